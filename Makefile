@@ -1,0 +1,116 @@
+# Needs make and Python >= 3.11 with venv; everything else goes into .venv.
+#
+#   PYTHON=python3.12   the interpreter to make .venv with (otherwise the newest one found)
+#   ARGS="..."          further arguments for the command that a target runs
+
+PYTHON ?=
+ARGS ?=
+WORKERS ?= logical
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+
+# Packages on a foreign path must not shadow the locked ones.
+unexport PYTHONPATH PYTHONHOME
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# One test process per core, so one thread per process.
+PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
+	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
+
+.DEFAULT_GOAL := help
+.PHONY: help setup verify test test-all lint format bench lock clean force
+
+help: ## show this list
+	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## make .venv with the locked dependencies and the gammabar command
+	@echo 'ready: $(BIN)/gammabar'
+
+verify: $(STAMP) ## run the plan: gammabar verify
+	@$(BIN)/gammabar verify $(ARGS)
+
+test: $(STAMP) ## run the tests that are not marked slow
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(STAMP) ## run every test
+	@$(PYTEST) $(ARGS)
+
+lint: $(STAMP) ## ruff check, ruff format --check, mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP) ## apply ruff's fixes and formatting
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## compare with what a user would pick instead, on embedded data
+	@$(BIN)/python benchmarks/oracle_ratios.py --quick $(ARGS)
+
+lock: ## write requirements.lock anew from pyproject.toml (ARGS=--upgrade for newer versions)
+	@set -e; $(find_python); \
+	"$$python" -m venv build/lock; \
+	build/lock/bin/python -m pip install -qq 'uv>=0.9'; \
+	build/lock/bin/uv pip compile pyproject.toml --no-config --quiet --universal \
+	    --fork-strategy fewest --generate-hashes --extra dev --extra bench --extra dask \
+	    --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS); \
+	echo "requirements.lock: $$(grep -c '^[a-z]' requirements.lock) packages"
+
+clean: ## remove .venv, caches and build products; results and stores stay
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Sets $python to PYTHON, or else to the newest usable interpreter. A version manager's stand-in
+# may exist and not run, and some distributions split venv off: so each candidate is tried.
+define find_python
+python=; \
+for candidate in $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python); do \
+    if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
+        >/dev/null 2>&1; then python=$$candidate; break; fi; \
+done; \
+if [ -z "$$python" ]; then \
+    echo 'gammabar needs Python 3.11 or newer with the venv module, and' \
+        '$(if $(PYTHON),$(PYTHON) is not one,none was found): install one' \
+        '(on Debian or Ubuntu: python3 and python3-venv) or name it with make PYTHON=/path/to/python3' >&2; \
+    exit 1; \
+fi
+endef
+
+# The stamp holds the folder and the PYTHON that .venv was made for. A virtual environment that was
+# moved, copied, left unfinished or lost its interpreter is made anew; one that is merely older than
+# the lock is brought up to date.
+ifneq ($(shell [ -x $(BIN)/python ] && sed -n 1p $(STAMP) 2>/dev/null),$(CURDIR))
+STALE := yes
+else ifneq ($(PYTHON),)
+ifneq ($(shell sed -n 2p $(STAMP)),$(PYTHON))
+STALE := yes
+endif
+endif
+
+ifdef STALE
+$(STAMP): force
+endif
+
+$(STAMP): requirements.lock pyproject.toml
+	@set -e; start=$$(date +%s); \
+	if [ -n '$(STALE)' ]; then \
+	    $(find_python); \
+	    echo "[1/3] making $(VENV) with $$("$$python" --version)"; \
+	    rm -rf $(VENV); \
+	    "$$python" -m venv $(VENV); \
+	    printf '%s\n' "$$python" > $(VENV)/.python; \
+	else \
+	    echo '[1/3] keeping $(VENV)'; \
+	fi; \
+	echo "[2/3] installing the $$(grep -c '^[a-z]' requirements.lock) packages of requirements.lock" \
+	    '(the first time: a minute or two)'; \
+	$(BIN)/python -m pip install -qq --no-input --only-binary :all: --require-hashes \
+	    --requirement requirements.lock; \
+	echo '[3/3] installing gammabar from this folder'; \
+	$(BIN)/python -m pip install -qq --no-input --no-deps --no-build-isolation --editable .; \
+	{ printf '%s\n' "$$(pwd -P)"; cat $(VENV)/.python; } > $(STAMP); \
+	echo "ready after $$(( $$(date +%s) - start )) s"

@@ -1,0 +1,63 @@
+"""What is to be separated: geometries, data sets, generators and readers.
+
+>>> from problems import from_arrays
+>>> problem = from_arrays([[1.0, 2.0], [2.0, 1.0]], ["a", "b"])
+>>> problem.n
+2
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from problems.base import Problem, ProblemError, SoftMin, Source
+    from problems.dense import DenseProblem
+    from problems.kernel import KernelProblem
+    from problems.kernels import Kernel
+    from problems.multiclass import MulticlassProblem
+    from problems.sparse import SparseProblem
+    from problems.spec import load
+    from problems.validate import from_arrays
+
+# Imported when first asked for, so that `gammabar --help` need not wait for numpy and scipy.
+_HOME = {
+    "DenseProblem": "dense",
+    "Kernel": "kernels",
+    "KernelProblem": "kernel",
+    "MulticlassProblem": "multiclass",
+    "Problem": "base",
+    "ProblemError": "base",
+    "SoftMin": "base",
+    "Source": "base",
+    "SparseProblem": "sparse",
+    "from_arrays": "validate",
+    "load": "spec",
+}
+
+__all__ = [
+    "DenseProblem",
+    "Kernel",
+    "KernelProblem",
+    "MulticlassProblem",
+    "Problem",
+    "ProblemError",
+    "SoftMin",
+    "Source",
+    "SparseProblem",
+    "from_arrays",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

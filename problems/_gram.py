@@ -1,0 +1,110 @@
+"""The values of a kernel between all points, computed when asked for and kept within bounds."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from problems._points import DensePoints, Points
+from problems.base import Array, Floats, ProblemError
+from problems.kernels import Kernel
+
+BUDGET = 512 << 20
+_TILE = 512
+
+
+class GramRows:
+    """Rows of the matrix K(x_i, x_j).
+
+    A matrix of at most `budget` bytes is computed once, when it is first multiplied with.
+    Of a larger one, as many rows are kept as fit, the least recently used one going first; a
+    product that needs more rows than that leaves the kept ones alone, for a scan would only
+    push out each row shortly before its next use.
+    """
+
+    def __init__(self, points: Points, kernel: Kernel, budget: int = BUDGET) -> None:
+        self.points, self.kernel = points, kernel
+        self.n = points.shape[0]
+        self._fits = 8 * self.n * self.n <= budget
+        self._capacity = max(1, budget // (8 * self.n))
+        self._kept: OrderedDict[int, Floats] = OrderedDict()
+        self._full: DensePoints | None = None
+        if kernel.name == "precomputed":
+            assert isinstance(points, DensePoints)
+            self._full = points
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Values can be computed again; they are not worth sending to another process.
+        state = self.__dict__ | {"_kept": OrderedDict()}
+        return state if self.kernel.name == "precomputed" else state | {"_full": None}
+
+    def dot(self, v: Floats) -> Floats:
+        """K v, from the rows where v is not zero if they are few."""
+        support = np.flatnonzero(v)
+        if self._full is None and self._fits and 4 * len(support) > self.n:
+            self._full = DensePoints(self._compute())
+        if self._full is not None:
+            # K is symmetric, and the adjoint skips the rows where v is zero.
+            return self._full.dot(v) if 2 * len(support) > self.n else self._full.adjoint(v)
+        total = np.zeros(self.n)
+        step = max(1, min(_TILE, self._capacity))
+        for lo in range(0, len(support), step):
+            part = support[lo : lo + step]
+            total += v[part] @ self._rows(part, keep=len(support) <= self._capacity)
+        return total
+
+    def block(self, rows: Array, cols: Array) -> Floats:
+        """K(x_i, x_j) for i in rows and j in cols."""
+        if self._full is not None:
+            return np.asarray(self._full.X[np.ix_(rows, cols)], dtype=np.float64)
+        result = np.empty((len(rows), len(cols)))
+        missing = np.array([int(i) not in self._kept for i in rows], dtype=bool)
+        for r in np.flatnonzero(~missing):
+            result[r] = self._kept[int(rows[r])][cols]
+        if not missing.any():
+            return result
+        left = self.points.take(rows[missing])
+        for lo in range(0, len(cols), _TILE):
+            part = cols[lo : lo + _TILE]
+            tile = self.kernel.matrix(left, self.points.take(part))
+            result[missing, lo : lo + _TILE] = self._finite(tile, rows[missing], part)
+        return result
+
+    def _rows(self, rows: Array, keep: bool) -> Floats:
+        """Whole rows of K, from those kept and the rest computed."""
+        result = self.block(rows, np.arange(self.n))
+        for i, values in zip(rows.tolist(), result, strict=True):
+            if i in self._kept:
+                self._kept.move_to_end(i)
+            elif keep:
+                self._kept[i] = values.copy()
+                if len(self._kept) > self._capacity:
+                    self._kept.popitem(last=False)
+        return result
+
+    def _compute(self) -> Floats:
+        """The whole of K: one half of the tiles, mirrored, so that it is exactly symmetric."""
+        K = np.empty((self.n, self.n))
+        parts = [np.arange(lo, min(lo + _TILE, self.n)) for lo in range(0, self.n, _TILE)]
+        for a, rows in enumerate(parts):
+            left = self.points.take(rows)
+            for cols in parts[a:]:
+                right = left if cols is rows else self.points.take(cols)
+                tile = self._finite(self.kernel.matrix(left, right), rows, cols)
+                if cols is rows:
+                    tile = np.tril(tile) + np.tril(tile, -1).T
+                K[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1] = tile
+                K[cols[0] : cols[-1] + 1, rows[0] : rows[-1] + 1] = tile.T
+        K.flags.writeable = False
+        return K
+
+    def _finite(self, tile: Floats, rows: Array, cols: Array) -> Floats:
+        if np.isfinite(tile).all():
+            return tile
+        i, j = (int(v) for v in np.argwhere(~np.isfinite(tile))[0])
+        raise ProblemError(
+            f"the {self.kernel.name} kernel of rows {rows[i]} and {cols[j]} is {tile[i, j]}; "
+            "divide X by its largest entry"
+        )

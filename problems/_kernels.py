@@ -1,0 +1,147 @@
+"""Loops over integer, single-precision and sparse data that never make a float64 copy of them.
+
+Every function works on the rows lo, ..., hi - 1, so the caller can give stripes of the data to
+several threads (the interpreter lock is released). Values are converted to float64 one by one
+in registers and sums are taken in float64. Reordering sums is allowed (it is what makes them
+vectorise) and changes nothing in the usual error bound d * 2^-53 * |x| |w|; no other liberty of
+fast-math is taken, so infinities and NaN behave.
+
+This module imports numba, which takes a moment; import it only when there are such data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+from problems.base import Array, Floats
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _compiled(function: F) -> F:
+    compiled: Any = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
+    return cast(F, compiled)
+
+
+@_compiled
+def dense_dot(X: Array, w: Floats, out: Floats, lo: int, hi: int) -> None:
+    """out[i] = <x_i, w>."""
+    for i in range(lo, hi):
+        total = 0.0
+        for j in range(X.shape[1]):
+            total += X[i, j] * w[j]
+        out[i] = total
+
+
+@_compiled
+def dense_add(X: Array, rows: Array, q: Floats, out: Floats) -> None:
+    """out += sum of q[r] x_rows[r], four rows at a time to spare passes over out."""
+    full = len(rows) - len(rows) % 4
+    for r in range(0, full, 4):
+        a, b, c, e = X[rows[r]], X[rows[r + 1]], X[rows[r + 2]], X[rows[r + 3]]
+        qa, qb, qc, qe = q[r], q[r + 1], q[r + 2], q[r + 3]
+        for j in range(len(out)):
+            out[j] += (qa * a[j] + qb * b[j]) + (qc * c[j] + qe * e[j])
+    for r in range(full, len(rows)):
+        a, qa = X[rows[r]], q[r]
+        for j in range(len(out)):
+            out[j] += qa * a[j]
+
+
+@_compiled
+def _open_block(
+    scores: Floats,
+    lo: int,
+    hi: int,
+    temperature: float,
+    smallest: float,
+    total: float,
+    pull: Floats,
+) -> tuple[float, float]:
+    """Lower the running minimum to that of a new block, and what was summed with it."""
+    least = smallest
+    for i in range(lo, hi):
+        least = min(least, scores[i])
+    if least < smallest and total > 0:
+        shrink = np.exp((least - smallest) / temperature)
+        total *= shrink
+        for j in range(len(pull)):
+            pull[j] *= shrink
+    return least, total
+
+
+@_compiled
+def dense_softmin(
+    X: Array, y: Array, w: Floats, inner: float, outer: float, temperature: float,
+    scores: Floats, pull: Floats, lo: int, hi: int, block: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Scores, then sum of exp((smallest - score_i) / temperature) y_i inner x_i, block by block."""
+    smallest, total = np.inf, 0.0
+    rows, weights = np.empty(block, np.int64), np.empty(block)
+    for start in range(lo, hi, block):
+        stop = min(start + block, hi)
+        dense_dot(X, w, scores, start, stop)
+        for i in range(start, stop):
+            scores[i] *= outer * y[i]
+        smallest, total = _open_block(scores, start, stop, temperature, smallest, total, pull)
+        count = 0
+        for i in range(start, stop):
+            weight = np.exp((smallest - scores[i]) / temperature)
+            total += weight
+            if weight != 0:  # also true of NaN
+                rows[count], weights[count] = i, weight * inner * y[i]
+                count += 1
+        dense_add(X, rows[:count], weights[:count], pull)
+    return smallest, total
+
+
+@_compiled
+def sparse_dot(
+    indptr: Array, indices: Array, data: Array, w: Floats, out: Floats, lo: int, hi: int
+) -> None:
+    """out[i] = <x_i, w> for rows in CSR form."""
+    for i in range(lo, hi):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += data[k] * w[indices[k]]
+        out[i] = total
+
+
+@_compiled
+def sparse_add(
+    indptr: Array, indices: Array, data: Array, rows: Array, q: Floats, out: Floats
+) -> None:
+    """out += sum of q[r] x_rows[r] for rows in CSR form."""
+    for r in range(len(rows)):
+        i = rows[r]
+        for k in range(indptr[i], indptr[i + 1]):
+            out[indices[k]] += q[r] * data[k]
+
+
+@_compiled
+def sparse_softmin(
+    indptr: Array, indices: Array, data: Array, y: Array, w: Floats, inner: float, outer: float,
+    temperature: float, scores: Floats, pull: Floats, lo: int, hi: int, block: int,
+) -> tuple[float, float]:  # fmt: skip
+    """As dense_softmin, for rows in CSR form."""
+    smallest, total = np.inf, 0.0
+    rows, weights = np.empty(block, np.int64), np.empty(block)
+    for start in range(lo, hi, block):
+        stop = min(start + block, hi)
+        sparse_dot(indptr, indices, data, w, scores, start, stop)
+        for i in range(start, stop):
+            scores[i] *= outer * y[i]
+        smallest, total = _open_block(scores, start, stop, temperature, smallest, total, pull)
+        count = 0
+        for i in range(start, stop):
+            weight = np.exp((smallest - scores[i]) / temperature)
+            total += weight
+            if weight != 0:
+                rows[count], weights[count] = i, weight * inner * y[i]
+                count += 1
+        sparse_add(indptr, indices, data, rows[:count], weights[:count], pull)
+    return smallest, total

@@ -1,0 +1,117 @@
+"""What dense and sparse problems have in common: w is a vector of the space of the points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from problems import canonical
+from problems._points import Points, product
+from problems.base import (
+    Array,
+    Floats,
+    Problem,
+    ProblemError,
+    SoftMin,
+    Source,
+    check_temperature,
+)
+
+# Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
+_GRAM_COLUMNS = 1024
+
+
+class LinearProblem(Problem):
+    """Rows a_i = y_i x_i of R^d."""
+
+    def __init__(self, points: Points, y: Array, source: Source | None) -> None:
+        self.points = points
+        self.n, self.dimension = points.shape
+        self.y = signs(y, self.n)
+        self.source = source
+        self._set_radius(*points.largest())
+
+    @property
+    def X(self) -> Any:
+        """The points as stored."""
+        return self.points.X
+
+    def scores(self, w: Array) -> Floats:
+        w = vector(w, self.dimension)
+        if self._inner != 1:
+            w = w * self._inner
+        scores = self.points.dot(w)
+        return scores * (self.y if self._outer == 1 else self._outer * self.y)
+
+    def combine(self, q: Array) -> Floats:
+        result = self.points.adjoint(vector(q, self.n) * (self._inner * self.y))
+        return result if self._outer == 1 else result * self._outer
+
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+        check_temperature(temperature)
+        w = vector(w, self.dimension)
+        scores, smallest, logsumexp, pull = self.points.softmin(
+            w, self.y, self._inner, self._outer, float(temperature)
+        )
+        return SoftMin(smallest, logsumexp, pull * self._outer, scores)
+
+    def row(self, i: int) -> Floats:
+        row = self._rows(np.array([i]))
+        return np.asarray(row.toarray() if scipy.sparse.issparse(row) else row).ravel()
+
+    def gram(self, rows: Array, cols: Array | None = None) -> Floats:
+        rows = np.asarray(rows)
+        left = self._rows(rows)
+        if cols is None:
+            return product(left, left)
+        cols = np.asarray(cols)
+        result = np.empty((len(rows), len(cols)))
+        for lo in range(0, len(cols), _GRAM_COLUMNS):
+            part = slice(lo, lo + _GRAM_COLUMNS)
+            result[:, part] = product(left, self._rows(cols[part]))
+        return result
+
+    def _rows(self, rows: Array) -> Any:
+        """The chosen rows a_i in float64, as a dense or CSR matrix."""
+        return scaled(self.points.take(rows), self.y[rows], self._inner, self._outer)
+
+    def _digest(self) -> str:
+        return canonical.digest(self.X, self.y)
+
+
+def scaled(block: Any, factors: Array, inner: float, outer: float) -> Any:
+    """Rows times their factors, times inner, times outer (in this order: inner makes room)."""
+    by_row = factors.astype(np.float64)
+    if scipy.sparse.issparse(block):
+        block.data *= np.repeat(by_row, np.diff(block.indptr))
+        target = block.data
+    else:
+        block = block * by_row[:, None]
+        target = block
+    if inner * outer != 1:
+        target *= inner
+        target *= outer
+    return block
+
+
+def vector(v: Array, length: int) -> Floats:
+    """v as a float64 vector, refused if its length is wrong."""
+    v = np.asarray(v, dtype=np.float64)
+    if v.shape != (length,):
+        raise ProblemError(f"expected a vector of length {length}, got an array of shape {v.shape}")
+    return v
+
+
+def signs(y: Array, n: int) -> Array:
+    """Labels -1 and +1 as int8, refused if they are anything else."""
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise ProblemError(f"y must have one label for each of the {n} rows, not shape {y.shape}")
+    if not np.isin(y, (-1, 1)).all():
+        place = int(np.argmin(np.isin(y, (-1, 1))))
+        raise ProblemError(
+            f"y must hold -1 and +1, but row {place} has {y[place]!r}; from_arrays takes any labels"
+        )
+    return np.ascontiguousarray(y, dtype=np.int8)

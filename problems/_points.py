@@ -1,0 +1,285 @@
+"""Data points in memory, dense or CSR, in whatever dtype they came, and products with them.
+
+Geometries are written against these two classes; labels and scales are no concern of theirs
+except in `softmin`, which must do everything in one pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse
+
+from problems._stripes import run, stripes
+from problems.base import Array, Floats, soften
+
+# Up to so many values a float64 copy costs little and BLAS is fastest.
+SMALL = 1 << 19
+# Rows of one block fit into the second-level cache of a core.
+BLOCK_BYTES = 1 << 18
+
+# Scores, smallest score, log-sum-exp and unscaled pull.
+Soft: TypeAlias = tuple[Floats, float, float, Floats]
+
+
+class DensePoints:
+    """The rows of a C-contiguous matrix of integers or floats."""
+
+    def __init__(self, X: Array) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = X.shape
+        self._floats: Floats | None = X if X.dtype == np.float64 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["X"])  # type: ignore[misc]
+
+    @property
+    def values(self) -> int:
+        """How many numbers are stored."""
+        return self.X.size
+
+    def floats(self) -> Floats | None:
+        """The whole matrix in float64, where that costs nothing or little."""
+        if self._floats is None and self.X.size <= SMALL:
+            self._floats = self.X.astype(np.float64)
+        return self._floats
+
+    def take(self, rows: Array) -> Floats:
+        """The chosen rows in float64."""
+        return np.asarray(self.X[rows], dtype=np.float64)
+
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Floats]]:
+        """(lo, hi, rows lo to hi in float64), in blocks of about so many bytes."""
+        n, d = self.shape
+        step = max(1, size // (8 * d))
+        for lo in range(0, n, step):
+            hi = min(n, lo + step)
+            yield lo, hi, np.asarray(self.X[lo:hi], dtype=np.float64)
+
+    def dot(self, w: Floats) -> Floats:
+        """X w."""
+        floats = self.floats()
+        if floats is not None:
+            return np.asarray(floats @ w)
+        from problems import _kernels
+
+        out, w = np.empty(self.shape[0]), np.array(w)
+        run(lambda lo, hi: _kernels.dense_dot(self.X, w, out, lo, hi), self._stripes())
+        return out
+
+    def adjoint(self, q: Floats) -> Floats:
+        """X^T q, touching only the rows where q is not zero."""
+        rows = np.flatnonzero(q)
+        floats = self.floats()
+        if floats is not None:
+            return floats.T @ q if 2 * len(rows) > len(q) else floats[rows].T @ q[rows]
+        from problems import _kernels
+
+        weights = q[rows]
+
+        def add(lo: int, hi: int) -> Floats:
+            out = np.zeros(self.shape[1])
+            _kernels.dense_add(self.X, rows[lo:hi], weights[lo:hi], out)
+            return out
+
+        return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1])))
+
+    def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
+        """One pass: scores s = outer y (X inner w), and inner X^T (y softmax(-s / temperature))."""
+        floats = self.floats()
+        if floats is not None and floats.size <= SMALL:
+            scores = (outer * y) * (floats @ (inner * w))
+            weights, smallest, logsumexp = soften(scores, temperature)
+            return scores, smallest, logsumexp, (inner * y * weights) @ floats
+        from problems import _kernels
+
+        n, d = self.shape
+        scores, scaled = np.empty(n), inner * w
+        block = max(1, BLOCK_BYTES // (d * self.X.itemsize))
+
+        def work(lo: int, hi: int) -> tuple[float, float, Floats]:
+            pull = np.zeros(d)
+            least, total = _kernels.dense_softmin(
+                self.X, y, scaled, inner, outer, temperature, scores, pull, lo, hi, block
+            )
+            return least, total, pull
+
+        return merge(scores, run(work, self._stripes()), temperature)
+
+    def largest(self) -> tuple[float, int]:
+        """(m, e): the largest row norm is m 2^e."""
+        exponent = _exponent(self.X)
+        best, place = -1.0, 0
+        for lo, _, block in self.blocks():
+            squares = np.square(np.ldexp(block, -exponent)).sum(axis=1)
+            if squares.max() > best:
+                best, place = float(squares.max()), lo + int(squares.argmax())
+        return _accurate(self.take(np.array([place]))[0], exponent)
+
+    def squares(self) -> Floats:
+        """||x_i||^2 of every row."""
+        return np.concatenate([np.square(block).sum(axis=1) for _, _, block in self.blocks()])
+
+    def _stripes(self) -> list[tuple[int, int]]:
+        return stripes(self.shape[0], self.X.size)
+
+
+class SparsePoints:
+    """The rows of a canonical CSR matrix of integers or floats."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = X.shape
+        self._floats: Any = X if X.dtype == np.float64 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["X"])  # type: ignore[misc]
+
+    @property
+    def values(self) -> int:
+        """How many numbers are stored."""
+        return int(self.X.nnz)
+
+    def floats(self) -> Any:
+        """The whole matrix in float64, where that costs nothing or little."""
+        if self._floats is None and self.X.nnz <= SMALL:
+            self._floats = self.X.astype(np.float64)
+        return self._floats
+
+    def take(self, rows: Array) -> Any:
+        """The chosen rows in float64, as CSR."""
+        return self.X[rows].astype(np.float64)
+
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Any]]:
+        """(lo, hi, rows lo to hi in float64 CSR), in blocks of about so many bytes."""
+        n = self.shape[0]
+        step = max(1, n * size // (12 * self.X.nnz + n))
+        for lo in range(0, n, step):
+            hi = min(n, lo + step)
+            yield lo, hi, self.X[lo:hi].astype(np.float64)
+
+    def dot(self, w: Floats) -> Floats:
+        """X w."""
+        floats = self.floats()
+        if floats is not None:
+            return np.asarray(floats @ w)
+        from problems import _kernels
+
+        out, w = np.empty(self.shape[0]), np.array(w)
+        csr = self._csr()
+        run(lambda lo, hi: _kernels.sparse_dot(*csr, w, out, lo, hi), self._stripes())
+        return out
+
+    def adjoint(self, q: Floats) -> Floats:
+        """X^T q, touching only the rows where q is not zero."""
+        rows = np.flatnonzero(q)
+        floats = self.floats()
+        if floats is not None:
+            if 2 * len(rows) > len(q):
+                return np.asarray(floats.T @ q)
+            return np.asarray(floats[rows].T @ q[rows])
+        from problems import _kernels
+
+        out = np.zeros(self.shape[1])
+        _kernels.sparse_add(*self._csr(), rows, q[rows], out)
+        return out
+
+    def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
+        """One pass, as for dense points."""
+        if self.X.nnz <= SMALL:
+            floats = self.floats()
+            scores = (outer * y) * (floats @ (inner * w))
+            weights, smallest, logsumexp = soften(scores, temperature)
+            return scores, smallest, logsumexp, floats.T @ (inner * y * weights)
+        from problems import _kernels
+
+        n, d = self.shape
+        csr, scores, scaled = self._csr(), np.empty(n), inner * w
+        block = max(1, n * BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4)))
+
+        def work(lo: int, hi: int) -> tuple[float, float, Floats]:
+            pull = np.zeros(d)
+            least, total = _kernels.sparse_softmin(
+                *csr, y, scaled, inner, outer, temperature, scores, pull, lo, hi, block
+            )
+            return least, total, pull
+
+        # Every stripe has a pull of length d: not worth it where rows are far shorter than that.
+        parts = self._stripes() if self.X.nnz >= 16 * d else [(0, n)]
+        return merge(scores, run(work, parts), temperature)
+
+    def largest(self) -> tuple[float, int]:
+        """(m, e): the largest row norm is m 2^e."""
+        if not self.X.nnz:
+            return 0.0, 0
+        exponent = _exponent(self.X.data)
+        best, place = -1.0, 0
+        for lo, _, block in self.blocks():
+            block.data = np.square(np.ldexp(block.data, -exponent))
+            squares = np.asarray(block.sum(axis=1)).ravel()
+            if squares.max() > best:
+                best, place = float(squares.max()), lo + int(squares.argmax())
+        return _accurate(self.take(np.array([place])).data, exponent)
+
+    def squares(self) -> Floats:
+        """||x_i||^2 of every row."""
+        parts = [np.asarray(b.multiply(b).sum(axis=1)).ravel() for _, _, b in self.blocks()]
+        return np.concatenate(parts)
+
+    def _csr(self) -> tuple[Array, Array, Array]:
+        return self.X.indptr, self.X.indices, self.X.data
+
+    def _stripes(self) -> list[tuple[int, int]]:
+        return stripes(self.shape[0], int(self.X.nnz))
+
+
+Points: TypeAlias = DensePoints | SparsePoints
+
+
+def points_of(X: Any) -> Points:
+    """The class that fits the matrix."""
+    return SparsePoints(X) if scipy.sparse.issparse(X) else DensePoints(X)
+
+
+def product(a: Any, b: Any) -> Floats:
+    """a b^T as a dense array, for float64 blocks of either kind."""
+    result = a @ b.T
+    return np.asarray(result.toarray() if scipy.sparse.issparse(result) else result)
+
+
+def sum_in_order(parts: list[Floats]) -> Floats:
+    """The sum of arrays, always in the same order."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def merge(scores: Floats, parts: list[tuple[float, float, Floats]], temperature: float) -> Soft:
+    """Join what the stripes found: (their smallest score, sum of weights, pull)."""
+    smallest = float(scores.min())  # NaN if there is one
+    shrink = [math.exp((smallest - least) / temperature) for least, _, _ in parts]
+    total = sum(s * part for s, (_, part, _) in zip(shrink, parts, strict=True))
+    pull = sum_in_order([s * part for s, (_, _, part) in zip(shrink, parts, strict=True)])
+    return scores, smallest, math.log(total) - smallest / temperature, pull / total
+
+
+def _exponent(values: Array) -> int:
+    """e with max |values| <= 2**e, and not much smaller."""
+    return math.frexp(max(-float(values.min()), float(values.max())))[1]
+
+
+def _accurate(row: Floats, exponent: int) -> tuple[float, int]:
+    """The norm of one row, m 2^e, with every square rounded once and their sum rounded once."""
+    total = math.fsum(np.square(np.ldexp(row, -exponent)))
+    mantissa, shift = math.frexp(math.sqrt(total))
+    return mantissa, exponent + shift

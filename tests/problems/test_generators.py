@@ -1,0 +1,290 @@
+"""Generators: the same data everywhere, and truths that hold in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from problems import ProblemError, load
+from problems.degenerate import KINDS
+from problems.draws import Draws
+from problems.generators import FAMILIES, Generated, generate, known
+
+# SHA-256 of the canonical form of each family with its default options. These must never change:
+# results that were published for a seed are results for these data.
+DIGESTS = {
+    "planted": "3bddcf63a23dacae29690ba33d3857a15090929b461f278666180b1adf3f6c20",
+    "worst-case": "2513d3e7e6868b52842ec37d0d5aebe3e77e23f78371f24e74fad75bc008f8a8",
+    "loss-spike": "94674a72ca66e374c3cb261e78d4b2f594d0ee85e93ee4da1088b1bbdef624bc",
+    "two-lines": "eed3179b0af0504c63d71dcce7d955b0996b4aeeb3a278b664d0f489d771a8d6",
+    "imbalanced": "e3f67bc8acfa0c67636f1ba529c552c5c04d573c4545be5fdfa23b5e8557be5a",
+    "inseparable": "381a21397af9649a3f76bfae64ef4f89203be4f54befc0b7796dce717f38e611",
+    "gaussian": "d173c653ab6a2294200ea0e92821bcf1fe8afb23a5a585299d8d97e83d220126",
+    "duplicated": "27f051f58f10f29326c0429b793833de503396df70e93a83f4fa12a40c1d42c2",
+    "degenerate": "4a4cd78c2205bcd35e064d9067347067bc5b201cf714dcf3f88979d2588985dd",
+    "gaussian:separable=1": "8159ec0b9debf7f7b4fe9820edfba52d7588318151ca0942117c58d132797d0d",
+}
+
+
+@pytest.mark.parametrize("spec", DIGESTS)
+def test_data_are_the_same_everywhere(spec):
+    assert load(spec).digest() == DIGESTS[spec]
+
+
+def test_every_family_is_pinned():
+    assert set(FAMILIES) <= set(DIGESTS)
+
+
+def rows(made: Generated) -> list[list[Fraction]]:
+    return [
+        [int(label) * Fraction(value) for value in point]
+        for point, label in zip(made.X.tolist(), made.y.tolist(), strict=True)
+    ]
+
+
+def dot(left: list[Fraction], right: list[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
+
+
+def prove(made: Generated) -> None:
+    """The proof of `Known`, from the definition, without the code that is under test."""
+    truth = made.known
+    assert truth is not None
+    A = rows(made)
+    assert all(weight > 0 for _, weight in truth.q)
+    assert sum(weight for _, weight in truth.q) == 1
+    assert len({i for i, _ in truth.q}) == len(truth.q)
+    w = [sum((weight * A[i][j] for i, weight in truth.q), Fraction(0)) for j in range(len(A[0]))]
+    assert dot(w, w) == truth.gamma_squared
+    if truth.gamma_squared:
+        assert min(dot(row, w) for row in A) >= truth.gamma_squared
+    assert max(dot(row, row) for row in A) == truth.radius_squared
+
+
+GAMMAS = st.sampled_from(["0.1", "0.5", "1", "1/7", "0.999", "1e-9", "0.123456789", ".25"])
+
+
+@given(
+    n=st.integers(2, 25),
+    d=st.integers(1, 8),
+    gamma=GAMMAS,
+    seed=st.integers(0, 2**64 - 1),
+    rotate=st.integers(0, 1),
+)
+def test_planted_margin_is_exactly_what_was_asked_for(n, d, gamma, seed, rotate):
+    made = generate("planted", f"n={n},d={d},gamma={gamma},seed={seed},rotate={rotate}")
+    assert made.X.shape == (n, d) and made.X.dtype == np.int64
+    assert set(made.y.tolist()) == {-1, 1}
+    prove(made)
+    assert made.known.gamma_squared == Fraction(gamma) ** 2 * made.known.radius_squared
+
+
+@pytest.mark.parametrize("support", [1, 2, 5])
+def test_planted_support(support):
+    made = generate("planted", f"n=30,d=5,support={support}")
+    prove(made)
+    assert len(made.known.q) == support
+    gamma_squared = made.known.gamma_squared
+    w = [sum(weight * row[j] for i, weight in made.known.q for row in [rows(made)[i]])
+         for j in range(5)]  # fmt: skip
+    on_margin = sum(dot(row, w) == gamma_squared for row in rows(made))
+    assert on_margin == support
+
+
+def test_planted_is_hidden():
+    """After the reflection no axis gives the margin away."""
+    made = generate("planted", "n=100,d=20,gamma=0.2")
+    A = made.X * made.y[:, None]
+    assert (A.min(axis=0) <= 0).all()
+
+
+def test_a_single_planted_point():
+    made = generate("planted", "n=1,d=3,gamma=1")
+    prove(made)
+    assert load("planted:n=1,d=3,gamma=1").n == 1
+
+
+@given(
+    n=st.integers(8, 40),
+    d=st.integers(2, 5),
+    ratio=st.integers(1, 3),
+    gamma=GAMMAS,
+    seed=st.integers(0, 9),
+)
+def test_imbalanced(n, d, ratio, gamma, seed):
+    made = generate("imbalanced", f"n={n},d={d},ratio={ratio},gamma={gamma},seed={seed}")
+    prove(made)
+    assert made.known.gamma_squared == Fraction(gamma) ** 2 * made.known.radius_squared
+    few = int((made.y > 0).sum())
+    assert made.X.shape == (n, d)
+    assert few == n // (ratio + 1)
+    major = made.X[made.y < 0]
+    assert len(np.unique(major, axis=0)) <= -(-len(major) // ratio)
+
+
+@given(n=st.integers(2, 12), d=st.integers(1, 4), copies=st.integers(1, 4), seed=st.integers(0, 9))
+def test_duplicated(n, d, copies, seed):
+    made = generate("duplicated", f"n={n},d={d},copies={copies},seed={seed}")
+    prove(made)
+    assert made.X.shape == (n * copies, d)
+    _, counts = np.unique(np.column_stack([made.X, made.y]), axis=0, return_counts=True)
+    assert (counts % copies == 0).all()
+
+
+@given(n=st.integers(2, 20), d=st.integers(1, 6), seed=st.integers(0, 2**32))
+def test_inseparable(n, d, seed):
+    made = generate("inseparable", f"n={n},d={d},seed={seed}")
+    prove(made)
+    assert made.known.gamma_squared == 0
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(KINDS)), st.integers(4, 12), st.integers(0, 5))
+def test_degenerate(kind, n, seed):
+    prove(generate("degenerate", f"kind={kind},n={n},d=12,seed={seed}"))
+
+
+def test_degenerate_kinds_are_degenerate():
+    def matrix(kind):
+        made = generate("degenerate", f"kind={kind}")
+        return made.X * made.y[:, None], made
+
+    A, made = matrix("ties")
+    assert (A[:, 0] == 3).all() and made.known.gamma_squared == 9
+    assert np.linalg.matrix_rank(matrix("dependent")[0]) == 2
+    assert np.linalg.matrix_rank(matrix("collinear")[0]) == 1
+    assert len(np.unique(matrix("square")[0], axis=0)) == 4
+    assert matrix("simplex")[1].known.gamma_squared == Fraction(1, 8)
+    made = matrix("opposite")[1]
+    assert (made.X[0] == made.X[-1]).all() and made.y[0] != made.y[-1]
+    assert not matrix("zero-row")[0][-1].any()
+
+
+def test_worst_case_is_that_of_the_paper():
+    made = generate("worst-case", "n=12")
+    assert made.X.tolist() == [[0.5, -1.0]] + [[-0.5, -1.0]] * 11
+    assert made.y.tolist() == [1] + [-1] * 11
+    prove(made)
+    # The proof of Theorem 5.1: half the mean of y_i a_i is (0.25, (n - 2) / 2n).
+    step = (made.X * made.y[:, None]).sum(axis=0) / 24
+    assert step.tolist() == [0.25, 10 / 24]
+
+
+def test_loss_spike_is_that_of_the_paper():
+    made = generate("loss-spike")
+    prove(made)
+    A = made.X * made.y[:, None]
+    first = A.sum(axis=0) / 4  # the proof of Theorem 4.1: theta_1 = step * (2/4, 3/4)
+    assert first.tolist() == [0.5, 0.75]
+    assert (A @ first).tolist() == [-0.25, 3.5]
+    assert made.known.gamma_squared == 1
+
+
+@given(
+    st.fractions(Fraction(11, 10), 20, max_denominator=30),
+    st.integers(4, 60),
+)
+def test_two_lines_are_those_of_the_paper(r, n):
+    made = generate("two-lines", f"r={r.numerator}/{r.denominator},n={n}")
+    prove(made)
+    plus, minus = made.X[made.y > 0], made.X[made.y < 0]
+    assert (6 * plus[:, 1] == 8 * plus[:, 0]).all()
+    assert (8 * minus[:, 1] == 6 * minus[:, 0]).all()
+    truth = made.known
+    # rho = 1 / (sqrt(50) r) and the radius is r.
+    assert truth.gamma_squared / truth.radius_squared == 1 / (50 * r**4)
+    for side in (plus, minus):
+        lengths = [Fraction(dot(row, row)) for row in side.tolist()]
+        assert max(lengths) / min(lengths) == r**4
+        assert len(set(lengths)) == len(lengths)
+
+
+@given(st.integers(1, 30), st.integers(1, 6), st.integers(0, 99), st.booleans())
+def test_gaussian_is_dyadic_and_separable_on_request(n, d, seed, separable):
+    made = generate("gaussian", f"n={n},d={d},seed={seed},separable={int(separable)}")
+    assert (np.round(made.X * 1024) == made.X * 1024).all()
+    assert n == 1 or set(made.y.tolist()) == {-1, 1}
+    if separable:
+        from scipy.optimize import linprog
+
+        A = made.X * made.y[:, None]
+        found = linprog(np.zeros(d), -A, -np.ones(n), bounds=(None, None))
+        assert found.status == 0
+
+
+def test_gaussian_looks_normal():
+    X = generate("gaussian", "n=20000,d=5").X
+    assert abs(X.mean()) < 0.02
+    assert abs(X.var() - 1) < 0.02
+    assert abs((X**4).mean() - 3) < 0.25  # 2.9 for the sum of twelve
+
+
+def test_seeds_matter():
+    for name in ("planted", "imbalanced", "inseparable", "gaussian", "duplicated"):
+        assert not np.array_equal(generate(name, "seed=1").X, generate(name, "seed=2").X)
+
+
+def test_draws_are_raw_pcg64():
+    """Two outputs of PCG64 with seed 0, by the reference implementation."""
+    raw = [11749869230777074271, 4976686463289251617]
+    assert Draws(0).integers(0, 2**32 - 1, 2).tolist() == [value >> 32 for value in raw]
+    assert Draws(3).sample(100, 100).tolist() == list(range(100))
+    assert sorted(Draws(3).permutation(50).tolist()) == list(range(50))
+    values = Draws(1).integers(-2, 2, 1000)
+    assert set(values.tolist()) == {-2, -1, 0, 1, 2}
+
+
+def test_known_belongs_to_the_plain_geometry():
+    assert known(load("planted:n=10,d=2")) is not None
+    assert known(load("planted:n=10,d=2", kernel="rbf:gamma=0.1")) is None
+    assert known(load("planted:n=10,d=2", multiclass=True)) is None
+    assert known(load("gaussian:n=10,d=2")) is None
+
+
+@pytest.mark.parametrize(
+    "spec, sentence",
+    [
+        ("planted:n=0", "planted: n=0 must be at least 1"),
+        ("planted:n=-5", "planted: n=-5 must be at least 1"),
+        ("planted:d=0", "planted: d=0 must be at least 1"),
+        ("planted:n=ten", "planted: n=ten is not an integer"),
+        ("planted:n=1e3", "planted: n=1e3 is not an integer"),
+        ("planted:n=", "planted: n= is not an integer"),
+        ("planted:gamma=0", "planted: gamma=0 must be above 0"),
+        ("planted:gamma=-1", "planted: gamma=-1 must be above 0"),
+        ("planted:gamma=1.5", "planted: gamma=1.5 must be at most 1"),
+        ("planted:gamma=nan", "planted: gamma=nan is not a number"),
+        ("planted:gamma=1/0", "planted: gamma=1/0 is not a number"),
+        ("planted:gamma=0.12345678987654321", "planted: gamma=.* has too many digits"),
+        ("planted:gamma=1e-9,d=2000000,n=2", "planted: gamma has too many digits for d=2000000"),
+        ("planted:n=1", "planted: n=1 has the margin 1 only"),
+        ("planted:n=9,support=9", "planted: support=9 must be at most 8"),
+        ("planted:seed=-1", "planted: seed=-1 must be at least 0"),
+        ("planted:rotate=2", "planted: rotate=2 must be one of 0, 1"),
+        ("planted:gama=0.1", "planted: there is no option 'gama' .did you mean gamma"),
+        ("planted:n", "planted: 'n' is not of the form option=value"),
+        ("planted:n=5,n=6", "planted: the option n is given twice"),
+        ("planted:n=1000000,d=1000000", "planted: n=1000000 and d=1000000 would need 8,000.0 GB"),
+        ("gaussian:n=99999999999999", "gaussian: n=99999999999999 must be at most"),
+        ("loss-spike:n=3", "loss-spike: there is no option 'n' .it takes none"),
+        ("worst-case:n=1", "worst-case: n=1 must be at least 2"),
+        ("two-lines:r=1", "two-lines: r=1 must be above 1"),
+        ("two-lines:n=3", "two-lines: n=3 must be at least 4"),
+        ("two-lines:r=9999.999999", "two-lines: r=.* has too many digits"),
+        ("imbalanced:n=21", "imbalanced: n=21 must be at least 2 .ratio . 1. = 22"),
+        ("inseparable:n=1", "inseparable: n=1 must be at least 2"),
+        ("degenerate:kind=none", "degenerate: kind=none must be one of ties, dependent"),
+        ("degenerate:kind=simplex,d=7", "degenerate: d=7 must be at least n=8"),
+        ("degenerate:kind=square,n=3", "degenerate: n=3, d=8 must be at least 4 and 3"),
+        ("degenerate:kind=dependent,d=1", "degenerate: d=1 must be at least 2"),
+        ("degenerate:kind=ties,n=1", "degenerate: n=1 must be at least 2"),
+        ("degenerate:kind=opposite,n=1", "degenerate: n=1 must be at least 2"),
+    ],
+)
+def test_absurd_options(spec, sentence):
+    with pytest.raises(ProblemError, match=f"^{sentence}"):
+        load(spec)

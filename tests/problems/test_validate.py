@@ -1,0 +1,252 @@
+"""What comes through the door, and what is said about what does not."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import problems
+from problems import (
+    DenseProblem,
+    Kernel,
+    KernelProblem,
+    MulticlassProblem,
+    ProblemError,
+    Source,
+    SparseProblem,
+    from_arrays,
+)
+from problems.labels import label_text, order_classes
+
+X = [[1, 2], [3, 4], [5, 6]]
+Y = [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[1.0, 2.0], [3.0, math.nan], [5.0, 6.0]], "nan in row 1, column 1"),
+        ([[1.0, 2.0], [3.0, 4.0], [-math.inf, 6.0]], "-inf in row 2, column 0"),
+        (
+            scipy.sparse.csc_array([[0.0, 1.0], [0.0, math.nan], [0.0, 0.0]]),
+            "nan in row 1, column 1",
+        ),
+        (np.array([[1], [np.inf], [0]], dtype=np.float16), "inf in row 1, column 0"),
+        ([[1, 2], [3], [5, 6]], "row 1 has 1 entries but row 0 has 2"),
+        ([[1, 2], ["three", 4], [5, 6]], "'three' in row 1, column 0, which is not a number"),
+        ([["1", "2"], ["3", "4"], ["5", "6"]], "'1' in row 0, column 0, which is not a number"),
+        ([[1, 2], [None, 4], [5, 6]], "None in row 1, column 0, which is not a number"),
+        ([[1, 2], [2**64, 4], [5, 6]], "18446744073709551616 in row 1, column 0, which exceeds"),
+        ([[1, 2], [2**63 + 1, 4], [-1, 6]], "9223372036854775809 in row 1, column 0"),
+        ([[1, 2], [2**53 + 1, 4], [0.5, 6]], "9007199254740993 in row 1, column 0"),
+        (np.array(X, dtype=object), "object array"),
+        (np.array(X) * 1j, "complex"),
+        (scipy.sparse.csr_array(np.array(X) * 1j), "complex"),
+        ([1, 2, 3], r"two-dimensional, not of shape \(3,\); use X.reshape"),
+        (5, "two-dimensional"),
+        (np.zeros((3, 2, 2)), r"two-dimensional, not of shape \(3, 2, 2\)"),
+        (np.zeros((0, 2)), "no rows"),
+        ([], "two-dimensional"),
+        (np.zeros((3, 0)), "no columns"),
+        (scipy.sparse.csr_array((3, 0)), "no columns"),
+        (scipy.sparse.csr_array((0, 3)), "no rows"),
+        (scipy.sparse.coo_array(np.array([1.0, 2.0])), "matrix"),
+        (np.array(["2020-01-01"], dtype="M8[D]").reshape(1, 1), "dtype datetime64"),
+        (pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}), "column 'b' of X holds"),
+        (pd.DataFrame({"a": [1.0, None, 3]}), "missing value in row 1, column 'a'"),
+        (pd.DataFrame({"a": pd.array([1, 2, None], dtype="Int64")}), "missing value in row 2"),
+        (pd.DataFrame({"a": [2**53 + 1, 0, 0], "b": [0.5, 0, 0]}), "column 'a' of X has integers"),
+        (pd.DataFrame({"a": [1j, 0, 0]}), "complex"),
+        (pd.DataFrame(index=range(3)), "no columns"),
+    ],
+)
+def test_bad_points_are_refused_by_place(X, message):
+    with pytest.raises(ProblemError, match=message) as caught:
+        from_arrays(X, Y)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_broken_sparse_matrix_is_refused():
+    broken = scipy.sparse.csr_array(np.eye(3))
+    broken.indices[1] = 7
+    with pytest.raises(ProblemError, match="broken sparse matrix"):
+        from_arrays(broken, Y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 1], "y has 2 labels but X has 3 rows"),
+        ([0, 1, 0, 1], "y has 4 labels but X has 3 rows"),
+        (None, "y is missing"),
+        ([[0], [1], [0]], r"one-dimensional, not of shape \(3, 1\); use y.ravel"),
+        ([0, [1, 2], 0], "ragged"),
+        ([1, 1, 1], r"one class only \(1\), in all 3 rows"),
+        (["a", "a", "a"], r"one class only \(a\)"),
+        ([0, 1, 2], r"3 classes \(0, 1, 2\)"),
+        (["b", "a", "10"], r"3 classes \(10, a, b\)"),
+        ([0.0, math.nan, 1.0], "nan in row 1"),
+        ([0.0, 1.0, math.inf], "inf in row 2"),
+        ([0, None, 1], "None in row 1"),
+        (["a", "", "b"], "'' in row 1"),
+        ([1j, 0, 1], "in row 0, which is no label"),
+        (pd.Series([0, 1, None]), "nan in row 2"),
+    ],
+)
+def test_bad_labels_are_refused_by_place(y, message):
+    with pytest.raises(ProblemError, match=message) as caught:
+        from_arrays(X, y)
+    assert "\n" not in str(caught.value)
+
+
+def test_many_classes_are_not_all_listed():
+    with pytest.raises(ProblemError, match=r"40 classes \(0, 1, 2, .*, 9, \.\.\.\)"):
+        from_arrays(np.ones((40, 1)), range(40))
+
+
+@pytest.mark.parametrize(
+    ("y", "signs"),
+    [
+        ([0, 1, 0], [-1, 1, -1]),
+        ([1, -1, 1], [1, -1, 1]),
+        ([9, 10, 9], [-1, 1, -1]),
+        (["9", "10", "9"], [-1, 1, -1]),  # as numbers
+        (["9", "10a", "9"], [1, -1, 1]),  # as texts
+        (["+1", "-1", "1.0"], [1, -1, 1]),
+        ([True, False, True], [1, -1, 1]),
+        ([0.5, -2.5, 0.5], [1, -1, 1]),
+        ([2**60 + 1, 2**60, 2**60], [1, -1, -1]),
+        ([b"cat", b"dog", b"cat"], [-1, 1, -1]),
+        (np.array(["dog", "cat", "dog"], dtype=object), [1, -1, 1]),
+        (np.array([1, "1", 2.0], dtype=object), [-1, -1, 1]),
+        (pd.Series(["dog", "cat", "dog"], index=[7, 8, 9]), [1, -1, 1]),
+        (pd.Series(["x", "y", "x"], dtype="category"), [-1, 1, -1]),
+        (pd.Series([3, 4, 3], dtype="Int64"), [-1, 1, -1]),
+    ],
+)
+def test_the_smaller_label_is_the_negative_class(y, signs):
+    problem = from_arrays(X, y)
+    assert problem.y.dtype == np.int8
+    assert problem.y.tolist() == signs
+
+
+@pytest.mark.parametrize("sign", [-1, 1, -1.0, "+1"])
+def test_a_single_point_may_be_alone_in_its_class(sign):
+    problem = from_arrays([[1, 2]], [sign])
+    assert problem.y.tolist() == [int(sign)]
+    with pytest.raises(ProblemError, match="one class only"):
+        from_arrays([[1, 2]], [0])
+    with pytest.raises(ProblemError, match="one class only"):
+        from_arrays([[1, 2], [3, 4]], [1, 1])
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        X,
+        tuple(map(tuple, X)),
+        np.array(X, dtype=np.uint8),
+        np.array(X, dtype=np.float32),
+        np.asfortranarray(X),
+        pd.DataFrame(X, columns=["a", "b"]),
+        pd.DataFrame({"a": pd.array([1, 3, 5], dtype="Int64"), "b": [2.0, 4.0, 6.0]}),
+        *(
+            getattr(scipy.sparse, f"{f}_array")(np.array(X))
+            for f in ("csr", "csc", "coo", "lil", "dok")
+        ),
+        *(getattr(scipy.sparse, f"{f}_matrix")(np.array(X)) for f in ("csr", "bsr", "dia")),
+    ],
+)
+def test_every_kind_of_matrix_is_welcome(given_as):
+    problem = from_arrays(given_as, Y)
+    sparse = scipy.sparse.issparse(given_as)
+    assert isinstance(problem, SparseProblem if sparse else DenseProblem)
+    np.testing.assert_array_equal(problem.X.toarray() if sparse else problem.X, X)
+    assert problem.digest() == from_arrays(X, Y).digest()
+
+
+def test_integers_stay_integers_and_are_not_copied():
+    pixels = np.arange(6, dtype=np.uint8).reshape(3, 2)
+    problem = from_arrays(pixels, Y)
+    assert problem.X.dtype == np.uint8
+    assert np.shares_memory(problem.X, pixels)
+    assert from_arrays(np.eye(3, dtype=bool), Y).X.dtype == np.uint8
+    assert from_arrays([[2**63], [1], [2]], Y).X.tolist() == [[2**63], [1], [2]]
+    assert from_arrays(pd.DataFrame({"a": [1, 2, 3]}, dtype="int16"), Y).X.dtype == np.int16
+
+
+def test_odd_but_honest_data_are_welcome():
+    opposite = from_arrays([[1, 2], [1, 2], [0, 0]], [0, 1, 1])
+    assert opposite.margin([1.0, 0.0]) == -1.0
+    assert from_arrays([[2**63], [-1]], [0, 1]).X.tolist() == [
+        [2.0**63],
+        [-1.0],
+    ]  # both are doubles
+    assert from_arrays([[1e300], [-1e-300]], [0, 1]).radius == 1e300
+
+
+def test_kernels_multiclass_and_sources():
+    source = Source("here.csv", "csv", ("here.csv",), ("0", "1"))
+    problem = from_arrays(X, Y, source=source)
+    assert problem.source is source
+    assert problem.unit().source is source
+    rbf = from_arrays(X, Y, kernel="rbf:gamma=0.5", normalised=True, source=source)
+    assert isinstance(rbf, KernelProblem)
+    assert (rbf.kernel, rbf.normalised, rbf.source) == (Kernel("rbf", gamma=0.5), True, source)
+    gram = from_arrays(np.array(X) @ np.array(X).T, Y, kernel="precomputed")
+    linear = from_arrays(X, Y, kernel=lambda a, b: a @ b)
+    np.testing.assert_array_equal(gram.gram(range(3)), linear.gram(range(3)))
+    many = from_arrays(X, ["b", "c", "a"], multiclass=True, source=source)
+    assert isinstance(many, MulticlassProblem)
+    assert many.labels.tolist() == [1, 2, 0]
+    assert (many.n, many.k, many.source) == (6, 3, source)
+    with pytest.raises(ProblemError, match="one class only"):
+        from_arrays(X, [1, 1, 1], multiclass=True)
+    with pytest.raises(ProblemError, match="multiclass problems have no kernel"):
+        from_arrays(X, Y, multiclass=True, kernel="rbf")
+    with pytest.raises(ProblemError, match="normalised belongs to a kernel"):
+        from_arrays(X, Y, normalised=True)
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        (1, "1"), (1.0, "1"), (True, "1"), ("+1", "1"), (" 1.0 ", "1"), ("-1", "-1"), (-0.0, "0"),
+        (0.1, "0.1"), ("1e3", "1000"), (".5", "0.5"), ("cat ", "cat"), ("1_000", "1_000"),
+        (np.float32(0.5), "0.5"), (np.int8(-3), "-3"), (b"x", "x"), ("1e999", "1e999"),
+        ("123456789012345678901", "123456789012345678901"), ("0x10", "0x10"), ("٣", "٣"),
+    ],
+)  # fmt: skip
+def test_label_texts(label, text):
+    assert label_text(label) == text
+
+
+def test_class_order():
+    assert order_classes({"10", "9", "-1", "0.5"}) == ("-1", "0.5", "9", "10")
+    assert order_classes({"10", "9", "b"}) == ("10", "9", "b")
+
+
+def test_importing_the_package_is_cheap():
+    """Nothing heavy is imported before it is used."""
+    code = "import sys, problems; print({'numpy', 'scipy', 'numba'} & set(sys.modules) or 'none')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "none"
+    code = (
+        "import sys, problems; p = problems.from_arrays([[1, 2], [3, 4]], [0, 1])\n"
+        "p.softmin(p.combine(p.scores(p.origin()))); print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_package_offers_what_it_says():
+    assert set(problems.__all__) <= set(dir(problems))
+    assert problems.DenseProblem is DenseProblem
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = problems.nonsense
