@@ -1,0 +1,158 @@
+"""Compiled core of the floating-point candidate: Wolfe's minimum-norm point on a Gram matrix.
+
+The point of smallest norm in the convex hull of m rows is found by moving between *corrals*:
+affinely independent subsets whose affine minimiser is a convex combination [1]_. With
+H = G + c² 11ᵀ the affine minimiser of a corral S is q = u / Σu where H_SS u = 1, which stays
+solvable when the hull contains the origin. RᵀR = H_SS is updated when a row enters (one
+triangular solve) and downdated by Givens rotations when a row leaves, so a step costs O(s²).
+
+Nothing here is trusted: `oracle.exact` proves or repairs what comes out.
+
+References
+----------
+.. [1] P. Wolfe (1976), Finding the nearest point in a polytope. Mathematical Programming 11.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_FAST = {"reassoc", "contract"}  # lets the compiler vectorise sums; no other liberties
+
+#: A row whose distance to the affine hull of the corral is below this share of its own length
+#: is numerically a combination of the others; letting it in would ruin the factor.
+DEPENDENT = 1e-13
+
+
+@njit(cache=True)
+def _forward(R, s, b, x):  # type: ignore[no-untyped-def]
+    """Solve Rᵀ x = b for the leading s × s triangle."""
+    for i in range(s):
+        x[i] = b[i]
+    for i in range(s):
+        x[i] /= R[i, i]
+        xi = x[i]
+        for j in range(i + 1, s):
+            x[j] -= R[i, j] * xi
+
+
+@njit(cache=True, fastmath=_FAST)
+def _backward(R, s, b, x):  # type: ignore[no-untyped-def]
+    """Solve R x = b for the leading s × s triangle."""
+    for i in range(s - 1, -1, -1):
+        total = 0.0
+        for j in range(i + 1, s):
+            total += R[i, j] * x[j]
+        x[i] = (b[i] - total) / R[i, i]
+
+
+@njit(cache=True)
+def _drop(R, s, k):  # type: ignore[no-untyped-def]
+    """Remove column k from the factor and make it triangular again."""
+    for i in range(s):
+        for j in range(max(k, i - 1), s - 1):
+            R[i, j] = R[i, j + 1]
+    for i in range(k, s - 1):
+        a, b = R[i, i], R[i + 1, i]
+        h = np.hypot(a, b)
+        c, d = a / h, b / h
+        R[i, i], R[i + 1, i] = h, 0.0
+        for j in range(i + 1, s - 1):
+            x, y = R[i, j], R[i + 1, j]
+            R[i, j], R[i + 1, j] = c * x + d * y, c * y - d * x
+
+
+@njit(cache=True, fastmath=_FAST)
+def _scores(G, S, q, s, g):  # type: ignore[no-untyped-def]
+    """g = G q for weights q on the corral; returns the squared norm qᵀ G q."""
+    m = G.shape[0]
+    for i in range(m):
+        g[i] = 0.0
+    for k in range(s):
+        weight, row = q[k], G[S[k]]
+        for i in range(m):
+            g[i] += weight * row[i]
+    square = 0.0
+    for k in range(s):
+        square += q[k] * g[S[k]]
+    return square
+
+
+@njit(cache=True)
+def _admit(G, c2, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
+    """Append row j to the corral; False when it depends on the rows already there."""
+    for k in range(s):
+        b[k] = G[j, S[k]] + c2
+    _forward(R, s, b, x)
+    rest = G[j, j] + c2
+    for k in range(s):
+        rest -= x[k] * x[k]
+    if rest <= DEPENDENT * (G[j, j] + c2):
+        return False
+    for k in range(s):
+        R[k, s] = x[k]
+        R[s, k] = 0.0
+    R[s, s] = np.sqrt(rest)
+    S[s] = j
+    q[s] = 0.0
+    return True
+
+
+@njit(cache=True)
+def _settle(S, q, s, R, inside, ones, x, u):  # type: ignore[no-untyped-def]
+    """Minor cycles: walk to the affine minimiser, dropping rows whose weight would turn negative."""
+    while True:
+        _forward(R, s, ones, x)
+        _backward(R, s, x, u)
+        total = 0.0
+        for k in range(s):
+            total += u[k]
+        step, leaving = 1.0, -1
+        for k in range(s):
+            v = u[k] / total
+            if v <= 0.0 and q[k] < step * (q[k] - v):
+                step, leaving = q[k] / (q[k] - v), k
+        for k in range(s):
+            q[k] += step * (u[k] / total - q[k])
+        if leaving < 0:
+            return s
+        inside[S[leaving]] = False
+        _drop(R, s, leaving)
+        for k in range(leaving, s - 1):
+            S[k], q[k] = S[k + 1], q[k + 1]
+        s -= 1
+
+
+# With its signature given it is loaded from the cache when imported, not when first called.
+@njit("int64(float64[:,::1], float64, int64[::1], float64[::1], int64, float64[:,::1])", cache=True)
+def minimum_norm(G, c2, S, q, s, R):  # type: ignore[no-untyped-def]
+    """Improve the corral (S, q) of size s until no row of G lies below its hyperplane.
+
+    S, q and R are updated in place; returns the new size, which equals ``len(S)`` when the
+    arrays are full and the caller has to enlarge them.
+    """
+    m = G.shape[0]
+    g, u, b, x = np.zeros(m), np.zeros(len(S)), np.zeros(len(S)), np.zeros(len(S))
+    ones = np.ones(len(S))
+    inside, refused = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    for k in range(s):
+        inside[S[k]] = True
+    square = _scores(G, S, q, s, g)
+    while s < len(S):
+        j, lowest = -1, square
+        for i in range(m):
+            if not inside[i] and not refused[i] and g[i] < lowest:
+                j, lowest = i, g[i]
+        if j < 0:
+            break
+        if not _admit(G, c2, S, q, s, R, j, b, x):
+            refused[j] = True
+            continue
+        inside[j] = True
+        s = _settle(S, q, s + 1, R, inside, ones, x, u)
+        previous = square
+        square = _scores(G, S, q, s, g)
+        if not square < previous:  # rounding has taken over: exact arithmetic goes on from here
+            break
+    return s

@@ -1,0 +1,126 @@
+"""Square roots of rationals as decimal digits and as outward-rounded doubles."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, isqrt, nextafter
+
+
+def sqrt_digits(square: Fraction, digits: int) -> str:
+    """√square to so many significant digits, truncated, so that every digit shown is right.
+
+    Fewer digits are shown only where the root ends earlier, as √(1/4) = 0.5 does.
+    """
+    if square < 0:
+        raise ValueError("the square of a margin cannot be negative")
+    if square == 0:
+        return "0"
+    # 10^(2·places)·square is large enough that its root has `digits` digits or a few more.
+    magnitude = _decimal_exponent(square) // 2
+    places = digits - magnitude + 1
+    scaled = square * Fraction(100) ** places
+    root = isqrt(scaled.numerator // scaled.denominator)
+    exact = root * root == scaled
+    text = _to_text(root)
+    exponent = len(text) - 1 - places
+    text = text[:digits].rstrip("0") if exact and not text[digits:].strip("0") else text[:digits]
+    return _place_point(text or "0", exponent)
+
+
+def _to_text(number: int) -> str:
+    """Decimal digits of a non-negative integer of any length (str() refuses beyond 4,300)."""
+    if number < 10**4000:
+        return str(number)
+    half = int(number.bit_length() * 0.30103) // 2
+    high, low = divmod(number, 10**half)
+    return _to_text(high) + _to_text(low).rjust(half, "0")
+
+
+def _decimal_exponent(value: Fraction) -> int:
+    """⌊log10 value⌋, up to one."""
+    bits = value.numerator.bit_length() - value.denominator.bit_length()
+    return int(bits * 0.30102999566398120)
+
+
+def _place_point(text: str, exponent: int) -> str:
+    """Digits d₁d₂… times 10^exponent (exponent of d₁), as people write it."""
+    if -7 < exponent < 0:
+        return "0." + "0" * (-exponent - 1) + text
+    if 0 <= exponent < 21:
+        whole = text[: exponent + 1].ljust(exponent + 1, "0")
+        rest = text[exponent + 1 :]
+        return f"{whole}.{rest}" if rest else whole
+    head = f"{text[0]}.{text[1:]}" if len(text) > 1 else text
+    return f"{head}e{exponent:+d}"
+
+
+def sqrt_bounds(square: Fraction) -> tuple[float, float]:
+    """Doubles lo ≤ √square ≤ hi, equal exactly where the root is a double."""
+    if square == 0:
+        return 0.0, 0.0
+    # An even shift brings the radicand to at least 126 bits, so that the root has 63 or more.
+    shift = 126 - (square.numerator.bit_length() - square.denominator.bit_length())
+    shift += shift % 2
+    scaled = square * Fraction(2) ** shift
+    root = isqrt(scaled.numerator // scaled.denominator)
+    nearest = _to_float(Fraction(root) / Fraction(2) ** (shift // 2))
+    return _largest_below(nearest, square), _smallest_above(nearest, square)
+
+
+def _to_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def _largest_below(guess: float, square: Fraction) -> float:
+    while guess == inf or Fraction(guess) ** 2 > square:
+        guess = nextafter(guess, 0.0)
+    return guess
+
+
+def _smallest_above(guess: float, square: Fraction) -> float:
+    while guess != inf and Fraction(guess) ** 2 < square:
+        guess = nextafter(guess, inf)
+    return guess
+
+
+def common_digits(low: Fraction, high: Fraction, digits: int) -> str:
+    """Leading digits shared by every √x with low ≤ x ≤ high; "0" where not even one is certain."""
+    a, b = sqrt_digits(low, digits), sqrt_digits(high, digits)
+    if a == b:
+        return a
+    width = max(len(a), len(b))
+    shared = []
+    for x, y in zip(a.ljust(width, "0"), b.ljust(width, "0"), strict=True):
+        if x != y:
+            break
+        shared.append(x)
+    text = "".join(shared)
+    if "e" in a or "e" in b or len(a.split(".")[0]) != len(b.split(".")[0]) or "." not in text:
+        return "0"
+    return text.rstrip(".") if any(c not in "0." for c in text) else "0"
+
+
+def signed_digits(low: Fraction, high: Fraction, digits: int) -> str:
+    """Leading digits shared by every rational between the two, with their sign."""
+    if low < 0 < high or low == high == 0:
+        return "0"
+    if high <= 0:
+        text = signed_digits(-high, -low, digits)
+        return text if text == "0" else f"-{text}"
+    return common_digits(low**2, high**2, digits)
+
+
+def float_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
+    """The tightest doubles around a rational interval."""
+    return -_above(-low), _above(high)
+
+
+def _above(value: Fraction) -> float:
+    """The smallest double that is not below a rational."""
+    nearest = _to_float(value)
+    if nearest == inf or (nearest != -inf and Fraction(nearest) >= value):
+        return nearest
+    return nextafter(nearest, inf)

@@ -1,0 +1,222 @@
+"""Rigorous bounds of the margin where it is not rational: RBF and normalised kernels.
+
+Weak duality needs no optimality: any coefficients α give γ̄ ≥ min_i (Gα)_i / ‖α‖_G and any q ∈ Δ
+gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS of Ramdas and Peña 2015,
+§3). Both are evaluated in ball arithmetic (Arb) at α = q, where the two bounds meet at the optimum.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpz
+from numpy.typing import NDArray
+
+from oracle.rational import ROUNDOFF, SAFETY, integer_rows, product, squared_norms
+from problems import KernelProblem
+
+#: Supports up to this size are polished in high precision; beyond, the doubles are kept.
+POLISH = 800
+#: Rows may enter this often after a polish; the bounds are valid whenever we stop.
+REPAIRS = 20
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """lower ≤ γ̄ ≤ upper, and the weights numerators/total on the support that prove both."""
+
+    support: NDArray[np.int64]
+    numerators: list[int]
+    total: int
+    lower: Fraction
+    upper: Fraction
+    rounds: int
+
+
+def enclose(
+    problem: KernelProblem,
+    support: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    digits: int,
+) -> Enclosure:
+    """Bounds of γ̄ with about so many digits in common.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        With an RBF kernel, or any kernel with normalised Gram matrix.
+    support, weights : arrays
+        A candidate for the dual optimum.
+    digits : int
+        Decimal digits wanted.
+    """
+    claim = ceil(digits * 3.33) + 8  # bits of the bounds that are reported
+    with ctx.workprec(2 * claim + 96):
+        corral, numerators = list(map(int, support)), _integers(weights, claim)
+        for rounds in range(1, REPAIRS + 2):
+            if len(corral) <= POLISH:
+                corral, numerators = _polish(problem, corral, numerators, claim)
+            lower, upper, lowest = _bounds(problem, corral, numerators)
+            if lowest in corral or rounds > REPAIRS or len(corral) > POLISH:
+                break
+            corral, numerators = [*corral, lowest], [*numerators, 0]
+        order = [k for k in np.argsort(corral).tolist() if numerators[k] > 0]
+        return Enclosure(
+            np.array([corral[k] for k in order], dtype=np.int64),
+            [numerators[k] for k in order],
+            sum(numerators),
+            _round(lower, claim, up=False),
+            _round(upper, claim, up=True),
+            rounds,
+        )
+
+
+def opposite_twins(problem: KernelProblem) -> tuple[int, int] | None:
+    """Two identical points with opposite labels: no kernel whatsoever separates them."""
+    seen: dict[bytes, dict[int, int]] = defaultdict(dict)
+    for i in range(problem.X.shape[0]):
+        row = problem.X[i]
+        row = row.toarray() if hasattr(row, "toarray") else np.asarray(row)
+        key = (row + 0).tobytes()  # + 0 turns −0.0 into 0.0
+        label = int(problem.y[i])
+        if -label in seen[key]:
+            return seen[key][-label], i
+        seen[key].setdefault(label, i)
+    return None
+
+
+def _integers(weights: NDArray[np.float64], bits: int) -> list[int]:
+    return [max(1, round(Fraction(float(v)) * 2**bits)) for v in weights]
+
+
+def _polish(
+    problem: KernelProblem, corral: list[int], numerators: list[int], bits: int
+) -> tuple[list[int], list[int]]:
+    """Solve (G + 11ᵀ) u = 1 on the support in high precision, dropping negative weights."""
+    while True:
+        s = len(corral)
+        gram = arb_mat(s, s, [v + 1 for row in kernel_balls(problem, corral, corral) for v in row])
+        try:
+            solution = gram.solve(arb_mat(s, 1, [1] * s), nonstop=False).entries()
+        except ZeroDivisionError:  # too close to singular for this precision: keep what there is
+            return corral, numerators
+        total = sum(solution, arb(0))
+        exact = [_fraction((v / total).mid()) for v in solution]
+        if min(exact) > 0:
+            return corral, [max(1, round(v * 2 ** (2 * bits))) for v in exact]
+        keep = [k for k, v in enumerate(exact) if v > 0]
+        if not keep:
+            return corral, numerators
+        corral, numerators = [corral[k] for k in keep], [numerators[k] for k in keep]
+
+
+def _bounds(
+    problem: KernelProblem, corral: list[int], numerators: list[int]
+) -> tuple[Fraction, Fraction, int]:
+    """(lower bound, upper bound, a row of smallest score)."""
+    total = sum(numerators)
+    q = [arb(fmpq(v, total)) for v in numerators]
+    rows = sorted({*_lowest_rows(problem, corral, numerators), *corral})
+    scores = {
+        i: sum((a * b for a, b in zip(q, line, strict=True)), arb(0))
+        for i, line in zip(rows, kernel_balls(problem, rows, corral), strict=True)
+    }
+    square = sum((a * scores[i] for a, i in zip(q, corral, strict=True)), arb(0))
+    norm = square.max(arb(0)).sqrt() if square.contains(0) else square.sqrt()
+    upper = _fraction(norm.upper())
+    lowest = min(rows, key=lambda i: _fraction(scores[i].lower()))
+    smallest = scores[lowest].lower()
+    if not smallest > 0 or not norm > 0:
+        return Fraction(0), upper, lowest
+    return _fraction((smallest / norm).lower()), upper, lowest
+
+
+def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
+    """A set of rows that contains the one of smallest score: doubles clear the others."""
+    if problem.kernel.name != "rbf":
+        return list(range(problem.n))
+    total = sum(numerators)
+    spread = np.zeros(problem.n)
+    spread[corral] = [float(Fraction(v, total)) for v in numerators]
+    scores = problem.scores(spread)
+    squares, k, _ = squared_norms(problem.X)
+    reach = problem.kernel.gamma * 4.0 * float(np.ldexp(squares.max(), 2 * k))
+    # ‖x−x'‖² through inner products, the exponential of it (values at most 1), the weighted sum.
+    terms = reach * (problem.X.shape[1] + 8) + len(corral) + 16
+    bound = terms * ROUNDOFF * SAFETY
+    if not bound < 0.01:  # the first-order bound of the exponential needs a small argument
+        return list(range(problem.n))
+    return np.flatnonzero(scores <= scores.min() + 3 * bound).tolist()
+
+
+def kernel_balls(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
+    """Balls that contain the (normalised, signed) Gram entries G_ij."""
+    kernel = problem.kernel
+    values = _rbf if kernel.name == "rbf" else _normalised
+    y = problem.y
+    return [
+        [value if y[i] == y[j] else -value for j, value in zip(cols, line, strict=True)]
+        for i, line in zip(rows, values(problem, rows, cols), strict=True)
+    ]
+
+
+def _inner(problem: KernelProblem, rows: list[int], cols: list[int]) -> tuple[Any, fmpq]:
+    """Exact ⟨x_i, x_j⟩ as integers and their unit."""
+    integers, exponent = integer_rows(problem.X, np.array([*rows, *cols]))
+    unit = Fraction(4) ** exponent
+    left, right = integers[: len(rows)], integers[len(rows) :]
+    return (left, right, product(left, right)), fmpq(unit.numerator, unit.denominator)
+
+
+def _rbf(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
+    (left, right, inner), unit = _inner(problem, rows, cols)
+    gamma = Fraction(problem.kernel.gamma)
+    slope = arb(-fmpq(gamma.numerator, gamma.denominator) * unit)
+    a = [sum(int(v) ** 2 for v in row) for row in left]
+    b = [sum(int(v) ** 2 for v in row) for row in right]
+    return [
+        [(slope * (a[i] + b[j] - 2 * inner[i, j])).exp() for j in range(len(cols))]
+        for i in range(len(rows))
+    ]
+
+
+def _normalised(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
+    """K_ij / √(K_ii K_jj) for rational kernels."""
+    from oracle.rational import exact_rows
+
+    plain = exact_rows(KernelProblem(problem.X, problem.y, problem.kernel))
+    y = problem.y
+
+    def entry(i: int, j: int) -> Fraction:
+        value = plain.score(i, plain.point(np.array([j]), [1]))
+        return value if y[i] == y[j] else -value
+
+    diagonal = {i: entry(i, i) for i in {*rows, *cols}}
+    roots = {i: arb(fmpq(v.numerator, v.denominator)).sqrt() for i, v in diagonal.items()}
+    out = []
+    for i in rows:
+        values = [entry(i, j) for j in cols]
+        out.append([arb(fmpq(v.numerator, v.denominator)) / (roots[i] * roots[j])
+                    for v, j in zip(values, cols, strict=True)])  # fmt: skip
+    return out
+
+
+def _fraction(value: arb) -> Fraction:
+    """An exact ball (radius zero) as a rational."""
+    mantissa, exponent = value.mid().man_exp()
+    return int(fmpz(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _round(value: Fraction, bits: int, *, up: bool) -> Fraction:
+    """Outward rounding to so many significant bits, so that a coarser evaluation can confirm it."""
+    if value == 0:
+        return value
+    shift = bits - (value.numerator.bit_length() - value.denominator.bit_length())
+    scaled = value * Fraction(2) ** shift
+    whole = -((-scaled.numerator) // scaled.denominator) if up else int(scaled)
+    return Fraction(whole + (1 if up else -1)) / Fraction(2) ** shift

@@ -1,0 +1,434 @@
+"""Rows and inner products of a problem as exact integers.
+
+Integers and doubles are rationals with a power-of-two denominator, so each geometry offers its
+Gram matrix as integers times one rational unit, and the scores of all rows against an exact point.
+Most rows lie far from the margin: a floating-point score with a proved error bound clears them,
+and only the few that it cannot clear are visited in exact arithmetic.
+
+The error bound is the standard one for inner products [1]_: whatever the order of summation,
+with or without fused multiply-add, |fl(x·w) − x·w| ≤ k u/(1 − k u) · ‖x‖ ‖w‖ for k products.
+
+References
+----------
+.. [1] N. J. Higham (2002), Accuracy and Stability of Numerical Algorithms, §3.1.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz, fmpz_mat
+from numpy.typing import NDArray
+
+from problems import (
+    DenseProblem,
+    KernelProblem,
+    MulticlassProblem,
+    Problem,
+    ProblemError,
+    SparseProblem,
+)
+
+#: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
+ROUNDOFF, SAFETY = 2.0**-53, 1.02
+
+
+@dataclass(frozen=True)
+class Point:
+    """w = Σ_j numerators_j a_{rows_j}, exactly; `vector` is it in coordinates, where there are any.
+
+    A coordinate vector consists of integers times 2**exponent.
+    """
+
+    rows: NDArray[np.int64]
+    numerators: list[int]
+    vector: fmpz_mat | None = None
+    exponent: int = 0
+
+
+class ExactRows(ABC):
+    """Exact inner products between the rows of a problem (see `exact_rows`)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.shift = tame(problem)  # for scores in doubles
+        self.n = problem.n
+
+    @abstractmethod
+    def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
+        """Integers G and a unit with ⟨a_i, a_j⟩ = unit · G_ij on the given rows."""
+
+    @abstractmethod
+    def radius_squared(self) -> Fraction:
+        """The largest squared row norm."""
+
+    @abstractmethod
+    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
+        """The combination of rows with integer coefficients."""
+
+    @abstractmethod
+    def score(self, i: int, point: Point) -> Fraction:
+        """⟨a_i, w⟩."""
+
+    @abstractmethod
+    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
+        """A superset of the rows with ⟨a_i, w⟩ < threshold: those that doubles cannot clear."""
+
+    def violated(self, point: Point, threshold: Fraction) -> list[tuple[Fraction, int]]:
+        """Rows with ⟨a_i, w⟩ < threshold, lowest first; rows of the point itself are not tested."""
+        outside = np.setdiff1d(self.doubtful(point, threshold), point.rows)
+        scored = [(self.score(int(i), point), int(i)) for i in outside]
+        return sorted(pair for pair in scored if pair[0] < threshold)
+
+
+def exact_rows(problem: Problem) -> ExactRows:
+    """The exact view of a problem, or a readable error where its geometry has none."""
+    if isinstance(problem, MulticlassProblem):
+        return _Multiclass(problem)
+    if isinstance(problem, DenseProblem | SparseProblem):
+        return _Linear(problem)
+    if isinstance(problem, KernelProblem) and has_exact_kernel(problem):
+        return _Kernel(problem)
+    raise ProblemError(f"{type(problem).__name__} has no exact rational form")
+
+
+def tame(problem: Problem) -> tuple[Problem, int]:
+    """The problem with rows divided by a power of two, 2ᵏ, and k; itself unless its scale is extreme.
+
+    Squares of numbers near 1e±300 leave the range of doubles. Entries that the division rounds
+    are below 2⁻¹⁰⁷⁴, which the error bounds absorb; exact arithmetic uses the original data.
+    """
+    if not isinstance(problem, DenseProblem | SparseProblem | MulticlassProblem):
+        return problem, 0
+    X = problem.X
+    largest = float(abs(X).max())
+    k = int(np.frexp(largest)[1])
+    if abs(k) <= 300 or X.dtype.kind != "f":
+        return problem, 0
+    if hasattr(X, "toarray"):
+        scaled = X.astype(np.float64)
+        scaled.data = np.ldexp(scaled.data, -k)
+    else:
+        scaled = np.ldexp(X.astype(np.float64), -k)
+    if isinstance(problem, MulticlassProblem):
+        return MulticlassProblem(scaled, problem.labels, problem.k), k
+    return type(problem)(scaled, problem.y), k
+
+
+def has_exact_kernel(problem: KernelProblem) -> bool:
+    """Whether the Gram matrix is rational: no exponentials, no square roots."""
+    return problem.kernel.name in ("linear", "poly", "precomputed") and not problem.normalised
+
+
+def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+    """Rows of X as integers times a power of two: (integers, exponent).
+
+    The integers are int64 where they fit and Python's otherwise.
+    """
+    dense = X[rows]
+    dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense)
+    if dense.dtype.kind in "bui":
+        if dense.dtype == np.uint64:
+            return dense.astype(object), 0
+        return dense.astype(np.int64), 0
+    mantissa, exponent = np.frexp(dense.astype(np.float64))
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    nonzero = whole != 0
+    if not nonzero.any():
+        return np.zeros(dense.shape, np.int64), 0
+    # Trailing zero bits are given back, so that 0.5 or 3.0 do not become 53-bit integers.
+    lowest = np.where(nonzero, whole & -whole, 1)
+    exponent = exponent - 54 + np.frexp(lowest.astype(np.float64))[1]
+    whole = whole // lowest
+    smallest = int(exponent[nonzero].min())
+    shift = np.where(nonzero, exponent - smallest, 0)
+    if int(shift.max()) + 53 < 63:
+        return whole << shift, smallest
+    wide = [int(v) << int(s) for v, s in zip(whole.flat, shift.flat, strict=True)]
+    return np.array(wide, dtype=object).reshape(whole.shape), smallest
+
+
+def integer_matrix(problem: Problem) -> tuple[NDArray[Any], Fraction]:
+    """All rows a_i of a linear problem as integers, and the rational they are to be multiplied by."""
+    if not isinstance(problem, DenseProblem | SparseProblem):
+        raise ProblemError("this margin is defined for linear two-class problems only")
+    integers, exponent = integer_rows(problem.X, np.arange(problem.n))
+    return integers * np.asarray(problem.y, dtype=np.int64)[:, None], Fraction(2) ** exponent
+
+
+def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
+    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
+    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+
+
+def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
+    """left @ right.T over the integers; through BLAS where doubles hold every partial sum."""
+    if left.dtype != object and right.dtype != object:
+        largest = float(np.abs(left).max(initial=0)) * float(np.abs(right).max(initial=0))
+        if largest * left.shape[1] < 2.0**53:
+            exact = left.astype(np.float64) @ right.astype(np.float64).T
+            return to_fmpz_mat(exact.astype(np.int64))
+    return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
+
+
+def _as_doubles(vector: fmpz_mat) -> tuple[NDArray[np.float64], int]:
+    """(v, k) with v·2ᵏ = vector up to a relative error of one roundoff per entry plus 2⁻⁶²."""
+    entries = [int(v) for v in vector.entries()]
+    bits = max((abs(v).bit_length() for v in entries), default=0)
+    k = max(bits - 64, 0)
+    head = np.array([float(v >> k) for v in entries])
+    return np.ldexp(head, -64), k + 64
+
+
+def _ratio(value: Fraction) -> tuple[float, int]:
+    """(m, k) with m·2ᵏ = value up to one roundoff, for rationals far outside the doubles."""
+    if value == 0:
+        return 0.0, 0
+    k = value.numerator.bit_length() - value.denominator.bit_length()
+    return float(value / Fraction(2) ** k), k
+
+
+class _Coordinates(ExactRows):
+    """What linear and multiclass rows share: points have coordinates."""
+
+    X: Any
+
+    def _scale_of(self, point: Point, threshold: Fraction) -> tuple[NDArray[np.float64], float]:
+        """Vector and threshold in doubles, both divided by one power of two."""
+        assert point.vector is not None
+        vector, k = _as_doubles(point.vector)
+        level, e = _ratio(threshold)
+        # Under- or overflow of the level is harmless: it can only send more rows to the exact test.
+        return vector, float(np.ldexp(level, e - k - point.exponent - self.shift))
+
+    def _clear(
+        self, scores: NDArray[np.float64], norm: float, terms: int, level: float
+    ) -> NDArray[np.int64]:
+        """Rows whose score does not exceed the level by more than its error bound."""
+        # + 8: rounding of the vector's entries (1), of the level (1), of the radius and the norm,
+        # the 2⁻⁶² of `_as_doubles` (its vector has an entry of at least ½), and underflow.
+        bound = (terms + 8) * ROUNDOFF * SAFETY * self.problem.radius * norm
+        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
+
+
+class _Linear(_Coordinates):
+    def __init__(self, problem: DenseProblem | SparseProblem) -> None:
+        super().__init__(problem)
+        self.X, self.y = problem.X, np.asarray(problem.y, dtype=np.int64)
+
+    def _rows(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+        integers, exponent = integer_rows(self.X, rows)
+        return integers * self.y[rows][:, None], exponent
+
+    def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
+        integers, exponent = self._rows(rows)
+        return product(integers, integers), Fraction(4) ** exponent
+
+    def radius_squared(self) -> Fraction:
+        return _largest_norm(self.X)
+
+    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
+        integers, exponent = self._rows(rows)
+        used = np.flatnonzero((integers != 0).any(axis=0))
+        vector = fmpz_mat(1, integers.shape[1])
+        if len(used):
+            head = fmpz_mat(1, len(rows), numerators) * to_fmpz_mat(integers[:, used])
+            for j, value in zip(used.tolist(), head.entries(), strict=True):
+                vector[0, j] = value
+        return Point(rows, numerators, vector, exponent)
+
+    def score(self, i: int, point: Point) -> Fraction:
+        assert point.vector is not None
+        integers, exponent = self._rows(np.array([i]))
+        total = (to_fmpz_mat(integers) * point.vector.transpose())[0, 0]
+        return int(total) * Fraction(2) ** (exponent + point.exponent)
+
+    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
+        vector, level = self._scale_of(point, threshold)
+        scores = self.problem.scores(vector)
+        return self._clear(scores, float(np.linalg.norm(vector)), len(vector), level)
+
+
+class _Multiclass(_Coordinates):
+    """Rows x_i (e_{c_i} − e_j)ᵀ/√2; the √2 is kept out: ⟨a, a'⟩ = ½⟨x, x'⟩⟨e_c − e_j, e_c' − e_j'⟩."""
+
+    def __init__(self, problem: MulticlassProblem) -> None:
+        super().__init__(problem)
+        self.X, self.k = problem.X, problem.k
+        self.labels = np.asarray(problem.labels, dtype=np.int64)
+
+    def _pairs(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        i, slot = np.divmod(rows, self.k - 1)
+        return i, self.labels[i], slot + (slot >= self.labels[i])
+
+    def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
+        i, right, wrong = self._pairs(rows)
+        integers, exponent = integer_rows(self.X, i)
+        inner = product(integers, integers)
+        signs = (
+            (right[:, None] == right).astype(int)
+            - (right[:, None] == wrong)
+            - (wrong[:, None] == right)
+            + (wrong[:, None] == wrong)
+        )
+        entries = [v * s for v, s in zip(inner.entries(), signs.ravel().tolist(), strict=True)]
+        return fmpz_mat(len(rows), len(rows), entries), Fraction(4) ** exponent / 2
+
+    def radius_squared(self) -> Fraction:
+        return _largest_norm(self.X)
+
+    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
+        """√2 w, as the flattened d × k matrix."""
+        i, right, wrong = self._pairs(rows)
+        integers, exponent = integer_rows(self.X, i)
+        spread = fmpz_mat(self.k, len(rows))
+        for column, (a, b) in enumerate(zip(right.tolist(), wrong.tolist(), strict=True)):
+            spread[a, column] = numerators[column]
+            spread[b, column] = -fmpz(numerators[column])
+        matrix = (spread * to_fmpz_mat(integers)).transpose()
+        flat = fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries())
+        return Point(rows, numerators, flat, exponent)
+
+    def score(self, i: int, point: Point) -> Fraction:
+        assert point.vector is not None
+        index, right, wrong = self._pairs(np.array([i]))
+        integers, exponent = integer_rows(self.X, index)
+        columns = fmpz_mat(len(integers[0]), self.k, point.vector.entries())
+        scores = (to_fmpz_mat(integers) * columns).entries()
+        half = Fraction(2) ** (exponent + point.exponent) / 2
+        return int(scores[int(right[0])] - scores[int(wrong[0])]) * half
+
+    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
+        # The point is √2 w and the problem's rows carry the 1/√2, rounded: two more roundings.
+        vector, level = self._scale_of(point, threshold * 2)
+        scores = self.problem.scores(vector) * np.sqrt(2.0)
+        norm = 2.0 * float(np.linalg.norm(vector))
+        return self._clear(scores, norm, self.X.shape[1] + 8, level)
+
+
+class _Kernel(ExactRows):
+    """Linear, polynomial and precomputed kernels: entries are rational, points have no coordinates."""
+
+    problem: KernelProblem
+
+    def __init__(self, problem: KernelProblem) -> None:
+        super().__init__(problem)
+        self.X, self.y = problem.X, np.asarray(problem.y, dtype=np.int64)
+
+    def _entries(
+        self, rows: Sequence[int] | NDArray[Any], cols: Sequence[int] | NDArray[Any]
+    ) -> tuple[list[int], Fraction]:
+        """Integers y_i y_j K_ij and their unit."""
+        rows, cols = np.asarray(rows), np.asarray(cols)
+        signs = np.outer(self.y[rows], self.y[cols]).ravel().tolist()
+        kernel = self.problem.kernel
+        if kernel.name == "precomputed":
+            integers, exponent = integer_rows(np.asarray(self.X), rows)
+            entries, unit = integers[:, cols].ravel().tolist(), Fraction(2) ** exponent
+        else:
+            both = np.concatenate([rows, cols])
+            integers, exponent = integer_rows(self.X, both)
+            inner = product(integers[: len(rows)], integers[len(rows) :]).entries()
+            entries, unit = _polynomial(inner, Fraction(4) ** exponent, kernel)
+        return [int(v) * s for v, s in zip(entries, signs, strict=True)], unit
+
+    def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
+        entries, unit = self._entries(rows, rows)
+        return fmpz_mat(len(rows), len(rows), entries), unit
+
+    def radius_squared(self) -> Fraction:
+        kernel = self.problem.kernel
+        if kernel.name == "precomputed":
+            return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
+        # γ⟨x, x⟩ + c is monotone in ‖x‖, so only the longest and the shortest point matter.
+        ends = (_largest_norm(self.X), _smallest_norm(self.X))
+        return max(_kernel_value(kernel, square) for square in ends)
+
+    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
+        return Point(rows, numerators)
+
+    def score(self, i: int, point: Point) -> Fraction:
+        entries, unit = self._entries([i], point.rows)
+        return sum(v * w for v, w in zip(entries, point.numerators, strict=True)) * unit
+
+    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
+        total = sum(map(abs, point.numerators))
+        weights = np.array([float(Fraction(v, total)) for v in point.numerators])
+        spread = np.zeros(self.n)
+        spread[point.rows] = weights
+        scores = self.problem.scores(spread)
+        kernel, terms = self.problem.kernel, len(point.rows) + 8
+        largest = self.problem.radius**2
+        if kernel.name != "precomputed":
+            d = self.X.shape[1]
+            top = float(_largest_norm(self.X))
+            base = top if kernel.name == "linear" else abs(kernel.gamma) * top + abs(kernel.coef0)
+            degree = 1 if kernel.name == "linear" else kernel.degree
+            # An entry (γ⟨x,x'⟩ + c)^p: p relative errors of the base, plus those of the power.
+            largest, terms = max(base, 1e-300) ** degree, terms + degree * (d + 4) + 16
+        bound = terms * ROUNDOFF * SAFETY * largest
+        level = float(threshold / total)
+        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
+
+
+def _polynomial(inner: list[Any], unit: Fraction, kernel: Any) -> tuple[list[int], Fraction]:
+    """(γ·unit·m + c)^p for integers m, as integers times a new unit."""
+    if kernel.name == "linear":
+        return [int(m) for m in inner], unit
+    slope, offset = Fraction(kernel.gamma) * unit, Fraction(kernel.coef0)
+    common = slope.denominator * offset.denominator
+    a, b = int(slope * common), int(offset * common)
+    return [(a * int(m) + b) ** kernel.degree for m in inner], Fraction(1, common**kernel.degree)
+
+
+def _kernel_value(kernel: Any, square: Fraction) -> Fraction:
+    if kernel.name == "linear":
+        return square
+    value: Fraction = (Fraction(kernel.gamma) * square + Fraction(kernel.coef0)) ** kernel.degree
+    return value
+
+
+def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
+    """Squared row norms divided by 4ᵏ in doubles, k, and a relative error bound for them.
+
+    k is zero unless squares would leave the range of doubles.
+    """
+    k = int(np.frexp(float(abs(X).max()))[1])
+    k = k if abs(k) > 300 else 0
+    if hasattr(X, "toarray"):
+        values = X.astype(np.float64)
+        values.data = np.ldexp(values.data, -k)
+        squares = np.asarray(values.multiply(values).sum(axis=1)).ravel()
+    else:
+        squares = np.empty(len(X))
+        for start in range(0, len(X), 512):  # blocks that stay in the cache; no copy of the matrix
+            block = X[start : start + 512].astype(np.float64)
+            block = np.ldexp(block, -k) if k else block
+            squares[start : start + 512] = np.einsum("ij,ij->i", block, block)
+    return squares, k, (X.shape[1] + 4) * ROUNDOFF * SAFETY
+
+
+def _largest_norm(X: Any) -> Fraction:
+    """max_i ‖x_i‖², exactly: doubles leave a few rows, integers decide between them."""
+    squares, _, error = squared_norms(X)
+    return max(_norms(X, np.flatnonzero(squares >= squares.max() * (1 - 3 * error))))
+
+
+def _smallest_norm(X: Any) -> Fraction:
+    squares, _, error = squared_norms(X)
+    close = np.flatnonzero(squares <= squares.min() * (1 + 3 * error) + 1e-290)
+    return min(_norms(X, close))
+
+
+def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
+    found: dict[bytes, Fraction] = {}  # duplicated rows are common; each is squared once
+    for i in rows:
+        integers, exponent = integer_rows(X, np.array([i]))
+        key = repr((integers.tolist(), exponent)).encode()
+        if key not in found:
+            found[key] = sum(int(v) ** 2 for v in integers[0]) * Fraction(4) ** exponent
+    return list(found.values())

@@ -1,0 +1,354 @@
+"""The exact ℓ₁ margin: hand-checked games, duality, invariances, degenerate and hostile data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from unittest import mock
+
+import numpy as np
+import pytest
+from flint import fmpz_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle import game, l1
+from oracle.game import Game
+from oracle.l1 import L1Truth, ratios, solve_l1
+from oracle.programme import Suggestion, suggest
+from problems.base import ProblemError
+
+SIGNED = pytest.mark.parametrize("signed", [True, False])
+
+
+def audit(rows, truth: L1Truth, scale=Fraction(1)) -> None:
+    """Everything that the certificate claims, in plain Python."""
+    n, d = len(rows), len(rows[0])
+    w, q = [Fraction(0)] * d, [Fraction(0)] * n
+    for j, v in zip(truth.w.columns, truth.w.numerators, strict=True):
+        w[j] = Fraction(v, truth.w.denominator)
+    for i, v in zip(truth.q.support, truth.q.numerators, strict=True):
+        assert v > 0
+        q[i] = Fraction(v, truth.q.total)
+    assert list(truth.w.columns) == sorted(set(truth.w.columns))
+    assert list(truth.q.support) == sorted(set(truth.q.support))
+    assert 0 not in truth.w.numerators
+    assert sum(q) == 1
+    if truth.w.columns:
+        assert sum(map(abs, truth.w.numerators)) == truth.w.denominator
+    else:
+        assert truth.signed
+        assert truth.w.denominator == 1
+    if truth.signed:
+        assert truth.value_lo >= 0
+    else:
+        assert min(w) >= 0
+    scores = [scale * sum(int(a) * b for a, b in zip(row, w, strict=True)) for row in rows]
+    pull = [scale * sum(int(rows[i][j]) * q[i] for i in range(n)) for j in range(d)]
+    assert truth.value_lo == min(scores)
+    assert truth.value_hi == (max(map(abs, pull)) if truth.signed else max(pull))
+    assert truth.value_lo <= truth.value_hi
+    assert truth.exact == (truth.value_lo == truth.value_hi)
+    assert truth.radius == scale * max(abs(int(v)) for row in rows for v in row)
+
+
+BY_HAND = [
+    # rows, signed value, value in the simplex
+    ([[5]], 5, 5),
+    ([[-5]], 5, -5),
+    ([[0]], 0, 0),
+    ([[1, 0], [0, 1]], Fraction(1, 2), Fraction(1, 2)),
+    ([[3, -4]], 4, 3),
+    ([[1, -1], [-1, 1]], 0, 0),
+    ([[1, -3], [-3, 1]], 1, -1),  # signed: w = (−1, −1)/2
+    # Rock, paper, scissors; and matching pennies with one stake doubled (value 1/5, w = (2, 3)/5).
+    ([[0, 1, -1], [-1, 0, 1], [1, -1, 0]], 0, 0),
+    ([[2, -1], [-1, 1]], Fraction(1, 5), Fraction(1, 5)),
+    ([[1, 2], [-1, -2], [7, 7]], 0, -1),
+    ([[0, 0], [3, 4]], 0, 0),
+]
+
+
+@pytest.mark.parametrize(("rows", "signed", "simplex"), BY_HAND)
+def test_by_hand(rows, signed, simplex):
+    for flag, value in ((True, signed), (False, simplex)):
+        truth = solve_l1(rows, signed=flag)
+        assert truth.exact
+        assert truth.value_lo == value
+        assert truth.separable == (value > 0)
+        audit(rows, truth)
+
+
+def test_inseparable_signed_has_no_w_and_an_exact_combination():
+    rows = [[2, 1], [-1, 1], [0, -1]]
+    truth = solve_l1(rows, signed=True)
+    assert truth.w == l1.Primal((), (), 1)
+    # 1·a_0 + 2·a_1 + 3·a_2 = 0, and no other combination.
+    assert truth.q == l1.Dual((0, 1, 2), (1, 2, 3), 6)
+
+
+matrices = st.tuples(
+    st.integers(1, 7), st.integers(1, 5), st.sampled_from([1, 2, 9, 10**6])
+).flatmap(
+    lambda t: st.lists(
+        st.lists(st.integers(-t[2], t[2]), min_size=t[1], max_size=t[1]),
+        min_size=t[0],
+        max_size=t[0],
+    )
+)
+
+
+@SIGNED
+@settings(max_examples=60, deadline=None)
+@given(rows=matrices, data=st.data())
+def test_duality_and_bounds(rows, signed, data):
+    truth = solve_l1(rows, signed=signed)
+    assert truth.exact
+    audit(rows, truth)
+    # No w does better and no q guarantees less.
+    n, d = len(rows), len(rows[0])
+    low = -9 if signed else 0
+    w = data.draw(st.lists(st.integers(low, 9), min_size=d, max_size=d).filter(any))
+    q = data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n).filter(any))
+    score = min(sum(a * b for a, b in zip(row, w, strict=True)) for row in rows)
+    pull = [sum(rows[i][j] * q[i] for i in range(n)) for j in range(d)]
+    assert Fraction(score, sum(map(abs, w))) <= truth.value_lo
+    assert truth.value_lo <= Fraction(max(map(abs, pull)) if signed else max(pull), sum(q))
+
+
+@SIGNED
+@settings(max_examples=30, deadline=None)
+@given(rows=matrices, data=st.data())
+def test_invariances(rows, signed, data):
+    value = solve_l1(rows, signed=signed).value_lo
+    scale = data.draw(st.fractions(Fraction(1, 10**6), 10**6).filter(bool))
+    scaled = solve_l1(rows, scale, signed=signed)
+    audit(rows, scaled, scale)
+    assert scaled.value_lo == value * scale
+    shuffled = data.draw(st.permutations(rows))
+    order = data.draw(st.permutations(range(len(rows[0]))))
+    signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(order), max_size=len(order)))
+    signs = signs if signed else [1] * len(order)
+    moved = [[row[j] * s for j, s in zip(order, signs, strict=True)] for row in shuffled]
+    assert solve_l1(moved, signed=signed).value_lo == value
+    assert solve_l1(rows + rows, signed=signed).value_lo == value
+    assert solve_l1([row + row for row in rows], signed=signed).value_lo == value
+
+
+@SIGNED
+@settings(max_examples=40, deadline=None)
+@given(rows=matrices)
+def test_from_scratch_agrees(rows, signed):
+    """Without any suggestion, and with a wrong one, pivoting arrives at the same value."""
+    value = solve_l1(rows, signed=signed).value_lo
+    wrong = Suggestion({}, {}, [len(rows) - 1], [len(rows[0]) - 1])
+    for suggestion in (Suggestion(), wrong):
+        with mock.patch.object(l1, "suggest", return_value=suggestion):
+            truth = solve_l1(rows, signed=signed)
+        assert truth.exact
+        assert truth.value_lo == value
+
+
+@SIGNED
+@pytest.mark.parametrize("seed", range(6))
+def test_agrees_with_linprog(signed, seed):
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-20, 21, size=(25, 12)) + 2 * seed
+    matrix = np.hstack([rows, -rows]) if signed else rows
+    n, d = matrix.shape
+    answer = linprog(
+        np.append(np.zeros(n), 1.0),  # the dual, unlike the programme inside
+        A_ub=np.hstack([matrix.T, -np.ones((d, 1))]),
+        b_ub=np.zeros(d),
+        A_eq=[[1.0] * n + [0.0]],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n + [(None, None)],
+    )
+    truth = solve_l1(rows, signed=signed)
+    assert truth.exact
+    assert float(truth.value_lo) == pytest.approx(answer.fun, abs=1e-7)
+
+
+@SIGNED
+@pytest.mark.parametrize("seed", range(8))
+def test_what_doubles_cannot_tell_apart(signed, seed):
+    """Duplicates up to the last unit, and entries over hundreds of orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    base = rng.integers(-2, 3, size=(4, 5))
+    rows = [[int(v) for v in base[i]] for i in rng.integers(0, 4, size=12)]
+    if seed % 2:
+        rows = [[v * 10**25 + int(rng.integers(-1, 2)) for v in row] for row in rows]
+    else:
+        rows = [[v << int(rng.integers(0, 600)) for v in row] for row in rows]
+    truth = solve_l1(rows, signed=signed)
+    assert truth.exact
+    audit(rows, truth)
+
+
+@SIGNED
+def test_degenerate_lattice(signed):
+    """All sign vectors with first entry 1: the other columns are useless, many bases tie."""
+    rows = [[1] + [1 if i >> j & 1 else -1 for j in range(6)] for i in range(64)]
+    truth = solve_l1(rows, signed=signed)
+    assert truth.exact
+    assert truth.value_lo == 1
+    audit(rows, truth)
+
+
+@SIGNED
+def test_more_rows_than_the_first_working_set(signed):
+    rng = np.random.default_rng(5)
+    rows = rng.integers(-9, 10, size=(1500, 6))
+    rows[:, 0] += 12
+    rows[-3:] = rows[-3:] * [1, 1, 1, 1, 1, 1] - [9, 0, 0, 0, 0, 0]  # the hard ones come last
+    truth = solve_l1(rows, signed=signed)
+    assert truth.exact
+    audit(rows.tolist(), truth)
+
+
+@SIGNED
+@settings(max_examples=25, deadline=None)
+@given(rows=matrices)
+def test_bounds_without_a_budget(rows, signed):
+    exact, bounds = solve_l1(rows, signed=signed), solve_l1(rows, signed=signed, budget=0)
+    audit(rows, bounds)
+    assert bounds.value_lo <= exact.value_lo <= bounds.value_hi
+    assert bounds.value_hi - bounds.value_lo <= exact.radius * Fraction(1, 10**6)
+    assert bounds.separable in (None, exact.separable)
+
+
+def test_bounds_without_a_suggestion():
+    with mock.patch.object(l1, "suggest", return_value=Suggestion()):
+        truth = solve_l1([[3, 1], [1, 2]], signed=True, budget=0)
+    audit([[3, 1], [1, 2]], truth)
+    assert not truth.exact
+    assert truth.value_lo <= Fraction(5, 3) <= truth.value_hi
+
+
+@SIGNED
+def test_forms_of_input(signed):
+    rows = [[3, -1], [1, 2], [2, 2]]
+    expected = solve_l1(rows, signed=signed)
+    forms = (fmpz_mat(rows), np.array(rows, np.int8), np.array(rows, dtype=object), tuple(rows))
+    for form in forms:
+        assert solve_l1(form, signed=signed) == expected
+    unsigned = np.array([[2**63 + 5, 1]], dtype=np.uint64)
+    assert solve_l1(unsigned, signed=signed).value_lo == 2**63 + 5
+    big = [[2**70, 0], [-5, 2**200]]
+    audit(big, solve_l1(big, signed=signed))
+
+
+@pytest.mark.parametrize(
+    ("rows", "scale", "message"),
+    [
+        ([], 1, "at least one row"),
+        ([[]], 1, "at least one row"),
+        ([[1], [1, 2]], 1, "same length"),
+        ([[0.5]], 1, "integers"),
+        ([[1]], 0, "scale"),
+        ([[1]], -1, "scale"),
+    ],
+)
+def test_bad_input(rows, scale, message):
+    with pytest.raises(ProblemError, match=message):
+        solve_l1(rows, Fraction(scale), signed=True)
+
+
+def test_certificate_fields():
+    fields = solve_l1([[2, -1], [-1, 1]], Fraction(1, 2), signed=True).certificate_fields()
+    assert fields == {
+        "kind": "l1-margin",
+        "signed": True,
+        "support": [0, 1],
+        "weights": ["0x2", "0x3"],
+        "total": "0x5",
+        "primal": {"columns": [0, 1], "coefficients": ["0x2", "0x3"]},
+        "value_lo": "0x1/0xa",
+        "value_hi": "0x1/0xa",
+        "radius": "0x1/0x1",
+    }
+
+
+def test_game_gives_up_at_its_limit():
+    rows = [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]
+    assert Game(fmpz_mat(rows), False).solve(None, None, 1) is None
+    assert Game(fmpz_mat(rows), False).solve(None, None, 50) is not None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dual_simplex_on_larger_games(seed):
+    """Long runs from scratch, with degenerate payoffs, end at an equilibrium."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-1, 2, size=(25, 20)).tolist()
+    for signed in (True, False):
+        found = Game(fmpz_mat(rows), signed).solve(None, None, 5000)
+        assert found is not None
+        assert solve_l1(rows, signed=signed).value_lo * found.rows_total == int(
+            max(Game(fmpz_mat(rows), signed).pull(found.rows))
+        )
+
+
+def optimal(rows, signed: bool, found) -> bool:
+    audited = Game(fmpz_mat(rows), signed)
+    low = Fraction(int(min(audited.scores(found.columns))), found.columns_total)
+    assert sum(found.rows.values()) == found.rows_total
+    assert min(found.rows.values()) > 0
+    assert min(found.columns.values(), default=1) > 0
+    return low == Fraction(int(max(audited.pull(found.rows))), found.rows_total)
+
+
+@SIGNED
+@pytest.mark.parametrize("seed", range(12))
+def test_criss_cross_mends_any_basis(monkeypatch, signed, seed):
+    """From every pair of rows and columns, without ever starting afresh."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-1 - seed % 3, 2 + seed % 3, size=(4, 3)).tolist()
+    monkeypatch.setattr(game, "REPAIRS", 10**6)
+    monkeypatch.setattr(Game, "_simple", mock.Mock(side_effect=AssertionError("started afresh")))
+    solved = 0
+    for i in combinations(range(4), 2):
+        for j in combinations(range(6 if signed else 3), 2):
+            block = (
+                np.array([[1 - 2 * (c >= 3) for c in j]])
+                * np.array(rows)[np.ix_(i, np.array(j) % 3)]
+            )
+            if round(np.linalg.det(np.block([[block, -np.ones((2, 1))], [np.ones((1, 2)), 0]]))):
+                found = Game(fmpz_mat(rows), signed).solve(list(i), list(j), 60)
+                assert optimal(rows, signed, found)
+                solved += 1
+    assert solved
+
+
+@SIGNED
+def test_too_many_repairs_start_afresh(monkeypatch, signed):
+    rows = [[1, 3, 2], [3, 1, 2], [2, 2, -5], [2, 4, 1]]
+    monkeypatch.setattr(game, "REPAIRS", 0)
+    fresh = mock.Mock(wraps=Game(fmpz_mat(rows), signed)._simple)
+    monkeypatch.setattr(Game, "_simple", fresh)
+    assert optimal(rows, signed, Game(fmpz_mat(rows), signed).solve([2], [2], 50))
+    assert fresh.called
+
+
+@SIGNED
+@pytest.mark.parametrize("seed", range(8))
+def test_blands_rule_alone(monkeypatch, signed, seed):
+    monkeypatch.setattr(game, "PATIENCE", 0)
+    rows = np.random.default_rng(seed).integers(-1, 2, size=(9, 7)).tolist()
+    assert optimal(rows, signed, Game(fmpz_mat(rows), signed).solve(None, None, 5000))
+
+
+@SIGNED
+@pytest.mark.parametrize(
+    ("n", "d", "size", "shift"),
+    [(30, 20, 50, 0), (30, 20, 1, 0), (20, 40, 1, 1), (900, 5, 99, 60), (60, 4, 3, 0)],
+)
+def test_suggestions_are_optimal(signed, n, d, size, shift):
+    """On ordinary data, degenerate data included, pivoting has nothing to do."""
+    for seed in range(3):
+        rows = np.random.default_rng(seed).integers(-size, size + 1, size=(n, d)) + shift
+        hint = suggest(ratios(rows, int(np.abs(rows).max())), signed)
+        found = Game(fmpz_mat(rows.tolist()), signed).solve(hint.rows, hint.columns, 50)
+        assert found.pivots == 0
+        assert optimal(rows.tolist(), signed, found)
