@@ -1,0 +1,1 @@
+"""The court: statements, verdicts, runs, reports, and the command line."""

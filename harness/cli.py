@@ -1,0 +1,112 @@
+"""The command ``gammabar``: dispatch, exit codes, and errors for people.
+
+Commands live in `harness.commands`, one module each, and are imported when they are run, so that
+``gammabar --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+#: name → (module, one line of help). The help is here so that listing commands imports none.
+COMMANDS = {
+    "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
+    "check": ("check", "Check a certificate with the independent checker."),
+    "verify": ("verify", "Verify the oracle against CVXPY and the independent checker."),
+    "list": ("listing", "List what there is: problems."),
+    "data": ("data", "Fetch, list, check and export data sets."),
+}
+
+DATA_HELP = """\b
+DATA is one of
+  a named data set   mnist-sample:0,1  mnist:0,1  fashion:0,4  digits:3,8  iris:0,1  breast-cancer
+  a generator        planted:n=200,d=10,gamma=0.1,seed=0  worst-case:n=1000  inseparable:n=50,d=5
+  a file             data.csv  data.npz  data.svm   (compressed .gz, .bz2 or .xz as well)
+`gammabar list problems` shows them all.
+"""
+
+
+class Lazy(click.Group):
+    """A group that imports a command's module only when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = import_module(f"harness.commands.{COMMANDS[name][0]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 as expected · 1 refuted, rejected or regressed · 2 bad input or usage.",
+)
+@click.version_option(package_name="gammabar", message="gammabar %(version)s")
+def cli() -> None:
+    """Trustworthy verification and benchmarking of margin-maximisation algorithms."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code; bad input is one sentence, never a trace."""
+    try:
+        code = cli.main(arguments, prog_name="gammabar", standalone_mode=False)
+        _finish_output()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Exit as exit_:
+        sys.exit(exit_.exit_code)
+    except click.UsageError as error:
+        where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
+        complain(error.format_message().rstrip(".").replace("\n", " ") + where)
+        sys.exit(2)
+    except click.ClickException as error:
+        complain(error.format_message())
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        sys.exit(_report(error))
+
+
+def _report(error: Exception) -> int:
+    """Exit code 2 and one sentence for what a user can mend; anything else is our bug and is raised."""
+    from problems import ProblemError
+
+    if isinstance(error, ProblemError):
+        complain(str(error))
+    elif isinstance(error, MemoryError):
+        complain("not enough memory for a problem of this size")
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        complain(f"no space left on the disk for {error.filename or 'the output'}")
+    elif isinstance(error, OSError):
+        complain(f"{error.filename or 'file'}: {error.strerror or error}")
+    else:
+        raise error
+    return 2
+
+
+def _finish_output() -> None:
+    """Flush now, so that a closed pipe or a full disk is noticed here and not at exit."""
+    sys.stdout.flush()
+
+
+def complain(sentence: str) -> None:
+    """One line on stderr."""
+    print(f"gammabar: {sentence}", file=sys.stderr)

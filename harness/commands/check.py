@@ -1,0 +1,77 @@
+"""``gammabar check FILE [DATA]``: the independent checker, with the data found for you."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.output import print_json, stages
+from problems import ProblemError
+
+
+@click.command("check")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("data", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(file: Path, data: tuple[str, ...], as_json: bool) -> int:
+    """Check certificate FILE against DATA with `oracle/check.py`.
+
+    DATA is what `gammabar oracle` was given, or the data file(s); by default it is the data
+    that the certificate names. The checker shares no code with the rest of gammabar: it reads
+    data files itself, and generated or embedded data are handed to it as an .npz file.
+    """
+    from oracle.check import Rejected, check
+
+    if not file.is_file():
+        raise ProblemError(f"{file}: no such file")
+    with tempfile.TemporaryDirectory(prefix="gammabar-") as folder, stages(as_json) as stage:
+        stage("finding the data")
+        paths = _paths(file, data, Path(folder))
+        stage(f"checking {file}")
+        try:
+            verdict, accepted = check(str(file), *map(str, paths)), True
+        except Rejected as reason:
+            verdict, accepted = str(reason), False
+    if as_json:
+        print_json({"certificate": str(file), "accepted": accepted, "reason": verdict})
+    else:
+        click.echo(f"{'accepted' if accepted else 'rejected'}: {verdict}")
+    return 0 if accepted else 1
+
+
+def _paths(file: Path, data: tuple[str, ...], folder: Path) -> list[Path]:
+    """Files for the checker: those given, those of a named data set, or an export."""
+    if data and all(Path(name).exists() for name in data):
+        return [Path(name) for name in data]
+    if len(data) > 1:
+        missing = next(name for name in data if not Path(name).exists())
+        raise ProblemError(f"{missing}: no such file")
+    section, multiclass = _named(file)
+    name = data[0] if data else section.get("name")
+    if not isinstance(name, str):
+        return []  # the checker will say what is wrong with the certificate
+    from problems import load
+
+    if name == "arrays":
+        raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
+    label = section.get("label")
+    problem = load(name, label=None if label is None else str(label), multiclass=multiclass)
+    if problem.source is not None and problem.source.paths:
+        return [Path(path) for path in problem.source.paths]
+    from harness.export import write_npz
+
+    return [write_npz(problem, folder / "data.npz")]
+
+
+def _named(file: Path) -> tuple[dict[str, Any], bool]:
+    """The data section of a certificate, or nothing if it is not even readable."""
+    try:
+        body = json.loads(file.read_text(encoding="utf-8"))
+        section, shape = body["data"], body["geometry"]["type"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}, False
+    return (section if isinstance(section, dict) else {}), shape == "multiclass"

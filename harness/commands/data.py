@@ -1,0 +1,84 @@
+"""``gammabar data``: data sets on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.output import print_json, print_table, stages
+
+
+if TYPE_CHECKING:
+    from problems.fetch import Status
+
+
+@click.group("data")
+def command() -> None:
+    """Fetch, list, check and export data sets."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def list_(as_json: bool) -> None:
+    """Which data sets are on this machine, and how to get the others."""
+    from problems.fetch import data_status
+
+    _show(data_status(), as_json)
+
+
+@command.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def check(name: str | None, as_json: bool) -> int:
+    """Compare the contents of a data set (or of all that are here) with the pinned SHA-256 sums."""
+    from problems.fetch import data_status
+
+    with stages(quiet=as_json) as stage:
+        stage("reading and hashing")
+        found = data_status(name, check=True)
+    _show(found, as_json)
+    wrong = {"damaged"} if name is None else {"damaged", "missing"}
+    return int(any(status.state in wrong for status in found))
+
+
+@command.command()
+@click.argument("name")
+def fetch(name: str) -> None:
+    """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
+    from problems.fetch import fetch as get
+
+    with stages() as stage:
+        paths = get(name, stage)
+    for path in paths:
+        click.echo(str(path))
+
+
+@command.command()
+@click.argument("data")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--label", metavar="NAME", help="Label column of a CSV file: name or number from 0.")
+@click.option("--multiclass", is_flag=True, help="All classes.")
+def export(data: str, file: Path, label: str | None, multiclass: bool) -> None:
+    """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
+    from harness.export import write_npz
+    from problems import load
+
+    if file.suffix != ".npz":
+        raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")
+    with stages() as stage:
+        stage(f"reading {data}")
+        problem = load(data, label=label, multiclass=multiclass)
+        stage(f"writing {file}")
+        write_npz(problem, file)
+    click.echo(str(file))
+
+
+def _show(found: list[Status], as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(status) for status in found])
+        return
+    rows = [(s.name, s.state, s.what, " ".join(filter(None, (s.where, s.detail)))) for s in found]
+    print_table(("data set", "state", "what it is", "where"), rows)
