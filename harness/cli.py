@@ -61,7 +61,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code; bad input is one sentence, never a trace."""
+    """Run the command line and leave with its exit code; bad input is one sentence on stderr."""
     try:
         code = cli.main(arguments, prog_name="gammabar", standalone_mode=False)
         _finish_output()
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _report(error: Exception) -> int:
-    """Exit code 2 and one sentence for what a user can mend; anything else is our bug and is raised."""
+    """Exit code 2 and one sentence for what a user can mend; anything else is a bug of ours."""
     from problems import ProblemError
 
     if isinstance(error, ProblemError):

@@ -101,7 +101,7 @@ def _admit(G, c2, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _settle(S, q, s, R, inside, ones, x, u):  # type: ignore[no-untyped-def]
-    """Minor cycles: walk to the affine minimiser, dropping rows whose weight would turn negative."""
+    """Minor cycles: walk to the affine minimiser, dropping rows whose weight gets negative."""
     while True:
         _forward(R, s, ones, x)
         _backward(R, s, x, u)

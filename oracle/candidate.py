@@ -58,7 +58,9 @@ def working_set(problem: Problem) -> Candidate:
     S, q, R = _grow(capacity, None, None, None)
     q[0], R[0, 0] = 1.0, np.sqrt(gram[0, 0] + radius2)
     best = np.inf
-    for scan in range(1, MAX_SCANS + 1):
+    scans = 0
+    while scans < MAX_SCANS:
+        scans += 1
         point = _spread(n, rows[S[:size]], q[:size])
         scores = problem.scores(problem.combine(point))
         square = float(point[rows[S[:size]]] @ scores[rows[S[:size]]])
@@ -78,7 +80,7 @@ def working_set(problem: Problem) -> Candidate:
     keep = np.flatnonzero(q[:size] > 0)
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
-    return Candidate(rows[S[order]], weights, scan, "working-set")
+    return Candidate(rows[S[order]], weights, scans, "working-set")
 
 
 def cvxpy_working_set(problem: Problem) -> Candidate:
@@ -99,7 +101,9 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     n = problem.n
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
     rows = np.sort(np.argsort(scores, kind="stable")[: 2 * BATCH]).astype(np.int64)
-    for scan in range(1, MAX_SCANS + 1):
+    scans = 0
+    while scans < MAX_SCANS:
+        scans += 1
         result = kernel_dual(problem.gram(rows))
         if result.q is None:
             raise ProblemError(f"CVXPY gave no answer ({result.status}); use --method exact")
@@ -113,17 +117,15 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
             break
         rows = np.union1d(rows, fresh)
     keep = weights > 1e-6 * weights.max()
-    return Candidate(rows[keep], weights[keep] / weights[keep].sum(), scan, "cvxpy")
+    return Candidate(rows[keep], weights[keep] / weights[keep].sum(), scans, "cvxpy")
 
 
 def _most_violated(
     scores: NDArray[np.float64], square: float, rows: NDArray[np.int64], most: int
 ) -> NDArray[np.int64]:
     """Rows strictly below the supporting hyperplane and not yet in the working set."""
-    if len(scores) > most:
-        lowest = np.argpartition(scores, most)[:most]
-    else:
-        lowest = np.arange(len(scores))
+    most = min(most, len(scores))
+    lowest = np.argpartition(scores, most - 1)[:most]
     return np.setdiff1d(lowest[scores[lowest] < square * (1 - 1e-11)], rows)
 
 

@@ -7,6 +7,7 @@ names.  Exit code 0: accepted, and what is proved is printed; 1: rejected, with 
 file is missing or unreadable.  CERTIFICATE.md states the format and why each test suffices.  All
 arithmetic is on integers and fractions; a double of the data is an integer times a power of two.
 """
+
 # fmt: off
 from __future__ import annotations  # noqa: I001
 
@@ -148,8 +149,9 @@ def from_arrays(points: Array, names: Array, where: str) -> Table:
                               else values[i * d:(i + 1) * d]), d
 
 def read(data: dict[str, Any], paths: Sequence[str]) -> tuple[Table, str]:
-    form, files, arrays = data["format"], data["files"], data.get("arrays") or ["X", "y"]
-    label = 0 if data.get("label") is None else data["label"]
+    form, files = data["format"], data["files"]
+    label, arrays = data.get("label"), data.get("arrays")
+    label, arrays = 0 if label is None else label, ["X", "y"] if arrays is None else arrays
     demand(form in ("csv", "svmlight", "npz", "idx"), "data.format is not csv, svmlight, npz, idx")
     demand(isinstance(files, list) and len(files) == 1 + (form == "idx") and all(
         isinstance(f, str) and f.isprintable() and f not in ("", "..") and not set(f) & set("/\\:")

@@ -33,6 +33,7 @@ from problems import (
     ProblemError,
     SparseProblem,
 )
+from problems._points import Points
 
 #: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
 ROUNDOFF, SAFETY = 2.0**-53, 1.02
@@ -97,7 +98,7 @@ def exact_rows(problem: Problem) -> ExactRows:
 
 
 def tame(problem: Problem) -> tuple[Problem, int]:
-    """The problem with rows divided by a power of two, 2ᵏ, and k; itself unless its scale is extreme.
+    """The problem with rows divided by 2ᵏ, and k; itself, and 0, unless its scale is extreme.
 
     Squares of numbers near 1e±300 leave the range of doubles. Entries that the division rounds
     are below 2⁻¹⁰⁷⁴, which the error bounds absorb; exact arithmetic uses the original data.
@@ -153,7 +154,7 @@ def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
 
 
 def integer_matrix(problem: Problem) -> tuple[NDArray[Any], Fraction]:
-    """All rows a_i of a linear problem as integers, and the rational they are to be multiplied by."""
+    """All rows a_i of a linear problem as integers, and the rational to multiply them by."""
     if not isinstance(problem, DenseProblem | SparseProblem):
         raise ProblemError("this margin is defined for linear two-class problems only")
     integers, exponent = integer_rows(problem.X, np.arange(problem.n))
@@ -218,7 +219,8 @@ class _Coordinates(ExactRows):
 class _Linear(_Coordinates):
     def __init__(self, problem: DenseProblem | SparseProblem) -> None:
         super().__init__(problem)
-        self.X, self.y = problem.X, np.asarray(problem.y, dtype=np.int64)
+        self.points, self.X = problem.points, problem.X
+        self.y = np.asarray(problem.y, dtype=np.int64)
 
     def _rows(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
         integers, exponent = integer_rows(self.X, rows)
@@ -229,7 +231,7 @@ class _Linear(_Coordinates):
         return product(integers, integers), Fraction(4) ** exponent
 
     def radius_squared(self) -> Fraction:
-        return _largest_norm(self.X)
+        return _largest_norm(self.points)
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         integers, exponent = self._rows(rows)
@@ -254,11 +256,11 @@ class _Linear(_Coordinates):
 
 
 class _Multiclass(_Coordinates):
-    """Rows x_i (e_{c_i} − e_j)ᵀ/√2; the √2 is kept out: ⟨a, a'⟩ = ½⟨x, x'⟩⟨e_c − e_j, e_c' − e_j'⟩."""
+    """Rows x_i (e_c − e_j)ᵀ/√2: ⟨a, a'⟩ = ½⟨x, x'⟩⟨e_c − e_j, e_c' − e_j'⟩ is rational."""
 
     def __init__(self, problem: MulticlassProblem) -> None:
         super().__init__(problem)
-        self.X, self.k = problem.X, problem.k
+        self.points, self.X, self.k = problem.points, problem.X, problem.k
         self.labels = np.asarray(problem.labels, dtype=np.int64)
 
     def _pairs(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -279,7 +281,7 @@ class _Multiclass(_Coordinates):
         return fmpz_mat(len(rows), len(rows), entries), Fraction(4) ** exponent / 2
 
     def radius_squared(self) -> Fraction:
-        return _largest_norm(self.X)
+        return _largest_norm(self.points)
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         """√2 w, as the flattened d × k matrix."""
@@ -311,13 +313,14 @@ class _Multiclass(_Coordinates):
 
 
 class _Kernel(ExactRows):
-    """Linear, polynomial and precomputed kernels: entries are rational, points have no coordinates."""
+    """Linear, polynomial and precomputed kernels: rational entries, points without coordinates."""
 
     problem: KernelProblem
 
     def __init__(self, problem: KernelProblem) -> None:
         super().__init__(problem)
-        self.X, self.y = problem.X, np.asarray(problem.y, dtype=np.int64)
+        self.points, self.X = problem.points, problem.X
+        self.y = np.asarray(problem.y, dtype=np.int64)
 
     def _entries(
         self, rows: Sequence[int] | NDArray[Any], cols: Sequence[int] | NDArray[Any]
@@ -345,7 +348,7 @@ class _Kernel(ExactRows):
         if kernel.name == "precomputed":
             return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
         # γ⟨x, x⟩ + c is monotone in ‖x‖, so only the longest and the shortest point matter.
-        ends = (_largest_norm(self.X), _smallest_norm(self.X))
+        ends = (_largest_norm(self.points), _smallest_norm(self.points))
         return max(_kernel_value(kernel, square) for square in ends)
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
@@ -365,7 +368,7 @@ class _Kernel(ExactRows):
         largest = self.problem.radius**2
         if kernel.name != "precomputed":
             d = self.X.shape[1]
-            top = float(_largest_norm(self.X))
+            top = float(_largest_norm(self.points))
             base = top if kernel.name == "linear" else abs(kernel.gamma) * top + abs(kernel.coef0)
             degree = 1 if kernel.name == "linear" else kernel.degree
             # An entry (γ⟨x,x'⟩ + c)^p: p relative errors of the base, plus those of the power.
@@ -412,23 +415,24 @@ def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
     return squares, k, (X.shape[1] + 4) * ROUNDOFF * SAFETY
 
 
-def _largest_norm(X: Any) -> Fraction:
+def _largest_norm(points: Points) -> Fraction:
     """max_i ‖x_i‖², exactly: doubles leave a few rows, integers decide between them."""
-    squares, _, error = squared_norms(X)
-    return max(_norms(X, np.flatnonzero(squares >= squares.max() * (1 - 3 * error))))
+    if not len(points.longest):
+        points.largest()
+    return max(_norms(points.X, points.longest))
 
 
-def _smallest_norm(X: Any) -> Fraction:
-    squares, _, error = squared_norms(X)
+def _smallest_norm(points: Points) -> Fraction:
+    squares, _, error = squared_norms(points.X)
     close = np.flatnonzero(squares <= squares.min() * (1 + 3 * error) + 1e-290)
-    return min(_norms(X, close))
+    return min(_norms(points.X, close))
 
 
 def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
-    found: dict[bytes, Fraction] = {}  # duplicated rows are common; each is squared once
-    for i in rows:
-        integers, exponent = integer_rows(X, np.array([i]))
-        key = repr((integers.tolist(), exponent)).encode()
-        if key not in found:
-            found[key] = sum(int(v) ** 2 for v in integers[0]) * Fraction(4) ** exponent
-    return list(found.values())
+    """Exact squared norms of some rows."""
+    integers, exponent = integer_rows(X, rows)
+    if integers.dtype != object and float(np.abs(integers).max()) ** 2 * X.shape[1] < 2.0**62:
+        squares = np.einsum("ij,ij->i", integers, integers).tolist()
+    else:
+        squares = [sum(int(v) ** 2 for v in row) for row in integers]
+    return [square * Fraction(4) ** exponent for square in set(squares)]

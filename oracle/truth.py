@@ -225,7 +225,7 @@ def data_section(problem: Problem) -> dict[str, Any]:
 
 
 def write_certificate(certificate: dict[str, Any], path: str | Path) -> None:
-    """Write JSON through a temporary file beside the target, so that no half certificate remains."""
+    """Write JSON through a temporary file, so that no half certificate ever remains."""
     target = Path(path)
     temporary = target.with_name(target.name + ".part")
     try:

@@ -32,12 +32,14 @@ class DensePoints:
         self.X = X
         self.shape: tuple[int, int] = X.shape
         self._floats: Floats | None = X if X.dtype == np.float64 else None
+        self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X}
+        return {"X": self.X, "longest": self.longest}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["X"])  # type: ignore[misc]
+        self.longest = state["longest"]
 
     @property
     def values(self) -> int:
@@ -113,14 +115,11 @@ class DensePoints:
         return merge(scores, run(work, self._stripes()), temperature)
 
     def largest(self) -> tuple[float, int]:
-        """(m, e): the largest row norm is m 2^e."""
+        """(m, e): the largest row norm is m 2^e. Rows that may have it are kept in `longest`."""
         exponent = _exponent(self.X)
-        best, place = -1.0, 0
-        for lo, _, block in self.blocks():
-            squares = np.square(np.ldexp(block, -exponent)).sum(axis=1)
-            if squares.max() > best:
-                best, place = float(squares.max()), lo + int(squares.argmax())
-        return _accurate(self.take(np.array([place]))[0], exponent)
+        squares = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
+        self.longest = _longest(np.concatenate(squares))
+        return _accurate(self.take(self.longest[:1])[0], exponent)
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -137,12 +136,14 @@ class SparsePoints:
         self.X = X
         self.shape: tuple[int, int] = X.shape
         self._floats: Any = X if X.dtype == np.float64 else None
+        self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X}
+        return {"X": self.X, "longest": self.longest}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["X"])  # type: ignore[misc]
+        self.longest = state["longest"]
 
     @property
     def values(self) -> int:
@@ -220,15 +221,15 @@ class SparsePoints:
     def largest(self) -> tuple[float, int]:
         """(m, e): the largest row norm is m 2^e."""
         if not self.X.nnz:
+            self.longest = np.zeros(1, dtype=np.int64)
             return 0.0, 0
         exponent = _exponent(self.X.data)
-        best, place = -1.0, 0
-        for lo, _, block in self.blocks():
+        squares = []
+        for _, _, block in self.blocks():
             block.data = np.square(np.ldexp(block.data, -exponent))
-            squares = np.asarray(block.sum(axis=1)).ravel()
-            if squares.max() > best:
-                best, place = float(squares.max()), lo + int(squares.argmax())
-        return _accurate(self.take(np.array([place])).data, exponent)
+            squares.append(np.asarray(block.sum(axis=1)).ravel())
+        self.longest = _longest(np.concatenate(squares))
+        return _accurate(self.take(self.longest[:1]).data, exponent)
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -276,6 +277,16 @@ def merge(scores: Floats, parts: list[tuple[float, float, Floats]], temperature:
 def _exponent(values: Array) -> int:
     """e with max |values| <= 2**e, and not much smaller."""
     return math.frexp(max(-float(values.min()), float(values.max())))[1]
+
+
+def _longest(squares: Floats) -> Array:
+    """Rows that have the largest norm up to rounding, the largest first.
+
+    The slack is far above the rounding error of a sum of d squares, d 2^-53, so that the row of
+    largest norm is among them whatever the summation did.
+    """
+    rows = np.flatnonzero(squares >= squares.max() * (1 - 1e-9))
+    return rows[np.argsort(-squares[rows], kind="stable")]
 
 
 def _accurate(row: Floats, exponent: int) -> tuple[float, int]:

@@ -80,7 +80,6 @@ def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
             raise ProblemError(f"{what}: the archive is truncated")
         view[done : done + len(chunk)] = chunk
         done += len(chunk)
-    stream.read(1)  # the end of the member, where its checksum is compared
 
 
 def _header(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

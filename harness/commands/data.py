@@ -10,7 +10,6 @@ import click
 
 from harness.output import print_json, print_table, stages
 
-
 if TYPE_CHECKING:
     from problems.fetch import Status
 

@@ -206,7 +206,7 @@ def _l1(
     }
     lines = {
         "problem": f"{problem.n:,} rows, {norm} margin",
-        "γ": f"{answer['gamma']} (rows divided by the largest entry, {signed_digits(radius, radius, 8)})",
+        "γ": f"{answer['gamma']} (rows divided by the largest entry)",
         "γ in data units": answer["gamma_raw"],
         "proved": "equal primal and dual value, exactly" if found.exact else "rational bounds",
         "time": f"{seconds:.3g} s",

@@ -276,10 +276,11 @@ def test_a_certificate_that_cannot_be_written(refused, tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is a Linux device")
 def test_a_full_disk_is_one_sentence():
-    run = subprocess.run(
-        [sys.executable, "-m", "harness", "oracle", "iris:0,1", "--json"],
-        stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "harness", "oracle", "iris:0,1", "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
     assert run.returncode == 2
     assert "no space left" in run.stderr
     assert "Traceback" not in run.stderr

@@ -116,9 +116,15 @@ def test_rows_beyond_the_margin_change_nothing(data, extra):
     if not truth.separable:
         return
     w = np.array(
-        [sum(q * int(X[i, j]) * int(y[i]) for q, i in zip(truth.numerators, truth.support, strict=True))
-         for j in range(X.shape[1])], dtype=object
-    )  # fmt: skip
+        [
+            sum(
+                v * int(X[i, j] * y[i])
+                for v, i in zip(truth.numerators, truth.support, strict=True)
+            )
+            for j in range(X.shape[1])
+        ],
+        dtype=object,
+    )
     if max(abs(v) for v in w) > 2**50:
         return
     far = np.array(w, dtype=np.int64) * (1 + extra)  # ⟨far, w⟩ = (1 + extra)·total·‖w‖² ≥ ‖w‖²

@@ -100,7 +100,7 @@ def test_two_classes_are_a_multiclass_problem(data):
 
 
 def test_rbf_enclosure_of_two_points():
-    """Two opposite points at distance 1: G = [[1, −e^{−γ}], [−e^{−γ}, 1]], q̄ = ½, γ̄² = (1 − e^{−γ})/2."""
+    """Two opposite points at distance 1: q̄ = (½, ½) and γ̄² = (1 − e^{−γ})/2."""
     truth = solve(from_arrays([[0.0], [1.0]], [-1, 1], kernel="rbf:gamma=0.5"), digits=30)
     assert truth.separable
     assert not truth.exact
@@ -136,7 +136,7 @@ def test_enclosures_contain_every_weak_duality_bound(kernel):
 
 
 def test_normalised_linear_kernel_is_the_problem_of_unit_rows():
-    """Ramdas–Peña §2.2: points on two lines have normalised margin 0.1·√2 whatever their lengths."""
+    """Ramdas–Peña §2.2: points on two lines have normalised margin 0.1·√2, however long."""
     X = np.array([[3, 4], [6, 8], [30, 40], [4, 3], [8, 6], [40, 30]])
     truth = solve(from_arrays(X, [1, 1, 1, -1, -1, -1], kernel="linear", normalised=True))
     assert truth.digits(12) == "0.141421356237"

@@ -26,7 +26,7 @@ def complaint(path: Path, **options) -> str:
 
 
 @pytest.mark.parametrize(
-    "text, expected",
+    ("text", "expected"),
     [
         ("", ": the file is empty"),
         (" \n\n", ": the file is empty"),
@@ -81,7 +81,7 @@ def test_binary_text_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, expected",
+    ("text", "expected"),
     [
         ("", ": the file is empty"),
         ("# nothing\n", ": there are only comments, no data"),
@@ -146,7 +146,7 @@ def test_npz_that_is_a_pickle(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arrays, expected",
+    ("arrays", "expected"),
     [
         ({"a": np.eye(2)}, ": needs arrays named X and y, but holds a"),
         ({"X": np.eye(2)}, ": needs arrays named X and y, but holds X"),
@@ -166,6 +166,25 @@ def test_npz_contents(tmp_path, arrays, expected):
     path = tmp_path / "data.npz"
     np.savez(path, **arrays)
     assert complaint(path).startswith(expected)
+
+
+def test_npz_array_longer_than_its_header_says(tmp_path):
+    member = io.BytesIO()
+    np.save(member, np.eye(2))
+    path = tmp_path / "data.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", member.getvalue() + b"more")
+        archive.writestr("y.npy", member.getvalue())
+    assert complaint(path) == ", array X: truncated, or longer than its header says"
+
+
+def test_npz_with_a_wrong_checksum(tmp_path):
+    path = tmp_path / "data.npz"
+    np.savez(path, X=np.full((2, 2), 0.7), y=np.arange(2))
+    raw = path.read_bytes()
+    value = np.float64(0.7).tobytes()
+    path.write_bytes(raw.replace(value, np.float64(0.9).tobytes(), 1))
+    assert complaint(path) == ", array X: the archive is damaged or truncated"
 
 
 def test_npz_bomb_is_refused_by_its_header(tmp_path):
@@ -200,7 +219,8 @@ def test_npz_truncated_or_corrupted(tmp_path, data):
     except ProblemError as error:
         assert str(path) in str(error)
     else:
-        assert np.array_equal(problem.X, X) and problem.n == 8
+        assert np.array_equal(problem.X, X)
+        assert problem.n == 8
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

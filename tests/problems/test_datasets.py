@@ -12,7 +12,7 @@ from problems.datasets import DATASETS, find, read, user_data_folder
 
 
 @pytest.mark.parametrize(
-    "spec, n, d, negatives, dtype",
+    ("spec", "n", "d", "negatives", "dtype"),
     [
         ("mnist-sample:0,1", 1000, 784, 500, np.uint8),
         ("digits:3,8", 357, 64, 183, np.uint8),
@@ -84,7 +84,7 @@ def test_imbalanced_construction():
 
 
 @pytest.mark.parametrize(
-    "spec, sentence",
+    ("spec", "sentence"),
     [
         ("iris", "iris: no classes are given, but two are needed, as in iris:0,1"),
         ("iris:0", "iris: one class is given, but two are needed"),
@@ -166,7 +166,7 @@ def test_other_data_under_the_right_name_are_refused(nowhere, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "spec, n, d, files",
+    ("spec", "n", "d", "files"),
     [
         ("mnist:0,1", 12665, 784, ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")),
         ("fashion:0,4", 12000, 784, ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")),

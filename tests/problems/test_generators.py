@@ -13,6 +13,7 @@ from problems import ProblemError, load
 from problems.degenerate import KINDS
 from problems.draws import Draws
 from problems.generators import FAMILIES, Generated, generate, known
+from problems.planted import _fill_behind
 
 # SHA-256 of the canonical form of each family with its default options. These must never change:
 # results that were published for a seed are results for these data.
@@ -77,7 +78,8 @@ GAMMAS = st.sampled_from(["0.1", "0.5", "1", "1/7", "0.999", "1e-9", "0.12345678
 )
 def test_planted_margin_is_exactly_what_was_asked_for(n, d, gamma, seed, rotate):
     made = generate("planted", f"n={n},d={d},gamma={gamma},seed={seed},rotate={rotate}")
-    assert made.X.shape == (n, d) and made.X.dtype == np.int64
+    assert made.X.shape == (n, d)
+    assert made.X.dtype == np.int64
     assert set(made.y.tolist()) == {-1, 1}
     prove(made)
     assert made.known.gamma_squared == Fraction(gamma) ** 2 * made.known.radius_squared
@@ -93,6 +95,21 @@ def test_planted_support(support):
          for j in range(5)]  # fmt: skip
     on_margin = sum(dot(row, w) == gamma_squared for row in rows(made))
     assert on_margin == support
+
+
+def test_no_row_leaves_the_ball_by_rounding():
+    """The square root of radius^2 - 4, taken in doubles, is the radius itself."""
+    radius = 2**31 - 1
+
+    class Fixed(Draws):
+        def integers(self, low, high, shape):
+            if isinstance(shape, tuple):
+                return np.ones(shape, dtype=np.int64)
+            return np.full(shape, 2 if high == radius else high)
+
+    row = np.zeros((1, 2), dtype=np.int64)
+    _fill_behind(Fixed(0), row, 1, radius)
+    assert row.tolist() == [[2, radius - 1]]
 
 
 def test_planted_is_hidden():
@@ -154,13 +171,15 @@ def test_degenerate_kinds_are_degenerate():
         return made.X * made.y[:, None], made
 
     A, made = matrix("ties")
-    assert (A[:, 0] == 3).all() and made.known.gamma_squared == 9
+    assert (A[:, 0] == 3).all()
+    assert made.known.gamma_squared == 9
     assert np.linalg.matrix_rank(matrix("dependent")[0]) == 2
     assert np.linalg.matrix_rank(matrix("collinear")[0]) == 1
     assert len(np.unique(matrix("square")[0], axis=0)) == 4
     assert matrix("simplex")[1].known.gamma_squared == Fraction(1, 8)
     made = matrix("opposite")[1]
-    assert (made.X[0] == made.X[-1]).all() and made.y[0] != made.y[-1]
+    assert (made.X[0] == made.X[-1]).all()
+    assert made.y[0] != made.y[-1]
     assert not matrix("zero-row")[0][-1].any()
 
 
@@ -216,6 +235,13 @@ def test_gaussian_is_dyadic_and_separable_on_request(n, d, seed, separable):
         assert found.status == 0
 
 
+def test_no_separable_gaussian_point_lies_on_the_hyperplane():
+    """Among so many points in the plane some are drawn on it, and have to be moved."""
+    for seed in range(5):
+        y = generate("gaussian", f"n=20000,d=2,seed={seed},separable=1").y
+        assert set(y.tolist()) == {-1, 1}
+
+
 def test_gaussian_looks_normal():
     X = generate("gaussian", "n=20000,d=5").X
     assert abs(X.mean()) < 0.02
@@ -246,7 +272,7 @@ def test_known_belongs_to_the_plain_geometry():
 
 
 @pytest.mark.parametrize(
-    "spec, sentence",
+    ("spec", "sentence"),
     [
         ("planted:n=0", "planted: n=0 must be at least 1"),
         ("planted:n=-5", "planted: n=-5 must be at least 1"),

@@ -63,7 +63,8 @@ def test_csv_the_first_fraction_may_come_late(tmp_path):
     rows = [f"{i % 2},{i}" for i in range(5000)] + ["1,0.5"]
     X = read_csv(write(tmp_path / "x.csv", "\n".join(rows))).X
     assert X.dtype == np.float64
-    assert X[4999, 0] == 4999 and X[5000, 0] == 0.5
+    assert X[4999, 0] == 4999
+    assert X[5000, 0] == 0.5
 
 
 def test_csv_integer_outside_int64_is_refused_only_among_integers(tmp_path):
@@ -73,7 +74,7 @@ def test_csv_integer_outside_int64_is_refused_only_among_integers(tmp_path):
     assert read_csv(write(path, "1,-9223372036854775808\n0,9223372036854775807")).X.dtype == int
 
 
-@pytest.mark.parametrize("label, chosen", [("kind", "kind"), (2, 2), (-1, -1), ("2", 2)])
+@pytest.mark.parametrize(("label", "chosen"), [("kind", "kind"), (2, 2), (-1, -1), ("2", 2)])
 def test_csv_label_by_name_or_index(tmp_path, label, chosen):
     path = write(tmp_path / "x.csv", "u,v,kind\n1,2,cat\n3,4,dog\n")
     points = read_csv(path, label)
@@ -93,7 +94,7 @@ def test_csv_without_header_keeps_its_first_line(tmp_path):
     assert len(read_csv(write(tmp_path / "x.csv", "cat,1,2\ndog,3,4\n")).X) == 2
 
 
-@pytest.mark.parametrize("suffix, pack", [("gz", gzip), ("bz2", bz2), ("xz", lzma)])
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip), ("bz2", bz2), ("xz", lzma)])
 def test_csv_compressed(tmp_path, suffix, pack):
     path = tmp_path / f"x.csv.{suffix}"
     path.write_bytes(pack.compress(b"0,1,2\n1,3,4\n"))
@@ -163,7 +164,7 @@ def test_idx(tmp_path, packed):
 
 
 @pytest.mark.parametrize(
-    "raw, reason",
+    ("raw", "reason"),
     [
         (b"", "magic"),
         (b"\0\0\x0d\x01\0\0\0\x01\0", "magic"),

@@ -27,7 +27,7 @@ def test_csv_file_and_its_source(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "labels, classes, y",
+    ("labels", "classes", "y"),
     [
         (["10", "9"], ("9", "10"), [1, -1]),  # as numbers, not as texts
         (["+1", "-1.0"], ("-1", "1"), [1, -1]),
@@ -49,7 +49,8 @@ def test_a_single_point_is_a_problem(tmp_path, label):
     path = tmp_path / "one.csv"
     path.write_text(f"{label},3,4\n")
     problem = load(path)
-    assert problem.n == 1 and problem.radius == 5
+    assert problem.n == 1
+    assert problem.radius == 5
     assert problem.y.tolist() == [int(float(label))]
     assert problem.source.classes == ("-1", "1")
 
@@ -69,7 +70,8 @@ def test_npz_svmlight_and_csv_give_the_same_problem(tmp_path):
     digests = {load(tmp_path / name).digest() for name in ("x.npz", "x.csv", "x.libsvm")}
     assert len(digests) == 1
     sparse = load(tmp_path / "x.libsvm")
-    assert isinstance(sparse, SparseProblem) and sparse.source.format == "svmlight"
+    assert isinstance(sparse, SparseProblem)
+    assert sparse.source.format == "svmlight"
     assert load(tmp_path / "x.npz").source.arrays == ("X", "y")
 
 
@@ -92,7 +94,7 @@ def test_kernel():
 
 
 @pytest.mark.parametrize(
-    "spec, sentence",
+    ("spec", "sentence"),
     [
         ("", "the name of the data is empty"),
         ("mnits:0,1", "'mnits' is no data set, generator or file .did you mean mnist"),

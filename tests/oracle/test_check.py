@@ -1,0 +1,445 @@
+"""The independent checker: what it reads, what it accepts, and how it speaks."""
+
+from __future__ import annotations
+
+import ast
+import bz2
+import gzip
+import hashlib
+import importlib.util
+import io
+import json
+import lzma
+import math
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import tokenize
+from decimal import Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import certificates_for_tests as make
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+CHECKER = Path(__file__).resolve().parents[2] / "oracle" / "check.py"
+spec = importlib.util.spec_from_file_location("independent_checker", CHECKER)
+assert spec is not None
+assert spec.loader is not None
+checker: Any = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(checker)
+
+CASES = make.all_cases()
+
+
+def run(case: make.Case, folder: Path) -> str:
+    return str(checker.check(*case.write(folder)))
+
+
+# --- the checker itself ----------------------------------------------------------------------
+
+
+def test_it_imports_the_standard_library_and_nothing_else() -> None:
+    imported = set()
+    for node in ast.walk(ast.parse(CHECKER.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import reaches into the project"
+            imported.add(str(node.module).split(".")[0])
+        elif isinstance(node, ast.Name):
+            assert node.id not in ("__import__", "exec", "eval", "importlib")
+    assert imported <= sys.stdlib_module_names
+    assert not imported & {"importlib", "runpy", "pickle", "subprocess", "ctypes"}
+
+
+def test_no_module_beside_it_shadows_the_standard_library() -> None:
+    """``python oracle/check.py`` puts its own folder first on the path."""
+    beside = {path.stem for path in CHECKER.parent.glob("*.py")} | {
+        path.name for path in CHECKER.parent.iterdir() if path.is_dir()
+    }
+    assert not beside & sys.stdlib_module_names
+
+
+def test_it_can_be_read_in_one_sitting() -> None:
+    source = CHECKER.read_text(encoding="utf-8")
+    skipped = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    layout = {tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT}
+    lines = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type not in layout | {tokenize.ENDMARKER}
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    assert len(lines - skipped) <= 370
+    assert len(source.splitlines()) <= 430
+
+
+@given(st.fractions(min_value=0, max_value=400), st.sampled_from([64, 128, 300]))
+def test_bounds_of_the_exponential(x: Fraction, bits: int) -> None:
+    low, high = checker.exp_minus(x, bits)
+    context = Context(prec=200)
+    value = context.exp(context.divide(Decimal(-x.numerator), Decimal(x.denominator)))
+    nearly = Fraction(1, 10**150)
+    assert low - nearly <= Fraction(value) <= high + nearly
+    assert high - low <= Fraction(4, 2**bits)
+
+
+# --- what it accepts -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_certificates_made_by_brute_force_are_accepted(name: str, tmp_path: Path) -> None:
+    said = run(CASES[name], tmp_path)
+    assert said.startswith("by hand (")
+    assert ("not separable" in said) == (name == "inseparable")
+
+
+small = st.integers(-3, 3)
+
+
+@given(
+    st.integers(1, 3).flatmap(
+        lambda d: st.lists(st.lists(small, min_size=d, max_size=d), min_size=2, max_size=5)
+    ),
+    st.data(),
+)
+def test_any_small_data_set(points: list[list[int]], data: st.DataObject) -> None:
+    n = len(points)
+    y = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
+    case = make.linear(points, y)
+    with tempfile.TemporaryDirectory() as folder:
+        said = run(case, Path(folder))
+    assert ("not separable" in said) == (case.certificate["kind"] == "inseparable")
+
+
+def test_the_margin_is_told_in_units_of_the_radius(tmp_path: Path) -> None:
+    said = run(make.linear([[2, 0], [0, 1], [-1, -1]], [1, 1, -1]), tmp_path)
+    assert f"{math.sqrt(0.2):.15g} times the radius" in said
+    assert "3 x 2: every point of data.csv with label -1 or 1" in said
+    assert "2 support rows" in said
+
+
+def test_a_selection_of_rows_is_told(tmp_path: Path) -> None:
+    rows = [4, 0, 0, 1, 2]  # in an order of its own, one of them twice
+    case = make.linear([make.POINTS[i] for i in rows], [make.SIGNS[i] for i in rows], rows=rows)
+    case.files = make.linear(make.POINTS, make.SIGNS).files
+    assert "ONLY 4 (those listed in the certificate) of the 5 points" in run(case, tmp_path)
+    case.certificate["data"]["rows"] = [4, 0, 0, 2, 1]
+    with pytest.raises(checker.Rejected, match="SHA-256"):
+        run(case, tmp_path)
+
+
+def test_rows_of_other_classes_are_left_out_and_not_selectable(tmp_path: Path) -> None:
+    case = make.linear(make.POINTS, make.SIGNS)
+    case.files["data.csv"] = b"7,9,9,9\n" + case.files["data.csv"]
+    assert "every point" in run(case, tmp_path)
+    case.certificate["data"]["rows"] = [0, 1, 2, 3, 4]
+    with pytest.raises(checker.Rejected, match="label is not in"):
+        run(case, tmp_path)
+
+
+def test_a_folder_in_place_of_files(tmp_path: Path) -> None:
+    for case in CASES.values():
+        certificate, *_ = case.write(tmp_path)
+        assert checker.check(certificate, str(tmp_path))
+
+
+def test_images_and_labels_in_either_order(tmp_path: Path) -> None:
+    certificate, images, labels = CASES["idx"].write(tmp_path)
+    assert checker.check(certificate, labels, images)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300, 2.0**-1074])
+def test_extreme_scales(scale: float, tmp_path: Path) -> None:
+    points = [[v * scale for v in x] for x in [[2, 0], [0, 1], [-1, -1]]]
+    assert "is separable" in run(make.linear(points, [1, 1, -1]), tmp_path)
+
+
+def test_scales_that_differ_within_one_data_set(tmp_path: Path) -> None:
+    assert "is separable" in run(make.linear([[1e300, 1e-300], [-1e-300, 1.5]], [1, 1]), tmp_path)
+
+
+def test_integers_that_are_no_doubles(tmp_path: Path) -> None:
+    points = [[2**63 - 1, 1], [-(2**63), 2**53 + 1], [-1, -(2**53) - 1]]
+    case = make.linear(points, [1, 1, -1])
+    assert run(case, tmp_path)
+    case.files["data.csv"] = case.files["data.csv"].replace(
+        b"9007199254740993", b"9007199254740992"
+    )
+    with pytest.raises(checker.Rejected, match="SHA-256"):
+        run(case, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("points", "y"), [([[3, 4]], [1]), ([[0, 0]], [-1]), ([[1], [1]], [1, -1])]
+)
+def test_one_point_zero_points_and_twins(points: Any, y: Any, tmp_path: Path) -> None:
+    separable = points == [[3, 4]]
+    assert ("is separable" in run(make.linear(points, y), tmp_path)) == separable
+
+
+def test_twins_of_opposite_label_under_any_kernel(tmp_path: Path) -> None:
+    case = make.enclosed([[1, 2], [3, 4], [0, 1]], [1, -1, 1], make.RBF)
+    case = make.Case(dict(case.certificate), case.files)
+    for field in ("primal", "gamma_lo", "gamma_hi"):
+        del case.certificate[field]
+    case.certificate |= {
+        "kind": "inseparable",
+        **make.weights({0: Fraction(1, 2), 1: Fraction(1, 2)}),
+    }
+    with pytest.raises(checker.Rejected, match="not zero"):
+        run(case, tmp_path)
+    points = [[1, 2], [1, 2], [0, 1]]
+    case.certificate["data"] = make.section(points, [1, -1, 1])
+    case.files = {"data.csv": make.csv_text(points, [1, -1, 1]).encode()}
+    assert "not separable" in run(case, tmp_path)
+
+
+def test_a_kernel_given_as_a_matrix(tmp_path: Path) -> None:
+    points, y = [[2, 0], [0, 1], [-1, -1]], [1, 1, -1]
+    table = [[int(make.dot(p, r)) for r in points] for p in points]
+    geometry = {"type": "kernel", "kernel": {"name": "precomputed"}, "normalised": False}
+    case = make.linear(points, y)
+    case.certificate |= {"geometry": geometry, "data": make.section(table, y)}
+    case.files = {"data.csv": make.csv_text(table, y).encode()}
+    assert "provided that this matrix is positive semidefinite" in run(case, tmp_path)
+    table[0][1] += 1
+    case.certificate["data"] = make.section(table, y)
+    case.files = {"data.csv": make.csv_text(table, y).encode()}
+    with pytest.raises(checker.Rejected, match="not symmetric"):
+        run(case, tmp_path)
+
+
+def test_a_linear_kernel_and_a_sparse_file(tmp_path: Path) -> None:
+    case = make.svmlight_case()
+    case.certificate["geometry"] = {
+        "type": "kernel",
+        "kernel": {"name": "linear"},
+        "normalised": False,
+    }
+    assert "is separable" in run(case, tmp_path)
+
+
+def test_an_enclosure_that_proves_only_an_upper_bound(tmp_path: Path) -> None:
+    case = make.all_cases()["rbf"]
+    case.certificate |= {"gamma_lo": "0x0/0x1", "primal": {"support": [], "coefficients": []}}
+    assert "undecided" in run(case, tmp_path)
+
+
+def test_an_enclosure_of_a_linear_problem(tmp_path: Path) -> None:
+    case = make.linear([[2, 0], [0, 1], [-1, -1]], [1, 1, -1])
+    for field in ("gamma_squared", "radius_squared"):
+        del case.certificate[field]
+    primal = {"support": [0, 1], "coefficients": ["0x1", "0x4"]}
+    bounds = {
+        "gamma_lo": make.rat(Fraction(8944, 10**4)),
+        "gamma_hi": make.rat(Fraction(8945, 10**4)),
+    }
+    case.certificate |= {"kind": "enclosure", "primal": primal, **bounds}
+    assert "0.8944" in run(case, tmp_path)
+    case.certificate["gamma_lo"] = make.rat(Fraction(89443, 10**5))
+    with pytest.raises(checker.Rejected, match="gamma_lo"):
+        run(case, tmp_path)
+
+
+# --- formats of files ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_compressed_text(suffix: str, pack: Any, tmp_path: Path) -> None:
+    name = f"data.csv{suffix}"
+    case = make.linear(make.POINTS, make.SIGNS, files=[name])
+    plain = case.files["data.csv"]
+    case.files = {name: pack(plain)}
+    assert run(case, tmp_path)
+    case.files = {name: pack(plain)[:-9]}
+    with pytest.raises(checker.Rejected, match="malformed"):
+        run(case, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("x,y,class\n2,0,+1\n0,1,1.0\n-1,-1,-1\n", "class"),
+        ("x;y;class\n2;0;1\n\n0;1;1\n-1;-1; -1 \n", -1),
+        ("x\ty\tclass\r\n2\t0\t1\r\n0\t1\t1\r\n-1\t-1\t-1", 2),
+        ("\ufeff1,2,0\n1,0,1\n-1,-1,-1\n", None),
+        ("1,2.0,0\n1,0,1e0\n-1,-1,-.1e1\n", 0),
+        ('"label","x","y"\n"1",2,0\n"1",0,1\n"-1",-1,-1\n', "label"),
+    ],
+)
+def test_kinds_of_csv(text: str, label: Any, tmp_path: Path) -> None:
+    case = make.linear([[2, 0], [0, 1], [-1, -1]], [1, 1, -1], label=label)
+    case.files["data.csv"] = text.encode()
+    assert "is separable" in run(case, tmp_path)
+
+
+def test_names_of_classes(tmp_path: Path) -> None:
+    case = make.linear([[2, 0], [0, 1], [-1, -1]], [1, 1, -1], classes=["b q", "ä"])
+    case.files["data.csv"] = "ä,2,0\n ä ,0,1\nb q,-1,-1\n".encode()
+    assert "label b q or ä" in run(case, tmp_path)
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("code", "bhiqefdBHIQ")
+@pytest.mark.parametrize("fortran", [False, True])
+def test_types_of_arrays(order: str, code: str, fortran: bool, tmp_path: Path) -> None:
+    kind = {"e": "f2", "f": "f4", "d": "f8"}.get(code)
+    kind = kind or f"{'i' if code.islower() else 'u'}{struct.calcsize(code)}"
+    points, y = [[2, 0, 1, 0], [0, 1, 0, 5], [3, 1, 7, 2]], [1, 1, -1]
+    cells = [(i, a, b) for i in range(3) for a in range(2) for b in range(2)]
+    cells = sorted(cells, key=lambda cell: cell[::-1]) if fortran else cells
+    values = struct.pack(f"{order}12{code}", *(points[i][2 * a + b] for i, a, b in cells))
+    X = make.npy_bytes(f"{order}{kind}", (3, 2, 2), values, fortran)
+    names = "".join(text.ljust(4, "\0") for text in ("up", "up", "down"))
+    text = make.npy_bytes("<U4", (3,), names.encode("utf-32-le"))
+    case = make.linear(
+        points,
+        y,
+        format="npz",
+        files=["d.npz"],
+        arrays=["points", "names"],
+        classes=["down", "up"],
+        contents={"d.npz": make.npz_bytes(points=X, names=text)},
+    )
+    assert run(case, tmp_path)
+
+
+def test_truth_values_and_byte_strings(tmp_path: Path) -> None:
+    X = make.npy_bytes("|b1", (2, 2), b"\1\0\1\1")
+    y = make.npy_bytes("|S2", (2,), b"-11\0")
+    case = make.linear(
+        [[1, 0], [1, 1]], [-1, 1], format="npz", files=["d.npz"],
+        contents={"d.npz": make.npz_bytes(X=X, y=y)},
+    )  # fmt: skip
+    assert run(case, tmp_path)
+
+
+def test_arrays_of_objects_are_refused_unread(tmp_path: Path) -> None:
+    bomb = b"cos\nsystem\n(S'exit 1'\ntR."
+    case = make.npz_case()
+    y = make.npy_bytes("|i1", (5,), struct.pack("5b", *make.SIGNS))
+    case.files["data.npz"] = make.npz_bytes(X=make.npy_bytes("|O", (5, 3), bomb), y=y)
+    with pytest.raises(checker.Rejected, match="malformed"):
+        run(case, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "1,2,0\n1,0\n-1,-1,-1\n",
+        "1,2,0\n1,nan,1\n-1,-1,-1\n",
+        "1,2,0\n1,inf,1\n-1,-1,-1\n",
+        "1,2,0\n1,,1\n-1,-1,-1\n",
+        "1,2,0\n1,1_0,1\n-1,-1,-1\n",
+        "1,2,0\n1,1e999,1\n-1,-1,-1\n",
+        "1,2,0\n1,99999999999999999999,1\n-1,-1,-1\n",
+        "1\n1\n-1\n",
+        "\x00\x01\x02",
+    ],
+)
+def test_bad_csv(text: str, tmp_path: Path) -> None:
+    case = make.linear([[2, 0], [0, 1], [-1, -1]], [1, 1, -1])
+    case.files["data.csv"] = text.encode()
+    with pytest.raises(checker.Rejected):
+        run(case, tmp_path)
+
+
+@pytest.mark.parametrize("pair", ["0:1", "-1:1", "2:1 2:1", "2:1 1:1", "x:1", "1.5:1", "1", "1:"])
+def test_bad_svmlight(pair: str, tmp_path: Path) -> None:
+    case = make.svmlight_case()
+    case.files["data.svm"] += f"1 {pair}\n".encode()
+    with pytest.raises(checker.Rejected):
+        run(case, tmp_path)
+
+
+def test_sparse_columns_may_be_many(tmp_path: Path) -> None:
+    text = "+1 1:2 4000000000:1\n-1 qid:3 5:-1 # far out\n"
+    sha = hashlib.sha256(b"gammabar-data-1\n" + struct.pack(">qq", 2, 4 * 10**9))
+    sha.update(struct.pack(">iI2I2d", 1, 2, 0, 4 * 10**9 - 1, 2.0, 1.0))
+    sha.update(struct.pack(">iIId", -1, 1, 4, -1.0))
+    case = make.linear([[2, 1, 0], [0, 0, -1]], [1, -1], format="svmlight", files=["a.svm"])
+    case.certificate["data"] |= {"sha256": sha.hexdigest(), "d": 4 * 10**9}
+    case.files = {"a.svm": text.encode()}
+    assert "is separable" in run(case, tmp_path)
+
+
+# --- the command -----------------------------------------------------------------------------
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", str(CHECKER), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_exit_codes(tmp_path: Path) -> None:
+    certificate, data = CASES["linear"].write(tmp_path)
+    accepted = command(certificate, data)
+    assert (accepted.returncode, accepted.stderr) == (0, "")
+    assert accepted.stdout.startswith("accepted: by hand (5 x 3")
+
+    Path(data).write_text("1,1,1,1\n-1,2,2,2\n")
+    rejected = command(certificate, data)
+    assert (rejected.returncode, rejected.stderr) == (1, "")
+    assert rejected.stdout.startswith("rejected: ")
+
+    for arguments in [(), (certificate,), (certificate, tmp_path / "none"), ("none", data),
+                      (certificate, data, data), (tmp_path, data)]:  # fmt: skip
+        missing = command(*arguments)
+        assert (missing.returncode, missing.stdout) == (2, "")
+        assert len(missing.stderr.splitlines()) == 1
+        assert "Traceback" not in missing.stderr
+
+
+def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    case = make.linear(make.POINTS, make.SIGNS, name="\x1b[2Jaccepted")
+    with pytest.raises(checker.Rejected, match="not a name"):
+        run(case, tmp_path)
+    case.certificate["data"]["name"] = "Ünïcode"
+    arguments = case.write(tmp_path)
+    assert command(*arguments).stdout.isascii()
+
+
+def test_a_certificate_reaches_no_file_outside_the_folder(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    for name in ("../data.csv", str(tmp_path / "data.csv"), "..", "", "a\\b", "a\0b", 7, None):
+        case = make.linear(make.POINTS, make.SIGNS)
+        case.write(tmp_path)
+        case.certificate["data"]["files"] = [name]
+        path = inner / "certificate.json"
+        path.write_text(json.dumps(case.certificate))
+        with pytest.raises(checker.Rejected, match=r"data\.files"):
+            checker.check(str(path), str(inner))
+
+
+def test_the_worked_example_of_the_document(tmp_path: Path) -> None:
+    document = (CHECKER.parent / "CERTIFICATE.md").read_text(encoding="utf-8")
+    (data,) = re.findall(r"```csv\n(.*?)```", document, re.S)
+    (certificate,) = re.findall(r"```json\n(\{\n.*?)```", document, re.S)
+    (said,) = re.findall(
+        r"```text\n\$ python oracle/check.py .*?\n(accepted: .*?)```", document, re.S
+    )
+    (tmp_path / "example.csv").write_text(data)
+    (tmp_path / "example.json").write_text(certificate)
+    result = command(tmp_path / "example.json", tmp_path / "example.csv")
+    assert result.stdout.split() == said.split()
