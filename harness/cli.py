@@ -19,7 +19,7 @@ COMMANDS = {
     "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
     "check": ("check", "Check a certificate with the independent checker."),
     "verify": ("verify", "Verify the oracle against CVXPY and the independent checker."),
-    "list": ("listing", "List what there is: problems."),
+    "list": ("listing", "List what there is: problems, solvers."),
     "data": ("data", "Fetch, list, check and export data sets."),
 }
 

@@ -254,15 +254,18 @@ def exp_minus(x: Fraction, p: int) -> tuple[Fraction, Fraction]:
     """Bounds of exp(-x), x >= 0, to p bits: those of exp(-x / 2^halvings), squared as often."""
     if x > p:
         return Fraction(0), Fraction(1, 1 << p)
-    halvings = p // 2 + 2 * p.bit_length()
-    one = 1 << p + halvings + 8
-    z = (x.numerator * one >> halvings) // x.denominator  # z <= x one / 2^halvings < y
-    y = z + 1
-    low = one - y + y**2 // (2 * one) - y**3 // (6 * one**2) - 1  # 1 - z + z^2/2 - z^3/6
-    high = one - z + z**2 // (2 * one) + 1  # 1 - z + z^2/2
+    halvings, k = 8 + p.bit_length(), 0
+    bits = p + 2 * halvings + 8
+    z = (x.numerator << bits - halvings) // x.denominator  # z <= 2^bits x / 2^halvings < z + 1
+    low = high = least = most = 1 << bits
+    while most > 1:  # the terms of the series, between least and most, alternate and decrease
+        k += 1
+        least, most = (least * z >> bits) // k, ((most * (z + 1) >> bits) + 1) // k + 1
+        low, high = (low - most, high - least) if k % 2 else (low + least, high + most)
+    low, high = low - most, high + most  # what is left is smaller than the last term
     for _ in range(halvings):
-        low, high = low * low // one, high * high // one + 1
-    return Fraction((low << p) // one, 1 << p), Fraction((high << p) // one + 1, 1 << p)
+        low, high = low * low >> bits, (high * high >> bits) + 1
+    return Fraction(low >> bits - p, 1 << p), Fraction((high >> bits - p) + 1, 1 << p)
 
 class Kernel(Points):
     """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised."""

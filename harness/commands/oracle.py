@@ -28,13 +28,13 @@ NORMS = ("l2", "l1", "l1-simplex")
 @click.option("--norm", type=click.Choice(NORMS), default="l2", show_default=True,
               help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).")  # fmt: skip
 @click.option("--method", type=click.Choice(("exact", "cvxpy")), default="exact",
-              show_default=True, help="Where the candidate comes from; the proof is the same.")  # fmt: skip
+              show_default=True, help="Source of the candidate; the proof is the same.")  # fmt: skip
 @click.option("--digits", type=click.IntRange(1, 100_000), default=17, show_default=True,
               help="Significant digits of γ̄, each proved.")  # fmt: skip
 @click.option("--signed", is_flag=True,
               help="For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.")  # fmt: skip
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the certificate for `gammabar check` or `python oracle/check.py`.")  # fmt: skip
+              help="Write the certificate, for `gammabar check`.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     data: str,

@@ -284,3 +284,13 @@ def test_a_full_disk_is_one_sentence():
     assert run.returncode == 2
     assert "no space left" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_list_solvers(gammabar):
+    cards = json.loads(gammabar("list", "solvers", "--json")[1])
+    names = {card["name"] for card in cards}
+    assert {"dual-acceleration", "snkp", "winnow", "adaboost", "isnkpvn"} <= names
+    for card in cards:
+        assert card["reference"]
+        assert card["geometries"]
+    assert "jst.thm3.1.1" in gammabar("list", "solvers")[1]

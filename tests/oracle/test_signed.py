@@ -218,6 +218,38 @@ def test_axes_bound_by_hand():
     assert reach.axes_bound(rows, 20, []) == 0
 
 
+def test_axes_bound_rounds_safely():
+    """Points 20 e_j + (1, 1 elsewhere): the bound is (20/√3 − √2)², both roots irrational."""
+    from flint import fmpz_mat
+
+    for big in range(20, 60):
+        rows = [[s * big if j == i else 1 for j in range(3)] for i in range(3) for s in (1, -1)]
+        bound = reach.axes_bound(fmpz_mat(rows), big, list(np.eye(6)))
+        # (big/√3 − √2)² = big²/3 + 2 − big √(8/3), compared without roots.
+        gap = Fraction(big**2, 3) + 2 - bound
+        assert gap**2 >= Fraction(8 * big**2, 3)
+        assert float(gap) == pytest.approx(big * math.sqrt(8 / 3), rel=1e-12)
+
+
+def test_walk_finds_nearer_facets():
+    better = 0
+    for seed in range(5):
+        rows = np.random.default_rng(seed).uniform(-1, 1, size=(60, 4))
+        start = np.ones(4)
+        end = reach._walk(rows, start)
+        assert reach._margin(rows, end) >= reach._margin(rows, start)
+        better += reach._margin(rows, end) > reach._margin(rows, start) + 0.01
+    assert better == 5
+
+
+def test_search_walks(monkeypatch):
+    """The nearest facet that the search finds is nearer than those that the axes meet."""
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(60, 8))
+    found = max(reach._margin(rows, w) for w in reach.steepest(rows)[0])
+    monkeypatch.setattr(reach, "STEPS", 0)
+    assert found > max(reach._margin(rows, w) for w in reach.steepest(rows)[0]) + 0.01
+
+
 def test_facets_of_the_square():
     found = facets([tuple(row) for row in SQUARE])
     assert set(found) == {Facet(n, 1) for n in ((1, 0), (-1, 0), (0, 1), (0, -1))}

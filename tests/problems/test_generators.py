@@ -177,9 +177,10 @@ def test_degenerate_kinds_are_degenerate():
     assert np.linalg.matrix_rank(matrix("collinear")[0]) == 1
     assert len(np.unique(matrix("square")[0], axis=0)) == 4
     assert matrix("simplex")[1].known.gamma_squared == Fraction(1, 8)
-    made = matrix("opposite")[1]
-    assert (made.X[0] == made.X[-1]).all()
-    assert made.y[0] != made.y[-1]
+    for seed in range(8):
+        made = generate("degenerate", f"kind=opposite,seed={seed}")
+        assert (made.X[0] == made.X[-1]).all()
+        assert made.y[0] != made.y[-1]
     assert not matrix("zero-row")[0][-1].any()
 
 

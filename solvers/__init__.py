@@ -1,0 +1,56 @@
+"""The algorithms of the papers, as iterators of iterates.
+
+>>> from itertools import islice
+>>> from problems import load
+>>> from solvers import DualAcceleration
+>>> problem = load("planted:n=200,d=10,gamma=0.1,seed=0").unit()
+>>> [it.t for it in islice(DualAcceleration().iterates(problem), 3)]
+[0, 1, 2]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from solvers.registry import SOLVERS, solver
+
+if TYPE_CHECKING:
+    from solvers.adaboost import AdaBoost as AdaBoost
+    from solvers.adaptive_sampling import AdaptiveSampling as AdaptiveSampling
+    from solvers.base import Iterate as Iterate
+    from solvers.base import Solver as Solver
+    from solvers.dual_acceleration import DualAcceleration as DualAcceleration
+    from solvers.dual_form import DualForm as DualForm
+    from solvers.estimator import MaxMarginClassifier as MaxMarginClassifier
+    from solvers.gradient_descent import GradientDescent as GradientDescent
+    from solvers.gradient_descent import HardMarginAscent as HardMarginAscent
+    from solvers.gradient_descent import NormalizedGradientDescent as NormalizedGradientDescent
+    from solvers.ramdas_pena import NKP as NKP
+    from solvers.ramdas_pena import NVN as NVN
+    from solvers.ramdas_pena import SNKP as SNKP
+    from solvers.ramdas_pena import NormalizedPerceptron as NormalizedPerceptron
+    from solvers.ridge import KernelRidge as KernelRidge
+    from solvers.sgd import SGD as SGD
+    from solvers.smooth import AcceleratedGradientDescent as AcceleratedGradientDescent
+    from solvers.smooth import SmoothGradientDescent as SmoothGradientDescent
+    from solvers.snkpvn import ISNKPVN as ISNKPVN
+    from solvers.snkpvn import SNKPVN as SNKPVN
+    from solvers.tyurin import BatchPerceptron as BatchPerceptron
+    from solvers.tyurin import LogisticRegressionGD as LogisticRegressionGD
+    from solvers.tyurin import NormalizedBatchPerceptron as NormalizedBatchPerceptron
+    from solvers.tyurin import NormalizedLogisticRegressionGD as NormalizedLogisticRegressionGD
+    from solvers.tyurin import Perceptron as Perceptron
+    from solvers.winnow import Winnow as Winnow
+
+# Imported when first asked for; classes of solvers are found through the registry.
+_HOME = {path.partition(":")[2]: path.partition(":")[0] for path in SOLVERS.values()}
+_HOME |= {"Iterate": "base", "Solver": "base", "MaxMarginClassifier": "estimator"}
+
+__all__ = [*sorted(_HOME), "solver"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

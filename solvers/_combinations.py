@@ -1,0 +1,83 @@
+"""Combinations of the rows, carried along with their scores.
+
+Methods that add one row, or one distribution over rows, per step need G alpha at every step. The
+scores of a combination of known combinations are the combination of their scores, so each step
+has to multiply only with what is new: one row of the Gram matrix, or one pass over it.
+
+Sums that are carried for many steps gather rounding errors (none for integer data, as long as the
+weights are whole numbers). So what a solver claims when it halts, it claims after `renewed`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from problems import Problem
+from problems.base import Floats
+
+
+class Combination(NamedTuple):
+    """sum_i weights_i a_i.
+
+    Attributes
+    ----------
+    weights : array of length n
+    w : array
+        The combination itself, in the representation of the problem.
+    scores : array of length n
+        G weights = A w.
+    """
+
+    weights: Floats
+    w: Floats
+    scores: Floats
+
+    def square(self) -> float:
+        """weights^T G weights. G is semi-definite: rounding may leave a little less than zero."""
+        return max(0.0, float(np.dot(self.weights, self.scores)))
+
+    def norm(self) -> float:
+        """||weights||_G."""
+        return math.sqrt(self.square())
+
+    def separates(self) -> bool:
+        """Whether every score is positive."""
+        return bool((self.scores > 0).all())
+
+
+def combination(problem: Problem, weights: Floats) -> Combination:
+    """The combination of the rows with these weights: one pass over the Gram matrix."""
+    w = problem.combine(weights)
+    return Combination(weights, w, problem.scores(w))
+
+
+def single_row(problem: Problem, i: int) -> Combination:
+    """The row a_i: one row of the Gram matrix."""
+    weights = np.zeros(problem.n)
+    weights[i] = 1.0
+    w = problem.row(i)
+    return Combination(weights, w, problem.scores(w))
+
+
+def nothing(problem: Problem) -> Combination:
+    """The empty combination."""
+    return Combination(np.zeros(problem.n), problem.origin(), np.zeros(problem.n))
+
+
+def mix(*terms: tuple[float, Combination]) -> Combination:
+    """A combination of combinations."""
+    (factor, first), *others = terms
+    weights, w, scores = (factor * part for part in first)
+    for factor, term in others:
+        weights = weights + factor * term.weights
+        w = w + factor * term.w
+        scores = scores + factor * term.scores
+    return Combination(weights, w, scores)
+
+
+def renewed(problem: Problem, carried: Combination) -> Combination:
+    """The same weights, with vector and scores computed afresh."""
+    return combination(problem, carried.weights)

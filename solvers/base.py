@@ -1,0 +1,132 @@
+"""What a solver is, and what it yields.
+
+A solver is a small frozen dataclass of hyper-parameters with one method,
+``iterates(problem, rng) -> Iterator[Iterate]``, written against the protocol of `problems.Problem`,
+so that the same text runs on dense, sparse, kernel and multiclass problems. It never decides when
+to stop and never measures itself: the caller does. It never sees the oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems import Problem, ProblemError, SoftMin
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One iterate of a solver. ``t`` and ``w`` are enough; the rest is derived when asked for.
+
+    Attributes
+    ----------
+    t : int
+        Number of updates so far; the start is t = 0.
+    w : array
+        The iterate, in the representation of the problem.
+    problem : Problem, optional
+        What is being solved; the harness fills it in where a solver does not.
+    soft : SoftMin, optional
+        What the step computed in its pass over the data at ``w``.
+    dual : array, optional
+        Dual weights of the step, where the solver has them and they differ from the softmax.
+    momentum : array, optional
+        The momentum g_t, for solvers that have one.
+    extra : dict
+        Further sequences of the method under the paper's names (``mu``, ``nu``, ``p``, …).
+    """
+
+    t: int
+    w: Array
+    problem: Problem | None = field(default=None, repr=False)
+    soft: SoftMin | None = field(default=None, repr=False)
+    dual: Array | None = field(default=None, repr=False)
+    momentum: Array | None = field(default=None, repr=False)
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def on(self, problem: Problem) -> Iterate:
+        """The same iterate, knowing its problem."""
+        return self if self.problem is problem else replace(self, problem=problem)
+
+    def _known(self) -> Problem:
+        if self.problem is None:
+            raise ProblemError("this iterate does not know its problem: use iterate.on(problem)")
+        return self.problem
+
+    @cached_property
+    def scores(self) -> Array:
+        """A w."""
+        return self._known().scores(self.w) if self.soft is None else self.soft.scores
+
+    @cached_property
+    def smallest(self) -> float:
+        """min_i (A w)_i."""
+        return float(self.scores.min()) if self.soft is None else self.soft.smallest
+
+    @cached_property
+    def norm(self) -> float:
+        """‖w‖."""
+        return self._known().norm(self.w)
+
+    @cached_property
+    def margin(self) -> float:
+        """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
+        return self.smallest / self.norm if self.norm > 0 else 0.0
+
+    @cached_property
+    def weights(self) -> Array:
+        """Dual weights: those of the step, or the softmax of −A w."""
+        if self.dual is not None:
+            return self.dual
+        weights = np.exp(self.smallest - self.scores)
+        return weights / weights.sum()
+
+
+class Solver(Protocol):
+    """Anything with ``iterates``; the class attributes make it listable."""
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]: ...
+
+
+@dataclass(frozen=True)
+class Card:
+    """What ``gammabar list solvers`` shows of a solver.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry, e.g. ``dual-acceleration``.
+    reference : str
+        Where the algorithm stands.
+    geometries : tuple of str
+        Of "dense", "sparse", "kernel", "multiclass"; or "functions", "stumps" for the lecture's.
+    statements : tuple of str
+        Ids of the statements that speak about it.
+    unit_ball : bool
+        Whether its theory assumes rows of norm at most one: give it ``problem.unit()`` then.
+    """
+
+    name: str
+    reference: str
+    geometries: tuple[str, ...]
+    statements: tuple[str, ...] = ()
+    unit_ball: bool = False
+
+
+ALL_GEOMETRIES = ("dense", "sparse", "kernel", "multiclass")
+COORDINATES = ("dense", "sparse", "multiclass")
+
+
+class HasCard(Protocol):
+    """A solver class that is in the registry."""
+
+    card: ClassVar[Card]

@@ -1,0 +1,286 @@
+"""A scikit-learn classifier that stops by itself, with a certified gap to the maximum margin.
+
+The iterates are those of Algorithm 1 of Ji, Srebro and Telgarsky (2021). Two bounds of the margin
+that is still missing need no oracle: γ̄ − γ(w_t) ≤ ln n / ‖w_t‖ (``gb.selfcert``), which costs
+nothing and decides when to look, and γ̄ ≤ ‖Aᵀμ‖ for any weights μ in the simplex (Lemma A.1 there),
+which holds whatever rounding has done to the iterates and is what is reported.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from problems import Kernel, KernelProblem, MulticlassProblem, Problem
+from problems.validate import from_arrays
+from solvers.base import Iterate
+from solvers.dual_acceleration import DualAcceleration
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """What a run ended with, in the unit ball; the bounds hold in spite of rounding."""
+
+    w: Array
+    mu: Array
+    lower: float
+    upper: float
+    n_iter: int
+
+
+class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Maximum-margin classifier with a certificate of how close to the maximum it is.
+
+    No regularisation parameter: for separable data it converges to the hard-margin classifier
+    [1]_ and stops when the margin is proved to be within ``tol`` of the maximum. Data that are
+    not separable end with a warning and with weights that prove that no classifier has a margin
+    above a small number.
+
+    Parameters
+    ----------
+    tol : float, default=0.01
+        Stop when the margin is proved to be at least (1 − tol) times the largest possible.
+    max_iter : int, default=10000
+        Most iterations; each is one pass over the data.
+    fit_intercept : bool, default=True
+        Whether a constant feature is added (linear kernel only); the hyperplane passes through
+        the origin otherwise.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature. It belongs to the geometry: the intercept counts in the
+        norm of the classifier.
+    kernel : {"linear", "rbf", "poly"} or callable, default="linear"
+        Kernels other than the linear one are for two classes.
+    gamma, degree, coef0 : float, int, float
+        Parameters of the kernel, (γ⟨x, z⟩ + coef0)^degree or exp(−γ‖x − z‖²).
+
+    Attributes
+    ----------
+    classes_ : array
+    coef_, intercept_ : arrays
+        The classifier; one row for two classes, one per class for more (linear kernel).
+    margin_ : float
+        Proved lower bound of the geometric margin of the classifier, in the units of the data
+        (with the constant feature, if any). For several classes it is that of the reduction [1]_,
+        Section 5.2: the multiclass margin divided by √2.
+    margin_gap_ : float
+        Proved: no classifier has a margin above ``margin_ + margin_gap_``.
+    dual_coef_ : array
+        Weights on the simplex that prove it, one for each row of the problem.
+    separable_ : bool or None
+        True if the data are separated; None if it is not known whether they can be.
+    n_iter_ : int
+
+    Notes
+    -----
+    There is no ``partial_fit``: a margin over data that are gone cannot be certified.
+
+    References
+    ----------
+    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
+       ICML 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MaxMarginClassifier().fit(X[:100], y[:100])
+    >>> model.score(X[:100], y[:100]), model.margin_gap_ <= 0.011 * model.margin_
+    (1.0, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        tol: float = 0.01,
+        max_iter: int = 10_000,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        kernel: Any = "linear",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+    ) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = self.kernel == "linear"
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit by Algorithm 1 until the certified gap is small enough.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"samples of two classes are needed, not of one class only: {self.classes_[0]!r}"
+            )
+        problem = self._problem(X, labels)
+        found = _run(problem.unit(), self.tol, self.max_iter)
+        self._keep(problem, found, X)
+        self._warn()
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Signed scores: one for each sample for two classes, one for each class for more."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        if self.kernel != "linear":
+            return np.asarray(self._kernel_.matrix(X, self._train_) @ self._alpha_)
+        scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(scores > 0).astype(int)])
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def _check_parameters(self) -> None:
+        if not 0 < self.tol < 1:
+            raise ValueError(f"tol must be between 0 and 1, not {self.tol!r}")
+        if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be a positive integer, not {self.max_iter!r}")
+        if not self.intercept_scaling > 0:
+            raise ValueError(f"intercept_scaling must be positive, not {self.intercept_scaling!r}")
+
+    def _problem(self, X: Any, labels: Array) -> Problem:
+        k = len(self.classes_)
+        if self.kernel != "linear":
+            if k > 2:
+                raise ValueError(
+                    "Only binary classification is supported with a kernel. The type of the target "
+                    "is multiclass: use sklearn.multiclass.OneVsRestClassifier around this one"
+                )
+            return KernelProblem(X, 2 * labels - 1, self._kernel(X))
+        if self.fit_intercept:
+            X = _with_constant(X, self.intercept_scaling)
+        if k == 2:
+            return from_arrays(X, 2 * labels - 1)
+        return MulticlassProblem(X, labels, k)
+
+    def _kernel(self, X: Any) -> Kernel:
+        if callable(self.kernel):
+            return Kernel.of(self.kernel)
+        text = {"rbf": f"rbf:gamma={self.gamma!r}"}.get(self.kernel)
+        if self.kernel == "poly":
+            text = f"poly:degree={self.degree},gamma={self.gamma!r},coef0={self.coef0!r}"
+        if text is None:
+            raise ValueError(f"kernel must be linear, rbf, poly or a callable, not {self.kernel!r}")
+        return Kernel.parse(text)
+
+    def _keep(self, problem: Problem, found: _Fit, X: Any) -> None:
+        radius = problem.radius
+        self.margin_ = found.lower * radius
+        self.margin_gap_ = (found.upper - found.lower) * radius
+        self.dual_coef_ = found.mu
+        self.n_iter_ = found.n_iter
+        self.separable_ = True if found.lower > 0 else None
+        w = found.w
+        if isinstance(problem, KernelProblem):
+            self._kernel_, self._train_, self._alpha_ = problem.kernel, X, w * problem.y
+            return
+        if isinstance(problem, MulticlassProblem):
+            rows = w.reshape(-1, problem.k).T
+        else:
+            rows = w[None, :]
+        if self.fit_intercept:
+            self.coef_, self.intercept_ = rows[:, :-1], rows[:, -1] * self.intercept_scaling
+        else:
+            self.coef_, self.intercept_ = rows, np.zeros(len(rows))
+
+    def _warn(self) -> None:
+        best = self.margin_ + self.margin_gap_
+        if self.separable_ is None:
+            warnings.warn(
+                f"the data were not separated in {self.n_iter_} iterations; dual_coef_ proves "
+                f"that no classifier has a margin above {best:.3g}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif self.margin_gap_ > self.tol * best:
+            warnings.warn(
+                f"the margin {self.margin_:.3g} is only proved to be within {self.margin_gap_:.3g} "
+                f"of the largest possible after {self.n_iter_} iterations: increase max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _run(problem: Problem, tol: float, max_iter: int) -> _Fit:
+    """Iterate until the gap is certified, in the unit ball."""
+    mu, look = np.full(problem.n, 1.0 / problem.n), 1
+    for it in DualAcceleration().iterates(problem):
+        if it.t:
+            step = 2.0 / (it.t + 1)  # λ_{t−1}: μ_t = (1 − λ_{t−1}) μ_{t−1} + λ_{t−1} q_t
+            mu += step * (it.weights - mu)
+        last = it.t >= max_iter
+        if last or (it.t >= look and _promising(it, tol)):
+            found = _certify(problem, it, mu)
+            if last or found.upper - found.lower <= tol * found.upper:
+                return found
+            look = it.t + 1 + it.t // 20  # a look costs two passes over the data
+    raise AssertionError("iterates never end")
+
+
+def _promising(it: Iterate, tol: float) -> bool:
+    """Whether one of the free bounds of the missing margin is small: ln n/‖w_t‖, or 2‖g_t‖/t."""
+    if it.margin <= 0 or it.momentum is None:
+        return False
+    free = math.log(len(it.scores)) / it.norm
+    dual = 2 * it._known().norm(it.momentum) / it.t - it.margin
+    return min(free, dual) <= tol * it.margin
+
+
+def _certify(problem: Problem, it: Iterate, mu: Array) -> _Fit:
+    """Bounds of the margin of w and of the best margin, each widened by its rounding error."""
+    mu = mu / mu.sum()
+    pull = problem.norm(problem.combine(mu))
+    # Inner products of k terms err by at most k roundoffs of ‖row‖‖w‖ ≤ ‖w‖ (rows in the unit
+    # ball); weights that sum to one up to rounding move the upper bound by as little.
+    terms = problem.X.shape[1] + (problem.n if isinstance(problem, KernelProblem) else 0)
+    slack = (terms + problem.n + 16) * 2.0**-52
+    margin = problem.margin(it.w)
+    return _Fit(it.w, mu, margin - slack, pull + slack, it.t)
+
+
+def _with_constant(X: Any, value: float) -> Any:
+    """X with a constant column; integers stay integers where the constant is one."""
+    dtype = X.dtype if float(value).is_integer() else np.result_type(X.dtype, np.float64)
+    column = np.full((X.shape[0], 1), value, dtype=dtype)
+    if scipy.sparse.issparse(X):
+        return scipy.sparse.hstack([X.astype(dtype), column], format="csr")
+    return np.hstack([X.astype(dtype), column])

@@ -1,0 +1,227 @@
+"""Kernels and their algebra (Sharan, Lecture 9, Definition 8 to Theorem 11).
+
+A kernel here is called with two rows, and returns a number, or with two matrices, and returns the
+values for all pairs of rows; so it is a function that `problems.Kernel` takes. Integers, and
+matrices of `fractions.Fraction`, are computed with exactly; floats in floats.
+
+>>> k = 2 * Linear() * Linear() + RankOne(lambda x: x[0])
+>>> k(np.array([1, 2]), np.array([3, 4]))
+245
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from problems import ProblemError
+from solvers.base import Array
+
+
+class KernelFunction(ABC):
+    """k(x, x') with the operations that keep kernels kernels [1]_, Theorem 11.
+
+    ``k + k'``, ``k * k'`` and ``c * k`` for c ≥ 0; see also `RankOne` and `Composed`.
+
+    References
+    ----------
+    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 5.
+    """
+
+    @abstractmethod
+    def gram(self, X: Array, Z: Array) -> Array:
+        """The values for all rows of X and Z."""
+
+    def __call__(self, x: Any, z: Any) -> Any:
+        X, Z = exact(x), exact(z)
+        if X.ndim == Z.ndim == 1:
+            return self.gram(X[None, :], Z[None, :])[0, 0]
+        return self.gram(X, Z)
+
+    def __add__(self, other: KernelFunction) -> KernelFunction:
+        if not isinstance(other, KernelFunction):
+            return NotImplemented
+        return Sum(self, other)
+
+    def __mul__(self, other: KernelFunction | float) -> KernelFunction:
+        return Product(self, other) if isinstance(other, KernelFunction) else Scaled(other, self)
+
+    def __rmul__(self, factor: float) -> KernelFunction:
+        return Scaled(factor, self)
+
+
+@dataclass(frozen=True)
+class Linear(KernelFunction):
+    """⟨x, x'⟩."""
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        return np.asarray(X @ Z.T)
+
+
+@dataclass(frozen=True)
+class Square(KernelFunction):
+    """⟨x, x'⟩², Example 9.1."""
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        return np.asarray((X @ Z.T) ** 2)
+
+    def features(self, x: Sequence[float]) -> Array:
+        """φ(x) with ⟨φ(x), φ(x')⟩ = ⟨x, x'⟩²: the x_i², then √2 x_i x_j for i < j.
+
+        The lecture has it for d = 2, in the order x_1², √2 x_1x_2, x_2².
+        """
+        x = [float(v) for v in x]  # squares of integers may not fit into theirs
+        return np.array([v * v for v in x] + [math.sqrt(2) * u * v for u, v in combinations(x, 2)])
+
+
+@dataclass(frozen=True)
+class CommonCharacters(KernelFunction):
+    """The number of characters that appear at least once in both strings, Example 9.2.
+
+    Called with two strings, or with rows of code points as `encode` makes them, so that words can
+    be the points of a problem; 0 there fills up a row and is no character.
+
+    Examples
+    --------
+    >>> CommonCharacters()("university", "california")
+    3
+    """
+
+    def __call__(self, x: Any, z: Any) -> Any:
+        if isinstance(x, str) and isinstance(z, str):
+            return len(set(x) & set(z))
+        return super().__call__(x, z)
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        left, right = ([set(row) - {0} for row in M.tolist()] for M in (X, Z))
+        return np.array([[len(a & b) for b in right] for a in left], dtype=object)
+
+    def features(self, word: str) -> list[int]:
+        """The lecture's φ: whether each of the letters a, …, z appears; no others are seen."""
+        return [int(chr(c) in word) for c in range(ord("a"), ord("z") + 1)]
+
+
+def encode(words: Iterable[str]) -> Array:
+    """Words as rows of code points, filled up with zeros."""
+    codes = [[ord(c) for c in word] for word in words]
+    if any(0 in code for code in codes):
+        raise ProblemError("a word has the character U+0000, which fills up rows; remove it")
+    width = max((len(code) for code in codes), default=0)
+    return np.array([code + [0] * (max(width, 1) - len(code)) for code in codes], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RankOne(KernelFunction):
+    """f(x) f(x') for any real function f of a row, Theorem 11.1."""
+
+    f: Callable[[Array], Any]
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        left, right = ([self.f(row) for row in M] for M in (X, Z))
+        return np.array([[a * b for b in right] for a in left])
+
+
+@dataclass(frozen=True)
+class Sum(KernelFunction):
+    """k_1 + k_2, Theorem 11.2(a)."""
+
+    first: KernelFunction
+    second: KernelFunction
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        return self.first.gram(X, Z) + self.second.gram(X, Z)
+
+
+@dataclass(frozen=True)
+class Scaled(KernelFunction):
+    """c k for c ≥ 0, Theorem 11.2(a)."""
+
+    factor: Any
+    kernel: KernelFunction
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.factor < math.inf:
+            raise ProblemError(
+                f"a kernel times {self.factor!r} is no kernel; the factor must not be negative"
+            )
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        return np.asarray(self.factor * self.kernel.gram(X, Z))
+
+
+@dataclass(frozen=True)
+class Product(KernelFunction):
+    """k_1 k_2, Theorem 11.2(b)."""
+
+    first: KernelFunction
+    second: KernelFunction
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        return self.first.gram(X, Z) * self.second.gram(X, Z)
+
+
+@dataclass(frozen=True)
+class Composed(KernelFunction):
+    """k(g(x), g(x')) for a map g of rows to rows."""
+
+    kernel: KernelFunction
+    g: Callable[[Array], Any]
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        left, right = (exact([self.g(row) for row in M]) for M in (X, Z))
+        return self.kernel.gram(left, right)
+
+
+def exact(values: Any) -> Array:
+    """An array whose arithmetic does not overflow: integers become Python's."""
+    array = np.asarray(values)
+    return array.astype(object) if array.dtype.kind in "biu" else array
+
+
+def negative_direction(K: Any) -> list[Fraction] | None:
+    """A vector v with vᵀKv < 0, or None if K is positive semidefinite; proved, in fractions.
+
+    Symmetric elimination (LDLᵀ) in rational arithmetic; doubles are the rationals they are.
+
+    Parameters
+    ----------
+    K : symmetric matrix of integers, floats or fractions
+
+    Examples
+    --------
+    >>> negative_direction([[2, 1], [1, 1]])
+    >>> negative_direction([[1, 2], [2, 1]])
+    [Fraction(-2, 1), Fraction(1, 1)]
+    """
+    S = [[Fraction(v) for v in row] for row in np.asarray(K, dtype=object).tolist()]
+    n = len(S)
+    if any(S[i][j] != S[j][i] for i in range(n) for j in range(i)):
+        raise ProblemError("a matrix that is not symmetric cannot be tested for semidefiniteness")
+    # S is BᵀKB throughout, B having the columns `basis`.
+    basis = [[Fraction(int(i == j)) for i in range(n)] for j in range(n)]
+    for k in range(n):
+        pivot = S[k][k]
+        if pivot < 0:
+            return basis[k]
+        for i in range(k + 1, n):
+            if pivot == 0 and S[k][i] != 0:
+                # Along basis_i + c basis_k the form is S_ii + 2 c S_ki, and c can be anything.
+                return _plus(basis[i], -(S[i][i] + 1) / (2 * S[k][i]), basis[k])
+            factor = S[k][i] / pivot if pivot else Fraction(0)
+            basis[i] = _plus(basis[i], -factor, basis[k])
+            S[i] = _plus(S[i], -factor, S[k])
+        for i in range(k + 1, n):
+            S[i][k] = S[k][i] = Fraction(0)
+    return None
+
+
+def _plus(a: list[Fraction], c: Fraction, b: list[Fraction]) -> list[Fraction]:
+    """a + c b."""
+    return [u + c * v for u, v in zip(a, b, strict=True)]

@@ -1,0 +1,284 @@
+"""The perceptrons and the von Neumann algorithm of Ramdas and Peña (2015), Algorithms 2 to 5.
+
+Rows are a_i = y_i x_i (in the space of a kernel y_i φ(x_i), divided by its norm where the problem
+is normalised), G is their Gram matrix, and α ∈ Δ_n stands for w = Σ_i α_i a_i, so G α = A w. That
+holds in every geometry, so every method runs in every geometry; ``dual`` is α. The theory is
+about rows of norm at most one: give the methods ``problem.unit()``, or a normalised kernel.
+
+p(α) = argmin_{p ∈ Δ_n} ⟨G α, p⟩ is any distribution on the rows of smallest score. Here it is
+the first such row; at α = 0, where all scores are equal, row 0.
+
+A method that exits in the paper ends here: its last iterate has ``extra["halt"]``, "separated"
+(G α > 0) or "certificate" (‖p‖_G ≤ ε). Where its condition is never met, it never ends.
+
+References
+----------
+.. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar
+
+import numpy as np
+
+from problems import Problem
+from problems.base import soften
+from solvers._combinations import combination, mix, nothing, renewed, single_row
+from solvers._scored import scored
+from solvers.base import ALL_GEOMETRIES, Card, Iterate
+from solvers.potential import check_positive
+
+
+@dataclass(frozen=True)
+class NormalizedPerceptron:
+    """Algorithm 2 of [1]_: the mean of the rows that were misclassified most.
+
+        w_0 = 0
+        w_{k+1} = (1 − θ_k) w_k + θ_k a_j     θ_k = 1/(k+1),  j = argmin_i ⟨a_i, w_k⟩
+
+    (the first j at ties) while A w_k > 0 does not hold; the last iterate has ``extra["halt"] ==
+    "separated"``, the others ``extra["i"]`` j. Separates rows of norm one after at most
+    1/ρ₂² iterations (Section 2.2).
+
+    The loop works on k w_k, the sum of the rows used, which is exact for integer data. Every step
+    computes the scores of w afresh; in the space of a kernel `NKP` is the same method and reads
+    only one row of the Gram matrix per step.
+
+    References
+    ----------
+    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
+
+    Examples
+    --------
+    >>> from problems import load
+    >>> *_, last = NormalizedPerceptron().iterates(load("loss-spike"))
+    >>> last.t, last.w.tolist()
+    (3, [1.0, 0.6666666666666666])
+    """
+
+    card: ClassVar[Card] = Card(
+        "normalized-perceptron",
+        "Ramdas & Peña 2015, Algorithm 2",
+        ALL_GEOMETRIES,
+        ("rp.normalized", "rp.perceptron"),
+        unit_ball=True,
+    )
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        total = problem.origin()
+        for k in count():
+            scores = problem.scores(total)
+            done, j = bool((scores > 0).all()), int(np.argmin(scores))
+            extra = {"halt": "separated"} if done else {"i": j}
+            yield scored(k, total / max(k, 1), problem, scores / max(k, 1), **extra)
+            if done:
+                return
+            total = total + problem.row(j)
+
+
+@dataclass(frozen=True)
+class NKP:
+    """Normalized Kernel Perceptron, Algorithm 3 of [1]_.
+
+        α_0 = 0
+        α_{k+1} = (1 − θ_k) α_k + θ_k p(α_k)     θ_k = 1/(k+1)
+
+    while G α_k > 0 does not hold; the last iterate has ``extra["halt"] == "separated"``, the others
+    ``extra["i"]``, the row on which p(α_k) sits, and ``extra["scores"]`` G α_k. Separates rows of
+    norm one after at most 1/ρ_K² iterations.
+
+    One row of the Gram matrix per step: the loop works on k α_k, which counts how often each row
+    was used, and carries G (k α_k) along, without rounding if the Gram matrix is integer.
+
+    References
+    ----------
+    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
+
+    Examples
+    --------
+    >>> from problems import from_arrays
+    >>> problem = from_arrays([[0], [1], [2]], [1, -1, 1], kernel="poly:degree=2,coef0=1")
+    >>> *_, last = NKP().iterates(problem.unit())
+    >>> last.t, last.extra["halt"], [round(23 * float(v)) for v in last.dual]
+    (23, 'separated', [8, 11, 4])
+    """
+
+    card: ClassVar[Card] = Card(
+        "nkp", "Ramdas & Peña 2015, Algorithm 3", ALL_GEOMETRIES, ("rp.nkp",), unit_ball=True
+    )
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        total = nothing(problem)
+        for k in count():
+            if total.separates():
+                total = renewed(problem, total)
+            alpha, w, scores = (part / max(k, 1) for part in total)
+            if total.separates():
+                yield scored(k, w, problem, scores, dual=alpha, halt="separated")
+                return
+            j = int(np.argmin(total.scores))
+            yield Iterate(k, w, problem, dual=alpha, extra={"i": j, "scores": scores})
+            total = mix((1.0, total), (1.0, single_row(problem, j)))
+
+
+@dataclass(frozen=True)
+class SNKP:
+    """Smoothed Normalized Kernel Perceptron, Algorithm 4 of [1]_.
+
+        α_0 = 1/n,  μ_0 = 2,  p_0 = p_{μ_0}(α_0)
+        α_{k+1} = (1 − θ_k)(α_k + θ_k p_k) + θ_k² p_{μ_k}(α_k)     θ_k = 2/(k+3)
+        μ_{k+1} = (1 − θ_k) μ_k
+        p_{k+1} = (1 − θ_k) p_k + θ_k p_{μ_{k+1}}(α_{k+1})
+
+    with p_μ(α) = softmax(−G α/μ), while G α_k > 0 does not hold; it is tested before the first
+    step. Separates after at most 2 √(2 log n)/ρ_K steps (Theorem 1).
+
+    One pass over the data per step: p_{μ_{k+1}}(α_{k+1}) is what the next step needs.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        Also exit when ‖p_k‖_G ≤ ε. Then the margin is at most ε, and this happens, or the data are
+        separated, within 2 √(2 log n)/ε iterations, whatever the data (statement gb.snkp.any). The
+        norm costs a kernel problem a second pass per step.
+
+    Notes
+    -----
+    Iterates carry ``dual`` α_k, ``soft`` at temperature μ_k, and in ``extra`` "p" p_k, "v" its
+    combination Aᵀ p_k (so ‖p_k‖_G = ``problem.norm(v)``) and "mu" μ_k. The last one has "halt":
+    "separated" (w is the separator), or "certificate" (p is the ε-solution).
+
+    References
+    ----------
+    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
+
+    Examples
+    --------
+    >>> from problems import from_arrays
+    >>> problem = from_arrays([[0], [1], [2]], [1, -1, 1], kernel="poly:degree=2,coef0=1")
+    >>> *_, last = SNKP().iterates(problem.unit())
+    >>> last.t, last.extra["halt"]
+    (16, 'separated')
+    """
+
+    epsilon: float | None = None
+
+    card: ClassVar[Card] = Card(
+        "snkp",
+        "Ramdas & Peña 2015, Algorithm 4",
+        ALL_GEOMETRIES,
+        ("rp.lem4", "rp.lem5", "rp.thm1", "rp.eq16", "rp.eq17", "gb.snkp.any"),
+        unit_ball=True,
+    )
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None:
+            check_positive("epsilon", self.epsilon)
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        alpha, mu = np.full(problem.n, 1 / problem.n), 2.0
+        w = problem.combine(alpha)
+        soft = problem.softmin(w, mu)
+        p_mu = soften(soft.scores, mu)[0]  # p_{μ_k}(α_k)
+        p, v = p_mu, soft.pull
+        for k in count():
+            extra = {"p": p, "v": v, "mu": mu}
+            if soft.smallest > 0:
+                extra["halt"] = "separated"
+            elif self.epsilon is not None and problem.norm(v) <= self.epsilon:
+                extra["halt"] = "certificate"
+            yield Iterate(k, w, problem, soft, dual=alpha, extra=extra)
+            if "halt" in extra:
+                return
+            theta = 2 / (k + 3)
+            alpha = (1 - theta) * (alpha + theta * p) + theta**2 * p_mu
+            w = (1 - theta) * (w + theta * v) + theta**2 * soft.pull
+            mu = (1 - theta) * mu
+            soft = problem.softmin(w, mu)
+            p_mu = soften(soft.scores, mu)[0]
+            p = (1 - theta) * p + theta * p_mu
+            v = (1 - theta) * v + theta * soft.pull
+
+
+@dataclass(frozen=True)
+class NVN:
+    """Normalized von Neumann algorithm, Algorithm 5 of [1]_: towards a proof of inseparability.
+
+        p_0 = 1/n,  w_0 = Aᵀ p_0
+        j = argmin_i ⟨a_i, w_k⟩ (first at ties)
+        θ_k = argmin_{λ ∈ [0, 1]} ‖(1 − λ) w_k + λ a_j‖
+        p_{k+1} = (1 − θ_k) p_k + θ_k e_j
+
+    until ‖w_k‖ ≤ ε, which happens within 1/ε² iterations if rows of norm one are not separable;
+    the last iterate then has ``extra["halt"] == "certificate"``, and its ``dual`` p_k is the
+    ε-solution. The exit is the paper's only one: on data of margin above ε the method goes on
+    for ever, towards the maximum margin (w_k may separate them at any time).
+
+    One row of the Gram matrix per step: G p_k is carried along, ‖w_k‖² = p_kᵀ G p_k (not below 0),
+    and with g = ‖w_k‖² − ⟨a_j, w_k⟩ the line search is θ_k = g / (g + ‖a_j‖² − ⟨a_j, w_k⟩), cut to
+    [0, 1]; 0 if w_k = a_j, where any λ is as good. ``extra`` has "i" j, "theta" θ_k, "norm" ‖w_k‖
+    and "scores" G p_k.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0. The norm is the root of a difference, so much below 1e-7 means nothing.
+
+    References
+    ----------
+    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
+
+    Examples
+    --------
+    >>> from problems import from_arrays
+    >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
+    >>> [(it.t, it.dual.round(3).tolist()) for it in NVN(0.1).iterates(problem)]
+    [(0, [0.333, 0.333, 0.333]), (1, [0.25, 0.25, 0.5])]
+    """
+
+    epsilon: float = 0.01
+
+    card: ClassVar[Card] = Card(
+        "nvn", "Ramdas & Peña 2015, Algorithm 5", ALL_GEOMETRIES, ("rp.nvn",), unit_ball=True
+    )
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        p = combination(problem, np.full(problem.n, 1 / problem.n))
+        for k in count():
+            if p.norm() <= self.epsilon:
+                p = renewed(problem, p)
+            norm = p.norm()
+            if norm <= self.epsilon:
+                yield scored(
+                    k, p.w, problem, p.scores, dual=p.weights, halt="certificate", norm=norm
+                )
+                return
+            j = int(np.argmin(p.scores))
+            row = single_row(problem, j)
+            theta = _nearest(p.square(), float(p.scores[j]), float(row.scores[j]))
+            extra = {"i": j, "theta": theta, "norm": norm, "scores": p.scores}
+            yield Iterate(k, p.w, problem, dual=p.weights, extra=extra)
+            p = mix((1 - theta, p), (theta, row))
+
+
+def _nearest(ww: float, wa: float, aa: float) -> float:
+    """λ ∈ [0, 1] for which (1 − λ) w + λ a is shortest, from ⟨w, w⟩, ⟨w, a⟩ and ⟨a, a⟩."""
+    gain, length = ww - wa, ww - 2 * wa + aa
+    if gain <= 0 or length <= 0:  # w is nearest, or w = a
+        return 0.0
+    return min(1.0, gain / length)

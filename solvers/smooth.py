@@ -1,0 +1,274 @@
+"""Gradient descent, plain and accelerated, on smooth and strongly convex functions.
+
+A function f is β-smooth and λ-strongly convex if for all v and w
+
+    λ/2 ‖v − w‖²  ≤  f(v) − f(w) − ⟨∇f(w), v − w⟩  ≤  β/2 ‖v − w‖²,
+
+and κ = β/λ is its condition number. Every run starts at the origin, which costs nothing: a start
+at s is the function f(s + ·).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from problems import Problem, ProblemError
+from solvers.base import ALL_GEOMETRIES, Array, Card, Iterate
+
+LECTURE = "Sharan, Lecture 9: SGD, boosting, kernels"
+
+
+class Function(Protocol):
+    """A smooth convex function, and what is known about it.
+
+    Attributes
+    ----------
+    smoothness : float
+        β, as far as a double can hold it.
+    strong_convexity : float
+        λ; 0 if the function is only convex.
+    minimiser : array or None
+        w*, where it is known in closed form.
+    """
+
+    @property
+    def smoothness(self) -> float: ...
+    @property
+    def strong_convexity(self) -> float: ...
+    @property
+    def minimiser(self) -> Array | None: ...
+
+    def origin(self) -> Array: ...
+    def value(self, w: Array) -> float: ...
+    def gradient(self, w: Array) -> Array: ...
+    def norm(self, w: Array) -> float: ...
+
+
+class Quadratic:
+    """f(x) = ½ xᵀAx − bᵀx for a symmetric positive semidefinite A [1]_, Example 2.
+
+    Its smoothness is the largest eigenvalue of A and its strong convexity the smallest, exactly
+    so if A is diagonal; its minimiser is A⁻¹b.
+
+    Parameters
+    ----------
+    A : array of shape (d, d)
+    b : array of length d
+
+    References
+    ----------
+    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 1.
+
+    Examples
+    --------
+    >>> f = Quadratic([[9.0, 0.0], [0.0, 1.0]], [9.0, 0.0])
+    >>> f.smoothness, f.strong_convexity, f.value(f.minimiser)
+    (9.0, 1.0, -4.5)
+    """
+
+    def __init__(self, A: Array, b: Array) -> None:
+        self.A, self.b = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64)
+        d = len(self.b) if self.b.ndim == 1 else 0
+        if d == 0 or self.A.shape != (d, d):
+            raise ProblemError(
+                f"a quadratic needs a square A and b of its length, not {self.A.shape} and "
+                f"{self.b.shape}"
+            )
+        if not (np.isfinite(self.A).all() and np.isfinite(self.b).all()):
+            raise ProblemError("the A and b of a quadratic must be finite")
+        if not np.array_equal(self.A, self.A.T):
+            raise ProblemError("the A of a quadratic must be symmetric: use (A + Aᵀ)/2")
+        diagonal = np.diagonal(self.A)
+        exact = np.array_equal(self.A, np.diag(diagonal))
+        eigenvalues = np.sort(diagonal) if exact else np.linalg.eigvalsh(self.A)
+        self.smoothness = float(eigenvalues[-1])
+        # An eigenvalue of zero may come out of the computation a little below it.
+        if eigenvalues[0] < (0 if exact else -d * np.finfo(float).eps * self.smoothness):
+            raise ProblemError(
+                f"the A of a quadratic must be positive semidefinite, but has the eigenvalue "
+                f"{eigenvalues[0]:.3g}"
+            )
+        self.strong_convexity = max(0.0, float(eigenvalues[0]))
+        self.minimiser = np.linalg.solve(self.A, self.b) if self.strong_convexity > 0 else None
+
+    def origin(self) -> Array:
+        """The zero vector."""
+        return np.zeros(len(self.b))
+
+    def value(self, w: Array) -> float:
+        """½ wᵀAw − bᵀw."""
+        return float(np.dot(w, self.A @ w) / 2 - np.dot(self.b, w))
+
+    def gradient(self, w: Array) -> Array:
+        """Aw − b."""
+        return np.asarray(self.A @ w - self.b)
+
+    def norm(self, w: Array) -> float:
+        """‖w‖."""
+        return float(np.linalg.norm(w))
+
+
+@dataclass(frozen=True)
+class RegularisedLogistic:
+    """f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) + (λ/2) ‖w‖² on the rows of any problem.
+
+    Its strong convexity is λ, and its smoothness R²/4 + λ with R the radius of the problem. In a
+    reproducing-kernel space w and the gradient are coefficient vectors, as everywhere.
+
+    Parameters
+    ----------
+    problem : Problem
+    strong_convexity : float
+        λ, positive.
+    """
+
+    problem: Problem
+    strong_convexity: float
+    minimiser: ClassVar[Array | None] = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.strong_convexity) and self.strong_convexity > 0):
+            raise ProblemError(
+                f"option regularisation must be a positive number, not {self.strong_convexity!r}"
+            )
+
+    @property
+    def smoothness(self) -> float:
+        """R²/4 + λ."""
+        return self.problem.radius**2 / 4 + self.strong_convexity
+
+    def origin(self) -> Array:
+        """The zero vector."""
+        return self.problem.origin()
+
+    def value(self, w: Array) -> float:
+        """f(w)."""
+        losses = np.logaddexp(0, -self.problem.scores(w))
+        return float(losses.mean() + self.strong_convexity / 2 * self.norm(w) ** 2)
+
+    def gradient(self, w: Array) -> Array:
+        """−(1/n) Σ_i a_i / (1 + exp⟨a_i, w⟩) + λw."""
+        pulls = np.exp(-np.logaddexp(0, self.problem.scores(w)))  # 1/(1 + e^s), never overflowing
+        return self.strong_convexity * w - self.problem.combine(pulls / self.problem.n)
+
+    def norm(self, w: Array) -> float:
+        """‖w‖."""
+        return self.problem.norm(w)
+
+
+@dataclass(frozen=True)
+class SmoothGradientDescent:
+    """Gradient descent with the step of Theorem 1 of the lecture [1]_.
+
+        w_{t+1} = w_t − η ∇f(w_t),        η = 2/(β + λ)
+
+    The iterates carry ∇f(w_t) as ``extra["gradient"]`` and f itself as ``extra["function"]``.
+
+    Parameters
+    ----------
+    regularisation : float
+        If a problem is given in place of a function, f is its logistic risk plus
+        (regularisation/2) ‖w‖²; see `RegularisedLogistic`.
+
+    References
+    ----------
+    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Theorem 1.
+
+    Examples
+    --------
+    >>> run = SmoothGradientDescent().iterates(Quadratic([[9.0, 0.0], [0.0, 1.0]], [9.0, 0.0]))
+    >>> [float(next(run).w[0]) for _ in range(3)]
+    [0.0, 1.8, 0.3600000000000001]
+    """
+
+    card: ClassVar[Card] = Card(
+        name="smooth-gradient-descent",
+        reference=f"{LECTURE}, Theorem 1",
+        geometries=(*ALL_GEOMETRIES, "functions"),
+        statements=("lec.thm1",),
+    )
+
+    regularisation: float = 0.1
+
+    def iterates(
+        self, problem: Problem | Function, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
+        f = function_of(problem, self.regularisation)
+        eta = 2 / (f.smoothness + f.strong_convexity)
+        w = f.origin()
+        for t in count():
+            gradient = f.gradient(w)
+            yield Iterate(t, w, _problem(f), extra={"gradient": gradient, "function": f})
+            w = w - eta * gradient
+
+
+@dataclass(frozen=True)
+class AcceleratedGradientDescent:
+    """Nesterov's accelerated gradient descent for strongly convex functions.
+
+        w_{t+1} = v_t − (1/β) ∇f(v_t)
+        v_{t+1} = w_{t+1} + (√κ − 1)/(√κ + 1) (w_{t+1} − w_t),        v_0 = w_0
+
+    The lecture [1]_ speaks of the method and its O(√κ log(1/ε)) iterations but does not print it;
+    this is the constant-step scheme of Nesterov [2]_ (2.2.11), for which [3]_ Theorem 3.18 proves
+    f(w_t) − f(w*) ≤ (β + λ)/2 ‖w_0 − w*‖² exp(−t/√κ). The iterates carry v_t as ``extra["v"]``,
+    ∇f(v_t) as ``extra["gradient"]``, v_t − w_t as ``momentum`` and f as ``extra["function"]``.
+
+    Parameters
+    ----------
+    regularisation : float
+        As for `SmoothGradientDescent`.
+
+    References
+    ----------
+    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 1.
+    .. [2] Y. Nesterov, Introductory lectures on convex optimization (2004), Section 2.2.1.
+    .. [3] S. Bubeck, Convex optimization: algorithms and complexity (2015), Section 3.7.1.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="accelerated-gradient-descent",
+        reference=f"{LECTURE}, Section 1 (Nesterov 2004, scheme 2.2.11)",
+        geometries=(*ALL_GEOMETRIES, "functions"),
+    )
+
+    regularisation: float = 0.1
+
+    def iterates(
+        self, problem: Problem | Function, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
+        f = function_of(problem, self.regularisation)
+        root = math.sqrt(f.smoothness / f.strong_convexity)
+        beta = (root - 1) / (root + 1)
+        w = v = f.origin()
+        for t in count():
+            gradient = f.gradient(v)
+            extra = {"v": v, "gradient": gradient, "function": f}
+            yield Iterate(t, w, _problem(f), momentum=v - w, extra=extra)
+            new = v - gradient / f.smoothness
+            v = new + beta * (new - w)
+            w = new
+
+
+def function_of(problem: Problem | Function, regularisation: float) -> Function:
+    """The strongly convex function that is to be minimised."""
+    if isinstance(problem, Problem):
+        return RegularisedLogistic(problem, regularisation)
+    if not (problem.strong_convexity > 0 and math.isfinite(problem.smoothness)):
+        raise ProblemError(
+            f"gradient descent needs a strongly convex smooth function here, but λ is "
+            f"{problem.strong_convexity} and β is {problem.smoothness}; add a quadratic to it"
+        )
+    return problem
+
+
+def _problem(f: Function) -> Problem | None:
+    return f.problem if isinstance(f, RegularisedLogistic) else None

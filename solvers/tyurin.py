@@ -1,0 +1,345 @@
+"""The five methods of Tyurin (2024).
+
+Rows are a_i here and y_i a_i in the paper, θ is w, and the step size γ is called ``step``. Every
+method starts at w_0 = 0. With S_t = {i : ⟨a_i, w_t⟩ ≤ 0}, the misclassified rows,
+
+    LR+GD                          w_{t+1} = w_t + γ (1/n) Σ_i σ_i a_i
+    Normalized LR+GD               w_{t+1} = w_t + γ β_t (1/n) Σ_i σ_i a_i
+    Batch Perceptron               w_{t+1} = w_t + (1/n) Σ_{i ∈ S_t} a_i,  w_1 = (1/2n) Σ_i a_i
+    Perceptron                     w_{t+1} = w_t + a_j for some j ∈ S_t
+    Normalized Batch Perceptron    w_{t+1} = w_t + (1/|S_t|) Σ_{i ∈ S_t} a_i
+
+with σ_i = 1/(1 + exp⟨a_i, w_t⟩) and β_t = 1 / ((1/n) Σ_i σ_i).
+
+The gradient methods go on for ever. The perceptrons run "while |S_t| ≠ 0": the iterate at which
+S_t is empty has ``extra["halt"] == "separated"`` and is the last one. On data that are not
+separable they never end.
+
+References
+----------
+.. [1] A. Tyurin, From logistic regression to the perceptron algorithm: exploring gradient descent
+   with large step sizes (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import log_expit
+
+from problems import Problem, ProblemError
+from problems.base import Array, Floats, soften
+from solvers._combinations import mix, nothing, renewed, single_row
+from solvers._scored import scored
+from solvers.base import ALL_GEOMETRIES, Card, Iterate
+from solvers.potential import check_positive
+
+CHOICES = ("first", "cyclic", "random", "worst")
+
+
+@dataclass(frozen=True)
+class LogisticRegressionGD:
+    """LR+GD: gradient descent on f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) [1]_.
+
+        w_{t+1} = w_t − γ ∇f(w_t),     ∇f(w) = −(1/n) Σ_i a_i / (1 + exp⟨a_i, w⟩)
+
+    For γ → ∞ the iterates w_t/γ become those of `BatchPerceptron` (Theorem 3.2). Steps of any size
+    are safe: nothing overflows, since exponentials are taken of negative numbers only.
+
+    Iterates carry the gradient at w_t (``extra["gradient"]``) and the dual weights σ_i / Σ_j σ_j.
+
+    Parameters
+    ----------
+    step : float
+        γ > 0.
+
+    References
+    ----------
+    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), eq. (LR+GD).
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from problems import load
+    >>> solver = LogisticRegressionGD(step=1e6)
+    >>> [(it.w / 1e6).tolist() for it in islice(solver.iterates(load("loss-spike")), 3)]
+    [[0.0, 0.0], [0.5, 0.75], [1.0, 0.25]]
+    """
+
+    step: float = 1.0
+
+    card: ClassVar[Card] = Card(
+        "lr-gd",
+        "Tyurin 2024, (LR+GD)",
+        ALL_GEOMETRIES,
+        (
+            "tyurin.thm3.2",
+            "tyurin.thm4.1",
+            "tyurin.thm5.1",
+            "tyurin.table1.worst",
+            "tyurin.table1.imbalanced",
+            "tyurin.table1.fashion",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_positive("step", self.step)
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        w = problem.origin()
+        for t in count():
+            scores = problem.scores(w)
+            q, log_mean = _logistic_weights(scores)
+            gradient = -math.exp(log_mean) * problem.combine(q)
+            yield scored(t, w, problem, scores, dual=q, gradient=gradient)
+            w = w - self.step * gradient
+
+
+@dataclass(frozen=True)
+class NormalizedLogisticRegressionGD:
+    """Normalized LR+GD: the gradient of the logistic loss divided by the mean of the σ_i [1]_.
+
+        w_{t+1} = w_t − γ β_t ∇f(w_t),     β_t = ((1/n) Σ_i 1/(1 + exp⟨a_i, w_t⟩))^{−1}
+
+    So β_t ∇f(w_t) = −Aᵀ q_t, where q_t is the distribution proportional to the σ_i. It is formed
+    from the logarithms of the σ_i and therefore exists even where every σ_i underflows.
+
+    Separates after at most R²/μ² + 2 log(2n − 1)/(γ μ²) iterations, for margin μ (Theorem 6.1).
+    Iterates carry ``dual`` q_t, ``extra["pull"]`` Aᵀ q_t and ``extra["log_beta"]`` log β_t.
+
+    Parameters
+    ----------
+    step : float
+        γ > 0.
+
+    References
+    ----------
+    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Section 6.
+
+    Examples
+    --------
+    >>> from problems import load
+    >>> iterates = NormalizedLogisticRegressionGD(step=100.0).iterates(load("worst-case:n=1000"))
+    >>> next(it.t for it in iterates if it.smallest > 0)
+    2
+    """
+
+    step: float = 1.0
+
+    card: ClassVar[Card] = Card(
+        "normalized-lr-gd",
+        "Tyurin 2024, Section 6",
+        ALL_GEOMETRIES,
+        (
+            "tyurin.sec6.limits",
+            "tyurin.thm6.1",
+            "tyurin.table1.worst",
+            "tyurin.table1.imbalanced",
+            "tyurin.table1.fashion",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_positive("step", self.step)
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        w = problem.origin()
+        for t in count():
+            scores = problem.scores(w)
+            q, log_mean = _logistic_weights(scores)
+            pull = problem.combine(q)
+            yield scored(t, w, problem, scores, dual=q, pull=pull, log_beta=-log_mean)
+            w = w + self.step * pull
+
+
+@dataclass(frozen=True)
+class BatchPerceptron:
+    """Batch Perceptron: the sum of all misclassified rows, over n [1]_.
+
+        w_1 = (1/2n) Σ_i a_i
+        w_{t+1} = w_t + (1/n) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
+
+    The first step takes half of every row, whatever it is classified as, and is iteration 1.
+    Separates after at most n R²/μ² iterations (Theorem 3.3); the last iterate has
+    ``extra["halt"] == "separated"``. The hard-margin ascent of Cotter et al. (2012), which also
+    goes by this name, is another method.
+
+    The loop works on 2n w_t, a combination of the rows with whole weights: for integer data it
+    is computed without any rounding, so rows with score 0 are recognised as such.
+
+    References
+    ----------
+    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Section 3.
+
+    Examples
+    --------
+    >>> from problems import load
+    >>> *_, last = BatchPerceptron().iterates(load("worst-case:n=1000"))
+    >>> last.t, last.extra["halt"]
+    (301, 'separated')
+    """
+
+    card: ClassVar[Card] = Card(
+        "batch-perceptron",
+        "Tyurin 2024, Section 3",
+        ALL_GEOMETRIES,
+        ("tyurin.thm3.2", "tyurin.thm3.3", "tyurin.thm5.1"),
+    )
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        n = problem.n
+        yield scored(0, problem.origin(), problem, np.zeros(n), misclassified=n)
+        total = problem.combine(np.ones(n))
+        for t in count(1):
+            scores = problem.scores(total)
+            wrong = _misclassified(scores)
+            extra = {"misclassified": wrong.size} if wrong.size else {"halt": "separated"}
+            yield scored(t, total / (2 * n), problem, scores / (2 * n), **extra)
+            if not wrong.size:
+                return
+            total = total + 2 * problem.combine(_indicator(wrong, n))
+
+
+@dataclass(frozen=True)
+class NormalizedBatchPerceptron:
+    """Normalized Batch Perceptron: the mean of all misclassified rows [1]_.
+
+        w_{t+1} = w_t + (1/|S_t|) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
+
+    Separates after at most R²/μ² iterations (Theorem 5.3); the last iterate has
+    ``extra["halt"] == "separated"``, the others have the uniform distribution on S_t as ``dual``.
+
+    References
+    ----------
+    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Theorem 5.3.
+
+    Examples
+    --------
+    >>> from problems import load
+    >>> *_, last = NormalizedBatchPerceptron().iterates(load("worst-case:n=1000"))
+    >>> last.t
+    2
+    """
+
+    card: ClassVar[Card] = Card(
+        "normalized-batch-perceptron",
+        "Tyurin 2024, Theorem 5.3",
+        ALL_GEOMETRIES,
+        ("tyurin.thm5.3",),
+    )
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        w = problem.origin()
+        for t in count():
+            scores = problem.scores(w)
+            wrong = _misclassified(scores)
+            if not wrong.size:
+                yield scored(t, w, problem, scores, halt="separated")
+                return
+            indicator = _indicator(wrong, problem.n)
+            dual = indicator / wrong.size
+            yield scored(t, w, problem, scores, dual=dual, misclassified=wrong.size)
+            # The sum before the quotient: for integer data it is exact.
+            w = w + problem.combine(indicator) / wrong.size
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """Perceptron: one misclassified row [1]_.
+
+        w_{t+1} = w_t + a_j     for some j in S_t = {i : ⟨a_i, w_t⟩ ≤ 0}, while it is not empty
+
+    Separates after at most R²/μ² iterations, however j is chosen (Theorem 5.2); the last iterate
+    has ``extra["halt"] == "separated"``, the others ``extra["i"]`` j. With the choice "worst"
+    this is t times the iterate of the Normalized Perceptron of Ramdas and Peña.
+
+    The scores are carried along, so a step in the space of a kernel reads one row of the Gram
+    matrix (``extra["scores"]``; free of rounding errors for integer data).
+
+    Parameters
+    ----------
+    choice : {"first", "cyclic", "random", "worst"}
+        The first misclassified row; the first one after the row used last, cyclically; any one
+        with equal probability; one of smallest score, the first of them at ties.
+
+    References
+    ----------
+    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Theorem 5.2;
+       A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015),
+       Section 2.1.
+
+    Examples
+    --------
+    >>> from problems import load
+    >>> *_, last = Perceptron("worst").iterates(load("worst-case:n=1000"))
+    >>> last.t, last.w.tolist()
+    (2, [1.0, 0.0])
+    """
+
+    choice: str = "first"
+
+    card: ClassVar[Card] = Card(
+        "perceptron",
+        "Tyurin 2024, Theorem 5.2; Ramdas & Peña 2015, Section 2.1",
+        ALL_GEOMETRIES,
+        ("tyurin.thm5.2", "rp.perceptron"),
+    )
+
+    def __post_init__(self) -> None:
+        if self.choice not in CHOICES:
+            raise ProblemError(f"choice must be one of {', '.join(CHOICES)}, not {self.choice!r}")
+
+    def iterates(
+        self, problem: Problem, rng: np.random.Generator | None = None
+    ) -> Iterator[Iterate]:
+        """Without `rng`, the random choice is that of ``numpy.random.default_rng(0)``."""
+        rng = np.random.default_rng(0) if rng is None else rng
+        now, j = nothing(problem), -1
+        for t in count():
+            if now.separates():
+                now = renewed(problem, now)
+            if now.separates():
+                yield scored(t, now.w, problem, now.scores, halt="separated")
+                return
+            j = self._choose(now.scores, j, rng)
+            yield Iterate(t, now.w, problem, extra={"i": j, "scores": now.scores})
+            now = mix((1.0, now), (1.0, single_row(problem, j)))
+
+    def _choose(self, scores: Floats, last: int, rng: np.random.Generator) -> int:
+        if self.choice == "worst":
+            return int(np.argmin(scores))
+        wrong = _misclassified(scores)
+        if self.choice == "random":
+            return int(rng.choice(wrong))
+        later = np.searchsorted(wrong, last, side="right") if self.choice == "cyclic" else 0
+        return int(wrong[later % wrong.size])
+
+
+def _misclassified(scores: Floats) -> Array:
+    """S_t, ascending. A score that is not a number is not positive either."""
+    return np.flatnonzero(~(scores > 0))
+
+
+def _indicator(rows: Array, n: int) -> Floats:
+    indicator = np.zeros(n)
+    indicator[rows] = 1.0
+    return indicator
+
+
+def _logistic_weights(scores: Floats) -> tuple[Floats, float]:
+    """σ_i / Σ_j σ_j, and the logarithm of (1/n) Σ_i σ_i, for σ_i = 1/(1 + exp(score_i))."""
+    weights, _, log_sum = soften(-log_expit(-scores), 1.0)
+    return weights, log_sum - math.log(scores.size)

@@ -1,0 +1,240 @@
+"""The solvers of Ji, Srebro and Telgarsky (2021), iterate by iterate, against interval arithmetic.
+
+Data are small dyadic numbers with rows of norm below one, so that they are exact in both; there
+the methods do not amplify rounding errors. A float agrees if the whole ball of the reference lies
+within 1e-9 (1 + ‖w‖) of it, which is decided rigorously.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+import scipy.sparse
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from reference import jst
+
+from problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
+from solvers.adaptive_sampling import AdaptiveSampling
+from solvers.dual_acceleration import DualAcceleration
+from solvers.dual_form import DualForm
+from solvers.gradient_descent import (
+    GradientDescent,
+    HardMarginAscent,
+    NormalizedGradientDescent,
+)
+
+BITS = 160
+STEPS = 9
+LOSSES = ("exponential", "logistic")
+many = settings(max_examples=200)
+
+
+class Uniforms:
+    """A generator that returns given numbers."""
+
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def random(self):
+        return next(self.values)
+
+
+@pytest.fixture(autouse=True)
+def precision():
+    with ctx.workprec(BITS):
+        yield
+
+
+def inside(got, wanted, size=0.0):
+    """Every float is certainly within 1e-9 (1 + size) of its ball."""
+    tolerance = arb(1e-9) * (1 + arb(size))
+    assert len(got) == len(wanted)
+    for value, ball in zip(got, wanted, strict=True):
+        assert abs(arb(float(value)) - ball) < tolerance, (value, ball)
+
+
+def length(w):
+    return float(np.linalg.norm(w))
+
+
+def opposite(g):
+    """The paper's g_t is minus the solvers'."""
+    return [-v for v in g]
+
+
+def run(solver, problem, steps=STEPS, rng=None):
+    return list(islice(solver.iterates(problem, rng), steps))
+
+
+@st.composite
+def spaces(draw):
+    """A problem of any geometry, and the same for the reference."""
+    d = draw(st.integers(1, 3))
+    n = draw(st.integers(1, 6))
+    X = draw(hnp.arrays(int, (n, d), elements=st.integers(-8, 8))) / 16
+    geometry = draw(st.sampled_from(("dense", "sparse", "unit", "kernel", "multiclass")))
+    if geometry == "multiclass":
+        k = draw(st.integers(2, 4))
+        labels = draw(hnp.arrays(int, n, elements=st.integers(0, k - 1)))
+        points = scipy.sparse.csr_array(X) if draw(st.booleans()) else X
+        return MulticlassProblem(points, labels, k), jst.multiclass(X, labels, k)
+    y = draw(hnp.arrays(int, n, elements=st.sampled_from((-1, 1))))
+    if geometry == "kernel":
+        gamma = draw(st.sampled_from((0.5, 4.0)))
+        return KernelProblem(X, y, Kernel("rbf", gamma=gamma)), jst.rbf(X, y, gamma)
+    if geometry == "sparse":
+        return SparseProblem(scipy.sparse.csr_array(X), y), jst.binary(X, y)
+    if geometry == "unit" and X.any():
+        return DenseProblem(X, y).unit(), jst.unit(jst.binary(X, y))
+    return DenseProblem(X, y), jst.binary(X, y)
+
+
+uniforms = st.lists(st.floats(0, 1, exclude_max=True), min_size=STEPS, max_size=STEPS)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_momentum_form(loss):
+    @many
+    @given(spaces(), st.sampled_from((0.25, 1.0)), st.booleans())
+    def check(case, step, analysed):
+        problem, space = case
+        rho = problem.n if loss == "logistic" and analysed else 1
+        solver = DualAcceleration(step, loss, None if analysed else 1.0)
+        assert solver.rho(problem.n) == rho
+        wanted = jst.algorithm1(space, STEPS, arb(step), loss, rho)
+        for it, state in zip(run(solver, problem), wanted, strict=True):
+            size = length(it.w)
+            inside(it.w, state.w, size)
+            inside(it.momentum, opposite(state.g), size)
+            inside(it.weights, state.q)
+            inside(it.scores, [-v for v in space.times(state.w)], size)
+
+    check()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("mixing", ["accelerated", "plain", "general"])
+def test_dual_form(loss, mixing):
+    def general_lambda(t):
+        return (1.0, 0.75, 0.5, 0.625)[t % 4]
+
+    def general_theta(t):
+        return (1.0, 0.5)[t % 2]
+
+    lam, theta, solver = {
+        "accelerated": (lambda t: arb(2) / (t + 2), lambda t: arb(1), DualForm(loss=loss)),
+        "plain": (lambda t: arb(1), lambda t: arb(0.5), DualForm(1.0, 0.5, loss)),
+        "general": (
+            lambda t: arb(general_lambda(t)),
+            lambda t: arb(general_theta(t)),
+            DualForm(general_lambda, general_theta, loss),
+        ),
+    }[mixing]
+
+    @settings(max_examples=100)
+    @given(spaces())
+    def check(case):
+        problem, space = case
+        rho = problem.n if loss == "logistic" else 1
+        wanted = jst.dual_form(space, STEPS, lam, theta, loss, rho)
+        for it, state in zip(run(solver, problem), wanted, strict=True):
+            size = length(it.w)
+            inside(it.w, state.w, size)
+            inside(it.dual, state.q)
+            inside(it.extra["mu"], state.mu)
+            inside(it.extra["nu"], state.nu)
+            inside(it.extra["p"], [-v for v in space.times(state.w)], size)
+
+    check()
+
+
+@pytest.mark.parametrize("momentum", [True, False])
+def test_adaptive_sampling(momentum):
+    @many
+    @given(spaces(), st.sampled_from((0.25, 1.0)), uniforms)
+    def check(case, step, numbers):
+        problem, space = case
+        solver = AdaptiveSampling(step, momentum)
+        got = run(solver, problem, rng=Uniforms(numbers))
+        indices = [it.extra["i"] for it in got]
+        wanted = jst.algorithm2(
+            space, indices, arb(step), lambda t: arb(t) / (t + 1) if momentum else arb(0)
+        )
+        for it, state, u in zip(got, wanted, numbers, strict=True):
+            size = length(it.w)
+            inside(it.w, state.w, size)
+            inside(it.momentum, opposite(state.g), size)
+            inside(it.dual, state.q)
+            inside(it.extra["scores"], [-v for v in space.times(state.w)], size)
+            # The row is where the cumulative sums of q_t pass u.
+            i = it.extra["i"]
+            assert sum(state.q[:i], arb(0)) < arb(u) + 1e-9
+            assert sum(state.q[: i + 1], arb(0)) > arb(u) - 1e-9
+
+    check()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gradient_descent(loss):
+    @many
+    @given(spaces(), st.sampled_from((0.5, 1.0, 2.0)))
+    def check(case, step):
+        problem, space = case
+        wanted = jst.gradient_descent(space, STEPS, arb(step), loss)
+        for it, w in zip(run(GradientDescent(step, loss), problem), wanted, strict=True):
+            inside(it.w, w, length(it.w))
+            inside(it.weights, jst.psi_gradient(loss, space.times(w)))
+
+    check()
+
+
+@pytest.mark.parametrize("decay", [False, True])
+def test_normalised_gradient_descent(decay):
+    @many
+    @given(spaces(), st.sampled_from((0.5, 1.0)))
+    def check(case, step):
+        problem, space = case
+        wanted = jst.normalised(
+            space, STEPS, lambda t: arb(step) / (arb(t + 1).sqrt() if decay else 1)
+        )
+        solver = NormalizedGradientDescent(step, decay)
+        for it, w in zip(run(solver, problem), wanted, strict=True):
+            inside(it.w, w, length(it.w))
+
+    check()
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+def test_batch_perceptron_of_cotter(averaged):
+    @many
+    @given(spaces(), st.sampled_from((0.5, 1.0)))
+    def check(case, step):
+        problem, space = case
+        got = run(HardMarginAscent(step, averaged), problem)
+        radius = jst.radius(space)
+        eta0 = arb(step) / radius if radius > 0 else arb(step)
+        path = jst.batch_perceptron(space, [it.extra["i"] for it in got[:-1]], eta0)
+        total = space.zero()
+        for t, (it, v) in enumerate(zip(got, path, strict=True)):
+            total = jst.axpy(1, v, total) if t else total
+            inside(it.extra["v"], v, length(it.w))
+            inside(it.w, jst.scaled(arb(1) / max(t, 1), total) if averaged else v, length(it.w))
+            # The row added next has the smallest score.
+            scores = [-s for s in space.times(v)]
+            inside(it.extra["scores"], scores)
+            assert all(scores[it.extra["i"]] < s + 1e-9 for s in scores)
+        assert math.isclose(problem.radius, float(radius), rel_tol=1e-12)
+
+    check()
+
+
+def test_the_first_row_is_taken_among_equals():
+    problem = DenseProblem(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, 1]))
+    first = run(HardMarginAscent(), problem, 1)[0]
+    assert first.extra["i"] == 0

@@ -1,0 +1,369 @@
+"""What the solvers of Ji, Srebro and Telgarsky (2021) have to do with one another, and edges."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import islice
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from reference import jst
+
+from problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, ProblemError
+from solvers.adaptive_sampling import AdaptiveSampling, draw
+from solvers.dual_acceleration import DualAcceleration
+from solvers.dual_form import DualForm
+from solvers.gradient_descent import (
+    GradientDescent,
+    HardMarginAscent,
+    NormalizedGradientDescent,
+)
+from solvers.potential import gradient
+
+SOLVERS = [
+    DualAcceleration(),
+    DualAcceleration(loss="logistic"),
+    DualForm(),
+    DualForm(mixing=1.0, loss="logistic"),
+    AdaptiveSampling(),
+    AdaptiveSampling(0.1, momentum=False),
+    GradientDescent(),
+    GradientDescent(loss="logistic"),
+    NormalizedGradientDescent(),
+    NormalizedGradientDescent(decay=True),
+]
+# Follows ties where rounding decides which of two equal rows is added, so it is compared apart.
+EVERY_SOLVER = [*SOLVERS, HardMarginAscent(), HardMarginAscent(averaged=False)]
+each = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+every = pytest.mark.parametrize("solver", EVERY_SOLVER, ids=repr)
+losses = pytest.mark.parametrize("loss", ["exponential", "logistic"])
+
+
+def run(solver, problem, steps=25, seed=0):
+    return list(islice(solver.iterates(problem, np.random.default_rng(seed)), steps))
+
+
+def close(got, wanted, size=0.0):
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-9 * (1 + size))
+
+
+def length(w):
+    return float(np.linalg.norm(w))
+
+
+@st.composite
+def data(draw, classes=(-1, 1)):
+    """Rows of norm below one, and labels."""
+    d, n = draw(st.integers(1, 4)), draw(st.integers(1, 8))
+    X = draw(hnp.arrays(int, (n, d), elements=st.integers(-8, 8))) / 18
+    return X, draw(hnp.arrays(int, n, elements=st.sampled_from(classes)))
+
+
+def gaussian(seed=0, n=30, d=4):
+    """Separable rows of norm at most one."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    return DenseProblem(X, y).unit()
+
+
+def wedge():
+    """Four rows of norm at most one with support (3, ±1)/√10, so that γ̄ = 3/√10."""
+    X = np.array([[3.0, 1.0], [3.0, -1.0], [3.0, 0.5], [-3.0, 0.2]])
+    return DenseProblem(X, np.array([1, 1, 1, -1])).unit(), 3 / math.sqrt(10)
+
+
+@losses
+def test_primal_and_dual_form_agree(loss):
+    @settings(max_examples=200)
+    @given(data())
+    def check(case):
+        problem = DenseProblem(*case)
+        primal = run(DualAcceleration(loss=loss), problem, 12)
+        dual = run(DualForm(loss=loss), problem, 12)
+        for t, (a, b) in enumerate(zip(primal, dual, strict=True)):
+            close(a.w, b.w, length(a.w))
+            close(a.weights, b.weights)
+            # The proof of Lemma 3.4: g_t = Zᵀ(ν_t/λ_t − q_t).
+            between = problem.combine(b.extra["nu"] * (t + 2) / 2 - b.dual)
+            close(a.momentum, between, t)
+
+    check()
+
+
+@settings(max_examples=200)
+@given(data())
+def test_lemma_3_4(case):
+    problem = DenseProblem(*case)
+    pulls = []
+    dual = run(DualForm(), problem, 12)
+    for t, it in enumerate(run(DualAcceleration(), problem, 12)):
+        pulls.append(problem.combine(it.weights))
+        closed = sum((j / (t + 1) * pulls[j] for j in range(1, t + 1)), problem.origin())
+        close(it.momentum, closed, t)
+        if t:
+            close(problem.combine(dual[t].extra["mu"]), 2 * it.momentum / t)
+
+
+@given(data())
+def test_the_start(case):
+    problem = DenseProblem(*case)
+    start = run(DualAcceleration(), problem, 1)[0]
+    assert start.t == 0
+    assert not start.w.any()
+    assert not start.momentum.any()  # β_0 = 0
+    close(start.weights, np.full(problem.n, 1 / problem.n))
+
+
+def test_without_acceleration_it_is_normalised_gradient_descent():
+    problem = gaussian()
+    dual = run(DualForm(mixing=1.0, step=0.5), problem)
+    for a, b in zip(dual, run(NormalizedGradientDescent(0.5), problem), strict=True):
+        close(a.w, b.w, length(a.w))
+        np.testing.assert_array_equal(a.extra["nu"], a.dual)
+
+
+@each
+def test_a_linear_kernel_is_the_linear_problem(solver):
+    @settings(max_examples=30)
+    @given(data())
+    def check(case):
+        X, y = case
+        linear, kernel = DenseProblem(X, y), KernelProblem(X, y, Kernel("linear"))
+        for a, b in zip(run(solver, linear, 12), run(solver, kernel, 12), strict=True):
+            if a.extra.get("i") != b.extra.get("i"):
+                return  # u fell within rounding of a border between two rows
+            close(a.w, linear.combine(b.w), length(a.w))
+            # αᵀGα is rounded relative to (Σ|α_i|)², however small ‖w‖ is: compare the squares.
+            rounding = 1e-14 * (1 + np.abs(b.w).sum() ** 2)
+            np.testing.assert_allclose(a.norm**2, b.norm**2, rtol=0, atol=rounding)
+
+    check()
+
+
+@each
+def test_two_classes_are_the_binary_problem(solver):
+    @settings(max_examples=30)
+    @given(data(classes=(0, 1)))
+    def check(case):
+        X, labels = case
+        binary, multi = DenseProblem(X, 2 * labels - 1), MulticlassProblem(X, labels, 2)
+        for a, b in zip(run(solver, binary, 12), run(solver, multi, 12), strict=True):
+            if a.extra.get("i") != b.extra.get("i"):
+                return
+            # w becomes (−w, w)/√2, of the same norm.
+            close(b.w.reshape(-1, 2), np.outer(a.w, [-1, 1]) / math.sqrt(2), length(a.w))
+            close(a.scores, b.scores, length(a.w))
+
+    check()
+
+
+def test_the_hard_margin_ascent_in_every_geometry():
+    binary = gaussian(3)
+    X, y = binary.X * binary.scale, binary.y
+    kernel, multi = KernelProblem(X, y, Kernel("linear")), MulticlassProblem(X, (y + 1) // 2, 2)
+    iterates = zip(*(run(HardMarginAscent(), p, 60) for p in (binary, kernel, multi)), strict=True)
+    for a, b, c in iterates:
+        assert a.extra["i"] == b.extra["i"] == c.extra["i"]
+        close(a.w, binary.combine(b.w))
+        close(np.outer(a.w, [-1, 1]) / math.sqrt(2), c.w.reshape(-1, 2))
+        assert a.problem.norm(a.extra["v"]) <= 1 + 1e-12
+
+
+@every
+def test_yielded_arrays_are_never_changed(solver):
+    kept = []
+    for it in islice(solver.iterates(gaussian(), np.random.default_rng(1)), 12):
+        arrays = [it.w, it.dual, it.momentum, *it.extra.values()]
+        arrays = [a for a in arrays if isinstance(a, np.ndarray)]
+        kept.append((arrays, [a.copy() for a in arrays]))
+    for arrays, copies in kept:
+        for array, copy in zip(arrays, copies, strict=True):
+            np.testing.assert_array_equal(array, copy)
+
+
+@every
+@pytest.mark.parametrize("x", [0.5, 0.0])
+def test_a_single_row(solver, x):
+    iterates = run(solver, DenseProblem(np.array([[x, 0.0]]), np.array([-1])))
+    assert [it.t for it in iterates] == list(range(25))
+    for it in iterates:
+        close(it.weights.sum(), 1)
+        assert it.margin == (pytest.approx(x) if it.t and x else 0.0)
+
+
+@every
+def test_every_solver_nears_the_maximum_margin(solver):
+    problem, maximum = wedge()
+    margins = [it.margin for it in run(solver, problem, 400)]
+    assert max(margins) <= maximum * (1 + 1e-12)
+    assert margins[-1] > 0.98 * maximum
+
+
+@ctx.workprec(200)
+@given(
+    st.one_of(
+        hnp.arrays(float, st.integers(1, 6), elements=st.floats(-1e6, 1e6)),
+        hnp.arrays(float, st.integers(1, 6), elements=st.floats(20, 60)),
+        hnp.arrays(float, st.integers(1, 6), elements=st.floats(650, 800)),
+    )
+)
+def check_logistic_weights(scores):
+    wanted = jst.psi_gradient("logistic", [-arb(s) for s in scores])
+    got = gradient(scores, "logistic")
+    assert got.sum() >= 1 - 1e-12
+    for value, ball in zip(got, wanted, strict=True):
+        assert abs(arb(float(value)) - ball) < 1e-11 * ball + arb(1e-300), (value, ball)
+
+
+def test_logistic_weights_for_scores_of_any_size():
+    check_logistic_weights()
+
+
+@pytest.mark.parametrize("n", [1, 10, 10**6])
+def test_the_switch_to_the_exponential_form_is_seamless(n):
+    scores = np.full(n, 38.0 + math.log(n))
+    before, after = gradient(scores - 1e-9, "logistic"), gradient(scores + 1e-9, "logistic")
+    np.testing.assert_allclose(before, after, rtol=1e-14)
+    assert after[0] == 1 / n
+
+
+@every
+def test_large_scores_are_no_trouble(solver):
+    # Rows of norm 1e3: scores grow beyond 1e6 within a few steps, far beyond the range of exp.
+    X = np.array([[1000.0, 10.0], [999.0, -20.0], [1000.0, 30.0]])
+    problem = DenseProblem(X, np.array([1, 1, 1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        iterates = run(solver, problem, 60)
+    assert all(np.isfinite(it.w).all() and np.isfinite(it.weights).all() for it in iterates)
+    assert iterates[-1].margin > 0
+
+
+def test_gradient_descent_says_when_the_exponential_risk_overflows():
+    X, y = np.array([[1.0], [1.0]]), np.array([1, -1])
+    X[0] = 0.5
+    with pytest.raises(ProblemError, match=r"step 1000000.0 .* at t = 1; use a smaller step"):
+        run(GradientDescent(1e6), DenseProblem(X, y))
+    far = run(GradientDescent(1e6, "logistic"), DenseProblem(X, y))
+    assert all(np.isfinite(it.w).all() for it in far)
+
+
+def test_rows_are_drawn_in_proportion():
+    class Uniforms:
+        def __init__(self, values):
+            self.values = iter(values)
+
+        def random(self):
+            return next(self.values)
+
+    q = np.array([0.0, 0.125, 0.0, 0.5, 0.375, 0.0])
+    grid = (np.arange(800) + 0.5) / 800
+    rng = Uniforms(grid)
+    rows = np.bincount([draw(q, rng) for _ in grid], minlength=6)
+    np.testing.assert_array_equal(rows, 800 * q)
+    # Borders: u = 0 is the first row of positive weight, u just below one the last.
+    assert draw(q, Uniforms([0.0])) == 1
+    assert draw(q, Uniforms([0.125])) == 3
+    assert draw(q, Uniforms([np.nextafter(1, 0)])) == 4
+    assert draw(q / 3, Uniforms([np.nextafter(1, 0)])) == 4
+
+
+def test_sampling_is_reproducible():
+    problem = gaussian()
+
+    def rows(**options):
+        iterates = AdaptiveSampling().iterates(problem, **options)
+        return [it.extra["i"] for it in islice(iterates, 50)]
+
+    assert rows(rng=np.random.default_rng(5)) == rows(rng=np.random.default_rng(5))
+    assert rows(rng=np.random.default_rng(5)) != rows(rng=np.random.default_rng(6))
+    assert rows() == rows(rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("solver", [AdaptiveSampling(), HardMarginAscent()], ids=repr)
+def test_n_values_of_the_kernel_in_a_step(solver):
+    evaluated = []
+
+    def kernel(a, b):
+        evaluated.append(len(a) * len(b))
+        return np.exp(-((a[:, None] - b[None, :]) ** 2).sum(axis=-1))
+
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    problem = KernelProblem(X, y, Kernel("callable", function=kernel, by_rows=False))
+    evaluated.clear()
+    iterates = run(solver, problem, 20)
+    assert 0 < sum(evaluated) <= 50 * 20
+    close(iterates[-1].extra["scores"], problem.scores(iterates[-1].extra.get("v", iterates[-1].w)))
+
+
+def test_incremental_scores_do_not_drift():
+    problem = gaussian(n=60)
+    last = run(AdaptiveSampling(), problem, 3000)[-1]
+    np.testing.assert_allclose(
+        last.extra["scores"], last.scores, rtol=0, atol=1e-11 * np.abs(last.scores).max()
+    )
+
+
+def test_the_parameters_of_theorem_4_1():
+    n, gamma, epsilon, delta = 100, 0.5, 0.25, 0.1
+    # (32 ln 100 + 64 ln 20) / (1/64) = 21701.6…, and 32/(0.1/16) = 5120.
+    t = math.ceil((32 * math.log(100) + 64 * math.log(20)) * 64)
+    assert AdaptiveSampling.horizon(n, gamma, epsilon, delta) == t == 21702
+    solver = AdaptiveSampling.for_theorem(n, gamma, epsilon, delta)
+    assert solver == AdaptiveSampling(math.sqrt(math.log(100) / t), momentum=False)
+    assert AdaptiveSampling.horizon(2, 1.0, 0.5, 1e-3) == 128000  # the second term
+    # One row: ln 1 = 0, so the printed step is zero and nothing moves.
+    stays = run(AdaptiveSampling.for_theorem(1, gamma, epsilon, delta), gaussian(n=1))
+    assert not any(it.w.any() for it in stays)
+
+
+def test_theorem_4_1_is_reached():
+    problem, gamma = wedge()
+    t = AdaptiveSampling.horizon(problem.n, gamma, gamma / 2, 0.5)
+    solver = AdaptiveSampling.for_theorem(problem.n, gamma, gamma / 2, 0.5)
+    last = next(islice(solver.iterates(problem, np.random.default_rng(0)), t, None))
+    assert last.t == t == 660
+    assert last.margin >= gamma / 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: DualAcceleration(step=0.0), "option step must be a positive number, not 0.0"),
+        (lambda: DualAcceleration(loss="hinge"), "loss must be one of exponential, logistic"),
+        (lambda: DualAcceleration(smoothness=-1), "option smoothness"),
+        (lambda: DualForm(mixing="nesterov"), "option mixing must be 'accelerated', a number"),
+        (lambda: DualForm(mixing=1.5), r"option mixing must lie in \(0, 1\], but is 1.5 at t = 0"),
+        (lambda: DualForm(step=2.0), r"option step must lie in \(0, 1\]"),
+        (lambda: DualForm(smoothness=0), "option smoothness"),
+        (lambda: DualForm(loss=""), "loss must be one of"),
+        (lambda: AdaptiveSampling(step=-1.0), "option step must be zero or a positive number"),
+        (lambda: AdaptiveSampling(step=math.inf), "option step"),
+        (lambda: AdaptiveSampling.horizon(0, 0.1, 0.1, 0.1), "option n must be at least 1"),
+        (lambda: AdaptiveSampling.for_theorem(9, 0.0, 0.1, 0.1), "positive margin gamma"),
+        (lambda: AdaptiveSampling.for_theorem(9, 0.1, 0.0, 0.1), "positive epsilon"),
+        (lambda: AdaptiveSampling.for_theorem(9, 0.1, 0.1, 1.0), "delta between 0 and 1"),
+        (lambda: GradientDescent(math.nan), "option step"),
+        (lambda: GradientDescent(loss="0-1"), "loss must be one of"),
+        (lambda: NormalizedGradientDescent(-2), "option step"),
+        (lambda: HardMarginAscent(0), "option step"),
+    ],
+)
+def test_wrong_options_are_refused(wrong, words):
+    with pytest.raises(ProblemError, match=words):
+        wrong()
+
+
+def test_a_sequence_that_leaves_its_range_is_refused_when_it_does():
+    iterates = DualForm(mixing=lambda t: 1 - t / 3).iterates(gaussian())
+    assert len(list(islice(iterates, 3))) == 3
+    with pytest.raises(ProblemError, match=r"option mixing .* at t = 3"):
+        next(iterates)

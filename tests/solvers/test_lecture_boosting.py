@@ -1,0 +1,266 @@
+"""AdaBoost of the lecture against the reference in fractions, and its lemma."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+import scipy.sparse
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import lecture
+
+import solvers.stumps as stumps_module
+from problems import (
+    DenseProblem,
+    Kernel,
+    KernelProblem,
+    MulticlassProblem,
+    ProblemError,
+    SparseProblem,
+)
+from solvers.adaboost import AdaBoost
+from solvers.stumps import BestStump, Stump
+
+ROUNDS = 10
+
+
+@st.composite
+def samples(draw, rows=8, elements=None):
+    elements = st.integers(-3, 3) if elements is None else elements
+    n, d = draw(st.integers(1, rows)), draw(st.integers(1, 3))
+    X = draw(st.lists(st.lists(elements, min_size=d, max_size=d), min_size=n, max_size=n))
+    return X, draw(st.lists(st.sampled_from((-1, 1)), min_size=n, max_size=n))
+
+
+def run(X, y, rounds=ROUNDS, sparse=False):
+    problem = (
+        SparseProblem(scipy.sparse.csr_array(np.array(X)), np.array(y))
+        if sparse
+        else DenseProblem(np.array(X), np.array(y))
+    )
+    return list(islice(AdaBoost().iterates(problem), rounds + 1))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@settings(max_examples=200)
+@given(case=samples())
+def test_every_round_is_that_of_algorithm_3(sparse, case):
+    """Distribution, error, normaliser and votes; and the stump is the best for the exact D_t."""
+    X, y = case
+    D, ratios, signs = [Fraction(1, len(y))] * len(y), [], []
+    start, *votes = run(X, y, sparse=sparse)
+    assert (start.t, start.error, start.margin, len(start.w)) == (0, 1.0, 0.0, 0)
+    candidates = list(lecture.all_stumps(X))
+    product = Fraction(1)
+    for t, vote in enumerate(votes, start=1):
+        assert vote.t == t
+        np.testing.assert_allclose(vote.extra["D"], [float(v) for v in D], rtol=1e-12)
+        errors = [lecture.mistakes(lecture.stump(*s, X), y, D) for s in candidates]
+        h = vote.hypotheses[-1]
+        predicted = lecture.stump(h.feature, h.threshold, h.sign, X)
+        assert h(np.array(X)).tolist() == predicted
+        epsilon = lecture.mistakes(predicted, y, D)
+        assert epsilon <= min(errors) + Fraction(1, 10**13)
+        if t == 1:  # weights are equal, so ties are ties
+            best = candidates[errors.index(min(errors))]
+            assert (h.feature, h.threshold, h.sign) == best
+        assert vote.extra["epsilon"] == pytest.approx(float(epsilon), rel=1e-12, abs=0)
+        assert vote.extra["gamma"] == pytest.approx(0.5 - float(epsilon), abs=1e-12)
+        product *= 4 * epsilon * (1 - epsilon)
+        if epsilon == 0:
+            assert (vote.extra["alpha"], vote.extra["z"], vote.extra["product"]) == (math.inf, 0, 0)
+            assert (vote.w.tolist(), len(vote.hypotheses), vote.error) == ([1.0], 1, 0)
+            return
+        ratios.append((1 - epsilon) / epsilon)
+        signs.append([a * b for a, b in zip(predicted, y, strict=True)])
+        D = lecture.reweigh(predicted, y, D)
+        alphas = [math.log(r) / 2 for r in ratios]
+        np.testing.assert_allclose(vote.w, alphas, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(vote.weights, [float(v) for v in D], rtol=1e-12)
+        np.testing.assert_allclose(vote.scores, np.array(alphas) @ signs, atol=1e-11)
+        assert vote.extra["z"] == pytest.approx(math.sqrt(4 * epsilon * (1 - epsilon)), rel=1e-12)
+        assert vote.extra["product"] == pytest.approx(math.sqrt(product), rel=1e-11)
+
+
+@settings(max_examples=200)
+@given(samples())
+def test_training_error_is_at_most_the_product_of_the_normalisers_exactly(case):
+    X, y = case
+    D, ratios, signs, product = [Fraction(1, len(y))] * len(y), [], [], Fraction(1)
+    smallest = Fraction(1, 2)
+    for T, vote in enumerate(run(X, y)[1:], start=1):
+        h = vote.hypotheses[-1]
+        predicted = lecture.stump(h.feature, h.threshold, h.sign, X)
+        epsilon = lecture.mistakes(predicted, y, D)
+        if epsilon == 0:
+            return
+        gamma = Fraction(1, 2) - epsilon
+        ratios.append((1 - epsilon) / epsilon)
+        signs.append([a * b for a, b in zip(predicted, y, strict=True)])
+        D = lecture.reweigh(predicted, y, D)
+        product *= 1 - 4 * gamma**2
+        wrong = sum(
+            not lecture.vote_is_right(ratios, column) for column in zip(*signs, strict=True)
+        )
+        assert Fraction(wrong, len(y)) ** 2 <= product
+        # Lemma 7 for every T that is at least log(2n)/(2γ²).
+        smallest = min(smallest, gamma)
+        if 2 * T * smallest**2 * 1.0 >= float(arb(2 * len(y)).log()) + 1e-9:
+            assert wrong == 0 == vote.error
+
+
+def test_lemma_7_is_reached():
+    """Points 1, …, 6 with labels + − − − + +: no stump is right, and the lemma's T suffices."""
+    y = [1, -1, -1, -1, 1, 1]
+    votes = run([[i] for i in range(1, 7)], y, rounds=400)
+    gammas = np.minimum.accumulate([v.extra["gamma"] for v in votes[1:]])
+    done = [v.t for v in votes[1:] if 2 * v.t * gammas[v.t - 1] ** 2 > math.log(12)]
+    assert done
+    assert all(votes[t].error == 0 for t in done)
+    assert votes[1].error > 0
+    assert votes[-1].margin > 0
+    assert votes[-1].predict(np.array([[i] for i in range(1, 7)])).tolist() == y
+
+
+def weighted(elements, rows=12):
+    return samples(rows=rows, elements=elements)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 18])
+@pytest.mark.parametrize("sparse", [False, True])
+@settings(max_examples=100)
+@given(
+    case=weighted(
+        st.one_of(st.just(0), st.integers(-2, 2), st.integers(-(2**62), 2**62), st.just(2**62 - 1))
+    ),
+    data=st.data(),
+)
+def test_the_best_stump_is_the_first_best_of_all(block, sparse, case, data):
+    """Whole weights over a power of two: every sum is exact, ties included."""
+    X, y = case
+    old, stumps_module._BLOCK = stumps_module._BLOCK, block
+    parts = data.draw(st.lists(st.integers(0, 7), min_size=len(y), max_size=len(y)))
+    D = [Fraction(p, 128) for p in parts]
+    matrix = np.array(X, dtype=np.int64)
+    try:
+        learn = BestStump()(scipy.sparse.csr_array(matrix) if sparse else matrix, np.array(y))
+        h = learn(np.array([float(v) for v in D]))
+    finally:
+        stumps_module._BLOCK = old
+    half = sum(D) / 2
+    candidates = list(lecture.all_stumps(X))
+    edges = [half - lecture.mistakes(lecture.stump(*s, X), y, D) for s in candidates]
+    assert (h.feature, h.threshold, h.sign) == candidates[edges.index(max(edges))]
+    points = scipy.sparse.csr_array(matrix) if sparse else matrix
+    assert h(points).tolist() == lecture.stump(h.feature, h.threshold, h.sign, X)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.float32, np.float64])
+def test_thresholds_are_exact_in_every_dtype(dtype):
+    top = {np.uint8: 255, np.uint64: 2**64 - 1}.get(dtype, np.nextafter(dtype(1), dtype(2)))
+    low = {np.uint8: 254, np.uint64: 2**64 - 2}.get(dtype, dtype(1))
+    X = np.array([[low], [top]], dtype=dtype)
+    vote = run(X, [-1, 1], rounds=1)[1]
+    assert vote.error == 0
+    assert vote.hypotheses == (Stump(0, X[0, 0].item(), 1),)
+
+
+def test_a_perfect_hypothesis_stands_alone_and_stays():
+    """+ − + is not a stump's work, but a plugged-in learner may know it in the second round."""
+    X, y = np.array([[1], [2], [3]]), np.array([1, -1, 1])
+    calls = []
+
+    def learner(X, y):
+        def learn(D):
+            calls.append(D)
+            return Stump(0, 2, 1) if len(calls) == 1 else (lambda X: np.array([1, -1, 1]))
+
+        return learn
+
+    votes = list(islice(AdaBoost(learner).iterates(DenseProblem(X, y)), 5))
+    assert [v.t for v in votes] == [0, 1, 2, 3, 4]
+    assert len(calls) == 2
+    for vote in votes[2:]:
+        assert (vote.w.tolist(), vote.error, vote.margin) == ([1.0], 0.0, 1.0)
+        assert (vote.extra["epsilon"], vote.extra["alpha"], vote.extra["z"]) == (0, math.inf, 0)
+        np.testing.assert_array_equal(vote.weights, calls[1])
+        assert vote.predict(X).tolist() == y.tolist()
+
+
+def test_a_hypothesis_that_is_always_wrong_is_turned_around():
+    X, y = np.array([[1], [2]]), np.array([1, -1])
+    problem = DenseProblem(X, y)
+    vote = next(islice(AdaBoost(lambda X, y: lambda D: lambda X: -y).iterates(problem), 1, None))
+    assert (vote.w.tolist(), vote.error, vote.extra["epsilon"]) == ([-1.0], 0.0, 1.0)
+    assert vote.extra["alpha"] == -math.inf
+
+
+def test_useless_hypotheses_change_nothing():
+    """ε_t = ½: α_t = 0."""
+    problem = DenseProblem(np.array([[1], [1]]), np.array([1, -1]))
+    votes = list(islice(AdaBoost().iterates(problem), 4))
+    assert [v.error for v in votes] == [1.0] * 4
+    assert votes[3].w.tolist() == [0.0] * 3
+    assert votes[3].extra["product"] == 1.0
+
+
+@settings(max_examples=50)
+@given(samples(), st.lists(st.integers(0, 2**8 - 1), min_size=6, max_size=6))
+def test_any_weak_learner_is_boosted_and_sees_a_distribution(case, patterns):
+    """Arbitrary hypotheses, better or worse than chance: the bound holds, with their z."""
+    X, y = case
+    n = len(y)
+
+    def learner(points, labels):
+        assert points.shape[0] == n
+        assert labels.tolist() == y
+        remaining = iter(patterns)
+
+        def learn(D):
+            assert D.shape == (n,)
+            assert D.sum() == pytest.approx(1)
+            bits = next(remaining)
+            return lambda X: np.array([1 if bits >> i & 1 else -1 for i in range(X.shape[0])])
+
+        return learn
+
+    problem = DenseProblem(np.array(X), np.array(y))
+    for vote in islice(AdaBoost(learner).iterates(problem), 7):
+        assert vote.error <= vote.extra["product"] * (1 + 1e-12)
+
+
+def test_what_is_no_hypothesis_is_refused():
+    problem = DenseProblem(np.array([[1], [2]]), np.array([1, -1]))
+    for bad in (np.array([1, 0]), np.array([1]), np.array([0.5, 1]), np.array([math.nan, 1])):
+        run = AdaBoost(lambda X, y, bad=bad: lambda D: lambda X: bad).iterates(problem)
+        next(run)
+        with pytest.raises(ProblemError, match="must return"):
+            next(run)
+
+
+def test_weights_below_the_smallest_double_are_reported():
+    """The last point is right until its weight has underflowed, and then alone is wrong."""
+    X, y = np.array([[1], [2], [3], [4], [5]]), np.array([1, 1, 1, 1, -1])
+    rights = [{0, 1, 2}, {0, 1, 3}, {0, 2, 3}]
+    calls = iter(range(10**6))
+
+    def learn(D):
+        k = next(calls)
+        right = {4} | rights[k % 3] if k < 2700 else {0, 1, 2, 3}
+        return lambda X: np.where([i in right for i in range(5)], y, -y)
+
+    run = AdaBoost(lambda X, y: learn).iterates(DenseProblem(X, y))
+    with pytest.raises(ProblemError, match="smallest double"):
+        list(islice(run, 2702))
+
+
+def test_other_geometries_are_refused():
+    X, y = np.array([[1.0], [2.0]]), np.array([1, -1])
+    for problem in (KernelProblem(X, y, Kernel("linear")), MulticlassProblem(X, np.array([0, 1]))):
+        with pytest.raises(ProblemError, match="dense or sparse"):
+            next(AdaBoost().iterates(problem))

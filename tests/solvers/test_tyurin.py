@@ -1,0 +1,337 @@
+"""Tyurin's methods against their literal reference, in every geometry, and against his numbers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from perceptron_cases import ball, cases, dyadic
+from reference import tyurin as reference
+from reference.minimum_norm import minimum_norm_squared
+
+from problems import DenseProblem, ProblemError, from_arrays, load
+from solvers.tyurin import (
+    CHOICES,
+    BatchPerceptron,
+    LogisticRegressionGD,
+    NormalizedBatchPerceptron,
+    NormalizedLogisticRegressionGD,
+    Perceptron,
+)
+
+STEPS = 8
+PERCEPTRONS = [BatchPerceptron(), NormalizedBatchPerceptron(), *map(Perceptron, CHOICES)]
+
+
+@pytest.fixture(autouse=True)
+def precision():
+    before, ctx.prec = ctx.prec, 300
+    yield
+    ctx.prec = before
+
+
+def run(solver, problem, steps=STEPS, rng=None):
+    return list(islice(solver.iterates(problem, rng), steps + 1))
+
+
+def ended(iterates):
+    """Halted, and only at the last iterate."""
+    assert not any("halt" in it.extra for it in iterates[:-1])
+    return iterates[-1].extra.get("halt") == "separated"
+
+
+def carried(iterate):
+    """The scores by which the solver decided."""
+    return iterate.extra.get("scores", iterate.scores)
+
+
+def observed_sets(iterates, slack):
+    """S_t as the solver saw it: equal to the exact one, except for scores within the slack of 0."""
+
+    def wrong(t, values):
+        seen = set(np.flatnonzero(~(carried(iterates[t]) > 0)).tolist())
+        bound = Fraction(slack) * (1 + max(abs(v) for v in values))
+        for i, value in enumerate(values):
+            assert (i in seen) == (value <= 0) or abs(value) <= bound
+        return sorted(seen)
+
+    return wrong
+
+
+def compare(iterates, exact, same, steps=STEPS):
+    """Same number of iterates, same vectors."""
+    wanted = list(islice(exact, len(iterates)))
+    assert len(wanted) == len(iterates)
+    for t, (it, theta) in enumerate(zip(iterates, wanted, strict=True)):
+        assert it.t == t
+        same(it.w, theta)
+    assert ended(iterates) or len(iterates) == steps + 1
+    if ended(iterates):
+        assert next(exact, None) is None
+
+
+@settings(max_examples=250)
+@given(cases())
+def test_batch_perceptron_is_the_text(case):
+    iterates = run(BatchPerceptron(), case.problem)
+    wrong = observed_sets(iterates, 0 if case.exact else 1e-12)
+    exact = reference.batch_perceptron(case.rows, case.metric, wrong)
+    compare(iterates, exact, lambda w, theta: case.same(w, theta, 0))
+
+
+@settings(max_examples=250)
+@given(cases())
+def test_normalized_batch_perceptron_is_the_text(case):
+    iterates = run(NormalizedBatchPerceptron(), case.problem)
+    wrong = observed_sets(iterates, 1e-12)
+    compare(
+        iterates, reference.normalized_batch_perceptron(case.rows, case.metric, wrong), case.same
+    )
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_perceptron_is_the_text(choice):
+    @settings(max_examples=200)
+    @given(cases(), st.integers(0, 2**32))
+    def check(case, seed):
+        iterates = run(Perceptron(choice), case.problem, rng=np.random.default_rng(seed))
+        wrong = observed_sets(iterates, 0 if case.exact else 1e-12)
+        last = -1
+
+        def choose(t, values):
+            nonlocal last
+            j, S = iterates[t].extra["i"], wrong(t, values)
+            if choice == "first":
+                assert j == S[0]
+            elif choice == "cyclic":
+                assert j == min(S, key=lambda i: (i <= last, i))
+            elif choice == "worst" and case.exact:
+                assert j == values.index(min(values))
+            elif choice == "worst":
+                assert values[j] - min(values) <= 1e-12 * (1 + max(map(abs, values)))
+            last = j
+            return j
+
+        exact = reference.perceptron(case.rows, choose, case.metric, wrong)
+        compare(iterates, exact, lambda w, theta: case.same(w, theta, 0))
+
+    check()
+
+
+def test_the_random_choice_takes_every_misclassified_row_and_follows_the_generator():
+    problem = DenseProblem(np.eye(4), np.ones(4))
+
+    def first(seed):
+        return next(Perceptron("random").iterates(problem, np.random.default_rng(seed))).extra["i"]
+
+    assert {first(seed) for seed in range(100)} == {0, 1, 2, 3}
+    assert [first(7) for _ in range(3)] == [first(7)] * 3
+    two = [[it.extra.get("i") for it in run(Perceptron("random"), problem)] for _ in range(2)]
+    assert two[0] == two[1]
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_gradient_steps_are_the_text_for_steps_of_any_size(normalised):
+    solver = NormalizedLogisticRegressionGD if normalised else LogisticRegressionGD
+    advance = reference.normalized_lr_gd_step if normalised else reference.lr_gd_step
+
+    @settings(max_examples=200)
+    @given(cases(), st.sampled_from((1e-3, 0.1, 1.0, 10.0, 1e3, 1e6)))
+    def check(case, step):
+        rows, metric = case.balls()
+        largest = max(abs(float(v)) for row in case.rows for v in row)
+        iterates = run(solver(step), case.problem, 6)
+        assert not iterates[0].w.any()
+        for now, after in pairwise(iterates):
+            theta = [ball(v) for v in dyadic(now.w)]
+            wanted = advance(rows, theta, ball(step), metric)
+            # A score errs by rounding relative to its terms. Its σ errs by a quarter of that, and
+            # σ_i / Σ σ relatively by twice that.
+            score = 1e-14 * case.size(now.w)
+            bound = step * largest * (2 * score + 1e-14) + 1e-15 * np.abs(after.w).max()
+            for got, value in zip(after.w, wanted, strict=True):
+                assert abs(ball(got) - value) <= bound
+            gradient = reference.gradient(rows, theta, metric)
+            if normalised:
+                log_beta = reference.beta(rows, theta, metric).log()
+                assert abs(ball(now.extra["log_beta"]) - log_beta) <= 2 * score + 1e-13
+            else:
+                for got, value in zip(now.extra["gradient"], gradient, strict=True):
+                    assert abs(ball(got) - value) <= largest * (2 * score + 1e-14)
+            sigma = reference.sigmas(rows, theta, metric)
+            total = sum(sigma[1:], sigma[0])
+            for got, value in zip(now.dual, sigma, strict=True):
+                assert abs(ball(got) - value / total) <= 2 * score + 1e-14
+
+    check()
+
+
+@settings(max_examples=200)
+@given(cases(), st.sampled_from((0.01, 0.05)), st.booleans())
+def test_gradient_trajectories_are_the_text(case, step, normalised):
+    solver = NormalizedLogisticRegressionGD if normalised else LogisticRegressionGD
+    advance = reference.normalized_lr_gd_step if normalised else reference.lr_gd_step
+    rows, metric = case.balls()
+    theta = [arb(0)] * len(rows[0])
+    for it in run(solver(step), case.problem, 8):
+        size = 1 + np.abs(it.w).max()
+        for got, value in zip(it.w, theta, strict=True):
+            assert abs(ball(got) - value) <= 1e-9 * size
+        theta = advance(rows, theta, ball(step), metric)
+
+
+@settings(max_examples=200)
+@given(cases())
+def test_a_huge_step_is_the_batch_perceptron(case):
+    """Theorem 3.2, on data that meet Assumption 3.1 as far as the run goes."""
+    exact = list(islice(reference.batch_perceptron(case.rows, case.metric), STEPS + 1))
+    scores = [reference.values(case.rows, theta, case.metric) for theta in exact[1:]]
+    assume(all(s != 0 for line in scores for s in line))
+    gradient = run(LogisticRegressionGD(1e6), case.problem)
+    batch = run(BatchPerceptron(), case.problem)
+    for a, b in zip(gradient, batch, strict=False):
+        assert np.isfinite(a.w).all()
+        np.testing.assert_allclose(a.w / 1e6, b.w, rtol=0, atol=1e-9 * (1 + np.abs(b.w).max()))
+
+
+def test_no_step_and_no_score_is_too_large():
+    problem = from_arrays([[1e6, 3e5], [-2e5, 7e5], [3e5, -9e5]], [1, -1, 1])
+    with np.errstate(all="raise", under="ignore"):
+        for solver in (LogisticRegressionGD(1e6), NormalizedLogisticRegressionGD(1e6)):
+            for it in run(solver, problem, 50):
+                assert np.isfinite(it.w).all()
+                assert it.dual.sum() == pytest.approx(1)
+                assert np.isfinite(list(it.extra.get("pull", it.w))).all()
+            assert it.smallest > 0
+
+
+def test_normalised_steps_have_full_length_where_every_sigma_underflows():
+    """All scores are about 1e12, so σ = 0 in floats; the direction is that of the nearest row."""
+    problem = from_arrays([[1.0, 0.0], [-2.0, 0.0]], [1, -1])
+    first, second = islice(NormalizedLogisticRegressionGD(1e12).iterates(problem), 1, 3)
+    assert second.w - first.w == pytest.approx([1e12, 0.0])
+    assert first.extra["log_beta"] == pytest.approx(1.5e12 + math.log(2))
+
+
+def test_loss_explodes_one_step_before_the_data_are_separated():
+    """The numbers of the proof of Theorem 4.1."""
+    problem = load("loss-spike")
+    _, one, two = run(LogisticRegressionGD(1e6), problem, 2)
+    assert (one.w / 1e6).tolist() == [0.5, 0.75]
+    assert one.scores.tolist() == [-0.25e6, 3.5e6]
+    assert np.linalg.norm(one.extra["gradient"]) == pytest.approx(math.sqrt(2) / 2)
+    assert (two.w / 1e6).tolist() == [1.0, 0.25]
+    assert two.smallest > 0
+    assert not two.extra["gradient"].any()
+    small = run(LogisticRegressionGD(4.0), problem, 2)[2]
+    first, second = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(14))
+    assert small.w == pytest.approx(
+        [4 * (0.5 + (first + second) / 2), 4 * (0.75 - first / 2 + 2 * second)], rel=1e-14
+    )
+    assert [it.w.tolist() for it in run(BatchPerceptron(), problem, 2)] == [
+        [0, 0],
+        [0.5, 0.75],
+        [1.0, 0.25],
+    ]
+
+
+@pytest.mark.parametrize("n", [10, 16, 17, 26, 100, 999, 1000])
+def test_batch_perceptron_needs_a_multiple_of_n_on_the_worst_case(n):
+    """Theorem 5.1: the k-th iterate separates as soon as 10 k > 3 n + 2."""
+    iterates = list(BatchPerceptron().iterates(load(f"worst-case:n={n}")))
+    assert ended(iterates)
+    assert iterates[-1].t == (3 * n + 2) // 10 + 1
+    for k in (1, 2, 3):
+        wanted = [0.25 * (1 + (2 * k - 2) / n), (n - 2 * k) / (2 * n)]
+        assert iterates[k].w == pytest.approx(wanted, rel=1e-14)
+        assert iterates[k].extra["misclassified"] == 1
+    for solver in (NormalizedBatchPerceptron(), *map(Perceptron, CHOICES)):
+        assert list(solver.iterates(load(f"worst-case:n={n}")))[-1].t <= 5  # R²/μ²
+
+
+@settings(max_examples=200)
+@given(cases(("dense",), max_n=5, max_d=2, entry=3), st.sampled_from(PERCEPTRONS))
+def test_the_bounds_hold_and_inseparable_data_are_never_solved(case, solver):
+    """Theorems 3.3, 5.2 and 5.3, with the exact margin."""
+    margin = minimum_norm_squared(case.rows)
+    if margin == 0:
+        iterates = run(solver, case.problem, 100)
+        assert len(iterates) == 101
+        assert not any("halt" in it.extra for it in iterates)
+        return
+    bound = case.radius_squared / margin
+    if isinstance(solver, BatchPerceptron):
+        bound *= len(case.rows)
+    iterates = run(solver, case.problem, math.floor(bound))
+    assert ended(iterates)
+    assert iterates[-1].smallest > 0
+
+
+@settings(max_examples=100)
+@given(
+    cases(("dense",), max_n=5, max_d=2, entry=3, separable=True),
+    st.sampled_from((0.1, 1.0, 100.0)),
+)
+def test_normalized_gradient_descent_keeps_its_bound(case, step):
+    """Theorem 6.1, with the exact margin."""
+    margin = minimum_norm_squared(case.rows)
+    n = len(case.rows)
+    bound = float(case.radius_squared / margin) + 2 * math.log(2 * n - 1) / (step * float(margin))
+    iterates = run(NormalizedLogisticRegressionGD(step), case.problem, math.floor(bound))
+    assert any(it.smallest > 0 for it in iterates)
+
+
+def test_planted_margin_is_found_in_time():
+    problem = load("planted:n=200,d=10,gamma=0.1,seed=0").unit()
+    for choice in CHOICES:
+        *_, last = Perceptron(choice).iterates(problem)
+        assert last.t <= 100
+        assert problem.margin(last.w) > 0
+    *_, last = NormalizedBatchPerceptron().iterates(problem)
+    assert last.t <= 100
+
+
+@pytest.mark.parametrize("solver", PERCEPTRONS, ids=str)
+def test_one_row_is_solved_by_one_step(solver):
+    iterates = list(solver.iterates(from_arrays([[3.0, -4.0]], [-1])))
+    assert [it.t for it in iterates] == [0, 1]
+    assert ended(iterates)
+    half = 0.5 if isinstance(solver, BatchPerceptron) else 1.0
+    assert iterates[1].w.tolist() == [-3.0 * half, 4.0 * half]
+
+
+@pytest.mark.parametrize("solver", PERCEPTRONS, ids=str)
+def test_a_zero_row_can_not_be_classified(solver):
+    """Its score is 0, which is not positive."""
+    iterates = run(solver, from_arrays([[0.0, 0.0], [1.0, 0.0]], [-1, 1]), 50)
+    assert len(iterates) == 51
+    assert not ended(iterates)
+
+
+@pytest.mark.parametrize("solver", [*PERCEPTRONS, LogisticRegressionGD(50.0)], ids=str)
+def test_what_was_yielded_does_not_change(solver):
+    problem = from_arrays([[1.0, 2.0], [2.0, -1.0], [-1.0, 0.5]], [1, 1, -1])
+    copies, kept = [], []
+    for it in islice(solver.iterates(problem), 20):
+        kept.append(it)
+        copies.append((it.w.copy(), it.scores.copy()))
+    for it, (w, scores) in zip(kept, copies, strict=True):
+        assert (it.w == w).all()
+        assert (it.scores == scores).all()
+        assert it.scores == pytest.approx(problem.scores(w), abs=1e-12)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ProblemError, match="choice must be one of first, cyclic, random, worst"):
+        Perceptron("last")
+    for step in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(ProblemError, match="step must be a positive number"):
+            LogisticRegressionGD(step)
+        with pytest.raises(ProblemError, match="step must be a positive number"):
+            NormalizedLogisticRegressionGD(step)
