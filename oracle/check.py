@@ -149,9 +149,8 @@ def from_arrays(points: Array, names: Array, where: str) -> Table:
                               else values[i * d:(i + 1) * d]), d
 
 def read(data: dict[str, Any], paths: Sequence[str]) -> tuple[Table, str]:
-    form, files = data["format"], data["files"]
-    label, arrays = data.get("label"), data.get("arrays")
-    label, arrays = 0 if label is None else label, ["X", "y"] if arrays is None else arrays
+    form, files, label = data["format"], data["files"], data.get("label")
+    arrays = ["X", "y"] if data.get("arrays") is None else data["arrays"]
     demand(form in ("csv", "svmlight", "npz", "idx"), "data.format is not csv, svmlight, npz, idx")
     demand(isinstance(files, list) and len(files) == 1 + (form == "idx") and all(
         isinstance(f, str) and f.isprintable() and f not in ("", "..") and not set(f) & set("/\\:")
@@ -163,7 +162,7 @@ def read(data: dict[str, Any], paths: Sequence[str]) -> tuple[Table, str]:
     raws = [UNPACK.get(path.suffix, bytes)(path.read_bytes()) for path in places]
     where = " and ".join(path.name for path in places)
     if form == "csv":
-        return read_csv(raws[0].decode("utf-8-sig"), label, where), where
+        return read_csv(raws[0].decode("utf-8-sig"), 0 if label is None else label, where), where
     if form == "svmlight":
         return read_svmlight(raws[0].decode("utf-8-sig"), where), where
     if form == "idx":
@@ -310,8 +309,7 @@ class Kernel(Points):
                       else Counter(dict(zip(*rows[j], strict=True))))
             for i in bounds:
                 factor = weight if classes[i] == classes[j] else -weight
-                product = rows[i][1][j] if self.given else dot(rows[i], vector)
-                pair = self.entry(i, j, product)
+                pair = self.entry(i, j, rows[i][1][j] if self.given else dot(rows[i], vector))
                 bounds[i] += factor * pair[side if factor > 0 else 1 - side]
         return bounds
     def norm(self, q: dict[int, int]) -> Fraction:
@@ -357,12 +355,12 @@ def prove_enclosure(c: dict[str, Any], space: Any, q: dict[int, int], total: int
 
 def prove_exact(c: dict[str, Any], space: Any, q: dict[int, int], total: int) -> str:
     square = space.norm(q)  # of total w, in multiples of unit
-    gamma, radius = square * space.unit / total**2, space.radius_squared
-    for name, value in (("gamma_squared", gamma), ("radius_squared", radius)):
-        demand(name not in c or rational(c[name], name) == value, f"{name} is not that of the data")
     if c["kind"] == "inseparable":
         demand(square == 0, "the weighted sum of the rows is not zero")
         return f"not separable: a convex combination of {len(q)} of its rows is zero"
+    gamma, radius = square * space.unit / total**2, space.radius_squared
+    for name, value in (("gamma_squared", gamma), ("radius_squared", radius)):
+        demand(rational(c[name], name) == value, f"{name} is not that of the data")
     demand(space.exact, "the margin of such a kernel is not rational: it needs an enclosure")
     demand(square > 0, "the weighted sum w of the rows is zero")
     demand(space.least(q) * total >= square, "the weighted sum w of the rows is not the shortest: "
@@ -389,8 +387,7 @@ def prove(c: Any, paths: Sequence[str]) -> str:
     demand(isinstance(c, dict) and c.get("format") == "gammabar-certificate", "no certificate")
     demand(type(c.get("version")) is int and c["version"] == 1, "not a certificate of version 1")
     demand(c.get("kind") in list(FIELDS), "the certificate is of an unknown kind")
-    extra = FIELDS["margin"] if c["kind"] == "inseparable" else ""
-    fields(c, "the certificate", COMMON + FIELDS[c["kind"]], extra)
+    fields(c, "the certificate", COMMON + FIELDS[c["kind"]])
     data = fields(c["data"], "data", "name sha256 n d format files classes", "label arrays rows")
     demand(isinstance(data["name"], str) and data["name"].isprintable(), "data.name is not a name")
     space, total = geometry(c, data, paths), integer(c["total"], "total")

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _HOME = {path.partition(":")[2]: path.partition(":")[0] for path in SOLVERS.values()}
 _HOME |= {"Iterate": "base", "Solver": "base", "MaxMarginClassifier": "estimator"}
 
-__all__ = [*sorted(_HOME), "solver"]  # noqa: PLE0604
+__all__ = [*sorted(_HOME), "solver"]
 
 
 def __getattr__(name: str) -> Any:

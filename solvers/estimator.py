@@ -40,7 +40,7 @@ class _Fit:
     n_iter: int
 
 
-class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
     """Maximum-margin classifier with a certificate of how close to the maximum it is.
 
     No regularisation parameter: for separable data it converges to the hard-margin classifier
@@ -213,10 +213,8 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(problem, KernelProblem):
             self._kernel_, self._train_, self._alpha_ = problem.kernel, X, w * problem.y
             return
-        if isinstance(problem, MulticlassProblem):
-            rows = w.reshape(-1, problem.k).T
-        else:
-            rows = w[None, :]
+        multiclass = isinstance(problem, MulticlassProblem)
+        rows = w.reshape(-1, len(self.classes_)).T if multiclass else w[None, :]
         if self.fit_intercept:
             self.coef_, self.intercept_ = rows[:, :-1], rows[:, -1] * self.intercept_scaling
         else:
@@ -234,7 +232,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif self.margin_gap_ > self.tol * best:
             warnings.warn(
                 f"the margin {self.margin_:.3g} is only proved to be within {self.margin_gap_:.3g} "
-                f"of the largest possible after {self.n_iter_} iterations: increase max_iter or tol",
+                f"of the largest possible in {self.n_iter_} iterations: increase max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -28,7 +28,7 @@ NORMS = ("l2", "l1", "l1-simplex")
 @click.option("--norm", type=click.Choice(NORMS), default="l2", show_default=True,
               help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).")  # fmt: skip
 @click.option("--method", type=click.Choice(("exact", "cvxpy")), default="exact",
-              show_default=True, help="Source of the candidate; the proof is the same.")  # fmt: skip
+              show_default=True, help="Source of the candidate; the proof is one.")  # fmt: skip
 @click.option("--digits", type=click.IntRange(1, 100_000), default=17, show_default=True,
               help="Significant digits of γ̄, each proved.")  # fmt: skip
 @click.option("--signed", is_flag=True,
@@ -172,9 +172,13 @@ def _signed(truth: Truth) -> tuple[dict[str, Any], str]:
         return {"rho": truth.digits(raw=True), "rho_exact": truth.exact}, "ρ = γ̄ > 0 (separable)"
     rows, scale = integer_matrix(truth.problem)
     found = signed_margin(rows, scale, [int(i) for i in truth.support])
-    low, high = (sqrt_digits(v, 17) for v in (found.rho_squared_lo, found.rho_squared_hi))
-    answer = {"rho_lo": f"-{high}", "rho_hi": f"-{low}", "rho_exact": found.exact}
+    low, high = (sqrt_digits(v, 17) for v in (found.rho_squared_hi, found.rho_squared_lo))
+    answer = {"rho_lo": _negative(low), "rho_hi": _negative(high), "rho_exact": found.exact}
     return answer | {"rho_statement": found.statement}, found.statement
+
+
+def _negative(digits: str) -> str:
+    return digits if digits == "0" else f"-{digits}"
 
 
 def _l1(

@@ -294,3 +294,11 @@ def test_list_solvers(gammabar):
         assert card["reference"]
         assert card["geometries"]
     assert "jst.thm3.1.1" in gammabar("list", "solvers")[1]
+
+
+def test_a_hull_that_only_touches_the_origin_has_signed_margin_zero(gammabar, tmp_path):
+    flat = tmp_path / "flat.csv"
+    flat.write_text("1,1,0\n-1,1,0\n1,2,1\n")
+    answer = json.loads(gammabar("oracle", flat, "--signed", "--json")[1])
+    assert answer["separable"] is False
+    assert answer["rho_lo"] == answer["rho_hi"] == "0"

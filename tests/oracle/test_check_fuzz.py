@@ -449,6 +449,43 @@ def test_the_data_of_another_certificate(tmp_path: Path) -> None:
                 assert reason(make.Case(mine.certificate, other.files), tmp_path)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_that_miss_by_one_unit_in_the_last_place(
+    seed: int, classes: int, tmp_path: Path
+) -> None:
+    """Weights of many bits, and a row below the margin by less than rough products tell."""
+    rng = random.Random(seed)
+    points = [[rng.randrange(2**61, 2**62) for _ in range(3)] for _ in range(5)]
+    if classes == 2:
+        labels = [1] * 5
+        case = make.linear(points, labels)
+    else:
+        points = [
+            [v if j == i % 3 else v >> 2 for j, v in enumerate(x)] for i, x in enumerate(points)
+        ]
+        labels = [0, 1, 2, 0, 1]
+        case = make.multiclass(points, labels, 3)
+    assert case.certificate["kind"] == "margin"
+    assert len(case.certificate["total"]) > 20
+    assert reason(case, tmp_path) is None
+    touching = case.certificate["support"][0] // (classes - 1)
+    below = list(points[touching])
+    place = 0 if classes == 2 else labels[touching]  # where w has a positive entry for its class
+    below[place] -= 1
+    points, labels = [*points, below], [*labels, labels[touching]]
+    case.certificate["data"] |= {"n": 6, "sha256": make.digest(points, labels)}
+    case.files["data.csv"] = make.csv_text(points, labels).encode()
+    found = reason(case, tmp_path)
+    assert found is not None
+    assert "not the shortest" in found
+    points[-1][place] += 2  # above the margin by as little
+    case.certificate["data"]["sha256"] = make.digest(points, labels)
+    case.files["data.csv"] = make.csv_text(points, labels).encode()
+    found = reason(case, tmp_path)
+    assert found is None or "radius_squared" in found
+
+
 # --- random corruptions ----------------------------------------------------------------------
 
 

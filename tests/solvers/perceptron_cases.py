@@ -125,17 +125,19 @@ def cases(
     max_d: int = 3,
     entry: int = 4,
     separable: bool = False,
+    unit: bool = False,
 ) -> Case:
     """A problem with small integers.
 
     Half of them have all rows on one side of a hyperplane or on it; with `separable` all have, and
-    none on it.
+    none on it. With `unit` the integers are divided by 8: no row is longer than one, and their
+    products are still doubles.
     """
     geometry = draw(st.sampled_from(geometries))
     if geometry == "multiclass":
-        return draw(multiclass_cases(entry))
+        return draw(multiclass_cases(entry, unit))
     n, d = draw(st.integers(1, max_n)), draw(st.integers(1, max_d))
-    X = draw(_matrices(n, d, entry))
+    X = draw(_matrices(n, d, entry, unit))
     side = [sum(v * c for v, c in zip(x, (7, 3, 1), strict=False)) for x in X]
     if separable:
         assume(all(side))
@@ -153,9 +155,10 @@ def cases(
     products = [[sum(a * b for a, b in zip(u, v, strict=True)) for v in signed] for u in signed]
     kernel = Kernel("linear")
     if geometry == "polynomial kernel":
-        kernel = Kernel("poly", degree=2, gamma=1.0, coef0=1.0)
+        kernel = Kernel("poly", degree=2, gamma=1.0, coef0=0.25 if unit else 1.0)
+        constant = Fraction(kernel.coef0)
         products = [
-            [s * t * (s * t * products[i][j] + 1) ** 2 for j, t in enumerate(y)]
+            [s * t * (s * t * products[i][j] + constant) ** 2 for j, t in enumerate(y)]
             for i, s in enumerate(y)
         ]
     identity = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
@@ -163,15 +166,18 @@ def cases(
     return Case(KernelProblem(np.array(X), np.array(y), kernel), identity, metric, 1)
 
 
-def _matrices(n: int, d: int, entry: int) -> st.SearchStrategy[list[list[int]]]:
-    flat = st.lists(st.integers(-entry, entry), min_size=n * d, max_size=n * d)
+def _matrices(n: int, d: int, entry: int, unit: bool) -> st.SearchStrategy[list[list[float]]]:
+    values = st.integers(-entry, entry)
+    if unit:
+        values = values.map(lambda v: v / 8)
+    flat = st.lists(values, min_size=n * d, max_size=n * d)
     return flat.map(lambda v: [v[i * d : (i + 1) * d] for i in range(n)])
 
 
 @st.composite
-def multiclass_cases(draw: st.DrawFn, entry: int) -> Case:
+def multiclass_cases(draw: st.DrawFn, entry: int, unit: bool) -> Case:
     N, d, k = draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(2, 3))
-    X = draw(_matrices(N, d, entry))
+    X = draw(_matrices(N, d, entry, unit))
     labels = draw(st.lists(st.integers(0, k - 1), min_size=N, max_size=N))
     rows = []
     for x, c in zip(X, labels, strict=True):

@@ -136,7 +136,7 @@ def test_snkp_steps_are_the_text(case):
 
 
 @settings(max_examples=150)
-@given(cases(entry=1, max_n=4))
+@given(cases(unit=True))
 def test_snkp_trajectories_are_the_text(case):
     G = [[ball(v) for v in line] for line in case.gram]
     iterates = run(SNKP(), case.problem, 6)
@@ -208,7 +208,7 @@ def follow_smoothed(case, iterates, exact, thresholds):
 
 
 @settings(max_examples=200)
-@given(cases(max_n=5), st.sampled_from((0.5, 0.125, 0.01)), st.data())
+@given(cases(max_n=5, unit=True), st.sampled_from((0.5, 0.125, 0.01)), st.data())
 def test_snkpvn_is_the_text(case, delta, data):
     n = case.problem.n
     whole = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
@@ -225,7 +225,7 @@ def test_snkpvn_is_the_text(case, delta, data):
 
 
 @settings(max_examples=200)
-@given(cases(max_n=4), st.sampled_from((1.25, 2.0, 8.0)), st.sampled_from((0.5, 0.125)))
+@given(cases(max_n=4, unit=True), st.sampled_from((1.25, 2.0, 8.0)), st.sampled_from((0.1, 0.02)))
 def test_isnkpvn_is_the_text(case, gamma, epsilon):
     iterates = run(ISNKPVN(gamma, epsilon), case.problem, 12)
     assert [it.t for it in iterates] == list(range(len(iterates)))

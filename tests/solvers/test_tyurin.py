@@ -93,6 +93,10 @@ def test_normalized_batch_perceptron_is_the_text(case):
     compare(
         iterates, reference.normalized_batch_perceptron(case.rows, case.metric, wrong), case.same
     )
+    for it in iterates:
+        S = ~(it.scores > 0)
+        if S.any():
+            assert it.dual.tolist() == (S / S.sum()).tolist()
 
 
 @pytest.mark.parametrize("choice", CHOICES)
