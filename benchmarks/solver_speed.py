@@ -116,9 +116,7 @@ def sparse(repeat: int, n: int) -> dict[str, float]:
     X = scipy.sparse.random(n, 5000, density=0.01, format="csr", random_state=rng)
     y = np.where(rng.random(n) < 0.5, 1, -1)
     w = np.zeros(5000)
-    best = interleaved(
-        {"scipy": lambda: X @ w, "step": iterations(SparseProblem(X, y), 1)}, repeat
-    )
+    best = interleaved({"scipy": lambda: X @ w, "step": iterations(SparseProblem(X, y), 1)}, repeat)
     return report(
         f"CSR, {n:,} × 5,000, {X.nnz:,} entries",
         {"iteration / one scipy product": best["step"] / best["scipy"]},

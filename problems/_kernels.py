@@ -38,12 +38,22 @@ def _gathering(function: F) -> F:
 
 @_compiled
 def dense_dot(X: Array, w: Floats, out: Floats, lo: int, hi: int) -> None:
-    """out[i] = <x_i, w>."""
-    for i in range(lo, hi):
-        total = 0.0
-        for j in range(X.shape[1]):
-            total += X[i, j] * w[j]
-        out[i] = total
+    """out[i] = <x_i, w>, four rows at a time to load w once for them and to overlap their sums."""
+    full = lo + (hi - lo) // 4 * 4
+    for i in range(lo, full, 4):
+        x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(len(w)):
+            s0 += x0[j] * w[j]
+            s1 += x1[j] * w[j]
+            s2 += x2[j] * w[j]
+            s3 += x3[j] * w[j]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+    for i in range(full, hi):
+        x0, s0 = X[i], 0.0
+        for j in range(len(w)):
+            s0 += x0[j] * w[j]
+        out[i] = s0
 
 
 @_compiled

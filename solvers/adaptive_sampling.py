@@ -146,6 +146,8 @@ class AdaptiveSampling:
 def draw(q: NDArray[Any], rng: np.random.Generator) -> int:
     """A row with probability proportional to q, by the inverse of the cumulative sums."""
     cumulative = np.cumsum(q)
-    i = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
-    # The product may round up to the sum itself: then it is the last row of positive weight.
-    return i if i < len(q) else int(np.searchsorted(cumulative, cumulative[-1], side="left"))
+    total = cumulative[-1]
+    if not total > 0:
+        raise ProblemError("the scores left the range of doubles; run it on problem.unit()")
+    # u is at most 1 − 2⁻⁵³, so u times the sum is rounded to less than the sum: the row exists.
+    return int(np.searchsorted(cumulative, rng.random() * total, side="right"))

@@ -20,10 +20,14 @@ def command(problems: tuple[str, ...], as_json: bool) -> int:
     Every problem of the plan is solved exactly; its certificate goes through the independent
     checker; and γ̄ is compared with what CVXPY computes, within CVXPY's own tolerance.
     """
+    start = perf_counter()
+    count = len(problems) or "the default"
+    click.echo(
+        f"verifying {count} problem{'s' * (count != 1)}", err=True
+    )  # at once: imports follow
     from harness.oracle_plan import DEFAULT_PLAN, verify_problem
 
     plan = problems or DEFAULT_PLAN
-    start = perf_counter()
     results = []
     with _bar(len(plan), as_json) as advance:
         for name in plan:

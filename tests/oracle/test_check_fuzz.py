@@ -456,16 +456,9 @@ def test_rows_that_miss_by_one_unit_in_the_last_place(
 ) -> None:
     """Weights of many bits, and a row below the margin by less than rough products tell."""
     rng = random.Random(seed)
-    points = [[rng.randrange(2**61, 2**62) for _ in range(3)] for _ in range(5)]
-    if classes == 2:
-        labels = [1] * 5
-        case = make.linear(points, labels)
-    else:
-        points = [
-            [v if j == i % 3 else v >> 2 for j, v in enumerate(x)] for i, x in enumerate(points)
-        ]
-        labels = [0, 1, 2, 0, 1]
-        case = make.multiclass(points, labels, 3)
+    points = [[rng.randrange(2**61, 2**62) >> 2 * (j != i % 3) for j in range(3)] for i in range(5)]
+    labels = [1] * 5 if classes == 2 else [0, 1, 2, 0, 1]
+    case = make.linear(points, labels) if classes == 2 else make.multiclass(points, labels, 3)
     assert case.certificate["kind"] == "margin"
     assert len(case.certificate["total"]) > 20
     assert reason(case, tmp_path) is None

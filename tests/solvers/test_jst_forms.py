@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from reference import jst
@@ -234,6 +234,16 @@ def test_the_switch_to_the_exponential_form_is_seamless(n):
     assert after[0] == 1 / n
 
 
+@pytest.mark.parametrize("score", [36.0, 38.5, 45.0, 51.0])
+def test_the_switch_waits_for_the_number_of_rows(score):
+    # n rows of one score: ∇ψ_i = σ(−s)/(1 − exp(−n ln(1 + exp(−s)))), above 1/n by n exp(−s)/2.
+    n = 10**6
+    with ctx.workprec(200):
+        total = n * (-arb(score)).exp().log1p()
+        wanted = float(1 / (1 + arb(score).exp()) / -(-total).expm1())
+    np.testing.assert_allclose(gradient(np.full(n, score), "logistic"), wanted, rtol=1e-14)
+
+
 @every
 def test_large_scores_are_no_trouble(solver):
     # Rows of norm 1e3: scores grow beyond 1e6 within a few steps, far beyond the range of exp.
@@ -272,7 +282,25 @@ def test_rows_are_drawn_in_proportion():
     assert draw(q, Uniforms([0.0])) == 1
     assert draw(q, Uniforms([0.125])) == 3
     assert draw(q, Uniforms([np.nextafter(1, 0)])) == 4
-    assert draw(q / 3, Uniforms([np.nextafter(1, 0)])) == 4
+
+
+@given(hnp.arrays(float, st.integers(1, 9), elements=st.floats(0, 1)))
+def test_the_largest_uniform_number_draws_the_last_row_of_positive_weight(q):
+    class Largest:
+        def random(self):
+            return 1 - 2.0**-53
+
+    assume(q.sum() > 1e-3)
+    # Weights below the rounding of the sum do not move the cumulative sums.
+    counted = np.diff(np.cumsum(q), prepend=0.0) > 0
+    assert draw(q, Largest()) == np.flatnonzero(counted)[-1]
+
+
+def test_scores_beyond_the_range_of_doubles_are_refused():
+    problem = DenseProblem(np.array([[1e200], [2e200]]), np.array([1, 1]))
+    with np.errstate(all="ignore"), pytest.raises(ProblemError, match=r"problem\.unit\(\)"):
+        run(AdaptiveSampling(), problem)
+    assert run(AdaptiveSampling(), problem.unit())[-1].margin == pytest.approx(0.5)
 
 
 def test_sampling_is_reproducible():
