@@ -53,8 +53,8 @@ def contestants(problem: Problem, quick: bool) -> list[Contestant]:
         field.append(Contestant("DAQP (through qpsolvers)", "nothing", lambda: _daqp(A)))
     if not quick:
         name = "CVXPY + Clarabel"
-        field.append(Contestant(f"{name}, primal", "1e-9 residuals", lambda: _primal(A), most=1))
-        field.append(Contestant(f"{name}, dual", "1e-9 residuals", lambda: _dual(A), most=1))
+        field.append(Contestant(f"{name}, primal", "tolerance 1e-10", lambda: _primal(A), most=1))
+        field.append(Contestant(f"{name}, dual", "tolerance 1e-10", lambda: _dual(A), most=1))
     return field
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import takewhile
 from math import inf, isqrt, nextafter
 
 
@@ -91,16 +92,18 @@ def common_digits(low: Fraction, high: Fraction, digits: int) -> str:
     a, b = sqrt_digits(low, digits), sqrt_digits(high, digits)
     if a == b:
         return a
-    width = max(len(a), len(b))
-    shared = []
-    for x, y in zip(a.ljust(width, "0"), b.ljust(width, "0"), strict=True):
-        if x != y:
-            break
-        shared.append(x)
-    text = "".join(shared)
-    if "e" in a or "e" in b or len(a.split(".")[0]) != len(b.split(".")[0]) or "." not in text:
+    (a, _, power), (b, _, other) = a.partition("e"), b.partition("e")
+    if power != other or len(a.partition(".")[0]) != len(b.partition(".")[0]):
         return "0"
-    return text.rstrip(".") if any(c not in "0." for c in text) else "0"
+    width = max(len(a), len(b))
+    a, b = (
+        text.ljust(width, "0") if "." in text else f"{text}.".ljust(width, "0") for text in (a, b)
+    )
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=True))
+    shared = "".join(digit for digit, _ in same)
+    if "." not in shared or not shared.strip("0."):
+        return "0"
+    return shared.rstrip(".") + (f"e{power}" if power else "")
 
 
 def signed_digits(low: Fraction, high: Fraction, digits: int) -> str:

@@ -22,6 +22,8 @@ from problems import KernelProblem
 
 #: Supports up to this size are polished in high precision; beyond, the doubles are kept.
 POLISH = 800
+#: Bits to try when the first precision cannot tell the margin from zero.
+PRECISIONS = (512, 1024, 2048, 4096, 8192)
 #: Rows may enter this often after a polish; the bounds are valid whenever we stop.
 REPAIRS = 20
 
@@ -56,24 +58,40 @@ def enclose(
         Decimal digits wanted.
     """
     claim = ceil(digits * 3.33) + 8  # bits of the bounds that are reported
-    with ctx.workprec(2 * claim + 96):
-        corral, numerators = list(map(int, support)), _integers(weights, claim)
+    found = _enclose(problem, support, weights, claim, 2 * claim + 96)
+    for precision in PRECISIONS:
+        # Points that nearly coincide need more bits: K(x, z) = 1 up to their squared distance.
+        wide = found.upper - found.lower > found.upper / 2**claim
+        if not wide or len(found.support) > POLISH or precision < 2 * claim + 96:
+            continue
+        found = _enclose(problem, support, weights, precision // 2, precision)
+    return Enclosure(
+        found.support, found.numerators, found.total,
+        _round(found.lower, claim, up=False), _round(found.upper, claim, up=True), found.rounds,
+    )  # fmt: skip
+
+
+def _enclose(
+    problem: KernelProblem,
+    support: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    bits: int,
+    precision: int,
+) -> Enclosure:
+    """Bounds from weights with so many bits, evaluated with the given precision."""
+    with ctx.workprec(precision):
+        corral, numerators = list(map(int, support)), _integers(weights, bits)
         for rounds in range(1, REPAIRS + 2):
             if len(corral) <= POLISH:
-                corral, numerators = _polish(problem, corral, numerators, claim)
+                corral, numerators = _polish(problem, corral, numerators, bits)
             lower, upper, lowest = _bounds(problem, corral, numerators)
             if lowest in corral or rounds > REPAIRS or len(corral) > POLISH:
                 break
             corral, numerators = [*corral, lowest], [*numerators, 0]
         order = [k for k in np.argsort(corral).tolist() if numerators[k] > 0]
-        return Enclosure(
-            np.array([corral[k] for k in order], dtype=np.int64),
-            [numerators[k] for k in order],
-            sum(numerators),
-            _round(lower, claim, up=False),
-            _round(upper, claim, up=True),
-            rounds,
-        )
+        chosen = np.array([corral[k] for k in order], dtype=np.int64)
+        kept = [numerators[k] for k in order]
+        return Enclosure(chosen, kept, sum(kept), lower, upper, rounds)
 
 
 def opposite_twins(problem: KernelProblem) -> tuple[int, int] | None:
@@ -127,7 +145,7 @@ def _bounds(
         for i, line in zip(rows, kernel_balls(problem, rows, corral), strict=True)
     }
     square = sum((a * scores[i] for a, i in zip(q, corral, strict=True)), arb(0))
-    norm = square.max(arb(0)).sqrt() if square.contains(0) else square.sqrt()
+    norm = arb(square.upper()).max(arb(0)).sqrt()  # an upper bound is needed on either side
     upper = _fraction(norm.upper())
     lowest = min(rows, key=lambda i: _fraction(scores[i].lower()))
     smallest = scores[lowest].lower()
@@ -145,7 +163,8 @@ def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int
     spread[corral] = [float(Fraction(v, total)) for v in numerators]
     scores = problem.scores(spread)
     squares, k, _ = squared_norms(problem.X)
-    reach = problem.kernel.gamma * 4.0 * float(np.ldexp(squares.max(), 2 * k))
+    with np.errstate(over="ignore"):
+        reach = problem.kernel.gamma * 4.0 * float(np.ldexp(squares.max(), 2 * k))
     # ‖x−x'‖² through inner products, the exponential of it (values at most 1), the weighted sum.
     terms = reach * (problem.X.shape[1] + 8) + len(corral) + 16
     bound = terms * ROUNDOFF * SAFETY

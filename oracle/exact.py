@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from oracle.rational import ExactRows, Point
+from oracle.rational import ExactRows
 
 #: Any prime works: independence modulo a prime implies independence over the rationals.
 PRIME = 2**61 - 1
@@ -165,8 +165,3 @@ def _independent(gram: fmpz_mat, current: list[Fraction]) -> list[int]:
             column += 1
         pivots.append(order[column])
     return sorted(pivots)
-
-
-def exact_point(rows: ExactRows, found: MinimumNorm) -> Point:
-    """The point w·total of a result, in exact coordinates where the geometry has them."""
-    return rows.point(found.support, found.numerators)

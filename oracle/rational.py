@@ -374,7 +374,10 @@ class _Kernel(ExactRows):
             # An entry (γ⟨x,x'⟩ + c)^p: p relative errors of the base, plus those of the power.
             largest, terms = max(base, 1e-300) ** degree, terms + degree * (d + 4) + 16
         bound = terms * ROUNDOFF * SAFETY * largest
-        level = float(threshold / total)
+        try:
+            level = float(threshold / total)
+        except OverflowError:  # beyond the doubles: every row is tested exactly
+            return np.arange(self.n)
         return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
 
 

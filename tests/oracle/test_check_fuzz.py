@@ -135,6 +135,7 @@ def claim_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
             for bad in (
                 top,
                 f"{top}/-{bottom}",
+                f"-{top}/-{bottom}",
                 f"{top}/0x0",
                 text + "/0x1",
                 "1.5",
@@ -159,12 +160,20 @@ def claim_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
         )
         yield "bounds swapped", lambda c: c.update(gamma_lo=hi, gamma_hi=lo)
         yield "negative gamma_lo", put("-0x1/0x2", "gamma_lo")
+        yield "gamma_lo a little below zero", put("-0x1/0xffffffffffff", "gamma_lo")
         yield "empty primal", put({"support": [], "coefficients": []}, "primal")
     if "primal" in certificate:
         for k, text in enumerate(certificate["primal"]["coefficients"]):
             flipped = text[1:] if text[0] == "-" else f"-{text}"
             yield "primal sign", put(flipped, "primal", "coefficients", k)
             yield "primal zero", put("0x0", "primal", "coefficients", k)
+        indices = "columns" if "columns" in certificate["primal"] else "support"
+        where = certificate["primal"][indices]
+        if free := set(range(certificate["data"]["d" if indices == "columns" else "n"])) - {*where}:
+            more = sorted([*where, min(free)])
+            numbers = dict(zip(where, certificate["primal"]["coefficients"], strict=True))
+            values = [numbers.get(index, "0x0") for index in more]
+            yield "a zero in primal", put({indices: more, "coefficients": values}, "primal")
         yield "primal without indices", put({"coefficients": ["0x1"]}, "primal")
         yield "primal of a wrong type", put([], "primal")
     if "signed" in certificate:
@@ -574,6 +583,38 @@ def test_a_checker_that_skips_rows_is_noticed(monkeypatch: Any, tmp_path: Path) 
     assert "not the shortest" in found
     monkeypatch.setattr(checker.Linear, "least", lambda self, q: 10**9)
     assert reason(case, tmp_path) is None
+
+
+def test_negative_weights_prove_nothing(tmp_path: Path) -> None:
+    """The line through (1, 1) and (2, 1) comes closer to zero than the segment does."""
+    case = make.linear([[1, 1], [2, 1]], [1, 1])
+    assert case.certificate["gamma_squared"] == "0x2/0x1"
+    case.certificate |= {"support": [0, 1], "weights": ["0x2", "-0x1"], "total": "0x1"}
+    case.certificate["gamma_squared"] = "0x1/0x1"
+    assert reason(case, tmp_path) == "the weights are not positive"
+
+
+@pytest.mark.parametrize("name", ["rbf", "normalised"])
+def test_every_doubt_about_the_kernel_counts_against_the_claim(
+    name: str, monkeypatch: Any, tmp_path: Path
+) -> None:
+    case, doubt = CASES[name], Fraction(1, 1000)
+    _, *data = case.write(tmp_path)
+    space = checker.geometry(case.certificate, case.certificate["data"], data)
+    alpha = {0: 3, 1: -2, 3: 5}
+    before = [space.scores(alpha, [0, 1, 2, 3], side) for side in (0, 1)]
+    norm, entry = space.norm(alpha), type(space).entry
+
+    def vague(self: Any, i: int, j: int, product: int) -> tuple[Fraction, Fraction]:
+        low, high = entry(self, i, j, product)
+        return low - doubt, high + doubt
+
+    monkeypatch.setattr(type(space), "entry", vague)
+    for side, sign in ((0, -1), (1, 1)):
+        after = space.scores(alpha, [0, 1, 2, 3], side)
+        assert all(after[i] == before[side][i] + sign * 10 * doubt for i in after)
+    assert space.norm(alpha) == norm + 100 * doubt
+    assert reason(case, tmp_path) is not None
 
 
 GUARDS: dict[str, tuple[str, Change]] = {

@@ -77,6 +77,14 @@ def test_common_digits_hold_for_both_ends(a, b):
             assert sqrt_digits(end, 40).ljust(45, "0").startswith(text)
 
 
+def test_common_digits_of_tiny_and_huge_numbers():
+    assert common_digits(Fraction(4) / 10**40, Fraction(4) / 10**40, 5) == "2e-20"
+    assert common_digits(Fraction(20) / 10**41, Fraction(21) / 10**41, 5) == "1.4e-20"
+    assert common_digits(Fraction(1), Fraction(121, 100), 5) == "1"
+    assert common_digits(Fraction(81), Fraction(101), 5) == "0"
+    assert common_digits(Fraction(0), Fraction(1), 5) == "0"
+
+
 def test_signed_digits():
     assert signed_digits(Fraction(-1, 4), Fraction(-1, 4), 5) == "-0.25"
     assert signed_digits(Fraction(-1), Fraction(1), 5) == "0"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from oracle import solve
+from oracle.decimals import sqrt_digits
 from oracle.enclosure import kernel_balls
 from problems import Kernel, KernelProblem, from_arrays
 
@@ -180,3 +181,14 @@ def test_callable_kernels_become_tables():
 def test_unit_views_have_the_truth_of_the_data():
     problem = from_arrays([[3, 1], [1, 4], [-2, 1]], [1, 1, -1])
     assert solve(problem.unit()).gamma_squared == solve(problem).gamma_squared
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e100, 1e300])
+def test_rbf_at_extreme_scales(scale):
+    """Points that nearly coincide or are infinitely far apart for doubles are still told apart."""
+    truth = solve(from_arrays(np.array([[0.0], [1.0]]) * scale, [-1, 1], kernel="rbf:gamma=1"))
+    assert truth.separable
+    if scale < 1:  # γ̄² = (1 − exp(−s²))/2, which is s²/2 up to a factor 1 − s²/2
+        assert truth.digits(10, raw=True) == sqrt_digits(Fraction(scale) ** 2 / 2, 10)
+    else:
+        assert truth.digits(10) == "0.7071067811"
