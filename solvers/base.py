@@ -2,8 +2,10 @@
 
 A solver is a small frozen dataclass of hyper-parameters with one method,
 ``iterates(problem, rng) -> Iterator[Iterate]``, written against the protocol of `problems.Problem`,
-so that the same text runs on dense, sparse, kernel and multiclass problems. It never decides when
-to stop and never measures itself: the caller does. It never sees the oracle.
+so that the same text runs on dense, sparse, kernel and multiclass problems. It never measures
+itself and never sees the oracle, and the caller decides when to stop: iterates are endless, but
+for methods that exit by themselves in their paper (a perceptron without mistakes), which end after
+an iterate with ``extra["halt"]``.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ class Iterate:
         Dual weights of the step, where the solver has them and they differ from the softmax.
     momentum : array, optional
         The momentum g_t, for solvers that have one.
+    computed : array, optional
+        Scores A w that the step has computed anyway, where there is no ``soft``.
     extra : dict
         Further sequences of the method under the paper's names (``mu``, ``nu``, ``p``, …).
     """
@@ -50,6 +54,7 @@ class Iterate:
     dual: Array | None = field(default=None, repr=False)
     momentum: Array | None = field(default=None, repr=False)
     extra: dict[str, Any] = field(default_factory=dict, repr=False)
+    computed: Array | None = field(default=None, repr=False, kw_only=True)
 
     def on(self, problem: Problem) -> Iterate:
         """The same iterate, knowing its problem."""
@@ -63,7 +68,9 @@ class Iterate:
     @cached_property
     def scores(self) -> Array:
         """A w."""
-        return self._known().scores(self.w) if self.soft is None else self.soft.scores
+        if self.soft is not None:
+            return self.soft.scores
+        return self._known().scores(self.w) if self.computed is None else self.computed
 
     @cached_property
     def smallest(self) -> float:
@@ -87,6 +94,13 @@ class Iterate:
             return self.dual
         weights = np.exp(self.smallest - self.scores)
         return weights / weights.sum()
+
+
+def scored(
+    t: int, w: Array, problem: Problem, scores: Array, dual: Array | None = None, **extra: Any
+) -> Iterate:
+    """An iterate whose scores are known, so that asking for them costs no pass over the data."""
+    return Iterate(t, w, problem, dual=dual, extra=extra, computed=scores)
 
 
 class Solver(Protocol):

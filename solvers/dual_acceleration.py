@@ -112,13 +112,14 @@ class DualAcceleration:
         step = self.step / self.rho(problem.n)
         w = momentum = problem.origin()
         for t in count():
-            soft = q = None
+            soft = q = scores = None
             if self.loss == "exponential":
                 soft = problem.softmin(w)  # one pass over the data
                 pull = soft.pull
             else:
-                q = gradient(problem.scores(w), self.loss)
+                scores = problem.scores(w)
+                q = gradient(scores, self.loss)
                 pull = problem.combine(q)
             momentum = t / (t + 1) * (momentum + pull)
-            yield Iterate(t, w, problem, soft, dual=q, momentum=momentum)
+            yield Iterate(t, w, problem, soft, dual=q, momentum=momentum, computed=scores)
             w = w + step * (momentum + pull)

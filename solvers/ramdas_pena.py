@@ -28,8 +28,7 @@ import numpy as np
 from problems import Problem
 from problems.base import soften
 from solvers._combinations import combination, mix, nothing, renewed, single_row
-from solvers._scored import scored
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
+from solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
 from solvers.potential import check_positive
 
 

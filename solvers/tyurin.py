@@ -35,8 +35,7 @@ from scipy.special import log_expit
 from problems import Problem, ProblemError
 from problems.base import Array, Floats, soften
 from solvers._combinations import mix, nothing, renewed, single_row
-from solvers._scored import scored
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
+from solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
 from solvers.potential import check_positive
 
 CHOICES = ("first", "cyclic", "random", "worst")

@@ -12,8 +12,7 @@ import numpy as np
 
 from problems import KernelProblem, Problem, ProblemError
 from problems.base import soften
-from solvers._scored import scored
-from solvers.base import COORDINATES, Card, Iterate
+from solvers.base import COORDINATES, Card, Iterate, scored
 from solvers.potential import check_positive
 
 
