@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpz
 from numpy.typing import NDArray
 
-from oracle.rational import ROUNDOFF, SAFETY, integer_rows, product, squared_norms
+from oracle.integers import ROUNDOFF, SAFETY, integer_rows, product, squared_norms
 from problems import KernelProblem
 
 #: Supports up to this size are polished in high precision; beyond, the doubles are kept.

@@ -13,7 +13,8 @@ from reference.minimum_norm import minimum_norm_squared
 from oracle import solve
 from oracle.candidate import working_set
 from oracle.exact import minimum_norm_point
-from oracle.rational import exact_rows, integer_rows
+from oracle.integers import integer_rows
+from oracle.rational import exact_rows
 from problems import from_arrays
 
 entries = st.integers(-6, 6)

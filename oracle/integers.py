@@ -1,0 +1,101 @@
+"""Data as integers times a power of two, and exact products and norms of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from problems._points import Points
+
+#: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
+ROUNDOFF, SAFETY = 2.0**-53, 1.02
+
+
+def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+    """Rows of X as integers times a power of two: (integers, exponent).
+
+    The integers are int64 where they fit and Python's otherwise.
+    """
+    dense = X[rows]
+    dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense)
+    if dense.dtype.kind in "bui":
+        if dense.dtype == np.uint64:
+            return dense.astype(object), 0
+        return dense.astype(np.int64), 0
+    mantissa, exponent = np.frexp(dense.astype(np.float64))
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    nonzero = whole != 0
+    if not nonzero.any():
+        return np.zeros(dense.shape, np.int64), 0
+    # Trailing zero bits are given back, so that 0.5 or 3.0 do not become 53-bit integers.
+    lowest = np.where(nonzero, whole & -whole, 1)
+    exponent = exponent - 54 + np.frexp(lowest.astype(np.float64))[1]
+    whole = whole // lowest
+    smallest = int(exponent[nonzero].min())
+    shift = np.where(nonzero, exponent - smallest, 0)
+    if int(shift.max()) + 53 < 63:
+        return whole << shift, smallest
+    wide = [int(v) << int(s) for v, s in zip(whole.flat, shift.flat, strict=True)]
+    return np.array(wide, dtype=object).reshape(whole.shape), smallest
+
+
+def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
+    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
+    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+
+
+def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
+    """left @ right.T over the integers; through BLAS where doubles hold every partial sum."""
+    if left.dtype != object and right.dtype != object:
+        largest = float(np.abs(left).max(initial=0)) * float(np.abs(right).max(initial=0))
+        if largest * left.shape[1] < 2.0**53:
+            exact = left.astype(np.float64) @ right.astype(np.float64).T
+            return to_fmpz_mat(exact.astype(np.int64))
+    return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
+
+
+def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
+    """Squared row norms divided by 4ᵏ in doubles, k, and a relative error bound for them.
+
+    k is zero unless squares would leave the range of doubles.
+    """
+    k = int(np.frexp(float(abs(X).max()))[1])
+    k = k if abs(k) > 300 else 0
+    if hasattr(X, "toarray"):
+        values = X.astype(np.float64)
+        values.data = np.ldexp(values.data, -k)
+        squares = np.asarray(values.multiply(values).sum(axis=1)).ravel()
+    else:
+        squares = np.empty(len(X))
+        for start in range(0, len(X), 512):  # blocks that stay in the cache; no copy of the matrix
+            block = X[start : start + 512].astype(np.float64)
+            block = np.ldexp(block, -k) if k else block
+            squares[start : start + 512] = np.einsum("ij,ij->i", block, block)
+    return squares, k, (X.shape[1] + 4) * ROUNDOFF * SAFETY
+
+
+def largest_norm(points: Points) -> Fraction:
+    """max_i ‖x_i‖², exactly: doubles leave a few rows, integers decide between them."""
+    if not len(points.longest):
+        points.largest()
+    return max(_norms(points.X, points.longest))
+
+
+def smallest_norm(points: Points) -> Fraction:
+    squares, _, error = squared_norms(points.X)
+    close = np.flatnonzero(squares <= squares.min() * (1 + 3 * error) + 1e-290)
+    return min(_norms(points.X, close))
+
+
+def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
+    """Exact squared norms of some rows."""
+    integers, exponent = integer_rows(X, rows)
+    if integers.dtype != object and float(np.abs(integers).max()) ** 2 * X.shape[1] < 2.0**62:
+        squares = np.einsum("ij,ij->i", integers, integers).tolist()
+    else:
+        squares = [sum(int(v) ** 2 for v in row) for row in integers]
+    return [square * Fraction(4) ** exponent for square in set(squares)]
