@@ -16,7 +16,7 @@ import resource
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,20 @@ from solvers import AdaptiveSampling, DualAcceleration
 
 
 def interleaved(work: dict[str, Callable[[], Any]], repeat: int) -> dict[str, float]:
-    """Best time of each piece of work, taken in turns."""
+    """Best time of each piece of work, taken in turns of a few runs each.
+
+    Threads of a BLAS spin for a while after a product; the pause lets them go to sleep, lest a
+    contestant shares its cores with the leftovers of the one before. The first run of a turn
+    wakes threads up; the others are the steady state that iterations are in.
+    """
     best = dict.fromkeys(work, float("inf"))
     for _ in range(repeat):
         for name, run in work.items():
-            start = perf_counter()
-            run()
-            best[name] = min(best[name], perf_counter() - start)
+            sleep(0.2)
+            for _ in range(5):
+                start = perf_counter()
+                run()
+                best[name] = min(best[name], perf_counter() - start)
     return best
 
 

@@ -358,10 +358,10 @@ def prove_exact(c: dict[str, Any], space: Any, q: dict[int, int], total: int) ->
     if c["kind"] == "inseparable":
         demand(square == 0, "the weighted sum of the rows is not zero")
         return f"not separable: a convex combination of {len(q)} of its rows is zero"
+    demand(space.exact, "the margin of such a kernel is not rational: it needs an enclosure")
     gamma, radius = square * space.unit / total**2, space.radius_squared
     for name, value in (("gamma_squared", gamma), ("radius_squared", radius)):
         demand(rational(c[name], name) == value, f"{name} is not that of the data")
-    demand(space.exact, "the margin of such a kernel is not rational: it needs an enclosure")
     demand(square > 0, "the weighted sum w of the rows is zero")
     demand(space.least(q) * total >= square, "the weighted sum w of the rows is not the shortest: "
            "some row has a smaller product with w than w has with itself")

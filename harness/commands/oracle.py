@@ -174,7 +174,9 @@ def _signed(truth: Truth) -> tuple[dict[str, Any], str]:
     found = signed_margin(rows, scale, [int(i) for i in truth.support])
     low, high = (sqrt_digits(v, 17) for v in (found.rho_squared_hi, found.rho_squared_lo))
     answer = {"rho_lo": _negative(low), "rho_hi": _negative(high), "rho_exact": found.exact}
-    return answer | {"rho_statement": found.statement}, found.statement
+    shown = answer["rho_lo"] if found.exact else f"in [{answer['rho_lo']}, {answer['rho_hi']}]"
+    why = found.statement.partition(": ")[2]  # what precedes it repeats the number
+    return answer | {"rho_statement": found.statement}, f"{shown}: {why}"
 
 
 def _negative(digits: str) -> str:

@@ -617,6 +617,46 @@ def test_every_doubt_about_the_kernel_counts_against_the_claim(
     assert reason(case, tmp_path) is not None
 
 
+def test_a_margin_of_zero_is_none(tmp_path: Path) -> None:
+    case = copy.deepcopy(CASES["inseparable"])
+    case.certificate |= {"kind": "margin", "gamma_squared": "0x0/0x1", "radius_squared": "0xa/0x1"}
+    assert reason(case, tmp_path) == "the weighted sum w of the rows is zero"
+
+
+def test_kinds_that_do_not_fit_the_geometry(tmp_path: Path) -> None:
+    case = copy.deepcopy(CASES["rbf"])
+    for field in ("primal", "gamma_lo", "gamma_hi"):
+        del case.certificate[field]
+    case.certificate |= {"kind": "margin", "gamma_squared": "0x1/0x1", "radius_squared": "0x1/0x1"}
+    assert "needs an enclosure" in (reason(case, tmp_path) or "")
+
+    case = copy.deepcopy(CASES["l1"])
+    case.certificate["geometry"] = {"type": "multiclass", "classes": 2}
+    sha256 = make.digest(make.POINTS, [(label + 1) // 2 for label in make.SIGNS])
+    case.certificate["data"]["sha256"] = sha256
+    assert reason(case, tmp_path) == "an l1 margin is linear"
+
+
+def test_bounds_of_normalised_products(tmp_path: Path) -> None:
+    points, labels = [[2, 1], [-1, 3], [1, -3], [0, -5]], [1, 1, -1, -1]
+    case = make.linear(points, labels)
+    kernel = {"type": "kernel", "kernel": {"name": "linear"}, "normalised": True}
+    case.certificate["geometry"] = kernel
+    _, *data = case.write(tmp_path)
+    space = checker.geometry(case.certificate, case.certificate["data"], data)
+    for i, x in enumerate(points):
+        for j, z in enumerate(points):
+            product = make.dot(x, z)
+            square = product * abs(product) / (make.dot(x, x) * make.dot(z, z))
+            low, high = space.entry(i, j, int(product))
+            assert low * abs(low) <= square <= high * abs(high)
+            assert high - low == Fraction(1, 2**space.bits)
+
+    case = make.linear([[0, 0], [1, 2]], labels[:2])
+    case.certificate["geometry"] = kernel
+    assert "not normalised" in (reason(case, tmp_path) or "")
+
+
 GUARDS: dict[str, tuple[str, Change]] = {
     "do not sum to total": ("linear", put("0xfff", "total")),
     "version 1": ("linear", put(2, "version")),
