@@ -166,7 +166,8 @@ class _Coordinates(ExactRows):
         vector, k = _as_doubles(point.vector)
         level, e = _ratio(threshold)
         # Under- or overflow of the level is harmless: it can only send more rows to the exact test.
-        return vector, float(np.ldexp(level, e - k - point.exponent - self.shift))
+        with np.errstate(over="ignore", under="ignore"):
+            return vector, float(np.ldexp(level, e - k - point.exponent - self.shift))
 
     def _clear(
         self, scores: NDArray[np.float64], norm: float, terms: int, level: float
