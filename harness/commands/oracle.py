@@ -28,7 +28,7 @@ NORMS = ("l2", "l1", "l1-simplex")
 @click.option("--norm", type=click.Choice(NORMS), default="l2", show_default=True,
               help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).")  # fmt: skip
 @click.option("--method", type=click.Choice(("exact", "cvxpy")), default="exact",
-              show_default=True, help="Source of the candidate; the proof is one.")  # fmt: skip
+              show_default=True, help="Who proposes the candidate; both are proved.")  # fmt: skip
 @click.option("--digits", type=click.IntRange(1, 100_000), default=17, show_default=True,
               help="Significant digits of γ̄, each proved.")  # fmt: skip
 @click.option("--signed", is_flag=True,
