@@ -258,12 +258,12 @@ def test_an_enclosure_of_a_linear_problem(tmp_path: Path) -> None:
 
 
 def test_a_column_that_a_sparse_file_never_mentions_counts(tmp_path: Path) -> None:
-    """The rows are (-1, 0, 0) and (-2, 0, -1): over the simplex, the empty column is the best."""
-    case = make.l1([[1, 0, 0], [2, 0, 1]], [-1, -1], signed=False)
+    """The rows are (-1, 0, -1) and (-2, 0, -1): over the simplex, the empty column is the best."""
+    case = make.l1([[1, 0, 1], [2, 0, 1]], [-1, -1], signed=False)
     assert case.certificate["primal"]["columns"] == [1]
     assert case.certificate["value_hi"] == "0x0/0x1"
     case.certificate["data"] |= {"format": "svmlight", "files": ["a.svm"]}
-    case.files = {"a.svm": b"-1 1:1\n-1 1:2 3:1\n"}
+    case.files = {"a.svm": b"-1 1:1 3:1\n-1 1:2 3:1\n"}
     assert "simplex margin 0.0, exactly" in run(case, tmp_path)
 
 
