@@ -269,15 +269,15 @@ def exp_minus(x: Fraction, p: int) -> tuple[Fraction, Fraction]:
 class Kernel(Points):
     """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised."""
     unit = 1
-    def __init__(self, kernel: dict[str, Any], normalised: bool, bits: int, *data: Any) -> None:
+    def __init__(self, kernel: Any, normalised: bool, plain: bool, bits: int, *data: Any) -> None:
         super().__init__(*data)
         gamma = rational(kernel.get("gamma", "0x1/0x1"), "gamma")
         self.coef0 = rational(kernel.get("coef0", "0x0/0x1"), "coef0")
         demand(gamma > 0 <= self.coef0, "the kernel is not one unless gamma > 0 and coef0 >= 0")
         self.degree = whole(kernel.get("degree", 1), "the degree", 1, 101)
-        self.bits, self.given = bits, kernel["name"] == "precomputed"
+        self.given, self.rbf = (kernel["name"] == name for name in ("precomputed", "rbf"))
         self.rate = gamma * Fraction(2 if self.given else 4) ** self.exponent
-        self.rbf, self.exact = kernel["name"] == "rbf", not normalised and kernel["name"] != "rbf"
+        self.bits, self.exact = bits, not self.rbf and (plain or not normalised)
         if self.given:
             demand(self.d == self.n, "a precomputed kernel needs a square matrix of its values")
             table = [tuple(values) for _, values in self.rows]
@@ -377,7 +377,8 @@ def geometry(c: dict[str, Any], data: dict[str, Any], paths: Sequence[str]) -> L
         demand(isinstance(form["normalised"], bool), "geometry.normalised is not a truth value")
         below = (rational(c.get(f, "0x0/0x1"), f).denominator for f in ("gamma_lo", "gamma_hi"))
         bits = 128 + 2 * min(1 << 12, max(below).bit_length())
-        return Kernel(kernel, form["normalised"], bits, data, paths, 2, True)
+        plain = c["kind"] == "inseparable"  # rows may keep their lengths: these do not move zero
+        return Kernel(kernel, form["normalised"], plain, bits, data, paths, 2, True)
     two = form.get("type") == "linear"
     demand(two or form.get("type") == "multiclass", "the geometry is of an unknown type")
     fields(form, "geometry", "type" if two else "type classes")
@@ -420,8 +421,7 @@ def main(arguments: list[str]) -> int:
         code, text = 1, f"rejected: {reason}"
     except OSError as error:
         code, text = 2, f"{error}"
-    stream = sys.stderr if code == 2 else sys.stdout
-    print(text.encode("ascii", "backslashreplace").decode(), file=stream)
+    print(text.encode("ascii", "backslashreplace").decode(), file=sys.stderr if code > 1 else None)
     return code
 
 if __name__ == "__main__":

@@ -125,6 +125,17 @@ def test_every_geometry_yields_a_certificate_that_is_accepted(gammabar, tmp_path
     assert code == 0, out
 
 
+@pytest.mark.parametrize("kernel", ["linear", "poly:degree=2,coef0=0"])
+def test_normalised_data_that_are_not_separable(gammabar, tmp_path, kernel):
+    """The weights are those of the rows before normalisation, which moves no row through zero."""
+    data, certificate = tmp_path / "data.csv", tmp_path / "c.json"
+    data.write_text("1,1,2\n1,-3,1\n1,2,-7\n-1,5,5\n-1,0,1\n")
+    arguments = ("--kernel", kernel, "--normalised", "--certificate", certificate, "--json")
+    assert json.loads(gammabar("oracle", data, *arguments)[1])["separable"] is False
+    code, out, _ = gammabar("check", certificate, data)
+    assert code == 0, out
+
+
 def test_signed_margin(gammabar, tmp_path):
     square = tmp_path / "square.csv"
     square.write_text("1,1,1\n1,-1,1\n1,-1,-1\n-1,-1,1\n")
