@@ -1,0 +1,168 @@
+"""What is on trial: a problem, a solver, and the truth about the problem."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from harness.court.numbers import Number, between, log, number, precision, sqrt
+from harness.court.space import Space, space_of
+from harness.court.view import Ledger, View
+from oracle import Truth, solve
+from problems import Problem, ProblemError
+
+_TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
+
+
+class Case:
+    """A problem and a solver, as statements see them.
+
+    Parameters
+    ----------
+    problem : Problem or None
+        In the units of its data. None for statements that bring their own data.
+    solver : Solver or None
+    unit : bool
+        Whether rows are divided by their largest norm, as the first paper assumes.
+    name : str
+        What the user calls the problem.
+    seed : int
+        For solvers and statements that draw random numbers.
+
+    Attributes
+    ----------
+    problem : Problem
+        What the solver sees: the unit view if `unit`.
+    space : Space
+        Norms and scores of `problem`, with proof.
+    level : int
+        Level of precision that a direct statement is examined at (see `harness.court.numbers`).
+    """
+
+    def __init__(
+        self,
+        problem: Problem | None = None,
+        solver: Any = None,
+        *,
+        unit: bool = False,
+        name: str = "",
+        seed: int = 0,
+    ) -> None:
+        self.given, self.solver, self.unit = problem, solver, unit
+        self.name, self.seed, self.level = name, seed, 0
+        self._balls: dict[tuple[str, int], Number] = {}
+        self._shared: dict[type, Any] = {}
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem in the convention of the trial."""
+        if self.given is None:
+            raise ProblemError("this case has no problem")
+        return self.given.unit() if self.unit else self.given
+
+    @cached_property
+    def space(self) -> Space:
+        """Norms and scores of the problem."""
+        return space_of(self.problem)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The problem as the solver gets it: it remembers what it answered."""
+        return Ledger(self.problem)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.problem.n
+
+    @property
+    def log_n(self) -> Number:
+        """ln n."""
+        return self._ball("log n", lambda: log(self.n))
+
+    # the truth
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What the oracle proved about the problem."""
+        problem = self.problem.raw()
+        key = (type(problem).__name__, problem.digest(), str(getattr(problem, "kernel", "")),
+               str(getattr(problem, "normalised", "")), str(getattr(problem, "k", "")))  # fmt: skip
+        if key not in _TRUTHS:
+            _TRUTHS[key] = solve(problem)
+            while len(_TRUTHS) > 64:
+                _TRUTHS.popitem(last=False)
+        return _TRUTHS[key]
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether some w has only positive scores; None where the oracle cannot tell."""
+        return self.truth.separable
+
+    @property
+    def gamma_squared(self) -> Number:
+        """γ̄², in the convention of `problem`; 0 for data that are not separable."""
+        return self._ball("gamma squared", self._gamma_squared)
+
+    @property
+    def gamma(self) -> Number:
+        """γ̄, in the convention of `problem`; 0 for data that are not separable."""
+        return self._ball("gamma", lambda: sqrt(self.gamma_squared))
+
+    def _gamma_squared(self) -> Number:
+        truth = self.truth
+        low, high = truth.unit_squares if self.unit else (truth.square_lo, truth.square_hi)
+        return number(low) if low == high else between(number(low), number(high))
+
+    @property
+    def radius(self) -> Number:
+        """The largest norm of a row of `problem`: 1 in the unit convention (0 if all are zero)."""
+        return self._ball("radius", self._radius)
+
+    def _radius(self) -> Number:
+        low, high = self.truth.radius_squared_lo, self.truth.radius_squared_hi
+        if self.unit and low > 0:
+            return number(1)
+        return sqrt(between(number(low), number(high)))
+
+    @cached_property
+    def q_bar(self) -> list[Any]:
+        """q̄, one exact rational (Fraction) per row; where γ̄ is enclosed, a nearly optimal q."""
+        from fractions import Fraction
+
+        dense = [Fraction(0)] * self.n
+        for i, v in zip(self.truth.support.tolist(), self.truth.numerators, strict=True):
+            dense[i] = Fraction(v, self.truth.total)
+        return dense
+
+    def _ball(self, name: str, make: Any) -> Number:
+        key = name, precision()
+        if key not in self._balls:
+            self._balls[key] = make()
+        return self._balls[key]
+
+    # runs
+
+    def rng(self, *more: int) -> np.random.Generator:
+        """The random numbers of this case (and of one run of several)."""
+        return np.random.default_rng([self.seed, *more])
+
+    def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
+        """The iterates of a solver (default: the one on trial) as statements see them."""
+        solver = self.solver if solver is None else solver
+        for claimed in solver.iterates(self.ledger.problem, self.rng() if rng is None else rng):
+            yield View(claimed, self)
+
+    def history(self, kind: type) -> Any:
+        """The one object of a kind in this trial: sequences that several statements need.
+
+        The kind is a class, named in ``history`` of the statements, whose instances are made with
+        ``kind(case)``; its ``update(it)`` is called once for every iterate, before any claim is.
+        """
+        if kind not in self._shared:
+            self._shared[kind] = kind(self)
+        return self._shared[kind]

@@ -1,0 +1,110 @@
+"""Numbers with error bounds: balls of Arb, in which every scalar of the court is computed.
+
+A ball is a midpoint and a radius; operations round outwards, so whatever a comparison of two balls
+says with certainty is true of the numbers that they contain. Vectors stay in doubles, for speed,
+and enter as balls with a proved radius (`harness.court.vectors`, `harness.court.view`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from flint import arb, ctx, fmpq
+
+Number: TypeAlias = Any  # an arb; python-flint ships no types
+Trit: TypeAlias = bool | None  #: yes, no, or not known at this precision
+
+#: Bits of the scalars at each level. At level 0 vectors are doubles with error bounds; from level 1
+#: on, the doubles that a solver delivered are taken as the exact numbers they are.
+LEVELS = (128, 320, 2048)
+
+#: Unit roundoff of doubles, and a factor that covers second-order terms and the bound's rounding.
+ROUNDOFF, SAFETY = 2.0**-53, 1.02
+#: Absolute error of anything that may have underflowed on the way.
+TINY = 2.0**-1000
+
+
+def number(value: Any) -> Number:
+    """An integer, a double or a rational as a ball; doubles are taken for exact."""
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    return arb(value)
+
+
+def ball(middle: float, error: float) -> Number:
+    """The ball of all numbers within `error` of `middle`."""
+    return arb(middle, error)
+
+
+def between(low: Number, high: Number) -> Number:
+    """The smallest ball that contains both."""
+    return low.union(high)
+
+
+def log(value: Any) -> Number:
+    """Natural logarithm."""
+    return number(value).log()
+
+
+def sqrt(value: Any) -> Number:
+    """Square root; a ball that rounding made reach a little below zero starts at zero."""
+    value = number(value)
+    if value < 0:
+        raise ValueError("the square root of a negative number")
+    if value > 0 or value == 0:
+        return value.sqrt()
+    high = value.upper().sqrt() if value.upper() > 0 else arb(0)
+    return between(arb(0), high)
+
+
+def exp(value: Any) -> Number:
+    """e to the power of a number."""
+    return number(value).exp()
+
+
+def total(values: Iterable[Number]) -> Number:
+    """The sum of balls."""
+    result = arb(0)
+    for value in values:
+        result += value
+    return result
+
+
+def smallest(values: Iterable[Number]) -> Number:
+    """The minimum of balls."""
+    iterator = iter(values)
+    result = next(iterator)
+    for value in iterator:
+        result = result.min(value)
+    return result
+
+
+def middle(value: Number) -> float:
+    """The midpoint as a double."""
+    return float(value.mid())
+
+
+def upper(value: Number) -> float:
+    """A double that is not below the number in absolute value."""
+    return float(value.abs_upper()) * (1 + 4 * ROUNDOFF) + TINY
+
+
+def precision() -> int:
+    """Bits of the scalars at present."""
+    return int(ctx.prec)
+
+
+class working:
+    """``with working(bits):`` computes scalars with that many bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def __enter__(self) -> None:
+        self.before = ctx.prec
+        ctx.prec = self.bits
+
+    def __exit__(self, *_: object) -> None:
+        ctx.prec = self.before

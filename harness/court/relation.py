@@ -1,0 +1,126 @@
+"""What a statement says about numbers, and what can be decided about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.court.numbers import ROUNDOFF, Number, Trit, middle, number, upper
+
+HOLDS, DOUBT, ROUNDING, VIOLATED = "holds", "doubt", "rounding", "violated"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """left ≤ right, left < right, left = right, or a plain fact.
+
+    Attributes
+    ----------
+    left, right : arb
+        Both sides. What is measured stands on the left of ≤ where the statement lets it.
+    op : "<=", "<", "==" or "fact"
+    allowance : float
+        Equations between numbers that a solver computed in doubles hold up to the rounding errors
+        that its arithmetic cannot avoid: a proved bound for them. For inequalities: a violation
+        up to this size (beyond the rounding of the run, see `harness.court.judge`) is no
+        refutation, only doubt.
+    size : float
+        Magnitude of the numbers that the two sides were computed from: rounding in the run is
+        relative to it. Default 1 + |left| + |right|.
+    what : str
+        What is compared, for people: "γ(w_t) ≥ bound".
+    where : str
+        Where in the case: "row 17", "j = 3".
+    fact : bool or None
+        For "fact": whether it is true.
+    """
+
+    left: Any
+    right: Any
+    op: str
+    allowance: float = 0.0
+    size: float = -1.0
+    what: str = ""
+    where: str = ""
+    fact: Trit = None
+
+    @property
+    def slack(self) -> Number:
+        """right − left; for equations the allowance that is left."""
+        if self.op == "==":
+            return number(self.allowance) - abs(self.left - self.right)
+        return self.right - self.left
+
+    @property
+    def magnitude(self) -> float:
+        """The size that rounding is relative to."""
+        return self.size if self.size >= 0 else 1 + upper(self.left) + upper(self.right)
+
+    def tightness(self) -> float | None:
+        """Left over right: 1 is an exhausted bound. None where that ratio says nothing."""
+        if self.op == "fact":
+            return None
+        if self.op == "==":
+            return middle(abs(self.left - self.right)) / self.allowance if self.allowance else None
+        right = middle(self.right)
+        return middle(self.left) / right if right > 0 else None
+
+    def decide(self, rounding: float) -> str:
+        """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
+
+        Parameters
+        ----------
+        rounding : float
+            What rounding in the run may do to numbers of size one.
+        """
+        if self.op == "fact":
+            return DOUBT if self.fact is None else HOLDS if self.fact else VIOLATED
+        if self.op == "==":
+            gap = abs(self.left - self.right)
+            if gap <= self.allowance:
+                return HOLDS
+            return VIOLATED if gap > self.allowance else DOUBT
+        holds = self.left < self.right if self.op == "<" else self.left <= self.right
+        if holds:
+            return HOLDS
+        fails = self.left >= self.right if self.op == "<" else self.left > self.right
+        if not fails:
+            return DOUBT
+        allowed = self.allowance + rounding * self.magnitude
+        return VIOLATED if self.left > self.right + allowed else ROUNDING
+
+
+def at_most(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left ≤ right."""
+    return Relation(number(left), number(right), "<=", what=what, **more)
+
+
+def at_least(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left ≥ right (stored as right ≤ left)."""
+    return Relation(number(right), number(left), "<=", what=what, **more)
+
+
+def below(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left < right."""
+    return Relation(number(left), number(right), "<", what=what, **more)
+
+
+def equal(
+    left: Any, right: Any, what: str = "", *, allowance: float = 0.0, **more: Any
+) -> Relation:
+    """left = right, up to a proved bound on the rounding errors of the solver."""
+    return Relation(number(left), number(right), "==", allowance, what=what, **more)
+
+
+def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
+    """Something that is true, false, or not known at this precision."""
+    return Relation(number(0), number(0), "fact", fact=truth, what=what, **more)
+
+
+def run_rounding(n: int, dimension: int, t: int) -> float:
+    """How far rounding in t steps may move numbers of size one: generous, and only used for doubt.
+
+    A step sums n or d products, each with a relative error of one unit roundoff; the errors of t
+    steps add up, and momentum carries each of them through the later steps.
+    """
+    return 4 * ROUNDOFF * (n + dimension + 64) * (t + 1) ** 2

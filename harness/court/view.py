@@ -1,0 +1,244 @@
+"""An iterate as a statement sees it: its facts as balls, whatever the solver says about itself.
+
+Of what a solver yields, only t and w are taken on trust as *the iterate*; scores, norms and dual
+weights are recomputed here, or taken from what the problem itself computed for that very w
+(`Ledger`). What the solver claims besides (its momentum, dual weights, further sequences) is in
+``claimed``, to be judged.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+
+from harness.court.numbers import (
+    ROUNDOFF,
+    SAFETY,
+    Number,
+    Trit,
+    ball,
+    exp,
+    log,
+    number,
+    smallest,
+    sqrt,
+    total,
+)
+from harness.court.space import Floats, Space
+from harness.court.vectors import Vec
+from problems import Problem, SoftMin
+
+if TYPE_CHECKING:
+    from harness.court.case import Case
+    from solvers import Iterate
+
+
+class NotFinite(Exception):
+    """An iterate with entries that are infinite or no numbers."""
+
+
+class Ledger:
+    """A problem that remembers its last answers, so that checking them costs no second pass.
+
+    ``problem`` is what the solver gets: the same problem, whose `softmin` and `scores` note the
+    point they were asked about. An answer counts for an iterate if it was given for exactly its w.
+    """
+
+    def __init__(self, problem: Problem, keep: int = 4) -> None:
+        self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
+        self._scores: deque[tuple[Floats, Floats]] = deque(maxlen=keep)
+        self._plain = problem
+        self.problem = copy.copy(problem)
+        self.problem.softmin = self._softmin  # type: ignore[method-assign]
+        self.problem.scores = self._score  # type: ignore[method-assign]
+
+    def _softmin(self, w: Any, temperature: float = 1.0) -> SoftMin:
+        soft = self._plain.softmin(w, temperature)
+        if temperature == 1:
+            # A copy of w, and answers that cannot be changed: a solver may reuse its arrays.
+            soft.scores.flags.writeable = soft.pull.flags.writeable = False
+            self._soft.appendleft((np.array(w, dtype=np.float64), soft))
+        return soft
+
+    def _score(self, w: Any) -> Floats:
+        scores = self._plain.scores(w)
+        kept = scores.copy()
+        self._scores.appendleft((np.array(w, dtype=np.float64), kept))
+        return scores
+
+    def soft(self, w: Floats) -> SoftMin | None:
+        """What `softmin` answered for w at temperature 1."""
+        return next((soft for point, soft in self._soft if np.array_equal(point, w)), None)
+
+    def scores(self, w: Floats) -> Floats | None:
+        """The scores of w, if they were computed."""
+        soft = self.soft(w)
+        if soft is not None:
+            return soft.scores
+        return next((s for point, s in self._scores if np.array_equal(point, w)), None)
+
+
+class View:
+    """The facts about one iterate, at one level of precision.
+
+    Level 0 evaluates vectors in doubles with error bounds; levels 1 and 2 take the doubles of w
+    for exact and compute in balls of more bits. Scalars are balls at every level.
+    """
+
+    def __init__(self, claimed: Iterate, case: Case, level: int = 0, base: View | None = None):
+        self.claimed, self.case, self.level = claimed, case, level
+        self.t = int(claimed.t)
+        self.space: Space = case.space
+        self.n = self.space.n
+        self._base = base
+        if base is None:
+            self.w: Floats = np.asarray(claimed.w, dtype=np.float64)
+            if self.w.shape != (self.space.dimension,):
+                raise NotFinite(
+                    f"w_{self.t} has shape {self.w.shape}, not ({self.space.dimension},)"
+                )
+            if not np.isfinite(self.w).all():
+                raise NotFinite(f"w_{self.t} has entries that are not finite numbers")
+        else:
+            self.w = base.w
+
+    def at(self, level: int) -> View:
+        """The same iterate at another level."""
+        return View(self.claimed, self.case, level, base=self._base or self)
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The solver's further sequences."""
+        return self.claimed.extra
+
+    # scores
+
+    @cached_property
+    def score_doubles(self) -> Floats:
+        """A w in doubles; each within `score_error` of the truth."""
+        if self._base is not None:
+            return self._base.score_doubles
+        known = self.case.ledger.scores(self.w)
+        return self.case.problem.scores(self.w) if known is None else known
+
+    @cached_property
+    def score_error(self) -> float:
+        """How far `score_doubles` may be off."""
+        return self.space.score_error(self.w)
+
+    @cached_property
+    def scores(self) -> list[Number]:
+        """A w, row by row: for small problems."""
+        if self.level:
+            return self.space.exact_scores(self.w, np.arange(self.n))
+        return [ball(v, self.score_error) for v in self.score_doubles.tolist()]
+
+    @cached_property
+    def smallest(self) -> Number:
+        """min_i (A w)_i."""
+        doubles, error = self.score_doubles, self.score_error
+        soft = self._soft
+        least = float(doubles.min()) if soft is None else soft.smallest
+        if not self.level:
+            return ball(least, error)
+        # Every row that could be the smallest, exactly.
+        rows = np.flatnonzero(doubles <= least + 2 * error * SAFETY)
+        return smallest(self.space.exact_scores(self.w, rows))
+
+    @cached_property
+    def separates(self) -> Trit:
+        """Whether every score is positive."""
+        least = self.smallest
+        return True if least > 0 else False if least <= 0 else None
+
+    # norms and margins
+
+    @cached_property
+    def norm(self) -> Number:
+        """‖w‖."""
+        return self.vec(self.w).norm(exact=self.level > 0)
+
+    @cached_property
+    def norm_squared(self) -> Number:
+        """‖w‖²."""
+        return self.space.exact_inner(self.w, self.w) if self.level else self.norm * self.norm
+
+    @cached_property
+    def margin(self) -> Number:
+        """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
+        if not self.w.any():
+            return number(0)
+        return self.smallest / self.norm
+
+    # the exponential loss
+
+    @cached_property
+    def psi(self) -> Number:
+        """ψ(−A w) = ln Σ_i exp(−(A w)_i): minus a smoothed smallest score."""
+        if self.level:
+            least = self.smallest
+            return log(total(exp(least - s) for s in self.scores)) - least
+        soft = self.soft
+        # Scores off by e move it by e; summing n exponentials and the logarithm add the rest.
+        size = abs(soft.logsumexp) + abs(soft.smallest)
+        error = self.score_error + ROUNDOFF * SAFETY * (2 * self.n + 64 + 8 * size)
+        return ball(soft.logsumexp, error * SAFETY)
+
+    @cached_property
+    def pull(self) -> Vec:
+        """Aᵀq for q = softmax(−A w), with its error bound; in doubles at every level."""
+        if self._base is not None:
+            return self._base.pull
+        # Scores off by e change each weight by a factor of at most exp(2e).
+        growth = 2 * self.score_error * (1 + 2 * self.score_error) if self.score_error < 0.1 else 2
+        error = self.space.radius * (growth + ROUNDOFF * (4 * self.n + 128 + self.space.dimension))
+        return self.vec(self.soft.pull, error * SAFETY)
+
+    @cached_property
+    def weights(self) -> list[Number]:
+        """q = softmax(−A w), row by row: for small problems."""
+        least = self.smallest
+        raw = [exp(least - s) for s in self.scores]
+        mass = total(raw)
+        return [v / mass for v in raw]
+
+    @cached_property
+    def _soft(self) -> SoftMin | None:
+        return self._base._soft if self._base is not None else self.case.ledger.soft(self.w)
+
+    @cached_property
+    def soft(self) -> SoftMin:
+        """What one pass over the data says about w."""
+        if self._base is not None:
+            return self._base.soft
+        return self.case.problem.softmin(self.w) if self._soft is None else self._soft
+
+    # vectors
+
+    def vec(self, values: Any, err: float = 0.0) -> Vec:
+        """Doubles in the representation of w, as a vector with an error bound."""
+        return Vec(self.space, values, err)
+
+    def norm_of(self, values: Any) -> Number:
+        """‖v‖ of doubles in the representation of w."""
+        return self.vec(values).norm(exact=self.level > 0)
+
+    def numbers(self, values: Any) -> list[Number]:
+        """Doubles, taken for exact, as balls."""
+        return [arb(v) for v in np.asarray(values, dtype=np.float64).tolist()]
+
+    def gram_norm(self, weights: list[Number]) -> Number:
+        """‖Aᵀq‖ for balls q, through the exact Gram matrix: for small problems."""
+        gram = self.space.gram()
+        rows = range(self.n)
+        square = total(
+            weights[i] * total(gram[i, j] * weights[j] for j in rows if weights[j] != 0)
+            for i in rows
+            if weights[i] != 0
+        )
+        return sqrt(square)
