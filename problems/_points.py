@@ -7,19 +7,23 @@ except in `softmin`, which must do everything in one pass.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
 
-from problems._stripes import run, stripes
+from problems._stripes import Team, run, stripes
 from problems.base import Array, Floats, soften
 
 # Up to so many values a float64 copy costs little and BLAS is fastest.
 SMALL = 1 << 19
 # Rows of one block fit into the second-level cache of a core.
 BLOCK_BYTES = 1 << 18
+# Sparse rows that are added to the pull while they are in the first-level cache.
+SPARSE_BLOCK_BYTES = 1 << 15
 
 # Scores, smallest score, log-sum-exp and unscaled pull.
 Soft: TypeAlias = tuple[Floats, float, float, Floats]
@@ -33,6 +37,7 @@ class DensePoints:
         self.shape: tuple[int, int] = X.shape
         self._floats: Floats | None = X if X.dtype == np.float64 else None
         self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
+        self._pass: SoftPass | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"X": self.X, "longest": self.longest}
@@ -101,18 +106,9 @@ class DensePoints:
             return scores, smallest, logsumexp, (inner * y * weights) @ floats
         from problems import _kernels
 
-        n, d = self.shape
-        scores, scaled = np.empty(n), inner * w
-        block = max(1, BLOCK_BYTES // (d * self.X.itemsize))
-
-        def work(lo: int, hi: int) -> tuple[float, float, Floats]:
-            pull = np.zeros(d)
-            least, total = _kernels.dense_softmin(
-                self.X, y, scaled, inner, outer, temperature, scores, pull, lo, hi, block
-            )
-            return least, total, pull
-
-        return merge(scores, run(work, self._stripes()), temperature)
+        if self._pass is None or not self._pass.fits(y):
+            self._pass = SoftPass(_kernels.dense_team, (self.X,), y, self.shape, self._stripes())
+        return self._pass(w, inner, outer, temperature)
 
     def largest(self) -> tuple[float, int]:
         """(m, e): the largest row norm is m 2^e. Rows that may have it are kept in `longest`."""
@@ -137,6 +133,7 @@ class SparsePoints:
         self.shape: tuple[int, int] = X.shape
         self._floats: Any = X if X.dtype == np.float64 else None
         self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
+        self._pass: SoftPass | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"X": self.X, "longest": self.longest}
@@ -203,20 +200,14 @@ class SparsePoints:
             return scores, smallest, logsumexp, floats.T @ (inner * y * weights)
         from problems import _kernels
 
-        n, d = self.shape
-        csr, scores, scaled = self._csr(), np.empty(n), inner * w
-        block = max(1, n * BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4)))
-
-        def work(lo: int, hi: int) -> tuple[float, float, Floats]:
-            pull = np.zeros(d)
-            least, total = _kernels.sparse_softmin(
-                *csr, y, scaled, inner, outer, temperature, scores, pull, lo, hi, block
-            )
-            return least, total, pull
-
-        # Every stripe has a pull of length d: not worth it where rows are far shorter than that.
-        parts = self._stripes() if self.X.nnz >= 16 * d else [(0, n)]
-        return merge(scores, run(work, parts), temperature)
+        if self._pass is None or not self._pass.fits(y):
+            n, d = self.shape
+            block = max(1, n * SPARSE_BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4)))
+            # Every stripe has a pull of length d: not worth it where rows are far shorter.
+            parts = self._stripes() if self.X.nnz >= 16 * d else [(0, n)]
+            data = (block, *self._csr())
+            self._pass = SoftPass(_kernels.sparse_team, data, y, self.shape, parts)
+        return self._pass(w, inner, outer, temperature)
 
     def largest(self) -> tuple[float, int]:
         """(m, e): the largest row norm is m 2^e."""
@@ -243,6 +234,68 @@ class SparsePoints:
         return stripes(self.shape[0], int(self.X.nnz))
 
 
+class SoftPass:
+    """What one pass of `softmin` leaves to the next: its threads and its buffers.
+
+    Parameters
+    ----------
+    kernel : callable
+        `_kernels.dense_team` or `_kernels.sparse_team`.
+    data : tuple
+        The points, as the kernel takes them.
+    y : array of n labels -1 and +1
+    shape : (n, d)
+    parts : list of (lo, hi)
+        Stripes of rows.
+    """
+
+    def __init__(
+        self,
+        kernel: Callable[..., None],
+        data: tuple[Any, ...],
+        y: Array,
+        shape: tuple[int, int],
+        parts: list[tuple[int, int]],
+    ) -> None:
+        self._kernel, self._data, self._y = kernel, data, y
+        self._shape, self._parts = shape, parts
+        self._process = os.getpid()  # threads do not survive a fork
+        self._lock = Lock()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        n, d = self._shape
+        count, kernel, data, y = len(self._parts), self._kernel, self._data, self._y
+        cuts = np.array([0] + [hi for _, hi in self._parts])
+        factors, scaled, scores = np.empty(3), np.empty(d), np.empty(n)
+        pulls, sums = np.empty((count, d)), np.empty((count, 2))
+
+        def work(control: Array, looks: int) -> None:
+            kernel(control, looks, *data, y, factors, scaled, cuts, scores, pulls, sums)
+
+        self._factors, self._scaled, self._scores = factors, scaled, scores
+        self._pulls, self._sums = pulls, sums
+        self._team = Team(work, count)
+
+    def fits(self, y: Array) -> bool:
+        """Is this for these labels, and of this process?"""
+        return self._y is y and self._process == os.getpid()
+
+    def __call__(self, w: Floats, inner: float, outer: float, temperature: float) -> Soft:
+        """Scores, smallest score, log-sum-exp and unscaled pull."""
+        with self._lock:
+            if not self._team.whole:  # a helper may still write into the old buffers
+                self._prepare()
+            np.multiply(w, inner, out=self._scaled)
+            self._factors[:] = inner, outer, temperature
+            self._team.run()
+            parts = [
+                (least, total, pull)
+                for (least, total), pull in zip(self._sums.tolist(), self._pulls, strict=True)
+            ]
+            return merge(self._scores.copy(), parts, temperature)
+
+
 Points: TypeAlias = DensePoints | SparsePoints
 
 
@@ -267,7 +320,9 @@ def sum_in_order(parts: list[Floats]) -> Floats:
 
 def merge(scores: Floats, parts: list[tuple[float, float, Floats]], temperature: float) -> Soft:
     """Join what the stripes found: (their smallest score, sum of weights, pull)."""
-    smallest = float(scores.min())  # NaN if there is one
+    # A score that is NaN makes its weight NaN and no minimum.
+    sums = [part for _, part, _ in parts]
+    smallest = math.nan if any(map(math.isnan, sums)) else min(least for least, _, _ in parts)
     shrink = [math.exp((smallest - least) / temperature) for least, _, _ in parts]
     total = sum(s * part for s, (_, part, _) in zip(shrink, parts, strict=True))
     pull = sum_in_order([s * part for s, (_, _, part) in zip(shrink, parts, strict=True)])

@@ -11,13 +11,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from time import sleep
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 # Below this many values the time to wake a thread is not won back.
 _STRIPE_VALUES = 1 << 21
 _MOST_STRIPES = 16
+
+# A helper looks for work about a millisecond long before it goes to sleep: iterations follow one
+# another faster than that, and to wake a thread takes a good part of an iteration.
+_HELPER_LOOKS = 1 << 21
+_LEADER_LOOKS = 1 << 18
 
 
 def stripes(n: int, values: int) -> list[tuple[int, int]]:
@@ -44,6 +50,50 @@ def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
     for helper in helpers:
         helper.result()
     return [results[place] for place in range(len(parts))]
+
+
+class Team:
+    """Threads that do one pass after another over the same stripes, in compiled code.
+
+    Between passes the helpers stay in the compiled loop for a moment and look for stripes, so a
+    pass that follows soon neither wakes a thread nor waits for the interpreter lock. One pass at a
+    time.
+
+    Parameters
+    ----------
+    work : callable
+        work(control, looks) takes stripes with `_kernels.take` until there are none.
+    count : int
+        How many stripes there are.
+
+    Attributes
+    ----------
+    whole : bool
+        False after a pass that was interrupted: a helper may still be at work, so no other pass
+        may follow.
+    """
+
+    def __init__(self, work: Callable[[Any, int], None], count: int) -> None:
+        from problems import _kernels
+
+        self.whole = True
+        self._work = work
+        self._control = _kernels.control_block(count)
+        self._helpers = min(threads(), count) - 1
+
+    def run(self) -> None:
+        """Do every stripe once."""
+        from problems import _kernels
+
+        self.whole = False
+        control = self._control
+        for _ in range(_kernels.post(control), self._helpers):
+            _kernels.join(control)
+            _pool().submit(self._work, control, _HELPER_LOOKS)
+        self._work(control, 0)
+        while not _kernels.finished(control, _LEADER_LOOKS):
+            sleep(1e-4)  # the processor may be needed by the helper
+        self.whole = True
 
 
 @cache

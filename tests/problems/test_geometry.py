@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -284,6 +287,84 @@ def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
     np.testing.assert_allclose(soft.pull, pull, rtol=0, atol=1e-9)
     single = DenseProblem(X.astype(np.float64), y).softmin(w, 2.0)
     np.testing.assert_allclose(single.pull, pull, rtol=0, atol=1e-9)
+
+
+@pytest.fixture(params=["dense", "csr"])
+def striped(request, monkeypatch):
+    """A problem whose passes are shared by two threads, and its matrix A."""
+    monkeypatch.setattr("problems._stripes.threads", lambda: 2)
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 256, (6101, 701), dtype=np.uint8)  # neither is a multiple of 8 or 16
+    y = rng.choice([-1, 1], 6101)
+    problem = (
+        DenseProblem(X, y)
+        if request.param == "dense"
+        else SparseProblem(scipy.sparse.csr_array(X), y)
+    )
+    assert len(problem.points._stripes()) == 2
+    return problem, y[:, None] * X.astype(float)
+
+
+def agrees(problem, A, w):
+    """One pass is right; its pull."""
+    smallest, logsumexp, pull = reference_softmin(A, w, 2.0)
+    soft = problem.softmin(w, 2.0)
+    assert soft.smallest == pytest.approx(smallest, rel=1e-12)
+    assert soft.logsumexp == pytest.approx(logsumexp, rel=1e-12)
+    np.testing.assert_allclose(soft.scores, A @ w, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(soft.pull, pull, rtol=0, atol=1e-9)
+    return soft.pull
+
+
+def test_passes_that_follow_one_another_do_not_mix(striped, monkeypatch):
+    problem, A = striped
+    ws = np.random.default_rng(9).standard_normal((6, A.shape[1])) / 1000
+    first = problem.softmin(ws[0], 2.0)
+    kept = first.scores.copy()
+    pulls = []
+    for k, w in enumerate(ws):
+        if k == 3:
+            time.sleep(0.02)  # the helper has left
+        pulls.append(agrees(problem, A, w))
+    np.testing.assert_array_equal(first.scores, kept)
+    monkeypatch.setattr("problems._stripes.threads", lambda: 1)
+    alone = type(problem)(problem.X, problem.y)
+    for w, pull in zip(ws, pulls, strict=True):
+        np.testing.assert_array_equal(alone.softmin(w, 2.0).pull, pull)
+
+
+def test_passes_from_several_threads_do_not_mix(striped):
+    problem, A = striped
+    ws = np.random.default_rng(10).standard_normal((8, A.shape[1])) / 1000
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda w: agrees(problem, A, w), ws))
+
+
+def test_an_interrupted_pass_leaves_nothing_behind(striped, monkeypatch):
+    problem, A = striped
+    w = np.full(A.shape[1], 1e-4)
+    agrees(problem, A, w)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("problems._kernels.finished", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            problem.softmin(w, 2.0)
+    agrees(problem, A, -w)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_passes_go_on_in_a_forked_child(striped):
+    problem, A = striped
+    w = np.full(A.shape[1], 1e-4)
+    wanted = agrees(problem, A, w)
+    child = os.fork()
+    if child == 0:
+        os._exit(int(not np.array_equal(problem.softmin(w, 2.0).pull, wanted)))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_stripes_cover_all_rows_once_and_keep_their_order():
