@@ -1,0 +1,146 @@
+"""The power of the suite: which statement refutes which wrong solver.
+
+Every mutant of ``tests/mutants`` takes the place of its solver in the default plan. A mutant
+that no statement refutes is a hole in the suite; a statement that refutes none needs a reason
+(`Statement.powerless`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from harness.court.case import Case
+from harness.court.judge import Verdict, examine, hear
+from harness.court.statement import Statement
+from harness.run.texts import open_problem, open_solver, solver_name
+from harness.statements import load_statements, trials
+
+#: A mutant is heard for no more iterates than this: those that matter go wrong early.
+ITERATIONS, MOST = 400, 3000
+
+
+def mutants() -> dict[str, Any]:
+    """The mutants of the repository.
+
+    Raises
+    ------
+    ProblemError
+        If this is not a clone of the repository.
+    """
+    from importlib import import_module
+
+    from problems import ProblemError
+
+    try:
+        found: dict[str, Any] = import_module("tests.mutants").MUTANTS
+    except ImportError as error:
+        raise ProblemError(
+            "the wrong solvers are in the folder tests/mutants of the repository, and this is not "
+            f"a clone of it ({error})"
+        ) from None
+    return found
+
+
+def kills(mutant: Any, seed: int = 0) -> dict[str, list[str]]:
+    """Statements that refute a mutant, each with the problems on which it does."""
+    found: dict[str, list[str]] = {}
+    for verdict, problem in _verdicts(mutant, seed):
+        if verdict.verdict == "refuted":
+            found.setdefault(verdict.statement, []).append(problem)
+    return dict(sorted(found.items()))
+
+
+def matrix(
+    names: Iterable[str] | None = None, jobs: int = -1, advance: Callable[[str], None] | None = None
+) -> dict[str, dict[str, list[str]]]:
+    """Mutant → statement → problems on which the statement refutes it.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Mutants; by default all.
+    jobs : int
+        Processes.
+    advance : callable, optional
+        Told the name of each mutant when it is done.
+    """
+    from joblib import Parallel, delayed
+
+    wanted = list(mutants() if names is None else names)
+    work = Parallel(n_jobs=jobs, return_as="generator")(delayed(_one)(name) for name in wanted)
+    found = {}
+    for name, killed in zip(wanted, work, strict=True):
+        found[name] = killed
+        if advance is not None:
+            advance(name)
+    return found
+
+
+def idle(found: dict[str, dict[str, list[str]]]) -> list[str]:
+    """Statements about iterates that refute no mutant and do not say why."""
+    killing = {statement for killed in found.values() for statement in killed}
+    return [
+        s.id
+        for s in load_statements().values()
+        if s.solvers
+        and s.kind in ("anytime", "stopping", "identity")
+        and s.status == "holds"
+        and s.id not in killing
+        and not s.powerless
+    ]
+
+
+def _one(name: str) -> dict[str, list[str]]:
+    return kills(mutants()[name])
+
+
+def _verdicts(mutant: Any, seed: int) -> Iterable[tuple[Verdict, str]]:
+    about = [s for s in load_statements().values() if mutant.solver in s.solvers]
+    # What is refuted of the right solver says nothing about the wrong one.
+    about = [s for s in about if s.status == "holds"]
+    heard = [s for s in about if s.way in ("iterates", "stopping")]
+    for trial in trials():
+        if solver_name(trial.solver) != mutant.solver:
+            continue
+        for unit in sorted({s.unit for s in heard}):
+            case = Case(open_problem(trial.problem), with_options(mutant.make(), trial.solver),
+                        unit=unit, name=trial.problem, seed=trial.seed + seed)  # fmt: skip
+            yield from _heard(case, [s for s in heard if s.unit is unit], trial.iterations)
+    for statement in about:
+        if statement.way in ("direct", "randomised"):
+            yield from _examined(statement, mutant.make())
+
+
+def _heard(
+    case: Case, statements: list[Statement], iterations: int
+) -> Iterable[tuple[Verdict, str]]:
+    try:
+        for verdict in hear(case, statements, min(iterations, ITERATIONS), MOST):
+            yield verdict, case.name
+    except (ValueError, ArithmeticError, IndexError, KeyError):
+        return  # a mutant that crashes is caught by whoever runs it
+
+
+def _examined(statement: Statement, solver: Any) -> Iterable[tuple[Verdict, str]]:
+    for text in statement.problems:
+        case = Case(open_problem(text) if text else None, solver, unit=statement.unit, name=text)
+        try:
+            yield examine(statement, case), text
+        except (ValueError, ArithmeticError, IndexError, KeyError):
+            continue
+
+
+def with_options(mutant: Any, text: str) -> Any:
+    """A mutant with the options that a trial gives its solver."""
+    if not is_dataclass(mutant) or ":" not in text:
+        return mutant
+    wanted, plain = open_solver(text), open_solver(solver_name(text))
+    own = {f.name for f in fields(mutant) if f.init}
+    changed = {
+        f.name: getattr(wanted, f.name)
+        for f in fields(wanted)
+        if f.name in own and getattr(wanted, f.name) != getattr(plain, f.name)
+    }
+    return replace(mutant, **changed)  # type: ignore[type-var]

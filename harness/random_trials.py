@@ -1,0 +1,90 @@
+"""Random trials without end: the search for a false refutation.
+
+Small problems of every family and geometry, at the edges as well (two rows, one dimension,
+duplicates, ties, data that are not separable), and every solver that statements speak about, with
+random options. On none of them may a statement that is true be refuted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from harness.court.trial import Trial
+from problems import ProblemError
+
+#: Solvers, and the options to draw from.
+SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "dual-acceleration": {"loss": ("exponential", "exponential", "logistic")},
+    "dual-acceleration-dual": {
+        "mixing": ("accelerated", "1"),
+        "loss": ("exponential", "logistic"),
+    },
+    "adaptive-sampling": {"step": ("0.05", "0.3", "1"), "momentum": ("False", "True")},
+    "gradient-descent": {"step": ("0.1", "0.5", "1"), "loss": ("exponential", "logistic")},
+    "normalized-gradient-descent": {"decay": ("False", "True"), "step": ("0.5", "1")},
+    "batch-perceptron-cotter": {"averaged": ("True", "False")},
+    "lr-gd": {"step": ("0.1", "1", "30", "10000", "1000000")},
+    "normalized-lr-gd": {"step": ("0.1", "1", "30", "10000", "1000000")},
+    "batch-perceptron": {},
+    "normalized-batch-perceptron": {},
+    "perceptron": {"choice": ("first", "cyclic", "random", "worst")},
+    "normalized-perceptron": {},
+    "winnow": {},
+    "nkp": {},
+    "snkp": {},
+    "nvn": {},
+    "snkpvn": {},
+    "isnkpvn": {},
+}
+#: These need coordinates.
+COORDINATES = ("winnow",)
+KINDS = ("ties", "dependent", "collinear", "square", "simplex", "opposite", "zero-row")
+
+
+def random_trials(seed: int = 0) -> Iterator[Trial]:
+    """Trials without end, the same for the same seed; each problem can be opened."""
+    from harness.run.texts import open_problem
+
+    rng = np.random.default_rng(seed)
+    while True:
+        problem = random_problem(rng)
+        try:
+            open_problem(problem)
+        except ProblemError:
+            continue  # a combination of options that makes no sense, such as more support than rows
+        for _ in range(3):
+            name = str(rng.choice(list(SOLVERS)))
+            if "--kernel" in problem and name in COORDINATES:
+                continue
+            options = [f"{k}={rng.choice(v)}" for k, v in SOLVERS[name].items()]
+            solver = f"{name}:{','.join(options)}" if options else name
+            yield Trial(solver, problem, int(rng.choice((5, 20, 60))), int(rng.integers(1000)))
+
+
+def random_problem(rng: np.random.Generator) -> str:
+    """The text of a random small problem."""
+    n, d, seed = int(rng.integers(2, 25)), int(rng.integers(1, 8)), int(rng.integers(10**6))
+    gamma = float(rng.choice((0.02, 0.05, 0.1, 0.2, 0.3)))
+    family = rng.choice(
+        ("planted", "planted", "gaussian", "imbalanced", "inseparable", "duplicated", "degenerate",
+         "iris", "two-lines", "worst-case", "loss-spike", "multiclass")
+    )  # fmt: skip
+    text = {
+        "planted": f"planted:n={n},d={d + 1},gamma={gamma},seed={seed}",
+        "gaussian": f"gaussian:n={n},d={d},seed={seed},separable={rng.integers(2)}",
+        "imbalanced": f"imbalanced:n={4 * n},d={d + 1},ratio=4,gamma={gamma},seed={seed}",
+        "inseparable": f"inseparable:n={n + 4},d={d},seed={seed}",
+        "duplicated": f"duplicated:n={n},d={d + 1},copies=3,gamma={gamma},seed={seed}",
+        "degenerate": f"degenerate:kind={rng.choice(KINDS)},n={n},d={d},seed={seed}",
+        "iris": f"iris:{rng.choice(('0,1', '0,2', '1,2'))}:n={2 * n},seed={seed}",
+        "two-lines": f"two-lines:r={rng.integers(2, 5)},n={2 * n}",
+        "worst-case": f"worst-case:n={n + 10}",
+        "loss-spike": "loss-spike",
+        "multiclass": f"iris:0,1,2:n={n + 6},seed={seed} --multiclass",
+    }[str(family)]
+    if family != "multiclass" and rng.random() < 0.25:
+        text += " --kernel " + str(rng.choice(("linear", "rbf:gamma=0.5", "poly:degree=2,coef0=1")))
+        text += " --normalised" * int(rng.random() < 0.5)
+    return text

@@ -1,0 +1,209 @@
+"""What the method of Ji, Srebro and Telgarsky (2021), Appendices B and C, is made of.
+
+λ_t, θ_t, ρ and the loss are those that the solver on trial says it uses (its options ``mixing``,
+``step``, ``smoothness`` and ``loss``); a solver without such an option is taken for Algorithm 1 of
+Theorem 3.1. Nothing here is shared with the solvers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+from scipy.special import expit
+
+from harness.court.case import Case
+from harness.court.numbers import ROUNDOFF, SAFETY, Number, ball, log, number, total
+from harness.court.space import Floats
+from harness.court.view import NotFinite, View
+
+ALGORITHM_1 = "dual-acceleration"
+DUAL_FORM = "dual-acceleration-dual"
+
+#: Rows that may be treated one by one in balls at every iterate.
+FEW = 400
+
+
+def loss_of(case: Case) -> str:
+    """ "exponential" or "logistic"."""
+    return str(getattr(case.solver, "loss", "exponential"))
+
+
+def mixing(case: Case, t: int) -> Fraction:
+    """λ_t, exactly."""
+    value = getattr(case.solver, "mixing", "accelerated")
+    if value == "accelerated":
+        return Fraction(2, t + 2)
+    return Fraction(value(t) if callable(value) else value)
+
+
+def step(case: Case, t: int) -> Fraction:
+    """θ_t, exactly."""
+    value = getattr(case.solver, "step", 1.0)
+    return Fraction(value(t) if callable(value) else value)
+
+
+def smoothness(case: Case) -> Fraction:
+    """ρ: what the solver divides its steps by, by default the smoothness of its loss."""
+    value = getattr(case.solver, "smoothness", None)
+    return Fraction(_proved_smoothness(case) if value is None else value)
+
+
+def _proved_smoothness(case: Case) -> int:
+    return case.n if loss_of(case) == "logistic" else 1
+
+
+# Assumptions
+
+
+def accelerated(case: Case) -> str | None:
+    """λ_t = 2/(t+2)."""
+    value = getattr(case.solver, "mixing", "accelerated")
+    return None if value == "accelerated" else "λ_t is not 2/(t+2)"
+
+
+def full_step(case: Case) -> str | None:
+    """θ_t = 1."""
+    return None if getattr(case.solver, "step", 1.0) == 1 else "θ_t is not 1"
+
+
+def proper_step(case: Case) -> str | None:
+    """θ_t ∈ (0, 1]."""
+    return None if 0 < step(case, 0) <= 1 else "θ_t is not in (0, 1]"
+
+
+def starts_at_one(case: Case) -> str | None:
+    """λ_0 = 1."""
+    return None if mixing(case, 0) == 1 else "λ_0 is not 1"
+
+
+def smooth(case: Case) -> str | None:
+    """ψ is ρ-smooth."""
+    if smoothness(case) >= _proved_smoothness(case):
+        return None
+    return "ψ is not known to be ρ-smooth for the ρ of the solver"
+
+
+def exponential(case: Case) -> str | None:
+    """ψ is ln-sum-exp."""
+    return None if loss_of(case) == "exponential" else "the loss is not exponential"
+
+
+def few_rows(case: Case) -> str | None:
+    """Few enough rows to treat them one by one."""
+    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
+
+
+def exact_dual(case: Case) -> str | None:
+    """q̄ is known, and not only approximately."""
+    return None if case.truth.exact else "q̄ is only known approximately"
+
+
+def delivered(it: View, *names: str) -> list[Floats] | None:
+    """Sequences of n numbers that the solver delivers, or None if it does not deliver them all."""
+    found = []
+    for name in names:
+        value = it.claimed.dual if name == "q" else it.extra.get(name)
+        if value is None or np.shape(value) != (it.n,):
+            return None
+        found.append(np.asarray(value, dtype=np.float64))
+        if not np.isfinite(found[-1]).all():
+            raise NotFinite(f"{name}_{it.t} has entries that are not finite numbers")
+    return found
+
+
+# ψ
+
+
+def potential(xi: list[Number], loss: str) -> Number:
+    """ψ(ξ) = ℓ⁻¹(Σ_i ℓ(ξ_i)), eq. (2.1), row by row in balls."""
+    if loss == "exponential":
+        top = max(xi, key=lambda x: float(x.mid()))
+        return log(total((x - top).exp() for x in xi)) + top
+    # ψ(ξ) = ln(exp(Σ ln(1 + e^ξ_i)) − 1); Arb's numbers have no smallest one.
+    return log(total(x.exp().log1p() for x in xi).expm1())
+
+
+def potential_gradient(xi: list[Number], loss: str) -> list[Number]:
+    """∇ψ(ξ)_i = ℓ′(ξ_i)/ℓ′(ψ(ξ)), eq. (C.1), row by row in balls."""
+    if loss == "exponential":
+        value = potential(xi, loss)
+        return [(x - value).exp() for x in xi]
+    mass = total(x.exp().log1p() for x in xi)
+    return [1 / ((-x).exp() + 1) / -(-mass).expm1() for x in xi]
+
+
+def entropy(q: Iterable[Any]) -> Number:
+    """Σ q_i ln q_i = ψ*(q) for q ∈ Δ_n, for either loss.
+
+    For the logistic loss: ψ is at least ln-sum-exp, and ψ(ξ − s) − lnsumexp(ξ − s) → 0 as s → ∞
+    while ⟨ξ − s, q⟩ + s stays the same, so the two conjugates agree where Σ q_i = 1.
+    """
+    values = [number(v) for v in q if v]
+    return total(v * v.log() for v in values)
+
+
+def start_potential(case: Case) -> Number:
+    """ψ(0): ln n, or ln(2ⁿ − 1) for the logistic loss."""
+    return case.log_n if loss_of(case) == "exponential" else log(arb(2) ** case.n - 1)
+
+
+def distance_from_start(case: Case) -> Number:
+    """D_{ψ*}(q̄, q_0) = ψ*(q̄) + ψ(0) − ⟨0, q̄⟩, since q_0 = ∇ψ(0)."""
+    return entropy(case.q_bar) + start_potential(case)
+
+
+# The logistic ψ of an iterate in doubles, for any number of rows
+
+
+class Logistic:
+    """ψ and ∇ψ of the logistic loss at −A w, from scores in doubles with an error bound.
+
+    Attributes
+    ----------
+    psi : arb
+    weights : array
+        ∇ψ in doubles.
+    relative : float
+        A bound on Σ_i |error of weight i|, relative to the sum of the weights.
+    """
+
+    def __init__(self, scores: Floats, error: float) -> None:
+        n, xi = scores.size, -scores
+        top = float(xi.max())
+        if top + np.log(n) < -38:
+            self._like_exponential(xi, top, error)
+            return
+        slopes = expit(xi)
+        mass = float(np.logaddexp(0.0, xi).sum())
+        # Scores off by e: ln(1 + e^ξ) moves by at most σ(ξ + e) e ≤ σ(ξ) e^e e.
+        moved = error * float(slopes.sum()) * float(np.exp(error)) * SAFETY
+        self.psi = log(ball(mass, mass * (n + 16) * ROUNDOFF * SAFETY + moved).expm1())
+        self.weights: Floats = slopes / -np.expm1(-mass)
+        # d ln σ ≤ e, and d ln(1 − e^{−S}) = dS/(e^S − 1) ≤ e, since Σ σ(ξ_i) ≤ Σ e^ξ_i ≤ e^S − 1.
+        # A relative error of S counts at most as itself.
+        self.relative = (float(np.expm1(2 * error)) + (2 * n + 64) * ROUNDOFF) * SAFETY
+
+    def _like_exponential(self, xi: Floats, top: float, error: float) -> None:
+        """Where m = Σ e^ξ_i is below e^{−38}: ψ − ln-sum-exp is in [0, m], weights agree to 4m."""
+        n, raw = xi.size, np.exp(xi - top)
+        mass = float(raw.sum())
+        small = mass * float(np.exp(top)) * SAFETY
+        # Rounding ξ_i − top by u|ξ_i − top| moves e^{ξ_i − top} by at most u/e.
+        off = error + (2 * n + 64 + 8 * abs(top)) * ROUNDOFF
+        self.psi = ball(float(np.log(mass)) + top, (off + small) * SAFETY)
+        self.weights = raw / mass
+        self.relative = (float(np.expm1(2 * error)) + (2 * n + 64) * ROUNDOFF + 4 * small) * SAFETY
+
+
+def psi_of(it: View) -> Number:
+    """ψ(Zw_t) for the loss of the solver."""
+    loss = loss_of(it.case)
+    if loss == "exponential":
+        return it.psi
+    if it.level:
+        return potential([-s for s in it.scores], loss)
+    return Logistic(it.score_doubles, it.score_error).psi

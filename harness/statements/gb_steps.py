@@ -1,0 +1,264 @@
+"""The project's own checks that the methods of the first paper's figures do what is printed.
+
+Their sources state no rate that could be checked, or one that a wrong step need not violate: so
+each step is recomputed from the iterate before it. What is compared are doubles, and both the
+solver's step and the one recomputed here are off by rounding: the allowance is a proved bound on
+the error of the recomputed one, four times over, which covers any order of summation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from harness.court.case import Case
+from harness.court.numbers import ROUNDOFF, SAFETY, Number, exp, log, number, sqrt
+from harness.court.relation import Relation, at_most, equal, fact
+from harness.court.statement import option, per_iterate
+from harness.court.trial import Trial
+from harness.court.vectors import Vec
+from harness.court.view import View
+
+TRIALS = (
+    Trial("gradient-descent", "planted:n=60,d=6,gamma=0.1,seed=4", 60),
+    Trial("gradient-descent:step=0.5", "iris:0,1 --kernel rbf:gamma=1", 30),
+    Trial("gradient-descent:loss=logistic", "imbalanced:n=60,d=5,ratio=4,gamma=0.1,seed=1", 60),
+    Trial("gradient-descent", "iris:0,1,2 --multiclass", 40),
+    Trial("normalized-gradient-descent", "gaussian:n=40,d=5,seed=2,separable=1", 60),
+    Trial("normalized-gradient-descent:decay=True", "digits:0,1", 40),
+    Trial("normalized-gradient-descent", "inseparable:n=40,d=4,seed=1", 60),
+    Trial("batch-perceptron-cotter", "planted:n=60,d=6,gamma=0.1,seed=4", 120),
+    Trial("batch-perceptron-cotter:averaged=False", "iris:0,1 --kernel poly:degree=2,coef0=1", 60),
+    Trial("batch-perceptron-cotter", "two-lines:r=3,n=30", 80),
+    Trial("adaptive-sampling:step=0.5,momentum=False", "planted:n=30,d=4,gamma=0.2,seed=4", 3000),
+    Trial("adaptive-sampling", "iris:0,1 --kernel rbf:gamma=1", 400),
+    Trial("adaptive-sampling:step=0.1,momentum=False", "iris:0,1,2 --multiclass", 400),
+)
+
+PRINTED = "the step as printed"
+
+
+def same(it: View, predicted: Vec, what: str) -> Relation:
+    """w_t is what the step makes of the iterate before it."""
+    gap = it.vec(it.w - predicted.mid).norm()
+    # The subtraction of the two is rounded as well.
+    allowed = 4 * predicted.err + 8 * ROUNDOFF * predicted.size()
+    return equal(gap, 0, what, allowance=allowed)
+
+
+def combination(it: View, weights: Any, relative: float) -> Vec:
+    """Aᵀv for weights in doubles that may be off by a relative error each."""
+    mass = float(np.abs(weights).sum()) * SAFETY
+    error = it.space.radius * mass * (relative + ROUNDOFF * (it.n + it.space.dimension + 16))
+    return it.vec(it.case.problem.combine(weights), error * SAFETY)
+
+
+class _Step:
+    """Remembers what the next iterate should be."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.predicted: Vec | None = None
+        self.next: Vec | None = None
+
+    def update(self, it: View) -> None:
+        self.predicted, self.next = self.next, None
+        self.next = self.step(it)
+
+    def step(self, it: View) -> Vec | None:
+        raise NotImplementedError
+
+    def claim(self, it: View) -> Relation | None:
+        if self.predicted is None:
+            return None
+        return same(it, self.predicted, f"w_t is the step from w_(t−1), t = {it.t}")
+
+
+@per_iterate(
+    "gb.jst.gd.step",
+    kind="identity",
+    reference=f"Ji, Srebro and Telgarsky (2021), Section 3.1: {PRINTED}",
+    claim=r"w_{t+1} = w_t - \eta \nabla \mathcal{R}(w_t)",
+    solvers=("gradient-descent",),
+    since=1,
+    unit=True,
+)
+class GradientStep(_Step):
+    """Every iterate of gradient descent is the one before minus η times the gradient of R."""
+
+    def step(self, it: View) -> Vec:
+        solver, n = self.case.solver, it.n
+        if getattr(solver, "loss", "exponential") == "exponential":
+            pull = it.pull * (exp(it.psi) * number(solver.step) / n)
+        else:
+            scores = it.score_doubles
+            sigma = expit(-scores)  # moves by a factor of at most exp(e) if a score is off by e
+            relative = 1.1 * it.score_error + 8 * ROUNDOFF * (1 + float(np.abs(scores).max()))
+            pull = combination(it, sigma, relative) * (number(solver.step) / n)
+        return it.vec(it.w) + pull
+
+
+@per_iterate(
+    "gb.jst.ngd.step",
+    kind="identity",
+    reference=f"Ji, Srebro and Telgarsky (2021), Section 1: {PRINTED}",
+    claim=r"w_{t+1} = w_t - \theta_t \nabla\mathcal{R}(w_t)/\mathcal{R}(w_t)",
+    solvers=("normalized-gradient-descent",),
+    since=1,
+    unit=True,
+)
+class NormalizedStep(_Step):
+    """Every iterate is the one before minus θ_t times the gradient divided by the risk."""
+
+    def step(self, it: View) -> Vec:
+        theta = number(self.case.solver.step)
+        if getattr(self.case.solver, "decay", False):
+            theta = theta / sqrt(it.t + 1)
+        return it.vec(it.w) + it.pull * theta
+
+
+@per_iterate(
+    "gb.jst.cotter.step",
+    kind="identity",
+    reference="Cotter, Shalev-Shwartz and Srebro (2012), as used in Figures 1 to 3",
+    claim=r"v_{t+1} = \Pi\left(v_t + \tfrac{1}{\sqrt{t+1}} a_i\right),\ "
+    r"i \in \arg\min_i \langle a_i, v_t\rangle,\ w_{t+1} = \tfrac{1}{t+1}\sum_{s=1}^{t+1} v_s",
+    solvers=("batch-perceptron-cotter",),
+    unit=True,
+)
+class AscentStep:
+    """Every point is the projected supergradient step from the one before, along a row of smallest
+    score; and the iterates are the averages of the points."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.next: Vec | None = None
+        self.total: Vec | None = None
+        self.square: Number = number(0)
+
+    def update(self, it: View) -> None:
+        self.point = self.next
+        v, i = it.extra.get("v"), it.extra.get("i")
+        self.complete = v is not None and i is not None
+        if v is None or i is None:
+            return
+        v = it.vec(v)
+        if it.t:
+            self.total = v if self.total is None else self.total + v
+        a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
+        u = v + a * (number(self.case.solver.step) / sqrt(it.t + 1))
+        length = u.norm()
+        # A norm that may or may not exceed one leaves two candidates; the ball covers both.
+        self.next = u * (1 / length.max(number(1)))
+        self.chosen, self.v = i, v
+
+    def claim(self, it: View) -> list[Relation] | None:
+        if not self.complete:
+            return None
+        out = []
+        scores = self.case.problem.scores(self.v.mid)
+        # The solver keeps its scores by addition: t roundings of numbers of size one.
+        error = 2 * self.case.space.score_error(self.v.mid)
+        error += 8 * ROUNDOFF * (it.t + 1) * (it.n + it.space.dimension)
+        gap = float(scores[self.chosen] - scores.min())
+        out.append(at_most(gap, error, "the row that is added has the smallest score"))
+        if self.point is not None:
+            delta = it.vec(self.v.mid - self.point.mid).norm()
+            # ‖u‖² too is kept by addition.
+            allowed = 4 * self.point.err + 32 * ROUNDOFF * (it.t + 1) * (it.space.dimension + 8)
+            out.append(equal(delta, 0, "v_t is the projected step", allowance=allowed))
+        if self.total is not None and getattr(self.case.solver, "averaged", True):
+            mean = self.total * (number(1) / it.t)
+            gap_mean = it.vec(it.w - mean.mid).norm()
+            allowed = 4 * mean.err + 8 * ROUNDOFF * (it.t + 1) * mean.size()
+            out.append(equal(gap_mean, 0, "w_t is the mean of v_1, …, v_t", allowance=allowed))
+        elif it.t:
+            out.append(fact(bool(np.array_equal(it.w, self.v.mid)), "w_t is v_t"))
+        return out
+
+
+@per_iterate(
+    "gb.jst.sampling.step",
+    kind="identity",
+    reference=f"Ji, Srebro and Telgarsky (2021), Algorithm 2: {PRINTED}",
+    claim=r"g_t = \beta_t (g_{t-1} + z_{i_t}),\ w_{t+1} = w_t - \theta_t (g_t + z_{i_t}),\ "
+    r"q_t \propto \exp(Z w_t)",
+    solvers=("adaptive-sampling",),
+    unit=True,
+)
+class SamplingStep:
+    """Every iterate of Algorithm 2 follows from the one before and the row that was drawn, and the
+    weights that it is drawn from are the softmax of the scores."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.momentum: Vec | None = None
+        self.next: Vec | None = None
+
+    def update(self, it: View) -> None:
+        self.predicted, i = self.next, it.extra.get("i")
+        if i is None:
+            self.next = None
+            return
+        a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
+        beta = number(it.t) / (it.t + 1) if getattr(self.case.solver, "momentum", True) else 0
+        before = it.vec(np.zeros_like(it.w)) if self.momentum is None else self.momentum
+        self.momentum = (before + a) * beta
+        self.next = it.vec(it.w) + (self.momentum + a) * number(self.case.solver.step)
+
+    def claim(self, it: View) -> list[Relation] | None:
+        out = []
+        if self.predicted is not None:
+            out.append(same(it, self.predicted, f"w_t is the step from w_(t−1), t = {it.t}"))
+        if it.claimed.dual is not None:
+            scores = it.score_doubles
+            weights = np.exp(scores.min() - scores)
+            weights /= weights.sum()
+            # Scores that are kept by addition in t steps, and the exponential of them.
+            size = float(np.abs(scores).max()) + (it.t + 1) * float(self.case.solver.step)
+            drift = it.score_error + 4 * ROUNDOFF * (it.t + 1) * size * (it.space.dimension + 8)
+            allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
+            gap = float(np.abs(np.asarray(it.claimed.dual) - weights).max())
+            out.append(at_most(gap, allowed, "q_t is the softmax of −A w_t"))
+        return out
+
+
+#: The check of the draws errs with this probability.
+CHANCE = 1e-9
+
+
+@per_iterate(
+    "gb.jst.sampling.draws",
+    kind="probability",
+    reference="Ji, Srebro and Telgarsky (2021), Algorithm 2: i_t ∼ q_t; Azuma's inequality",
+    claim=r"\left|\sum_{s<t} \left(q_s[i_s] - \|q_s\|_2^2\right)\right|"
+    r" \le \sqrt{2 t \ln(2 t (t+1)/\delta)}\ \text{for all } t,"
+    r"\text{ with probability } 1 - \delta",
+    solvers=("adaptive-sampling",),
+    since=1,
+    unit=True,
+    assumes=(option("momentum", False, True),),
+    note="With probability 1 − 10⁻⁹: the differences are a martingale's and lie in [−1, 1]; δ is "
+    "spread over all t as δ/(t(t+1)).",
+)
+class Draws:
+    """The rows that Algorithm 2 draws come from q_t: the weights of the rows drawn add up to what
+    they should, within what chance allows."""
+
+    def __init__(self, case: Case) -> None:
+        self.sum, self.before = 0.0, 0.0
+
+    def update(self, it: View) -> None:
+        self.before = self.sum
+        q, i = it.claimed.dual, it.extra.get("i")
+        if q is not None and i is not None:
+            q = np.asarray(q)
+            self.sum += float(q[i]) - float(q @ q)
+
+    def claim(self, it: View) -> Relation:
+        t = it.t
+        bound = sqrt(2 * t * log(2 * t * (t + 1) / CHANCE))
+        rounding = 4 * ROUNDOFF * t * (it.n + 8)
+        return at_most(abs(self.before), bound, "|Σ (q_s[i_s] − ‖q_s‖²)|", allowance=rounding)
