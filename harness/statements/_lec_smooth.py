@@ -1,0 +1,217 @@
+"""Smooth functions in balls: what gradient descent is tried on, and their exact minima."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import arb, arb_mat
+
+from harness.court.case import Case
+from harness.court.numbers import ROUNDOFF, Number, ball, between, number, sqrt, total, upper
+from harness.court.space import Floats, Space, space_of
+from problems import KernelProblem, Problem
+from solvers.smooth import Quadratic, RegularisedLogistic
+
+Column: TypeAlias = Any  # an arb_mat with one column
+
+#: Entries of the largest matrix of balls that a direct statement works with.
+LARGEST = 60_000
+
+
+def column(values: Any) -> Column:
+    """Doubles, taken for exact, as a column of balls."""
+    entries = np.asarray(values, dtype=np.float64).ravel().tolist()
+    return arb_mat(len(entries), 1, [arb(v) for v in entries])
+
+
+def length(v: Column) -> Number:
+    """The Euclidean norm of the entries."""
+    return sqrt(total(x * x for x in v.entries()))
+
+
+def inner(u: Column, v: Column) -> Number:
+    """The sum of the products of the entries."""
+    return total(a * b for a, b in zip(u.entries(), v.entries(), strict=True))
+
+
+def fault(it: Any, t: int, dimension: int) -> str | None:
+    """What keeps an iterate from being judged, if anything does."""
+    if int(it.t) != t:
+        return f"iterates count 0, 1, 2, …, but {it.t} came for {t}"
+    w = np.asarray(it.w, dtype=np.float64)
+    if w.shape != (dimension,):
+        return f"w_{t} has shape {w.shape}, not ({dimension},)"
+    return None if np.isfinite(w).all() else f"w_{t} has entries that are not finite numbers"
+
+
+class Target(ABC):
+    """A β-smooth, λ-strongly convex function, with values and gradients in balls.
+
+    Attributes
+    ----------
+    name : str
+    function : what the solver is given
+    dimension : int
+        Length of w.
+    """
+
+    name: str
+    function: Any
+    dimension: int
+
+    @property
+    def beta(self) -> Number:
+        """β: the double that the solver is told."""
+        return number(self.function.smoothness)
+
+    @property
+    def lam(self) -> Number:
+        """λ, likewise."""
+        return number(self.function.strong_convexity)
+
+    @property
+    def kappa(self) -> Number:
+        """κ = β/λ."""
+        return self.beta / self.lam
+
+    @abstractmethod
+    def value(self, w: Column) -> Number:
+        """f(w)."""
+
+    @abstractmethod
+    def gradient(self, w: Column) -> Column:
+        """∇f(w)."""
+
+    @abstractmethod
+    def slip(self, w: Column) -> float:
+        """How far ∇f(w) in doubles is from the truth, at most (Euclidean norm of the entries)."""
+
+    @cached_property
+    def optimum(self) -> tuple[Number, Number]:
+        """f(w*) and ‖w*‖."""
+        return self._optimum()
+
+    @abstractmethod
+    def _optimum(self) -> tuple[Number, Number]: ...
+
+
+class QuadraticTarget(Target):
+    """½ wᵀAw − bᵀw."""
+
+    def __init__(self, A: Sequence[Sequence[float]], b: Sequence[float]) -> None:
+        self.function = Quadratic(np.array(A, dtype=float), np.array(b, dtype=float))
+        self.dimension = d = len(b)
+        self.A = arb_mat(d, d, [arb(v) for row in A for v in row])
+        self.b = column(b)
+        self.name = f"A = {[list(row) for row in A]}, b = {list(b)}"
+
+    def value(self, w: Column) -> Number:
+        return inner(w, self.A * w) / 2 - inner(self.b, w)
+
+    def gradient(self, w: Column) -> Column:
+        return self.A * w - self.b
+
+    def slip(self, w: Column) -> float:
+        # Sums of d products and one subtraction, in any order (Higham 2002, §3.1).
+        sizes = arb_mat(self.dimension, self.dimension, [abs(v) for v in self.A.entries()])
+        scale = sizes * arb_mat(self.dimension, 1, [abs(v) for v in w.entries()])
+        scale += arb_mat(self.dimension, 1, [abs(v) for v in self.b.entries()])
+        return (self.dimension + 4) * ROUNDOFF * upper(length(scale))
+
+    def _optimum(self) -> tuple[Number, Number]:
+        best = self.A.solve(self.b)
+        return -inner(self.b, best) / 2, length(best)
+
+
+class LogisticTarget(Target):
+    """(1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) + (λ/2)‖w‖² on the rows of a small problem."""
+
+    def __init__(self, problem: Problem, strength: float, name: str = "") -> None:
+        self.function = RegularisedLogistic(problem, strength)
+        self.name = f"logistic, λ = {strength:g}" + (f", {name}" if name else "")
+        self.space: Space = space_of(problem)
+        self.dimension, self.n = problem.dimension, problem.n
+        rows = np.arange(self.n)
+        scores = [self.space.exact_scores(e, rows) for e in np.eye(self.dimension)]
+        #: scores = S w; in a kernel space w has the coefficients of the rows, and S is Gram's.
+        self.S = arb_mat([list(row) for row in zip(*scores, strict=True)])
+        self.kernel = isinstance(problem, KernelProblem)
+
+    def value(self, w: Column) -> Number:
+        losses = [(1 + (-s).exp()).log() for s in (self.S * w).entries()]
+        return total(losses) / self.n + self.lam / 2 * self._square(w)
+
+    def gradient(self, w: Column) -> Column:
+        pulls = [1 / (1 + s.exp()) / self.n for s in (self.S * w).entries()]
+        pull = arb_mat(self.n, 1, pulls)
+        return w * self.lam - (pull if self.kernel else self.S.transpose() * pull)
+
+    def slip(self, w: Column) -> float:
+        middle = _doubles(w)
+        # 1/(1 + eˢ) has slope at most 1/4, and p |ln p| ≤ 1/e bounds what exponents lose.
+        pull = self.space.score_error(middle) / 4 + 16 * ROUNDOFF
+        if not self.kernel:
+            pull = self.space.radius * (pull + (2 * self.n + 16) * ROUNDOFF)
+        return pull + 4 * ROUNDOFF * upper(self.lam * length(w))
+
+    def _square(self, w: Column) -> Number:
+        return inner(w, self.S * w) if self.kernel else inner(w, w)
+
+    def _optimum(self) -> tuple[Number, Number]:
+        """From a point with a tiny gradient: f(w*) ≥ f(w) − ‖∇f(w)‖²/2λ, ‖w − w*‖ ≤ ‖∇f(w)‖/λ."""
+        near = column(self._minimise())
+        square = self._square(self.gradient(near))
+        value = self.value(near)
+        if square == 0:
+            return value, sqrt(self._square(near))
+        distance = upper(sqrt(square) / self.lam)
+        norm = sqrt(self._square(near)) + ball(0.0, distance)
+        return between(value - square / (2 * self.lam), value), norm
+
+    def _minimise(self) -> Floats:
+        """Nesterov's method in doubles; whatever it returns is only a guess."""
+        f = self.function
+        root = math.sqrt(f.smoothness / f.strong_convexity)
+        w = v = f.origin()
+        for _ in range(min(200 + int(40 * root), 10_000)):
+            new = v - f.gradient(v) / f.smoothness
+            v = new + (root - 1) / (root + 1) * (new - w)
+            w = new
+        return np.asarray(w)
+
+
+def _doubles(w: Column) -> Floats:
+    return np.array([float(v.mid()) for v in w.entries()])
+
+
+def small(case: Case) -> str | None:
+    """The problem, if there is one, is small enough for matrices of balls."""
+    if case.given is None or case.n * case.problem.dimension <= LARGEST:
+        return None
+    return f"n·d is more than {LARGEST:,}: too large for exact matrices"
+
+
+#: A and b. The first is the smallest witness against Theorem 1 as printed; then a minimiser that
+#: is no double, eigenvectors that are no axes, a large κ, κ = 1, and a start at the minimum.
+_QUADRATICS: tuple[tuple[tuple[tuple[float, ...], ...], tuple[float, ...]], ...] = (
+    (((9, 0), (0, 1)), (9, 0)),
+    (((9, 0), (0, 1)), (1, 2)),
+    (((2, 1), (1, 2)), (3, -1)),
+    (((100, 0, 0), (0, 10, 0), (0, 0, 1)), (100, 10, 1)),
+    (((3,),), (2,)),
+    (((4, 0), (0, 2)), (0, 0)),
+)
+
+
+def targets(case: Case, strength: float) -> Iterator[Target]:
+    """The functions of a case: the logistic risk of its problem, or quadratics."""
+    if case.given is not None:
+        yield LogisticTarget(case.problem, strength, case.name)
+        return
+    for A, b in _QUADRATICS:
+        yield QuadraticTarget(A, b)

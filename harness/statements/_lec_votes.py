@@ -1,0 +1,214 @@
+"""AdaBoost's rounds, recomputed from what it delivers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count, islice, pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from flint import arb
+
+from harness.court.case import Case
+from harness.court.numbers import ROUNDOFF, Number, total
+from harness.court.space import Floats
+from problems import DenseProblem, ProblemError, SparseProblem
+from solvers.adaboost import AdaBoost
+from solvers.stumps import BestStump
+
+#: Rounds on problems that a case brings, and on the data below.
+ROUNDS, FEW = 150, 60
+
+#: Points and labels: three stumps are needed; one is enough; no stump is better than chance (XOR);
+#: ties and a repeated point; and a row of alternating labels.
+DATA: dict[str, tuple[list[list[int]], list[int]]] = {
+    "three points": ([[1], [2], [3]], [1, -1, 1]),
+    "one stump": ([[1], [2], [3]], [1, -1, -1]),
+    "XOR": ([[0, 0], [0, 1], [1, 0], [1, 1]], [1, -1, -1, 1]),
+    "ties": ([[1, 5], [1, 3], [2, 3], [2, 5], [2, 5]], [1, -1, 1, 1, 1]),
+    "alternating": ([[i, i * i % 7] for i in range(8)], [1, -1, -1, 1, 1, -1, 1, -1]),
+}
+
+
+#: What the extra of a vote has, under the names of the lecture.
+NAMES = ("D", "epsilon", "gamma", "alpha", "z", "product")
+
+
+def constant(X: Any, y: Any) -> Any:
+    """The weak learner that has one hypothesis: +1 everywhere."""
+    return lambda D: lambda X: np.ones(X.shape[0], dtype=np.int8)
+
+
+def rotating(X: Any, y: Any) -> Any:
+    """A weak learner that may be worse than chance: thresholds in one column after the other."""
+    turn = count()
+
+    def learn(D: Floats) -> Any:
+        k = next(turn)
+        return lambda Z: np.where(Z[:, k % Z.shape[1]] > k % 3, 1, -1).astype(np.int8)
+
+    return learn
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: the votes before and after it, and what the points say.
+
+    Attributes
+    ----------
+    where : str
+    t : int
+        1 for the first.
+    before, after : Vote
+    agrees, y : arrays of −1 and +1
+        h_t(x_i) y_i, asked anew, and the labels.
+    """
+
+    where: str
+    t: int
+    before: Any
+    after: Any
+    agrees: Any
+    y: Any
+
+    @cached_property
+    def D(self) -> list[Number]:
+        """D_t as delivered: what the round before left."""
+        return [arb(v) for v in np.asarray(self.before.dual, dtype=np.float64).tolist()]
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.agrees)
+
+    @cached_property
+    def epsilon(self) -> Number:
+        """P_{D_t}[h_t(x) ≠ y]."""
+        return total(d for d, a in zip(self.D, self.agrees, strict=True) if a < 0)
+
+    @cached_property
+    def right(self) -> Number:
+        """P_{D_t}[h_t(x) = y]: 1 − ε_t, up to the rounding of D_t."""
+        return total(d for d, a in zip(self.D, self.agrees, strict=True) if a > 0)
+
+    @property
+    def perfect(self) -> bool:
+        """Whether h_t is always right or always wrong: α_t is infinite."""
+        return abs(int(self.agrees.sum())) == self.n
+
+    @property
+    def slip(self) -> float:
+        """Relative error of sums of D_t in doubles, in any order, and of what rounding makes of it
+        in 1 − ε_t."""
+        least = min(float(self.epsilon.mid()), float(self.right.mid()))
+        return (4 * self.n + 64) * ROUNDOFF * (1 + 1 / least)
+
+
+@dataclass(frozen=True)
+class Session:
+    """The rounds of one run, and what is wrong with it, if anything."""
+
+    where: str
+    X: Any
+    rounds: list[Round]
+    wrong: str = ""
+
+    @cached_property
+    def stumps(self) -> Floats:
+        """The values of every stump with sign +1 on the points, one row each, a constant first."""
+        X = self.X.toarray() if scipy.sparse.issparse(self.X) else np.asarray(self.X)
+        cuts = [(j, v) for j in range(X.shape[1]) for v in np.unique(X[:, j])[:-1]]
+        rows = [np.where(X[:, j] > v, 1.0, -1.0) for j, v in cuts]
+        return np.array([np.ones(X.shape[0]), *rows])
+
+    def errors(self) -> Iterator[tuple[Round, int, int]]:
+        """After each round, how many points have sign(H(x_i)) ≠ y_i, at least and at most.
+
+        H(x_i) = 0 is wrong.
+        """
+        off = 0.0
+        for r in self.rounds:
+            w = np.asarray(r.after.w, dtype=np.float64)
+            voters = [r] if r.perfect else self.rounds[: r.t]
+            votes = w @ np.array([s.agrees for s in voters], dtype=np.float64)
+            # Each α_s is rounded, and so is the sum; a vote this close to zero has no sign.
+            off += 0.0 if r.perfect else r.slip
+            unsure = off + 2 * (r.t + 2) * ROUNDOFF * float(np.abs(w).sum())
+            yield r, int((votes <= -unsure).sum()), int((votes <= unsure).sum())
+
+
+def solver_of(case: Case) -> Any:
+    """AdaBoost, or what is on trial in its place."""
+    return AdaBoost() if case.solver is None else case.solver
+
+
+def points(case: Case) -> str | None:
+    """The problem, if there is one, has points and two classes."""
+    if case.given is None or isinstance(case.problem, DenseProblem | SparseProblem):
+        return None
+    return "AdaBoost needs points and two classes, dense or sparse"
+
+
+def stumps(case: Case) -> str | None:
+    """The weak learner is the one that looks for the best stump."""
+    learner = getattr(solver_of(case), "learner", None)
+    return None if isinstance(learner, BestStump) else "the weak learner is another one"
+
+
+def sessions(case: Case) -> Iterator[Session]:
+    """Runs of the solver on the problem of the case, or on small data with several learners."""
+    solver = solver_of(case)
+    if case.given is not None:
+        yield session(solver, case.problem, case.name, ROUNDS)
+        return
+    for name, (X, y) in DATA.items():
+        problem = DenseProblem(np.array(X), np.array(y))
+        yield session(solver, problem, name, FEW)
+        if hasattr(solver, "learner"):
+            other = replace(solver, learner=rotating)
+            yield session(other, problem, f"{name}, other learner", FEW)
+
+
+def session(solver: Any, problem: Any, where: str, rounds: int) -> Session:
+    """One run; it ends after a perfect hypothesis, with which nothing changes any more."""
+    X, y = problem.X, np.asarray(problem.y, dtype=np.int64)
+    found: list[Round] = []
+    run = islice(_until_refused(solver.iterates(problem, None)), rounds + 1)
+    for t, (before, after) in enumerate(pairwise(run), start=1):
+        h, wrong = _judgeable(before, after, X, y, t)
+        if wrong:
+            return Session(where, X, found, wrong)
+        found.append(Round(f"{where}, t = {t}", t, before, after, h * y, y))
+        if found[-1].perfect:
+            break
+    return Session(where, X, found, "" if found else "the run ends before its first round")
+
+
+def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
+    """A run, up to where weights get below the smallest double and the solver says so."""
+    yield from islice(run, 1)
+    with contextlib.suppress(ProblemError):
+        yield from run
+
+
+def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, str]:
+    """h_t on the points, and what keeps a round from being judged, if anything does."""
+    told = vars(after) if hasattr(after, "__dict__") else {}
+    lacks = [name for name in ("dual", "hypotheses", "votes") if told.get(name) is None]
+    lacks += [name for name in NAMES if name not in after.extra]
+    if lacks:
+        raise ProblemError(f"an iterate of AdaBoost must carry {lacks[0]}, see solvers.AdaBoost")
+    h = np.asarray(after.hypotheses[-1](X))
+    if h.shape != y.shape or not (np.abs(h) == 1).all():
+        return h, f"h_{t} is no function to −1 and +1"
+    D, w = (np.asarray(v, dtype=np.float64) for v in (before.dual, after.w))
+    if D.shape != y.shape or not np.isfinite(D).all() or not (D > 0).all():
+        return h, f"D_{t} is not {len(y)} positive numbers"
+    single = abs(int((h * y).sum())) == len(y)
+    if w.shape != ((1,) if single else (t,)) or not np.isfinite(w).all():
+        return h, f"w_{t} is not one finite number for each voter"
+    return h, ""
