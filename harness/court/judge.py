@@ -9,17 +9,18 @@ nothing about the algorithm.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from harness.court.case import Case
 from harness.court.numbers import LEVELS, Number, middle, number, working
 from harness.court.relation import DOUBT, HOLDS, VIOLATED, Relation, run_rounding
 from harness.court.statement import Statement
-from harness.court.view import NotFinite, View
+from harness.court.view import Fault, View
 
 #: Confidence of the statistical verdicts: 1 − CHANCE for each of them.
 CHANCE = 1e-4
@@ -79,6 +80,12 @@ class Tally:
         self.doubtful: tuple[int | None, Relation, str] | None = None
         self.any_level = False
 
+    def agree(self, relations: list[Relation], t: int | None) -> None:
+        """Remember relations that are certain."""
+        self.checked += len(relations)
+        for relation in relations:
+            self._remember(relation, t)
+
     def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
         """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
         relations = claim(0)
@@ -117,7 +124,7 @@ class Tally:
     def _remember(self, relation: Relation, t: int | None) -> None:
         tightness = relation.tightness()
         if tightness is None:
-            tightness = float("-inf")
+            tightness = -math.inf
         if self.worst is None or tightness > self.worst[0]:
             self.worst = tightness, middle(relation.slack), t, relation
 
@@ -219,6 +226,10 @@ class IterateJudge(Judge):
             self._update(it)
         if it.t < self.statement.since:
             return
+        relations = listed(self._claim(it))
+        if all(r.certain() for r in relations):
+            self.tally.agree(relations, it.t)
+            return
         rounding = run_rounding(it.n, it.space.dimension, it.t)
         views = {0: it}
 
@@ -281,7 +292,7 @@ class StoppingJudge(Judge):
     def end(self, halted: bool) -> None:
         if self.done or self._last is None:
             return
-        if halted:
+        if halted and self._reached(self._last) is False:
             self._fail(self._last.t, "the method stops without reaching the goal")
         else:
             relation = Relation(number(self._last.t), self.bound, "<=", what="t so far")
@@ -347,10 +358,10 @@ def _randomised(statement: Statement, case: Case) -> Verdict:
 
 def clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:
     """Exact confidence interval for a probability; each side errs with probability chance/2."""
-    low = float(beta.ppf(chance / 2, failures, runs - failures + 1)) if failures else 0.0
+    low = float(betaincinv(failures, runs - failures + 1, chance / 2)) if failures else 0.0
     if failures == runs:
         return low, 1.0
-    return low, float(beta.ppf(1 - chance / 2, failures + 1, runs - failures))
+    return low, float(betaincinv(failures + 1, runs - failures, 1 - chance / 2))
 
 
 def hear(
@@ -376,23 +387,28 @@ def hear(
 
 def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tuple[str, str]:
     expected, halted = 0, True
-    histories = {kind for j in judges if not j.done for kind in j.statement.history}
+    horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
+    histories: dict[type, int] = {}
+    for judge, last in horizons:
+        for kind in () if judge.done else judge.statement.history:
+            histories[kind] = max(last, histories.get(kind, 0))
     try:
         for it in case.views():
             if it.t != expected:
                 return "crashed", f"iterates count 0, 1, 2, …, but {it.t} came for {expected}"
-            for kind in histories:
-                case.history(kind).update(it)
-            for judge in judges:
-                if not judge.done:
+            for kind, last in histories.items():
+                if it.t <= last:
+                    case.history(kind).update(it)
+            for judge, last in horizons:
+                # Who else listens may prolong the run, and must not change what a judge hears.
+                if not judge.done and it.t <= last:
                     judge.see(it)
             expected += 1
-            waiting = [j for j in judges if not j.done]
-            if not any(expected <= _horizon(j, iterations, most) for j in waiting):
+            if not any(expected <= last for judge, last in horizons if not judge.done):
                 halted = False
                 break
-    except NotFinite as error:
-        return "not finite", str(error)
+    except Fault as fault:
+        return fault.failure, str(fault)
     for judge in judges:
         judge.end(halted)
     return "", ""

@@ -28,7 +28,9 @@ TINY = 2.0**-1000
 
 def number(value: Any) -> Number:
     """An integer, a double or a rational as a ball; doubles are taken for exact."""
-    if isinstance(value, Fraction):
+    if type(value) is arb:
+        return value
+    if type(value) is Fraction:
         return arb(fmpq(value.numerator, value.denominator))
     return arb(value)
 

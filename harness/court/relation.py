@@ -10,7 +10,7 @@ from harness.court.numbers import ROUNDOFF, Number, Trit, middle, number, upper
 HOLDS, DOUBT, ROUNDING, VIOLATED = "holds", "doubt", "rounding", "violated"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that costs a microsecond, at every iterate
 class Relation:
     """left ≤ right, left < right, left = right, or a plain fact.
 
@@ -58,12 +58,22 @@ class Relation:
 
     def tightness(self) -> float | None:
         """Left over right: 1 is an exhausted bound. None where that ratio says nothing."""
-        if self.op == "fact":
-            return None
+        if self.op in ("<=", "<"):
+            right = middle(self.right)
+            return middle(self.left) / right if right > 0 else None
+        if self.op == "==" and self.allowance:
+            return middle(abs(self.left - self.right)) / self.allowance
+        return None
+
+    def certain(self) -> bool:
+        """Whether it is known to hold."""
+        if self.op == "<=":
+            return bool(self.left <= self.right)
+        if self.op == "<":
+            return bool(self.left < self.right)
         if self.op == "==":
-            return middle(abs(self.left - self.right)) / self.allowance if self.allowance else None
-        right = middle(self.right)
-        return middle(self.left) / right if right > 0 else None
+            return bool(abs(self.left - self.right) <= self.allowance)
+        return self.fact is True
 
     def decide(self, rounding: float) -> str:
         """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
@@ -73,16 +83,12 @@ class Relation:
         rounding : float
             What rounding in the run may do to numbers of size one.
         """
-        if self.op == "fact":
-            return DOUBT if self.fact is None else HOLDS if self.fact else VIOLATED
-        if self.op == "==":
-            gap = abs(self.left - self.right)
-            if gap <= self.allowance:
-                return HOLDS
-            return VIOLATED if gap > self.allowance else DOUBT
-        holds = self.left < self.right if self.op == "<" else self.left <= self.right
-        if holds:
+        if self.certain():
             return HOLDS
+        if self.op == "fact":
+            return DOUBT if self.fact is None else VIOLATED
+        if self.op == "==":
+            return VIOLATED if abs(self.left - self.right) > self.allowance else DOUBT
         fails = self.left >= self.right if self.op == "<" else self.left > self.right
         if not fails:
             return DOUBT
@@ -114,7 +120,8 @@ def equal(
 
 def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
     """Something that is true, false, or not known at this precision."""
-    return Relation(number(0), number(0), "fact", fact=truth, what=what, **more)
+    known = None if truth is None else bool(truth)  # NumPy has truths of its own
+    return Relation(number(0), number(0), "fact", fact=known, what=what, **more)
 
 
 def run_rounding(n: int, dimension: int, t: int) -> float:

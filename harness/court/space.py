@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
@@ -55,8 +56,8 @@ class Space(ABC):
         """A bound on ‖v‖ that is monotone in the |v_j|: rounding v moves it by at most u·size."""
 
     @abstractmethod
-    def norm(self, v: Floats) -> Number:
-        """‖v‖ as a ball, from one evaluation in doubles."""
+    def norm(self, v: Floats, error: float = 0.0) -> Number:
+        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given."""
 
     @abstractmethod
     def inner(self, u: Floats, v: Floats) -> Number:
@@ -121,11 +122,16 @@ class LinearSpace(Space):
         self._rows: dict[int, list[tuple[int, Number]]] = {}
 
     def size(self, v: Floats) -> float:
-        return self.problem.norm(v) * (1 + self._dot) + TINY
+        return self._length(v) * (1 + self._dot) + TINY
 
-    def norm(self, v: Floats) -> Number:
-        length = self.problem.norm(v)
-        return ball(length, length * self._dot + TINY)
+    def norm(self, v: Floats, error: float = 0.0) -> Number:
+        length = self._length(v)
+        return ball(length, length * self._dot + TINY + error * (1 + 4 * ROUNDOFF))
+
+    def _length(self, v: Floats) -> float:
+        square = float(np.dot(v, v))
+        # Far from over- and underflow there is no need for the care that `Problem.norm` takes.
+        return math.sqrt(square) if 1e-200 < square < 1e200 else self.problem.norm(v)
 
     def inner(self, u: Floats, v: Floats) -> Number:
         error = self._dot * self.size(u) * self.size(v) + TINY
@@ -201,8 +207,8 @@ class KernelSpace(Space):
     def size(self, v: Floats) -> float:
         return self.radius * float(np.abs(v).sum()) * (1 + self.n * ROUNDOFF) * SAFETY + TINY
 
-    def norm(self, v: Floats) -> Number:
-        return sqrt(self.inner(v, v))
+    def norm(self, v: Floats, error: float = 0.0) -> Number:
+        return sqrt(self.inner(v, v)) + ball(0.0, error)
 
     def inner(self, u: Floats, v: Floats) -> Number:
         sums = float(np.abs(u).sum()) * float(np.abs(v).sum())

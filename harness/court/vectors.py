@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.numbers import ROUNDOFF, Number, ball, middle, number, upper
+from harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
 from harness.court.space import Floats, Space
 
 
@@ -17,26 +17,34 @@ class Vec:
     exactly its doubles, and its norm can be had to any precision: ``norm(exact=True)``.
     """
 
-    __slots__ = ("err", "mid", "space")
+    __slots__ = ("_reach", "err", "mid", "space")
 
     def __init__(self, space: Space, mid: Any, err: float = 0.0) -> None:
         self.space, self.err = space, float(err)
         self.mid: Floats = np.asarray(mid, dtype=np.float64)
+        self._reach: float | None = None
 
     def __add__(self, other: Vec) -> Vec:
-        mid = self.mid + other.mid
-        return Vec(self.space, mid, _grown(self.err + other.err, self.space.size(mid)))
+        return self._sum(self.mid + other.mid, other)
 
     def __sub__(self, other: Vec) -> Vec:
-        mid = self.mid - other.mid
-        return Vec(self.space, mid, _grown(self.err + other.err, self.space.size(mid)))
+        return self._sum(self.mid - other.mid, other)
+
+    def _sum(self, mid: Floats, other: Vec) -> Vec:
+        reach = self.space.size(mid)
+        result = Vec(self.space, mid, _grown(self.err + other.err, reach))
+        result._reach = reach
+        return result
 
     def __mul__(self, factor: Any) -> Vec:
-        exact = number(factor)
-        rounded = middle(exact)
-        mid = rounded * self.mid
-        lost = upper(exact - number(rounded)) * self.space.size(self.mid)
-        return Vec(self.space, mid, _grown(upper(exact) * self.err + lost, self.space.size(mid)))
+        if type(factor) is float:
+            rounded, largest, lost = factor, abs(factor), 0.0
+        else:
+            exact = number(factor)
+            rounded, largest = middle(exact), upper(exact)
+            lost = upper(exact - rounded)
+        error = largest * self.err + lost * self.reach()
+        return Vec(self.space, rounded * self.mid, _grown(error, largest * self.reach()))
 
     __rmul__ = __mul__
 
@@ -45,19 +53,48 @@ class Vec:
 
     def norm(self, exact: bool = False) -> Number:
         """‖v‖."""
-        length = self.space.exact_norm(self.mid) if exact else self.space.norm(self.mid)
+        if not exact:
+            return self.space.norm(self.mid, self.err)
+        length = self.space.exact_norm(self.mid)
         return length if not self.err else length + ball(0.0, self.err)
 
     def inner(self, other: Vec) -> Number:
         """⟨v, w⟩."""
         value = self.space.inner(self.mid, other.mid)
-        error = self.err * (self.space.size(other.mid) + other.err)
-        error += other.err * self.space.size(self.mid)
+        error = self.err * other.size() + other.err * self.reach()
         return value + ball(0.0, error * (1 + 8 * ROUNDOFF))
 
     def size(self) -> float:
         """A bound on the norm of the truth."""
-        return self.space.size(self.mid) + self.err
+        return self.reach() + self.err
+
+    def reach(self) -> float:
+        """A bound on the norm of the doubles, and on what it is for their absolute values."""
+        if self._reach is None:
+            self._reach = self.space.size(self.mid)
+        return self._reach
+
+
+def weighted_sum(a: float, x: Vec, b: float, y: Vec) -> Vec:
+    """a x + b y, for coefficients that are doubles or at most four roundoffs from what is meant.
+
+    The same as ``a * x + b * y`` for doubles, with one bound for the whole.
+    """
+    mid = a * x.mid
+    mid += b * y.mid
+    a, b = abs(a), abs(b)
+    # Per entry: four roundoffs in a coefficient, one in its product, one in the sum.
+    error = a * x.err + b * y.err + 8 * ROUNDOFF * (a * x.reach() + b * y.reach())
+    return Vec(x.space, mid, error * (1 + 8 * ROUNDOFF) + TINY)
+
+
+def scaled(a: float, x: Vec) -> Vec:
+    """a x, for a coefficient as in `weighted_sum`."""
+    largest = abs(a)
+    error = largest * (x.err + 8 * ROUNDOFF * x.reach())
+    result = Vec(x.space, a * x.mid, error * (1 + 8 * ROUNDOFF) + TINY)
+    result._reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + TINY
+    return result
 
 
 def _grown(error: float, size: float) -> float:

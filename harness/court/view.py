@@ -9,6 +9,7 @@ weights are recomputed here, or taken from what the problem itself computed for 
 from __future__ import annotations
 
 import copy
+import math
 from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -38,8 +39,19 @@ if TYPE_CHECKING:
     from solvers import Iterate
 
 
-class NotFinite(Exception):
+class Fault(BaseException):
+    """Ends a run before its time. No `Exception`, so that no solver can swallow it by accident.
+
+    ``failure`` is what `harness.court.judge.Verdict` says of the solver.
+    """
+
+    failure = "crashed"
+
+
+class NotFinite(Fault):
     """An iterate with entries that are infinite or no numbers."""
+
+    failure = "not finite"
 
 
 class Ledger:
@@ -73,7 +85,7 @@ class Ledger:
 
     def soft(self, w: Floats) -> SoftMin | None:
         """What `softmin` answered for w at temperature 1."""
-        return next((soft for point, soft in self._soft if np.array_equal(point, w)), None)
+        return next((soft for point, soft in self._soft if (point == w).all()), None)
 
     def scores(self, w: Floats) -> Floats | None:
         """The scores of w, if they were computed."""
@@ -97,12 +109,14 @@ class View:
         self.n = self.space.n
         self._base = base
         if base is None:
-            self.w: Floats = np.asarray(claimed.w, dtype=np.float64)
+            # A copy: a solver may go on with the same array, and statements look back.
+            self.w: Floats = np.array(claimed.w, dtype=np.float64)
             if self.w.shape != (self.space.dimension,):
                 raise NotFinite(
                     f"w_{self.t} has shape {self.w.shape}, not ({self.space.dimension},)"
                 )
-            if not np.isfinite(self.w).all():
+            # A finite sum of squares has finite terms; an infinite one may have them, too.
+            if not math.isfinite(np.dot(self.w, self.w)) and not np.isfinite(self.w).all():
                 raise NotFinite(f"w_{self.t} has entries that are not finite numbers")
         else:
             self.w = base.w
@@ -161,7 +175,7 @@ class View:
     @cached_property
     def norm(self) -> Number:
         """‖w‖."""
-        return self.vec(self.w).norm(exact=self.level > 0)
+        return self.here.norm(exact=self.level > 0)
 
     @cached_property
     def norm_squared(self) -> Number:
@@ -171,9 +185,10 @@ class View:
     @cached_property
     def margin(self) -> Number:
         """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
-        if not self.w.any():
+        norm = self.norm
+        if not norm > 0 and not self.w.any():
             return number(0)
-        return self.smallest / self.norm
+        return self.smallest / norm
 
     # the exponential loss
 
@@ -219,6 +234,11 @@ class View:
         return self.case.problem.softmin(self.w) if self._soft is None else self._soft
 
     # vectors
+
+    @cached_property
+    def here(self) -> Vec:
+        """w as a vector, exactly its doubles."""
+        return self.vec(self.w) if self._base is None else self._base.here
 
     def vec(self, values: Any, err: float = 0.0) -> Vec:
         """Doubles in the representation of w, as a vector with an error bound."""

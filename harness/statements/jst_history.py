@@ -1,0 +1,232 @@
+"""The sequences of Ji, Srebro and Telgarsky (2021), Section 3.2, followed along a run.
+
+    ν_t     = (1 − λ_t) μ_t + λ_t q_t              μ_0 = q_0
+    μ_{t+1} = (1 − λ_t) μ_t + λ_t q_{t+1}
+    g_t     = λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Aᵀq_t)        g_0 = 0
+
+with q_t the softmax of −A w_t for the iterates w_t that were delivered, whatever the solver says
+about them. Only Aᵀq_t, Aᵀμ_t and Aᵀν_t are needed, vectors as long as w, so that following a run
+costs no pass over the data. Rows of A are y_i x_i: all vectors are minus the paper's, where Z = −A.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from harness.court.case import Case
+from harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number
+from harness.court.relation import Relation, equal, fact
+from harness.court.space import Floats
+from harness.court.statement import option
+from harness.court.vectors import Vec, scaled, weighted_sum
+from harness.court.view import View
+
+BOTH_FORMS = ("dual-acceleration", "dual-acceleration-dual")
+
+#: What the paper's Section 3 assumes of a solver: the exponential loss, and no ρ.
+exponential = (option("loss", "exponential"), option("smoothness", None, 1))
+
+
+def theta_one(case: Case) -> str | None:
+    """θ_t = 1 for all t."""
+    step = getattr(case.solver, "step", 1)
+    return None if step == 1 else f"the solver's step is {step!r}, not 1"
+
+
+def theta_at_most_one(case: Case) -> str | None:
+    """θ_t is in (0, 1]; a schedule is asked when it is used, and refuses anything else."""
+    step = getattr(case.solver, "step", 1)
+    return None if callable(step) or 0 < step <= 1 else f"the solver's step {step!r} is above 1"
+
+
+def accelerated(case: Case) -> str | None:
+    """λ_t = 2/(t + 2), or what is the same, β_t = t/(t + 1)."""
+    mixing = getattr(case.solver, "mixing", "accelerated")
+    return None if mixing == "accelerated" else f"the solver's λ_t is {mixing!r}, not 2/(t + 2)"
+
+
+def starts_at_one(case: Case) -> str | None:
+    """λ_0 = 1."""
+    first = Schedule(case).mixing(0)
+    return None if first == 1 else f"the solver's λ_0 is {first!r}, not 1"
+
+
+def unit_ball(case: Case) -> str | None:
+    """Rows have norm at most one."""
+    return None if case.unit or case.radius <= 1 else "some row has a norm above 1"
+
+
+class Schedule:
+    """λ_t and θ_t of the solver on trial; those of Algorithm 1 for one that does not say."""
+
+    def __init__(self, case: Case) -> None:
+        self._mixing = getattr(case.solver, "mixing", "accelerated")
+        self._step = getattr(case.solver, "step", 1)
+        self.accelerated = self._mixing == "accelerated"
+
+    def mixing(self, t: int) -> float:
+        """λ_t; rounded if it is 2/(t + 2), else the double that it is."""
+        if self.accelerated:
+            return 2 / (t + 2)
+        return float(self._mixing(t) if callable(self._mixing) else self._mixing)
+
+    def reciprocal(self, t: int) -> Number:
+        """1/λ_t."""
+        return number((t + 2) / 2) if self.accelerated else 1 / number(self.mixing(t))
+
+    def rest(self, t: int) -> float:
+        """1 − λ_t, rounded."""
+        return t / (t + 2) if self.accelerated else 1 - self.mixing(t)
+
+    def momentum(self, t: int) -> float:
+        """λ_{t−1}(1 − λ_t)/λ_t, rounded."""
+        return self.mixing(t - 1) * self.rest(t) / self.mixing(t)
+
+    def step(self, t: int) -> float:
+        """θ_t."""
+        return float(self._step(t) if callable(self._step) else self._step)
+
+
+class Sequences:
+    """What Lemmas 3.2 to 3.6 speak of, at the iterate heard last.
+
+    Attributes
+    ----------
+    mu, nu : Vec
+        Aᵀμ_t and Aᵀν_t.
+    weighted : Vec
+        Σ_{j=1}^t j Aᵀq_j.
+    mu_square, nu_norm : arb
+        ‖Aᵀμ_t‖² and ‖Aᵀν_t‖.
+    step : Vec
+        θ_t (g_t + Aᵀq_t), which w_{t+1} − w_t should be.
+    last_step, last : Vec or None
+        The step and w of t − 1; None at t = 0.
+    last_reciprocal : arb
+        1/λ_{t−1}.
+    scale : arb
+        Σ_{j<t} 1/λ_j.
+    path : arb
+        Σ_{j<t} ‖Aᵀν_j‖/λ_j.
+    rounding : float
+        How far rounding in the steps so far may have moved w_t, at most, in an honest solver.
+    ascent : arb
+        The two sums of Lemma 3.5: Σ_{j=1}^{t−1} ½(1/λ_{j−1}² − (1−λ_j)/λ_j²)‖Aᵀμ_j‖² and
+        Σ_{j<t} ‖Aᵀν_j‖²/(2λ_j).
+    momentum : Vec, Relation or None
+        The g_t that the solver claims (with the sign of the solver); see `claimed_vector`.
+    drift : float
+        How far Aᵀq_t may be off in a solver that carries the scores A w_t along by addition.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self._schedule = Schedule(case)
+        self._space = case.space
+        one = np.ones(case.space.dimension)
+        self._score_error = case.space.score_error(one) / case.space.size(one)
+
+    def update(self, it: View) -> None:
+        """Take in the next iterate; t = 0 starts afresh."""
+        t, pull, schedule = it.t, it.pull, self._schedule
+        if t == 0:
+            self._start(pull)
+        else:
+            self._advance(t, pull, it.here)
+        self._t, self._here, self._reciprocal = t, it.here, schedule.reciprocal(t)
+        self.nu = weighted_sum(schedule.rest(t), self.mu, schedule.mixing(t), pull)
+        theta, (factor, unscaled) = schedule.step(t), self._momentum(t)
+        self.step = weighted_sum(theta * factor, unscaled, theta, pull)
+        claimed = it.claimed.momentum
+        self.momentum = None if claimed is None else claimed_vector(it, claimed, "g_t")
+        norm = self.mu.norm()
+        self.mu_square = norm * norm
+        self.nu_norm = self.nu.norm()
+
+    @property
+    def g(self) -> Vec:
+        """Minus the paper's g_t."""
+        return scaled(*self._momentum(self._t))
+
+    def _momentum(self, t: int) -> tuple[float, Vec]:
+        """g_t as a number times a vector."""
+        # With β_t = t/(t+1) the recursion says (t+1) g_t = t g_{t−1} + t Aᵀq_t: the weighted sum.
+        return (1 / (t + 1), self.weighted) if self._schedule.accelerated else (1.0, self._g)
+
+    @property
+    def momentum_drift(self) -> float:
+        """The same for g_t = Aᵀν_t/λ_t − Aᵀq_t."""
+        return self.drift * float(self._reciprocal + 1)
+
+    def _start(self, pull: Vec) -> None:
+        zero = Vec(self._space, np.zeros(self._space.dimension))
+        self.mu, self._g, self.weighted = pull, zero, zero
+        self.scale = self.path = self.ascent = self.last_reciprocal = number(0)
+        self.last_step: Vec | None = None
+        self.last: Vec | None = None
+        self.drift = self.rounding = 0.0
+
+    def _advance(self, t: int, pull: Vec, here: Vec) -> None:
+        """From t − 1 to t: the sums first, while mu and nu are still those of t − 1."""
+        now = self._reciprocal
+        length = now * self.nu_norm
+        self.scale += now
+        self.path += length
+        self.ascent += length * self.nu_norm / 2
+        if t > 1:
+            factor = self.last_reciprocal * self.last_reciprocal - now * (now - 1)
+            self.ascent += factor * self.mu_square / 2
+        self.last_step, self.last, self.last_reciprocal = self.step, self._here, now
+        self.rounding += 4 * self.step.err + 4 * ROUNDOFF * (self.step.size() + here.reach())
+        # Scores of a step, and the rounding of the sum; weights change by twice the error.
+        error = self._score_error * self.step.reach()
+        error += 2 * ROUNDOFF * self._space.radius * here.reach()
+        self.drift += 2 * self._space.radius * error * SAFETY
+        schedule = self._schedule
+        self.mu = weighted_sum(schedule.rest(t - 1), self.mu, schedule.mixing(t - 1), pull)
+        self.weighted = weighted_sum(1.0, self.weighted, float(t), pull)
+        if not schedule.accelerated:
+            beta = schedule.momentum(t)
+            self._g = weighted_sum(beta, self._g, beta, pull)
+
+
+def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
+    """A vector that the solver claims, or the fact that it is none of this space."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape == it.w.shape:
+        vector = it.vec(array)
+        if math.isfinite(vector.reach()):
+            return vector
+    return _not_of(array, it.w.shape, what)
+
+
+def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
+    """Aᵀq for weights q that the solver claims (one pass over the data), or what is wrong."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (it.n,) or not np.isfinite(array).all():
+        return _not_of(array, (it.n,), what)
+    # Sums of n products, scaled: any order of summation is off by at most this.
+    error = (it.n + it.space.dimension + 32) * ROUNDOFF * it.space.radius
+    mass = float(np.abs(array).sum())
+    return it.vec(it.case.problem.combine(array), error * mass * SAFETY + TINY)
+
+
+def _not_of(array: Floats, shape: tuple[int, ...], what: str) -> Relation:
+    if array.shape != shape:
+        return fact(False, f"{what} has shape {array.shape}, not {shape}")
+    return fact(False, f"{what} has entries that are no finite numbers")
+
+
+def same_vector(left: Vec, right: Vec, what: str, more: float = 0.0) -> Relation:
+    """left = right, where one of them is computed in doubles by the solver.
+
+    Our own error bounds hold for any order of summation, so they cover an honest solver's errors as
+    well: twice for its errors, twice for ours, and `more` for what it may do besides.
+    """
+    gap = left - right
+    allowance = 4 * (left.err + right.err + more)
+    # The last term: a norm is the root of a sum that may have underflowed.
+    allowance += 32 * ROUNDOFF * (left.size() + right.size()) + 2 * math.sqrt(TINY)
+    return equal(gap.norm(), 0, what, allowance=allowance)
