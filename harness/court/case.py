@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from harness.court.numbers import Number, between, log, number, precision, sqrt
+from harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from harness.court.space import Space, space_of
 from harness.court.view import Ledger, View
 from oracle import Truth, solve
 from problems import Problem, ProblemError
 
+#: Digits of γ̄ beyond level 0, where it is no root of a rational.
+FINER = 90
 _TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
 
 
@@ -56,6 +58,7 @@ class Case:
         self.name, self.seed, self.level = name, seed, 0
         self._balls: dict[tuple[str, int], Number] = {}
         self._shared: dict[type, Any] = {}
+        self._finer: Truth | None = None
 
     @cached_property
     def problem(self) -> Problem:
@@ -82,7 +85,7 @@ class Case:
     @property
     def log_n(self) -> Number:
         """ln n."""
-        return self._ball("log n", lambda: log(self.n))
+        return self.once("log n", lambda: log(self.n))
 
     # the truth
 
@@ -106,22 +109,30 @@ class Case:
     @property
     def gamma_squared(self) -> Number:
         """γ̄², in the convention of `problem`; 0 for data that are not separable."""
-        return self._ball("gamma squared", self._gamma_squared)
+        return self.once("gamma squared", self._gamma_squared)
 
     @property
     def gamma(self) -> Number:
         """γ̄, in the convention of `problem`; 0 for data that are not separable."""
-        return self._ball("gamma", lambda: sqrt(self.gamma_squared))
+        return self.once("gamma", lambda: sqrt(self.gamma_squared))
 
     def _gamma_squared(self) -> Number:
-        truth = self.truth
+        truth = self._finer_truth() if precision() > LEVELS[0] else self.truth
         low, high = truth.unit_squares if self.unit else (truth.square_lo, truth.square_hi)
         return number(low) if low == high else between(number(low), number(high))
+
+    def _finer_truth(self) -> Truth:
+        """The truth to more digits, where it is an enclosure: escalation must narrow γ̄ as well."""
+        if self.truth.exact:
+            return self.truth
+        if self._finer is None:
+            self._finer = solve(self.problem.raw(), digits=FINER)
+        return self._finer
 
     @property
     def radius(self) -> Number:
         """The largest norm of a row of `problem`: 1 in the unit convention (0 if all are zero)."""
-        return self._ball("radius", self._radius)
+        return self.once("radius", self._radius)
 
     def _radius(self) -> Number:
         low, high = self.truth.radius_squared_lo, self.truth.radius_squared_hi
@@ -139,7 +150,8 @@ class Case:
             dense[i] = Fraction(v, self.truth.total)
         return dense
 
-    def _ball(self, name: str, make: Any) -> Number:
+    def once(self, name: str, make: Callable[[], Number]) -> Number:
+        """A number that depends on the case alone, computed once at each precision."""
         key = name, precision()
         if key not in self._balls:
             self._balls[key] = make()
