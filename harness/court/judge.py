@@ -18,8 +18,8 @@ from scipy.special import betaincinv
 
 from harness.court.case import Case
 from harness.court.numbers import LEVELS, Number, middle, number, working
-from harness.court.relation import DOUBT, HOLDS, VIOLATED, Relation, run_rounding
-from harness.court.statement import Statement
+from harness.court.relation import DOUBT, HOLDS, ROUNDING, VIOLATED, Relation, run_rounding
+from harness.court.statement import Statement, separates
 from harness.court.view import Fault, View
 
 #: Confidence of the statistical verdicts: 1 − CHANCE for each of them.
@@ -186,6 +186,8 @@ class Judge:
         if self.reason is not None:
             self.done = True
 
+    #: Why a run that did not refute the statement does not settle it either.
+    unfinished = ""
     #: Iterates it wants to hear beyond the length of the run: none.
     limit: int | None = None
 
@@ -202,7 +204,7 @@ class Judge:
         if failure and not self.done:
             found = self.tally.verdict(unfinished=detail)
             return found if found.verdict == "refuted" else replace(found, failure=failure)
-        return self.tally.verdict()
+        return self.tally.verdict(self.unfinished)
 
 
 class IterateJudge(Judge):
@@ -265,9 +267,9 @@ class StoppingJudge(Judge):
         if reached is True:
             self._settle(it.t, f"goal reached at t = {it.t}")
         elif it.claimed.extra.get("halt") == "separated" and it.separates is False:
-            self._fail(it.t, "the method stops and says that it separates the data")
+            self._fail(it, "the method stops and says that it separates the data")
         elif it.t >= (self.limit or 0) and reached is False:
-            self._fail(it.t, f"the goal is not reached at t = {it.t}")
+            self._fail(it, f"the goal is not reached at t = {it.t}")
 
     def _reached(self, it: View) -> bool | None:
         assert self.statement.goal is not None
@@ -284,19 +286,34 @@ class StoppingJudge(Judge):
         self.tally.weigh(lambda _: [Relation(number(t), self.bound, "<=", what=what)], t, 0.0)
         self.done = True
 
-    def _fail(self, t: int, what: str) -> None:
+    def _fail(self, it: View, what: str) -> None:
         self.tally.checked += 1
-        self.tally.broken = t, Relation(number(t + 1), self.bound, "<=", what=what)
+        relation = Relation(number(it.t + 1), self.bound, "<=", what=what)
+        if self._near(it):
+            self.tally.doubtful = it.t, relation, ROUNDING
+        else:
+            self.tally.broken = it.t, relation
         self.done = True
+
+    def _near(self, it: View) -> bool:
+        """Whether w_t misses a separation by no more than rounding in the run may have caused.
+
+        A score that is zero, or a little below, may be positive in the exact run.
+        """
+        if self.statement.goal is not separates:
+            return False
+        rounding = run_rounding(it.n, it.space.dimension, it.t)
+        allowed = rounding * it.space.radius * it.space.size(it.w)
+        return bool(it.w.any()) and not it.smallest < -allowed
 
     def end(self, halted: bool) -> None:
         if self.done or self._last is None:
             return
         if halted and self._reached(self._last) is False:
-            self._fail(self._last.t, "the method stops without reaching the goal")
+            self._fail(self._last, "the method stops without reaching the goal")
         else:
-            relation = Relation(number(self._last.t), self.bound, "<=", what="t so far")
-            self.tally.doubtful = self._last.t, relation, DOUBT
+            most = digits(self.bound.floor())
+            self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
 
 
 def listed(claimed: Relation | Iterable[Relation] | None) -> list[Relation]:

@@ -149,7 +149,7 @@ def stopping(
     The default goal is that w_t separates the data. None as limit: nothing is claimed of the case.
     """
     return _decorator("stopping", identifier, reference=reference, claim=claim, solvers=solvers,
-                      kind="stopping", goal=goal or _separates, unit=unit, **more)  # fmt: skip
+                      kind="stopping", goal=goal or separates, unit=unit, **more)  # fmt: skip
 
 
 def direct(
@@ -171,7 +171,8 @@ def randomised(
                       **more)  # fmt: skip
 
 
-def _separates(it: View, case: Case) -> Trit:
+def separates(it: View, case: Case) -> Trit:
+    """The usual goal: every score of w_t is positive."""
     return it.separates
 
 

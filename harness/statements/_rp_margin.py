@@ -1,0 +1,114 @@
+"""The signed margin of normalised rows, and small sets of rows of norm one in rationals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from oracle.integers import integer_rows
+from oracle.signed import signed_margin
+from problems import Problem, ProblemError
+
+#: Bits that the entries of normalised rows are rounded to where they are not rational.
+BITS = 60
+
+
+def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Bounds of ρ for the rows y_i x_i/‖x_i‖, which must not be separable; None if not found.
+
+    Returns (low, high, error) with −√high − error ≤ ρ ≤ error − √low. Rows with irrational norms
+    are rounded: ρ is a supremum of minima of inner products with unit vectors, so it moves by no
+    more than the largest distance between a row and what it is rounded to.
+    """
+    integers, _ = integer_rows(problem.X, np.arange(problem.n))
+    rows = [[int(v) * int(s) for v in row] for row, s in zip(integers, problem.y, strict=True)]
+    plain = signed_margin(rows)
+    if plain.rho_squared_hi == 0:  # dividing rows by their norms moves no score across zero
+        return Fraction(0), Fraction(0), Fraction(0)
+    squares = [sum(v * v for v in row) for row in rows]
+    norms = [math.isqrt(v) for v in squares]
+    error = Fraction(0)
+    if all(v * v == w for v, w in zip(norms, squares, strict=True)):
+        common = math.lcm(*norms)
+        rows = [[v * (common // m) for v in row] for row, m in zip(rows, norms, strict=True)]
+        scale = Fraction(1, common)
+    else:
+        rows = [[_rounded(v, m) for v in row] for row, m in zip(rows, squares, strict=True)]
+        scale = Fraction(1, 2**BITS)
+        error = (math.isqrt(len(rows[0])) + 1) * scale
+    try:
+        found = signed_margin(rows, scale)
+    except ProblemError:  # the rounded rows can be separated: |ρ| is that small
+        return None
+    return found.rho_squared_lo, found.rho_squared_hi, error
+
+
+def _rounded(value: int, square: int) -> int:
+    """value · 2ᵇ/√square, towards zero."""
+    size = math.isqrt((value * value << (2 * BITS)) // square)
+    return size if value > 0 else -size
+
+
+def _normalised(*rows: tuple[int, ...]) -> list[list[Fraction]]:
+    """Rows whose length is their norm, divided by it."""
+    made = []
+    for row in rows:
+        norm = math.isqrt(sum(v * v for v in row))
+        made.append([Fraction(v, norm) for v in row])
+    return made
+
+
+#: Rows of norm one that no w separates, in rationals: the origin is in the interior of the hull,
+#: on its boundary, or the hull is flat.
+INSEPARABLE: dict[str, list[list[Fraction]]] = {
+    "±1": _normalised((1,), (-1,)),
+    "1, 1, −1": _normalised((1,), (1,), (-1,)),
+    "a triangle": _normalised((1, 0), (-3, 4), (-3, -4)),
+    "a narrow triangle": _normalised((1, 0), (-4, 3), (-24, -7)),
+    "a square": _normalised((1, 0), (0, 1), (-1, 0), (0, -1)),
+    "five points": _normalised((3, 4), (4, -3), (-5, 12), (-12, -5), (-8, 15)),
+    "an octahedron": _normalised(
+        (1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1)
+    ),
+    "a tetrahedron": _normalised((1, 2, 2), (2, -1, -2), (-2, 2, -1), (-2, -2, -1)),
+    "(±1, 0)": _normalised((1, 0), (-1, 0)),
+    "(±1, 0) and (0, 1)": _normalised((1, 0), (-1, 0), (0, 1)),
+}
+
+#: The same with a separator.
+SEPARABLE: dict[str, list[list[Fraction]]] = {
+    "one row": _normalised((3, 4)),
+    "two orthogonal rows": _normalised((1, 0), (0, 1)),
+    "nearly opposite rows": _normalised((24, 7), (-24, 7)),
+    "three rows": _normalised((2, 3, 6), (2, -6, 3), (2, 3, -6)),
+}
+
+
+def dot(u: Any, v: Any) -> Any:
+    """⟨u, v⟩ of two sequences."""
+    return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+
+
+def gram_of(rows: list[list[Fraction]]) -> list[list[Fraction]]:
+    """All inner products."""
+    return [[dot(a, b) for b in rows] for a in rows]
+
+
+def integers_of(rows: list[list[Fraction]]) -> tuple[list[list[int]], Fraction]:
+    """Rows as integers times a rational."""
+    common = math.lcm(*(v.denominator for row in rows for v in row))
+    return [[int(v * common) for v in row] for row in rows], Fraction(1, common)
+
+
+def centres(n: int) -> Iterator[list[Fraction]]:
+    """Points of the simplex: corners, the middle, and others."""
+    for i in range(n):
+        yield [Fraction(int(i == j)) for j in range(n)]
+    yield [Fraction(1, n)] * n
+    for shift in range(2):
+        parts = [1 + (3 * i + shift) % 7 for i in range(n)]
+        yield [Fraction(v, sum(parts)) for v in parts]
