@@ -18,8 +18,9 @@ import click
 COMMANDS = {
     "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
     "check": ("check", "Check a certificate with the independent checker."),
-    "verify": ("verify", "Verify the oracle against CVXPY and the independent checker."),
-    "list": ("listing", "List what there is: problems, solvers."),
+    "verify": ("verify", "Verify what the sources claim, at every iterate of every run."),
+    "list": ("listing", "List what there is: statements, solvers, problems, mutants."),
+    "gate": ("gate", "Compare with a base commit; exit code 1 on a regression."),
     "data": ("data", "Fetch, list, check and export data sets."),
 }
 

@@ -1,14 +1,21 @@
-"""What ``gammabar verify`` runs: problems whose truth is established in three independent ways."""
+"""The yardstick itself: two checks of the oracle that stand in the plan beside the statements."""
 
 from __future__ import annotations
 
+import math
 import tempfile
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from problems import Problem
+from harness.court.case import Case
+from harness.court.numbers import number
+from harness.court.relation import Relation, at_most, fact
+from harness.court.statement import Statement
+from problems import DenseProblem, Problem, SparseProblem
 
 #: Embedded data and generators only: a fresh machine without network has them all.
 DEFAULT_PLAN = (
@@ -39,44 +46,37 @@ DEFAULT_PLAN = (
 AGREEMENT = 10
 
 
-def verify_problem(name: str) -> dict[str, Any]:
-    """Solve exactly, check the certificate independently, and compare with CVXPY.
-
-    Returns
-    -------
-    dict
-        ``verdict`` is "holds" if the certificate is accepted and CVXPY agrees, else "refuted".
-    """
-    from harness.commands.oracle import describe
-    from oracle import solve
+def _accepted(case: Case) -> Iterator[Relation]:
+    """The independent checker accepts the certificate that the oracle writes."""
+    from harness.export import write_npz
     from oracle.check import Rejected, check
-    from oracle.models import hard_margin_dual
-    from problems import load
 
-    problem = load(name)
-    truth = solve(problem)
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
+        certificate, data = Path(folder) / "certificate.json", Path(folder) / "data.npz"
+        case.truth.save(certificate)
+        write_npz(case.truth.problem, data)
         try:
-            check(*map(str, _files(truth, Path(folder))))
-            certificate = "accepted"
+            check(str(certificate), str(data))
         except Rejected as reason:
-            certificate = f"rejected: {reason}"
-    model = hard_margin_dual(signed_rows(problem))
-    gamma_cvxpy = model.gamma / truth.radius if truth.radius else 0.0
-    difference = abs(gamma_cvxpy**2 - truth.gamma**2)
-    agrees = difference <= AGREEMENT * model.settings["tol_gap_abs"]
-    holds = certificate == "accepted" and agrees
-    answer = describe(truth)
-    return {
-        "problem": name,
-        "verdict": "holds" if holds else "refuted",
-        "expected": "holds",
-        **{key: answer[key] for key in ("n", "separable", "gamma", "exact", "support_size")},
-        "gamma_cvxpy": gamma_cvxpy,
-        "cvxpy_status": model.status,
-        "difference": difference,
-        "certificate": certificate,
-    }
+            yield fact(False, f"rejected: {reason}")
+        else:
+            yield fact(True, "accepted")
+
+
+def _agrees(case: Case) -> Iterator[Relation]:
+    """γ̄² is what CVXPY and Clarabel find, up to ten times their own tolerance."""
+    from oracle.models import hard_margin_dual
+
+    model = hard_margin_dual(signed_rows(case.problem))
+    if not math.isfinite(model.gamma):
+        yield fact(False, f"CVXPY's answer is {model.status}")
+        return
+    found = Fraction(model.gamma) / Fraction(case.truth.radius or 1.0)
+    yield at_most(
+        abs(number(found**2) - case.gamma_squared),
+        AGREEMENT * model.settings["tol_gap_abs"],
+        "|γ̄² − CVXPY's| ≤ tolerance",
+    )
 
 
 def signed_rows(problem: Problem) -> Any:
@@ -87,8 +87,25 @@ def signed_rows(problem: Problem) -> Any:
     return problem.X * signs
 
 
-def _files(truth: Any, folder: Path) -> tuple[Path, Path]:
-    from harness.export import write_npz
+def _linear(case: Case) -> str | None:
+    if isinstance(case.problem, DenseProblem | SparseProblem):
+        return None
+    return "CVXPY's model is for linear problems of two classes"
 
-    truth.save(folder / "certificate.json")
-    return folder / "certificate.json", write_npz(truth.problem, folder / "data.npz")
+
+def _check(name: str, claim: str, body: Any, **more: Any) -> Statement:
+    return Statement(
+        id=f"oracle.{name}", reference="oracle/CERTIFICATE.md", kind="value", claim=claim,
+        words=body.__doc__, way="direct", body=body, problems=DEFAULT_PLAN, unit=True, **more,
+    )  # fmt: skip
+
+
+#: They judge no solver and stand in no paper, so they are not among the registered statements.
+ORACLE_CHECKS = {
+    check.id: check
+    for check in (
+        _check("certificate", r"\text{the certificate is accepted}", _accepted),
+        _check("cvxpy", r"\bar\gamma^2 = \min_{q \in \Delta} \|A^\top q\|^2", _agrees,
+               assumes=(_linear,)),
+    )
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""``gammabar check FILE [DATA]``: the independent checker, with the data found for you."""
+"""``gammabar check FILE [DATA]``: the independent checkers, with the data found for you."""
 
 from __future__ import annotations
 
@@ -18,29 +18,57 @@ from problems import ProblemError
 @click.argument("data", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(file: Path, data: tuple[str, ...], as_json: bool) -> int:
-    """Check certificate FILE against DATA with `oracle/check.py`.
+    """Check certificate or witness FILE.
 
-    DATA is what `gammabar oracle` was given, or the data file(s); by default it is the data
-    that the certificate names. The checker shares no code with the rest of gammabar: it reads
-    data files itself, and generated or embedded data are handed to it as an .npz file.
+    A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
+    `gammabar oracle` was given, or the data file(s); by default it is the data that the
+    certificate names. A witness shows that a statement is false as printed; it brings its data and
+    is checked with `harness/check_witness.py`. Neither checker shares code with the rest of
+    gammabar: they read files themselves, and generated or embedded data are handed over as .npz.
     """
     from oracle.check import Rejected, check
 
     if not file.is_file():
         raise ProblemError(f"{file}: no such file")
+    if _is_witness(file):
+        if data:
+            raise ProblemError(f"{file} is a witness, which brings its own data: give no DATA")
+        return _report(file, _witness(file), as_json)
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder, stages(as_json) as stage:
         stage("finding the data")
         paths = _paths(file, data, Path(folder))
         stage(f"checking {file}")
         try:
-            verdict, accepted = check(str(file), *map(str, paths)), True
+            found = check(str(file), *map(str, paths)), True
         except Rejected as reason:
-            verdict, accepted = str(reason), False
+            found = str(reason), False
+    return _report(file, found, as_json)
+
+
+def _report(file: Path, found: tuple[str, bool], as_json: bool) -> int:
+    verdict, accepted = found
     if as_json:
         print_json({"certificate": str(file), "accepted": accepted, "reason": verdict})
     else:
         click.echo(f"{'accepted' if accepted else 'rejected'}: {verdict}")
     return 0 if accepted else 1
+
+
+def _is_witness(file: Path) -> bool:
+    try:
+        body = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return False  # the checker of certificates will say what is wrong with it
+    return isinstance(body, dict) and body.get("format") == "gammabar-witness"
+
+
+def _witness(file: Path) -> tuple[str, bool]:
+    from harness.check_witness import Rejected, check
+
+    try:
+        return check(str(file)), True
+    except Rejected as reason:
+        return str(reason), False
 
 
 def _paths(file: Path, data: tuple[str, ...], folder: Path) -> list[Path]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,12 +17,66 @@ if TYPE_CHECKING:
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(("problems", "solvers")))
+@click.argument("kind", type=click.Choice(("statements", "solvers", "problems", "mutants")))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(kind: str, as_json: bool) -> None:
-    """List what there is of a KIND: problems or solvers."""
-    show: dict[str, Callable[[bool], None]] = {"problems": _problems, "solvers": _solvers}
+    """List what there is of a KIND: statements, solvers, problems or mutants."""
+    show: dict[str, Callable[[bool], None]] = {
+        "statements": _statements,
+        "solvers": _solvers,
+        "problems": _problems,
+        "mutants": _mutants,
+    }
     show[kind](as_json)
+
+
+#: What JSON says of a statement.
+_FIELDS = ("id", "source", "reference", "kind", "claim", "words", "status", "witness", "fixed_by",
+           "solvers", "problems", "note", "powerless")  # fmt: skip
+
+
+def _statements(as_json: bool) -> None:
+    from harness.statements import load_statements
+
+    statements = list(load_statements().values())
+    if as_json:
+        print_json([{name: getattr(s, name) for name in _FIELDS} for s in statements])
+        return
+    for source in dict.fromkeys(s.source for s in statements):
+        rows = [
+            (s.id, s.kind, s.status + (f", see {s.fixed_by}" if s.fixed_by else ""), s.words)
+            for s in statements
+            if s.source == source
+        ]
+        print_table((source, "kind", "status", "what it says"), rows)
+
+
+def _mutants(as_json: bool) -> None:
+    from harness.power import mutants
+
+    killers = _killers()
+    entries = [
+        {"name": m.name, "family": m.family, "solver": m.solver, "wrong": m.wrong,
+         "equivalent": m.equivalent, "killed_by": killers.get(m.name)}
+        for m in mutants().values()
+    ]  # fmt: skip
+    if as_json:
+        print_json(entries)
+        return
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        rows = [(e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—") for e in entries
+                if e["family"] == family]  # fmt: skip
+        print_table((f"mutant ({family})", "what is wrong", "killed by"), rows)
+
+
+def _killers() -> dict[str, list[str]]:
+    """Which statements refute which mutant, as far as that was written down."""
+    root = Path(__file__).resolve().parent.parent.parent
+    path = root / "tests" / "mutants" / "matrix.json"
+    if not path.is_file():
+        return {}
+    matrix = json.loads(path.read_text(encoding="utf-8"))
+    return {name: list(statements) for name, statements in matrix.items()}
 
 
 def _problems(as_json: bool) -> None:

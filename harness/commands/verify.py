@@ -1,85 +1,188 @@
-"""``gammabar verify``: for now, the oracle against CVXPY and against the independent checker."""
+"""``gammabar verify``: what the sources claim, against what solvers do."""
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.output import print_json, print_table
+from harness.cli import DATA_HELP
+from harness.output import print_json
+
+if TYPE_CHECKING:
+    from harness.run.engine import Tell
+    from harness.run.plan import Request
+    from harness.run.results import Result
+    from harness.run.store import Store
 
 
-@click.command("verify")
+@click.command("verify", epilog=DATA_HELP)
+@click.option("--statement", "statements", multiple=True, metavar="ID",
+              help="Only this statement (repeatable).")  # fmt: skip
+@click.option("--source", "sources", multiple=True, metavar="NAME",
+              help="Only statements of this source: jst, tyurin, rp, lec, gb, oracle.")  # fmt: skip
 @click.option("--problem", "problems", multiple=True, metavar="DATA",
-              help="Verify these instead of the default plan (repeatable).")  # fmt: skip
+              help="On these problems instead of those of the plan (repeatable).")  # fmt: skip
+@click.option("--kernel", metavar="KERNEL", help="For --problem: rbf:gamma=0.1, poly:degree=2, …")
+@click.option("--normalised", is_flag=True, help="For --problem: divide kernel rows by √K(x,x).")
+@click.option("--multiclass", is_flag=True, help="For --problem: all classes.")
+@click.option("--label", metavar="NAME", help="For --problem: label column of a CSV file.")
+@click.option("--solver", "solvers", multiple=True, metavar="NAME[:OPTION=VALUE,…]",
+              help="Only this solver (repeatable).")  # fmt: skip
+@click.option("--solver-file", "file", metavar="FILE:CLASS",
+              help="A solver of your own, as in my.py:MySolver.")  # fmt: skip
+@click.option("--iterations", type=click.IntRange(0), metavar="T",
+              help="Hear t = 0, …, T instead of what the plan says.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Of all random numbers.")
+@click.option("--time-limit", "limit", type=click.FloatRange(0, min_open=True), default=300.0,
+              show_default=True, metavar="SECONDS", help="For each run of a solver.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1), metavar="N",
+              help="How many runs at once.  [default: as many as there are cores]")  # fmt: skip
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler.")
+@click.option("--store", "path", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Keep results in this SQLite file.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Do not run again what the store has.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the results as JUnit XML.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(problems: tuple[str, ...], as_json: bool) -> int:
-    """Verify the oracle: its certificates, and its γ̄ against CVXPY's.
+def command(
+    path: Path | None,
+    resume: bool,
+    jobs: int | None,
+    dask: str | None,
+    junit: Path | None,
+    as_json: bool,
+    **wishes: Any,
+) -> int:
+    """Verify what the sources claim, at every iterate of every run of the plan.
 
-    Every problem of the plan is solved exactly; its certificate goes through the independent
-    checker; and γ̄ is compared with what CVXPY computes, within CVXPY's own tolerance.
+    Without options: all statements, on the embedded problems. A verdict is "holds", "refuted",
+    "undecided" or "inapplicable"; the exit code is 0 if each is the one that is expected.
     """
     start = perf_counter()
-    count = len(problems) or "the default"
-    click.echo(
-        f"verifying {count} problem{'s' * (count != 1)}", err=True
-    )  # at once: imports follow
-    from harness.oracle_plan import DEFAULT_PLAN, verify_problem
+    if resume and path is None:
+        raise click.UsageError("--resume needs --store FILE")
+    chosen = any(value for name, value in wishes.items() if name != "limit")
+    click.echo(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
+    from harness.run.engine import run
+    from harness.run.results import summarise
+    from harness.run.store import Store
 
-    plan = problems or DEFAULT_PLAN
-    results = []
-    with _bar(len(plan), as_json) as advance:
-        for name in plan:
-            results.append(verify_problem(name))
-            advance(name)
-    good = sum(result["verdict"] == "holds" for result in results)
-    summary = {"holds": good, "refuted": len(results) - good}
+    if junit is not None:
+        junit.open("a").close()  # better to know now that it cannot be written
+    with ExitStack() as stack:
+        store = stack.enter_context(Store(path)) if path is not None else None
+        tasks = _plan(**wishes)
+        tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
+        with _interruptible(store, len(tasks)):
+            results = run(tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume,
+                          tell=tell)  # fmt: skip
+    summary = summarise(results)
+    if junit is not None:
+        from harness.run.junit import write_junit
+        from harness.run.show import explain
+
+        write_junit(junit, results, explain)
     if as_json:
-        print_json({"summary": summary, "results": results})
+        print_json({"summary": summary, "results": [result.as_dict() for result in results]})
     else:
-        _show(results)
-        seconds = perf_counter() - start
-        click.echo(f"{good} of {len(results)} problems as expected ({seconds:.0f} s)")
-    return 0 if good == len(results) else 1
+        _show(results, summary, perf_counter() - start)
+    return int(summary["unexpected"] > 0)
 
 
-def _show(results: list[dict[str, Any]]) -> None:
-    columns = ("problem", "rows", "verdict", "γ̄ (all digits proved)", "CVXPY", "γ̄² differs by",
-               "support", "certificate")  # fmt: skip
-    print_table(columns, [_cells(result) for result in results])
+def _plan(
+    kernel: str | None, normalised: bool, multiclass: bool, label: str | None,
+    problems: tuple[str, ...], file: str | None, **wishes: Any,
+) -> list[Any]:  # fmt: skip
+    from harness.run.plan import Request, make_plan
+    from harness.run.texts import open_problem, problem_text
 
-
-def _cells(result: dict[str, Any]) -> tuple[str, ...]:
-    shown = "separable" if result["separable"] else "not separable"
-    if result["verdict"] != "holds":
-        shown += " ✗"
-    cvxpy = result["gamma_cvxpy"]
-    return (
-        result["problem"],
-        f"{result['n']:>6,}",
-        shown,
-        result["gamma"],
-        f"{cvxpy:.12f}",
-        f"{result['difference']:.0e}",
-        f"{result['support_size']:>4}",
-        result["certificate"],
+    if not problems and (kernel or normalised or multiclass or label):
+        raise click.UsageError("--kernel, --normalised, --multiclass and --label go with --problem")
+    texts = tuple(
+        problem_text(data, kernel=kernel, normalised=normalised, multiclass=multiclass, label=label)
+        for data in dict.fromkeys(problems)
     )
+    request = Request(problems=texts, **wishes)
+    if file is not None:
+        request = _with_file(request, file)
+    tasks = make_plan(request)
+    for text in texts:
+        open_problem(text)  # what is wrong with the data is said once, before anything runs
+    return tasks
 
 
-def _bar(total: int, quiet: bool) -> Any:
-    """A progress bar on stderr, where there is a terminal to draw it on."""
-    import sys
-    from contextlib import contextmanager
+def _with_file(request: Request, file: str) -> Request:
+    """A user's file is loaded in another process: importing it may do anything."""
+    from harness.run.crew import Crew
+    from harness.solver_file import read
+    from problems import ProblemError
+    from solvers.registry import SOLVERS
 
+    code = read(file)
+    with Crew(single=False) as crew:
+        found = crew.probe(file, code, request.limit)
+    if "error" in found:
+        raise ProblemError(found["error"])
+    solvers = request.solvers
+    if not (solvers or request.statements or request.sources) and found["name"] in SOLVERS:
+        solvers = (found["name"],)  # it has a card, which says what it stands for
+    return replace(request, file=file, code=code, solvers=solvers)
+
+
+def _cores() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+@contextmanager
+def _interruptible(store: Store | None, total: int) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is not None:
+            click.echo(f"gammabar: {store.written} of {total} runs are now in {store.path};"
+                       " go on with --resume", err=True)  # fmt: skip
+        raise
+
+
+def _show(results: list[Result], summary: dict[str, int], seconds: float) -> None:
+    from harness.run.show import closing_line, explain, show
+
+    show(results)
+    for result in results:
+        if not result.as_expected:
+            click.echo(explain(result) + "\n")
+    click.echo(closing_line(summary, seconds))
+
+
+@contextmanager
+def _bar(total: int, quiet: bool) -> Iterator[Tell]:
+    """A progress bar with the verdicts so far on stderr, where there is a terminal for it."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda results: None
+        return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    @contextmanager
-    def shown() -> Any:
-        with Progress(console=Console(stderr=True), transient=True,
-                      disable=quiet or not sys.stderr.isatty()) as progress:  # fmt: skip
-            task = progress.add_task("verifying", total=total)
-            yield lambda name: progress.update(task, advance=1, description=name)
+    counts: Counter[str] = Counter()
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total)
 
-    return shown()
+        def tell(results: list[Result]) -> None:
+            counts.update(result.verdict.verdict for result in results)
+            counts.update("not expected" for result in results if not result.as_expected)
+            shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+            progress.update(task, advance=1, description=shown)
+
+        yield tell

@@ -146,14 +146,6 @@ def test_signed_margin(gammabar, tmp_path):
     assert answer["rho_lo"] == answer["rho_hi"] == "-1"
 
 
-def test_verify_on_chosen_problems(gammabar):
-    code, out, _ = gammabar("verify", "--problem", "iris:0,1", "--problem", "iris:1,2", "--json")
-    document = json.loads(out)
-    assert code == 0
-    assert document["summary"] == {"holds": 2, "refuted": 0}
-    assert [r["separable"] for r in document["results"]] == [True, False]
-
-
 def test_list_problems(gammabar):
     entries = json.loads(gammabar("list", "problems", "--json")[1])
     assert {"mnist", "planted", "digits"} <= {entry["name"] for entry in entries}

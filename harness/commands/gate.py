@@ -1,0 +1,87 @@
+"""``gammabar gate [BASE]``: is this commit slower, hungrier or lazier than its base?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from harness.gate.compare import Finding
+
+
+@click.command("gate")
+@click.argument("base", required=False)
+@click.option("--bench", metavar="TEXT", help="Only benchmarks whose name contains TEXT.")
+@click.option("--counts-only", is_flag=True, help="Only what does not depend on the clock.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(base: str | None, bench: str | None, counts_only: bool, as_json: bool) -> int:
+    """Compare the working tree with BASE (a commit; default: the one benchmarks/BASE names).
+
+    Iterations, passes over the data, kernel evaluations and tightness must be equal, exactly; peak
+    memory may grow by a tenth; times are compared side by side, turn by turn, and a slowdown
+    counts if it recurs in three rounds. Exit code 1 on a regression.
+    """
+    from harness.gate.compare import compare
+    from harness.gate.plan import COUNTS, PLAN
+    from harness.gate.sides import ROOT, Pair, base_commit, checkout, same_lock
+    from harness.progress import bar
+
+    commit = base_commit(ROOT, base)
+    if find_spec("asv_runner") is None:
+        raise click.ClickException("the gate needs asv, which is not installed: pip install asv")
+    plan = [g for g in (COUNTS if counts_only else PLAN) if bench is None or bench in str(g)]
+    if not plan:
+        raise click.UsageError(f"no benchmark of the gate has {bench!r} in its name")
+    tree = checkout(ROOT, commit)
+    click.echo(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
+    if not same_lock(ROOT, tree):
+        click.echo("the lock files differ: both sides run with the packages installed now",
+                   err=True)  # fmt: skip
+    findings = []
+    with bar(len(plan), "comparing", as_json) as advance:
+        for finding in compare(plan, lambda: Pair(tree, ROOT, ROOT / "benchmarks")):
+            findings.append(finding)
+            advance(finding.name)
+    if all(f.verdict == "new" for f in findings):
+        raise click.ClickException(f"nothing was compared: {commit[:10]} can run none of this")
+    bad = [f for f in findings if f.verdict in ("worse", "failed")]
+    if as_json:
+        results = [asdict(f) for f in findings]
+        print_json({"base": commit, "regressions": len(bad), "results": results})
+    else:
+        _show(findings)
+    return 1 if bad else 0
+
+
+def _show(findings: list[Finding]) -> None:
+    """What changed, and how much did not."""
+    order = {"failed": 0, "worse": 1, "better": 2, "new": 3, "same": 4}
+    # Counts that are the same say nothing that the last line does not say.
+    told = [f for f in findings if f.verdict != "same" or f.kind != "track"]
+    rows = [
+        (f.name, f.verdict, _number(f.base, f.kind), _number(f.head, f.kind),
+         "" if f.ratio is None else f"{f.ratio:.3f}", f.confidence)
+        for f in sorted(told, key=lambda f: order[f.verdict])
+    ]  # fmt: skip
+    print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
+    tally = {v: sum(f.verdict == v for f in findings) for v in order}
+    bad = tally["failed"] + tally["worse"]
+    click.echo(
+        f"{bad or 'no'} regression{'' if bad == 1 else 's'} in {len(findings)} benchmarks "
+        f"({', '.join(f'{n} {v}' for v, n in tally.items() if n)})"
+    )
+
+
+def _number(value: float | None, kind: str) -> str:
+    if value is None:
+        return ""
+    if kind == "time":
+        return f"{1e3 * value:.3f} ms"
+    if kind == "peakmem":
+        return f"{value / 2**20:.1f} MiB"
+    return f"{value:g}"

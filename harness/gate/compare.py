@@ -1,0 +1,237 @@
+"""Deciding from measurements whether something got worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple
+
+from harness.gate.sides import Pair
+
+#: A change of speed below this factor is not distinguished from noise.
+SLOWER = 1.15
+#: Peak memory may grow by this factor, and must grow by this many bytes to count.
+MEMORY, BYTES = 1.10, 4 << 20
+#: A change counts if so many rounds of fresh processes show it, before as many others do not.
+ROUNDS, DOUBTS = 3, 2
+#: A first round without a change by this factor ends the matter.
+CLEAR = 1.07
+#: Turns of each side in a round, and seconds of a turn.
+TURNS, TURN = 21, 0.03
+
+Pairs = Callable[[], Pair]
+
+
+@dataclass(frozen=True)
+class Gated:
+    """A benchmark that the gate runs.
+
+    Attributes
+    ----------
+    name : str
+        asv's name: "bench_jst.Iteration.time_step".
+    parameters : tuple
+        Values of its parameters.
+    better : "lower", "higher" or "same"
+        For numbers that do not depend on the clock: which change is no regression.
+    """
+
+    name: str
+    parameters: tuple[Any, ...] = ()
+    better: str = "lower"
+
+    @property
+    def kind(self) -> str:
+        """ "time", "peakmem" or "track"."""
+        return self.name.rpartition(".")[2].partition("_")[0]
+
+    def __str__(self) -> str:
+        shown = ", ".join(str(value).strip("()") for value in self.parameters)
+        return f"{self.name}({shown})" if shown else self.name
+
+
+@dataclass
+class Finding:
+    """What the gate found about one benchmark.
+
+    Attributes
+    ----------
+    verdict : "same", "better", "worse", "new" or "failed"
+        Only "worse" and "failed" close the gate.
+    base, head : float or None
+        What was measured: seconds, bytes, or a count.
+    ratio : float or None
+        Head over base; for times the median over neighbouring turns.
+    confidence : str
+        How sure that is.
+    rounds : list of float
+        The ratio in each round.
+    """
+
+    name: str
+    kind: str
+    verdict: str = "same"
+    base: float | None = None
+    head: float | None = None
+    ratio: float | None = None
+    confidence: str = ""
+    rounds: list[float] = field(default_factory=list)
+
+
+class Turn(NamedTuple):
+    """Seconds per call of both sides in neighbouring turns, and of the reference work in each."""
+
+    base: float
+    head: float
+    base_reference: float
+    head_reference: float
+
+    @property
+    def ratio(self) -> float:
+        """Head over base, by the clock."""
+        return self.head / self.base
+
+    @property
+    def beside(self) -> float:
+        """Head over base, each in units of the reference work beside it."""
+        return self.ratio * self.base_reference / self.head_reference
+
+
+def compare(plan: Sequence[Gated], pairs: Pairs) -> Iterator[Finding]:
+    """Run every benchmark on both sides, each as often as it takes to be sure.
+
+    Parameters
+    ----------
+    plan : sequence of Gated
+    pairs : callable
+        Starts a fresh pair of processes.
+    """
+    counts = [gated for gated in plan if gated.kind == "track"]
+    while counts:  # one pair does them all, unless it breaks
+        with pairs() as pair:
+            while counts:
+                finding = count(counts.pop(0), pair)
+                yield finding
+                if finding.verdict == "failed":
+                    break
+    for gated in plan:
+        if gated.kind != "track":
+            yield recurring(gated, pairs)
+
+
+def count(gated: Gated, pair: Pair) -> Finding:
+    """Compare numbers that do not depend on the clock."""
+    finding = Finding(str(gated), gated.kind)
+    if not _opened(gated, pair, finding) or (values := _values(pair, finding)) is None:
+        return finding
+    finding.confidence = "exact"
+    base, head = values
+    if base == head or (math.isnan(base) and math.isnan(head)):
+        return finding
+    improved = {"lower": head < base, "higher": head > base, "same": False}[gated.better]
+    finding.verdict = "better" if improved else "worse"
+    return finding
+
+
+def recurring(gated: Gated, pairs: Pairs) -> Finding:
+    """Compare times or peak memory; a change counts if it recurs."""
+    finding = Finding(str(gated), gated.kind)
+    examine, limit = (_time, SLOWER) if gated.kind == "time" else (_memory, MEMORY)
+    turns: list[Turn] = []
+    worse = better = doubts = 0
+    while max(worse, better) < ROUNDS and doubts < DOUBTS and not (worse and better):
+        with pairs() as pair:
+            change = examine(pair, finding, turns) if _opened(gated, pair, finding) else None
+        if change is None:  # it does not run, and the finding says why
+            return finding
+        worse, better = worse + (change > limit), better + (change < 1 / limit)
+        doubts += 1 / limit <= change <= limit
+        if worse == better == 0 and 1 / CLEAR < change < CLEAR:
+            break
+    finding.verdict = "worse" if worse == ROUNDS else "better" if better == ROUNDS else "same"
+    interval = f"{spread(turns)} (95 %), " if turns else ""
+    number, most = len(finding.rounds), max(worse, better)
+    word = "better" if better > worse else "worse"
+    finding.confidence = interval + (
+        f"{word} in {most} of {number} rounds" if number > 1 else "1 round"
+    )
+    return finding
+
+
+def _opened(gated: Gated, pair: Pair, finding: Finding) -> bool:
+    """Set a benchmark up on both sides; if that fails, say why."""
+    base, head = pair.ask(open=gated.name, parameters=gated.parameters)
+    if "error" in head or ("skip" in head and "kind" in base):
+        finding.verdict = "failed"
+        finding.confidence = head.get("error") or "it is gone: " + head["skip"]
+        return False
+    if "kind" not in base or "kind" not in head:
+        finding.verdict, finding.confidence = "new", "the base cannot run it"
+        return False
+    return True
+
+
+def _values(pair: Pair, finding: Finding) -> tuple[float, float] | None:
+    """Run a benchmark that yields a number, on both sides."""
+    base, head = pair.ask(value=True)
+    for side, answer in (("now", head), ("base", base)):
+        if "error" in answer:
+            finding.verdict, finding.confidence = "failed", f"{side}: {answer['error']}"
+            return None
+    finding.base, finding.head = float(base["value"]), float(head["value"])
+    finding.ratio = finding.head / finding.base if finding.base else None
+    return finding.base, finding.head
+
+
+def _memory(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
+    """One round of a peakmem benchmark: by which factor memory grew, 1 if by next to nothing."""
+    values = _values(pair, finding)
+    if values is None:
+        return None
+    base, head = values
+    finding.rounds.append(head / base)
+    return head / base if abs(head - base) >= BYTES else 1.0
+
+
+def _time(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
+    """One round of a time benchmark, which adds its turns to those of earlier rounds."""
+    now = []
+    for number in range(TURNS + 1):
+        base, head = pair.turns(TURN, head_first=number % 2 == 0)
+        if trouble := head.get("error") or base.get("error"):
+            finding.verdict, finding.confidence = "failed", str(trouble)
+            return None
+        if number:  # the first turn warms both up
+            now.append(Turn(base["time"], head["time"], base["reference"], head["reference"]))
+    turns += now
+    finding.base, finding.head = min(t.base for t in turns), min(t.head for t in turns)
+    finding.ratio = median(t.ratio for t in turns)
+    finding.rounds.append(median(t.ratio for t in now))
+    return agreed(now)
+
+
+def agreed(turns: Sequence[Turn]) -> float:
+    """By which factor the head is slower, as far as three views of a round agree; 1 if they do not.
+
+    They are the typical turn, the typical turn beside the reference work, and the best turn.
+    """
+    ratios = (
+        median(t.ratio for t in turns),
+        median(t.beside for t in turns),
+        min(t.head for t in turns) / min(t.base for t in turns),
+    )
+    return min(ratios) if min(ratios) > 1 else min(1.0, max(ratios))
+
+
+def spread(turns: Sequence[Turn]) -> str:
+    """A 95 % interval of the median ratio, from the ranks of the turns."""
+    ratios = sorted(t.ratio for t in turns)
+    n = len(ratios)
+    # The median lies outside (k-th smallest, k-th largest) with probability 2 P(Bin(n, ½) < k).
+    tail, k = 0.0, 0
+    while k < n // 2 and tail + math.comb(n, k) / 2**n <= 0.025:
+        tail += math.comb(n, k) / 2**n
+        k += 1
+    return f"{ratios[max(k - 1, 0)]:.2f} to {ratios[min(n - k, n - 1)]:.2f}"

@@ -1,0 +1,154 @@
+"""The two sides of the gate: source trees, and processes that run benchmarks of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryFile, mkdtemp
+from threading import Timer
+from typing import Any, Self
+
+from problems import ProblemError
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = Path(__file__).with_name("worker.py")
+
+#: A process that has not answered after so many seconds never will.
+PATIENCE = 300.0
+
+
+def base_commit(root: Path, named: str | None) -> str:
+    """The commit to compare with: the one given, or the one that benchmarks/BASE names."""
+    if not (root / "benchmarks").is_dir() or not (root / ".git").exists():
+        raise ProblemError(f"the gate runs in a clone of the repository, which {root} is not")
+    if named is None:
+        file = root / "benchmarks" / "BASE"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        named = next((ln.strip() for ln in lines if ln.strip() and not ln.startswith("#")), None)
+        if named is None:
+            raise ProblemError("benchmarks/BASE names no commit: name the one to compare with")
+    found = _git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}", check=False)
+    if found.returncode:
+        raise ProblemError(
+            f"{named!r} is no commit of this repository (a shallow clone lacks old ones: "
+            "`git fetch --unshallow`)"
+        )
+    return found.stdout.decode().strip()
+
+
+def checkout(root: Path, commit: str) -> Path:
+    """The files of a commit, in a folder of their own that is kept for the next time."""
+    folder = root / ".asv" / "gate" / commit
+    if folder.exists():
+        return folder
+    archive = _git(root, "archive", "--format=tar", commit).stdout
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(mkdtemp(dir=folder.parent))
+    with tarfile.open(fileobj=BytesIO(archive)) as tar:
+        tar.extractall(part, filter="data")
+    try:
+        part.rename(folder)  # at once, so that what exists is complete
+    except OSError:  # another gate was faster
+        shutil.rmtree(part)
+    return folder
+
+
+def same_lock(root: Path, tree: Path) -> bool:
+    """Whether both trees ask for the same packages."""
+    name = "requirements.lock"
+    return (tree / name).is_file() and (tree / name).read_bytes() == (root / name).read_bytes()
+
+
+def _git(root: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(["git", *arguments], cwd=root, check=check, capture_output=True)
+    except FileNotFoundError:
+        raise ProblemError("the gate needs git to find the commit to compare with") from None
+    except subprocess.CalledProcessError as error:
+        raise ProblemError(f"git {arguments[0]}: {error.stderr.decode().strip()}") from None
+
+
+class Side:
+    """A process that runs benchmarks with the packages of one source tree.
+
+    Both sides use the benchmarks of the working tree, lest a changed benchmark looks like a changed
+    solver.
+    """
+
+    def __init__(self, tree: Path, benchmarks: Path) -> None:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        self._said = TemporaryFile("w+", errors="replace")  # noqa: SIM115 (until `close`)
+        # -P: the folder of the worker must not shadow modules of the tree.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(WORKER), str(benchmarks)],
+            env=environment | {"PYTHONPATH": str(tree)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+            cwd=tree,
+        )
+
+    def tell(self, **command: Any) -> None:
+        """Send a command."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(command) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the answer says so
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for the answer to the last command; one with "error" if there is none."""
+        assert self._process.stdout is not None
+        timer = Timer(PATIENCE, self._process.kill)
+        timer.start()
+        line = self._process.stdout.readline()
+        timer.cancel()
+        if not line:
+            code = self._process.wait()
+            self._said.seek(0)
+            last = self._said.read().strip().splitlines()[-1:]
+            return {"error": ": ".join([f"the process ended with exit code {code}", *last])}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+        self._said.close()
+
+
+class Pair:
+    """Both sides."""
+
+    def __init__(self, base: Path, head: Path, benchmarks: Path) -> None:
+        self.base, self.head = Side(base, benchmarks), Side(head, benchmarks)
+
+    def ask(self, **command: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Answers of base and head, who work at the same time."""
+        self.base.tell(**command)
+        self.head.tell(**command)
+        return self.base.answer(), self.head.answer()
+
+    def turns(self, seconds: float, head_first: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Answers of base and head to {"slice": seconds}, one after the other."""
+        answers = {}
+        for side in (self.head, self.base) if head_first else (self.base, self.head):
+            side.tell(slice=seconds)
+            answers[side] = side.answer()
+        return answers[self.base], answers[self.head]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.base.close()
+        self.head.close()

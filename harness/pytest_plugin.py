@@ -1,0 +1,58 @@
+"""The pytest plugin: theorem-bound checks in a user's own tests.
+
+    def test_mine(check_bound):
+        check_bound("jst.thm3.1.1", MySolver(), problem="planted:n=200,d=10,gamma=0.1,seed=0",
+                    iterations=500)
+
+The package registers it; nothing has to be imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.court.judge import Verdict
+
+# Nothing else is imported here: pytest loads this file in every run, whether it is used or not.
+
+
+@pytest.fixture
+def check_bound() -> Callable[..., Verdict]:
+    """Check a statement at every iterate of a solver, and fail the test unless it holds.
+
+    ``check_bound(statement, solver, problem=…, iterations=200, seed=0)`` returns the verdict.
+
+    - `statement`: an id (see ``gammabar list statements``) or a list of them, in which case a list
+      of verdicts is returned and the solver runs once;
+    - `solver`: an object with ``iterates(problem, rng)``;
+    - `problem`: a text as on the command line, or a `problems.Problem`.
+
+    A statement whose assumptions the problem does not meet says nothing about the solver: the test
+    is then skipped, with the reason, rather than passed.
+    """
+    return _check
+
+
+def _check(
+    statement: str | list[str],
+    solver: Any,
+    problem: Any,
+    iterations: int = 200,
+    seed: int = 0,
+) -> Any:
+    __tracebackhide__ = True
+    from harness.court.bound import BoundViolated, check_bounds
+
+    wanted = [statement] if isinstance(statement, str) else list(statement)
+    try:
+        verdicts = check_bounds(wanted, solver, problem, iterations=iterations, seed=seed)
+    except BoundViolated as violated:
+        pytest.fail(str(violated), pytrace=False)
+    idle = [v for v in verdicts if v.verdict == "inapplicable"]
+    if idle:
+        pytest.skip("; ".join(f"{v.statement} is inapplicable: {v.reason}" for v in idle))
+    return verdicts[0] if isinstance(statement, str) else verdicts

@@ -1,0 +1,1 @@
+"""Runs: a plan of trajectories, carried out in parallel, stored, and reported."""

@@ -1,0 +1,84 @@
+"""A process that carries out tasks: ``python -m harness.run.child``, started by `harness.run.crew`.
+
+Lines of JSON come in on stdin and go out on what was stdout; what a solver prints goes to stderr.
+It ends as soon as its parent does, in whatever way.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from typing import Any
+
+from harness.run.limits import GRACE
+
+
+def main(dump: int) -> None:
+    """Answer requests until the parent closes the pipe.
+
+    Parameters
+    ----------
+    dump : int
+        File descriptor for the stack, should the parent ask where this process hangs.
+    """
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
+    faulthandler.register(signal.SIGUSR1, file=dump)
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+
+    while True:
+        _answer(channel, _handle(json.loads(requests.get()), dump))
+
+
+def _listen(requests: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        requests.put(line)
+    os._exit(0)  # the parent is gone, even if a task is under way
+
+
+def _answer(channel: Any, message: dict[str, Any]) -> None:
+    channel.write(json.dumps(message) + "\n")
+    channel.flush()
+
+
+def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
+    if "ready" in request:
+        return {}
+    if "probe" in request:
+        return _probe(request["probe"], request["code"])
+    from harness.run.task import Task
+    from harness.run.worker import perform, warm_up
+
+    if "warm" in request:  # the heavy imports, which no time limit should count
+        warm_up()
+        return {"warm": True}
+    task = Task.from_dict(request)
+    # Should the parent be gone while compiled code keeps the interpreter, nothing else ends us.
+    faulthandler.dump_traceback_later(task.limit + 2 * GRACE, exit=True, file=dump)
+    try:
+        return perform(task).as_dict()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _probe(text: str, code: str) -> dict[str, Any]:
+    """Whether a user's solver can be loaded, and which one of the registry it stands for."""
+    from harness.solver_file import load
+    from problems import ProblemError
+
+    try:
+        solver = load(text, code)
+    except ProblemError as error:
+        return {"error": str(error)}
+    return {"name": getattr(getattr(solver, "card", None), "name", None)}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

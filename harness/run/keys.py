@@ -1,0 +1,147 @@
+"""Content hashes: a stored result counts only as long as nothing that it depends on has changed."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import inspect
+import json
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harness.court.statement import Statement
+from harness.run.registry import find_statements
+from harness.run.task import Task
+from harness.run.texts import solver_name, split_problem
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_PACKAGES = ("problems", "oracle", "solvers", "harness")
+#: Their results may differ in the last digit from version to version.
+_LIBRARIES = ("gammabar", "numpy", "scipy", "numba", "python-flint")
+#: Every task depends on these, partly through imports by name, which a parser does not see.
+_ALWAYS = ("problems/*.py", "oracle/*.py", "harness/court/*.py", "harness/run/worker.py")
+
+
+def key(task: Task) -> str:
+    """The hash of a task: problem, solver, statements, their source, seed and iterations."""
+    data = split_problem(task.problem)[0] if task.problem else ""
+    parts: dict[str, Any] = {
+        "statements": task.statements,
+        "problem": task.problem,
+        "file": _file(data),
+        "solver": task.solver,
+        "code": task.code,
+        "run": (task.iterations, task.seed, task.unit),
+        "planned": task.planned,
+        "source": source(_modules(task)),
+        "libraries": _versions(),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _file(data: str) -> str | None:
+    """The hash of a file of the user; data sets have pinned sums, generators are source code."""
+    path = Path(data)
+    if not data or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _modules(task: Task) -> tuple[str, ...]:
+    names = {name for one in find_statements(task.statements) for name in _homes(one)}
+    if task.solver and task.code is None:
+        from solvers.registry import solver
+
+        names.add(str(solver(solver_name(task.solver)).__module__))
+    return tuple(sorted(names))
+
+
+@cache
+def _homes(statement: Statement) -> tuple[str, ...]:
+    """The module of a statement; all of them if it is registered elsewhere than it is written."""
+    name = str(statement.body.__module__)
+    path = _path(name)
+    if path is None or f'"{statement.id}"' in path.read_text(encoding="utf-8"):
+        return (name,)
+    folder = _ROOT / "harness" / "statements"
+    return (name, *(f"harness.statements.{p.stem}" for p in sorted(folder.glob("*.py"))))
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {"python": sys.version}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = ""  # run from a folder, without installation
+    return found
+
+
+@cache
+def source(modules: tuple[str, ...]) -> str:
+    """The hash of modules and of all modules of the project that they import, in any way."""
+    always = [path for pattern in _ALWAYS for path in _ROOT.glob(pattern)]
+    todo = [*modules, *(".".join(p.relative_to(_ROOT).with_suffix("").parts) for p in always)]
+    found: dict[str, str] = {}
+    while todo:
+        name = todo.pop()
+        if name in found:
+            continue
+        found[name], imported = _read(name)
+        todo += imported
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+
+
+def whole() -> str:
+    """The hash of all source code of the project, and of the libraries that matter."""
+    files = sorted(path for package in _PACKAGES for path in (_ROOT / package).rglob("*.py"))
+    found = {str(p.relative_to(_ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+    return hashlib.sha256(json.dumps([found, _versions()]).encode()).hexdigest()
+
+
+@cache
+def _read(name: str) -> tuple[str, tuple[str, ...]]:
+    """The hash of a module, and what it imports of the project."""
+    path = _path(name)
+    if path is None:  # a test's own module, or one that exists in memory alone
+        module = sys.modules.get(name)
+        file = inspect.getsourcefile(module) if module else None
+        return (hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""), ()
+    text = path.read_bytes()
+    imported = _imports(ast.parse(text), name, path.name == "__init__.py")
+    return hashlib.sha256(text).hexdigest(), tuple(one for one in imported if _path(one))
+
+
+def _imports(tree: ast.AST, name: str, package: bool) -> Iterable[str]:
+    """What a module imports anywhere in it, but for imports that only a type checker sees."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield from _imports(node, name, package)
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = name.split(".")
+                parts = parts[: len(parts) - node.level + package]
+                base = ".".join([*parts, *filter(None, [base])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+@cache
+def _path(name: str) -> Path | None:
+    if name.partition(".")[0] not in _PACKAGES:
+        return None
+    base = _ROOT.joinpath(*name.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None

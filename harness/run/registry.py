@@ -1,0 +1,38 @@
+"""All that a plan may contain: the checks of the oracle, and the statements of the sources."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from harness.court.statement import Statement
+from harness.oracle_plan import ORACLE_CHECKS
+from harness.statements import load_statements
+from problems import ProblemError
+
+
+def everything() -> dict[str, Statement]:
+    """The checks of the oracle, then the registered statements, by id."""
+    return ORACLE_CHECKS | load_statements()
+
+
+def find_statements(identifiers: Iterable[str]) -> list[Statement]:
+    """Statements by their ids."""
+    known = everything()
+    return [known[one] if one in known else _unknown(one, known) for one in identifiers]
+
+
+def find_sources(sources: Iterable[str]) -> list[Statement]:
+    """All statements of sources: "jst", "tyurin", "rp", "lec", "gb", "oracle"."""
+    known = everything().values()
+    names = sorted({statement.source for statement in known})
+    for source in sources:
+        if source not in names:
+            raise ProblemError(f"{source!r} is no source (there are {', '.join(names)})")
+    return [statement for statement in known if statement.source in sources]
+
+
+def _unknown(identifier: str, known: dict[str, Statement]) -> Statement:
+    close = difflib.get_close_matches(identifier, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else " (see `gammabar list statements`)"
+    raise ProblemError(f"{identifier!r} is no statement{hint}")

@@ -1,0 +1,122 @@
+"""Results for people: a table by source, and what was not expected in full."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from dataclasses import replace
+from itertools import groupby
+
+from harness.court.message import explain as explain_verdict
+from harness.output import print_table
+from harness.run.registry import everything
+from harness.run.results import VERDICTS, Result
+
+#: Verdicts as people read them, worst first.
+_ORDER = ("refuted", "undecided", "holds", "inapplicable")
+COLUMNS = ("statement", "problems", "verdict", "tightness", "worst t", "")
+
+
+def show(results: list[Result]) -> None:
+    """Print one table per source, with one line per statement."""
+    known = everything()
+    order = {identifier: place for place, identifier in enumerate(known)}
+    sources = list(dict.fromkeys(statement.source for statement in known.values()))
+    ordered = sorted(results, key=lambda r: (sources.index(r.source), order[r.verdict.statement]))
+    for source, of_source in groupby(ordered, key=lambda result: result.source):
+        rows = [
+            _row(identifier, list(group))
+            for identifier, group in groupby(of_source, key=lambda r: r.verdict.statement)
+        ]
+        print_table((source, *COLUMNS[1:]), rows)
+
+
+def _row(identifier: str, results: list[Result]) -> tuple[str, ...]:
+    wrong = [result for result in results if not result.as_expected]
+    refuted = [result for result in results if result.verdict.verdict == "refuted"]
+    worst = max(wrong or refuted or results, key=_tightness)
+    tightness = _tightness(worst)
+    worst_t = worst.verdict.worst_t
+    return (
+        identifier,
+        _problems(results),
+        _verdict(results),
+        f"{tightness:.4g}" if math.isfinite(tightness) else "—",
+        "—" if worst_t is None else str(worst_t),
+        "✓" if all(result.as_expected for result in results) else "✗",
+    )
+
+
+def _tightness(result: Result) -> float:
+    value = result.verdict.tightness
+    return -math.inf if value is None or math.isnan(value) else value
+
+
+def _problems(results: list[Result]) -> str:
+    names = list(dict.fromkeys(result.problem for result in results))
+    if len(names) == 1:
+        return names[0] or "its own data"
+    return f"{len(names)} problems"
+
+
+def _verdict(results: list[Result]) -> str:
+    """The verdict, or how often there is each, and whether a refutation was expected."""
+    counts = Counter(result.verdict.verdict for result in results)
+    refuted = [result for result in results if result.verdict.verdict == "refuted"]
+    parts = []
+    for name in sorted(counts, key=_ORDER.index):
+        text = name if len(counts) == 1 else f"{counts[name]} {name}"
+        if name == "refuted":
+            text += " (expected)" if all(r.as_expected for r in refuted) else " (not expected)"
+        parts.append(text)
+    failures = sum(bool(result.verdict.failure) for result in results)
+    return ", ".join(parts) + (f", {failures} failed" if failures else "")
+
+
+def closing_line(summary: dict[str, int], seconds: float) -> str:
+    """What it all amounts to."""
+    counts = ", ".join(f"{summary[name]} {name}" for name in VERDICTS if summary[name])
+    wrong = summary["unexpected"]
+    failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
+    judgement = f"{wrong} not expected{failed}" if wrong else "all as expected"
+    total = summary["results"]
+    return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement} ({seconds:.0f} s)"
+
+
+def explain(result: Result) -> str:
+    """A result that was not expected, in full."""
+    statement = everything()[result.verdict.statement]
+    solver = result.solver.rpartition(":")[2] if is_file(result.solver) else result.solver
+    verdict = result.verdict
+    if verdict.failure:  # how tight the claim was until then is beside the point
+        verdict = replace(verdict, worst_t=None, what="", where="", left="", right="", slack=None)
+    text = explain_verdict(
+        statement, verdict, problem=result.problem, solver=solver,
+        reproduce=reproduce(result),
+    )  # fmt: skip
+    if result.expected == "refuted":
+        text += f"\n    expected  refuted: {statement.note or 'see the registry'}"
+    return text
+
+
+def is_file(solver: str) -> bool:
+    """Whether a solver is named by a file and a class."""
+    return solver.rpartition(":")[0].endswith(".py")
+
+
+def reproduce(result: Result) -> str:
+    """A command that leads to the same result."""
+    words = ["gammabar", "verify"]
+    if result.solver:
+        words += ["--solver-file" if is_file(result.solver) else "--solver", result.solver]
+    words += ["--statement", result.verdict.statement]
+    if result.problem:
+        words += ["--problem", result.problem]
+    if everything()[result.verdict.statement].way in ("iterates", "stopping"):
+        worst = result.verdict.worst_t
+        refuted = result.verdict.verdict == "refuted" and worst is not None
+        words += ["--iterations", str(worst if refuted else result.iterations)]
+    if result.seed:
+        words += ["--seed", str(result.seed)]
+    return shlex.join(words)

@@ -1,0 +1,104 @@
+"""What is run at once, and what comes of it; both travel between processes as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from harness.court.judge import Verdict
+
+#: Seconds that a trajectory may take, unless the user says otherwise.
+TIME_LIMIT = 300.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one solver that several statements hear, or one statement that needs none.
+
+    Attributes
+    ----------
+    statements : tuple of str
+        Their ids.
+    expected : tuple of str
+        What is expected of each: "holds", "refuted", "either", or "inapplicable" where the data
+        are not on this machine.
+    problem : str
+        As `harness.run.texts.open_problem` takes it; "" for a statement that brings its own data.
+    solver : str
+        As `harness.run.texts.open_solver` takes it, or "my.py:MySolver"; "" if there is none, or
+        the statement takes one by itself.
+    code : str or None
+        The text of the user's file; None if the solver is one of the registry.
+    iterations, seed : int
+        See `harness.court.trial.Trial`.
+    unit : bool
+        Whether rows are divided by their largest norm.
+    planned : bool
+        Whether the plan is ours: then a problem that does not fit the solver is a mistake.
+    limit : float
+        Seconds that it may take.
+    """
+
+    statements: tuple[str, ...]
+    expected: tuple[str, ...]
+    problem: str = ""
+    solver: str = ""
+    code: str | None = None
+    iterations: int = 0
+    seed: int = 0
+    unit: bool = False
+    planned: bool = True
+    limit: float = TIME_LIMIT
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From JSON."""
+        lists = {name: tuple(values[name]) for name in ("statements", "expected")}
+        return cls(**(values | lists))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdicts of one task, in the order of its statements, and the seconds it took."""
+
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether the solver did not do its part: such an outcome is shown, but not kept."""
+        return any(verdict.failure for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"verdicts": [v.as_dict() for v in self.verdicts], "seconds": self.seconds}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From JSON."""
+        return cls(tuple(verdict_from(v) for v in values["verdicts"]), float(values["seconds"]))
+
+    @classmethod
+    def failure(cls, task: Task, failure: str, reason: str, seconds: float = 0.0) -> Self:
+        """Nothing is known, because something went wrong."""
+        return cls(
+            tuple(Verdict(s, "undecided", reason=reason, failure=failure) for s in task.statements),
+            seconds,
+        )
+
+    @classmethod
+    def inapplicable(cls, task: Task, reason: str, seconds: float = 0.0) -> Self:
+        """The problem does not fit."""
+        return cls(
+            tuple(Verdict(s, "inapplicable", reason=reason) for s in task.statements), seconds
+        )
+
+
+def verdict_from(values: dict[str, Any]) -> Verdict:
+    """A verdict from what `Verdict.as_dict` wrote; what this version does not know is left out."""
+    known = {field.name for field in fields(Verdict)}
+    return Verdict(**{name: value for name, value in values.items() if name in known})

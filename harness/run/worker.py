@@ -1,0 +1,156 @@
+"""Carries out one task, whatever the solver does."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.court.case import Case
+from harness.court.judge import Verdict, examine, hear
+from harness.court.statement import Statement
+from harness.court.view import Fault, View
+from harness.run.limits import Crashed, Unfit, crashed, time_limit
+from harness.run.registry import everything, find_statements
+from harness.run.task import Outcome, Task
+from harness.run.texts import open_problem, open_solver
+from problems import Problem, ProblemError
+
+if TYPE_CHECKING:
+    from solvers import Iterate
+
+
+def warm_up() -> None:
+    """Import what tasks need, so that none has to wait for it, or is interrupted in the midst."""
+    everything()
+    case = Case(open_problem("loss-spike"), unit=True)
+    case.problem.softmin(case.problem.origin())
+    assert case.truth.separable
+
+
+def perform(task: Task) -> Outcome:
+    """The verdicts of a task; failures of the solver are among them, and never raised."""
+    start = perf_counter()
+    statements = find_statements(task.statements)
+    file = _file(task)
+    try:
+        # What a solver prints must not get into the JSON document on stdout.
+        with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
+            outcome = Outcome(tuple(_verdicts(task, statements)), 0.0)
+    except Fault as fault:
+        outcome = Outcome.failure(task, fault.failure, str(fault))
+    except (Unfit, ProblemError) as error:
+        outcome = (
+            Outcome.failure(task, "crashed", str(error))
+            if task.planned and "inapplicable" not in task.expected
+            else Outcome.inapplicable(task, str(error))
+        )
+    except Exception as error:
+        outcome = Outcome.failure(task, "crashed", str(crashed(error, file)))
+    return Outcome(outcome.verdicts, round(perf_counter() - start, 6))
+
+
+def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
+    problem = _problem(task.problem) if task.problem else None
+    if statements[0].way not in ("iterates", "stopping"):
+        solver = _solver(task) if task.solver else None
+        case = Case(problem, solver, unit=task.unit, name=task.problem, seed=task.seed)
+        return [examine(statement, case) for statement in statements]
+    try:
+        return hear(Trajectory(task, problem), statements, task.iterations)
+    except (Unfit, ProblemError):
+        raise
+    except Exception:
+        # A statement raised it: hear them one by one, so that it spoils its own verdict alone.
+        if len(statements) == 1:
+            raise
+        return [_alone(task, problem, statement) for statement in statements]
+
+
+def _alone(task: Task, problem: Problem | None, statement: Statement) -> Verdict:
+    try:
+        return hear(Trajectory(task, problem), [statement], task.iterations)[0]
+    except Exception as error:
+        module = sys.modules.get(getattr(statement.body, "__module__", ""))
+        reason = str(crashed(error, getattr(module, "__file__", None) or ""))
+        return Verdict(statement.id, "undecided", failure="crashed", reason=reason)
+
+
+@lru_cache(maxsize=8)
+def _problem(text: str) -> Problem:
+    return open_problem(text)
+
+
+def _file(task: Task) -> str:
+    """The user's file, if the solver is in one."""
+    return task.solver.rpartition(":")[0] if task.code is not None else ""
+
+
+def _solver(task: Task) -> Any:
+    if task.code is None:
+        return open_solver(task.solver)
+    from harness.solver_file import load
+
+    return load(task.solver, task.code)
+
+
+class Trajectory(Case):
+    """A case whose solver is not trusted to behave."""
+
+    def __init__(self, task: Task, problem: Problem | None) -> None:
+        solver = _solver(task)
+        self.foreign = task.code is not None
+        self.file = _file(task) or inspect.getsourcefile(type(solver)) or ""
+        super().__init__(problem, solver, unit=task.unit, name=task.problem, seed=task.seed)
+
+    def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
+        """The iterates; what goes wrong in the solver on trial is a `Fault`."""
+        if solver is not None:
+            yield from super().views(solver, rng)
+            return
+        for claimed in self._iterates(self.rng() if rng is None else rng):
+            yield View(self._checked(claimed) if self.foreign else claimed, self)
+
+    def _iterates(self, rng: np.random.Generator) -> Iterator[Any]:
+        count, last = 0, None
+        try:
+            for last in self.solver.iterates(self.ledger.problem, rng):
+                count += 1
+                yield last
+        except ProblemError as error:
+            if count or self.foreign:
+                raise crashed(error, self.file) from error
+            raise Unfit(str(error)) from error
+        except (Exception, SystemExit) as error:
+            raise crashed(error, self.file) from error
+        if self.foreign and not (count and _halts(last)):
+            after = f"after t = {count - 1}" if count else "before the first one"
+            raise Crashed(
+                f"the iterates end {after}: they must go on without end, but for a method that"
+                ' stops by itself, whose last iterate has extra["halt"]'
+            )
+
+    def _checked(self, claimed: Any) -> Iterate:
+        """What a user's solver yields, as an iterate that nobody changes any more."""
+        from dataclasses import replace
+
+        from solvers import Iterate
+
+        if not isinstance(claimed, Iterate):
+            kind = type(claimed).__name__
+            raise Crashed(f"iterates yields {kind}, not solvers.Iterate(t=…, w=…)")
+        try:
+            w = np.array(claimed.w, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise Crashed(f"w_{claimed.t} is no vector of numbers: {error}") from None
+        return replace(claimed, w=w)
+
+
+def _halts(iterate: Any) -> bool:
+    return bool(getattr(iterate, "extra", {}).get("halt"))

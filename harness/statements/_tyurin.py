@@ -1,0 +1,165 @@
+"""What the statements of Tyurin (2024) share: σ_i, S_t and combinations, with error bounds.
+
+Rows are a_i here and y_i a_i in the paper, θ is w, the margin μ is γ̄, and the step size γ is the
+solver's ``step``. As in the paper, rows may have any norm; R is the largest.
+
+A bound on the error of a quantity holds for any evaluation in doubles from the delivered w, in any
+order of summation: for the one made here, and for the one that a solver made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+
+from harness.court.case import Case
+from harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number, upper
+from harness.court.space import Floats, Space
+from harness.court.vectors import Vec
+from harness.court.view import View
+from oracle.integers import integer_rows
+from problems import DenseProblem, Problem, SparseProblem, load
+
+SOURCE = "Tyurin (2024)"
+
+Mask = NDArray[np.bool_]
+
+
+# Assumptions
+
+
+def has_step(case: Case) -> str | None:
+    """The solver says what its γ is."""
+    step = getattr(case.solver, "step", None)
+    usable = isinstance(step, int | float) and 0 < step < float("inf")
+    return None if usable else "the solver has no attribute `step` with a positive number"
+
+
+def step_of(case: Case) -> Number:
+    """γ."""
+    return number(float(case.solver.step))
+
+
+def linear(case: Case) -> str | None:
+    """The rows are vectors of ℝ^d, in the units of the data."""
+    known = isinstance(case.problem, DenseProblem | SparseProblem) and not case.unit
+    return None if known else "this is about points of ℝ^d in the units of their data"
+
+
+def same_data(problem: Problem, spec: str) -> bool:
+    """Whether a problem is the one of that name, row by row."""
+    other = load(spec)
+    same = problem.n == other.n and problem.dimension == other.dimension
+    return same and problem.digest() == other.digest()
+
+
+# Rounding
+
+
+def per_sum(space: Space) -> float:
+    """Relative error of one sum over n rows, with the functions that its terms were made by.
+
+    Logarithms and exponentials in doubles err by a few units in the last place; weights that
+    matter are exponentials of numbers of at most 745.
+    """
+    return ROUNDOFF * (4 * space.n + space.dimension + 2048)
+
+
+def least(space: Space) -> float:
+    """What the norm of the zero vector may be bounded by: numbers below are nothing."""
+    return 8 * upper(space.norm(np.zeros(space.dimension)))
+
+
+def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
+    """Aᵀv for weights in doubles, whose errors add up to at most `off`."""
+    mass = float(np.abs(weights).sum())
+    error = ROUNDOFF * (space.n + space.dimension + 64) * mass + off
+    return Vec(space, space.problem.combine(weights), error * space.radius * SAFETY + TINY)
+
+
+class Logistic:
+    """σ_i = 1/(1 + exp⟨a_i, w⟩) at an iterate.
+
+    A score that is off by e changes log σ_i by at most e min(1, exp(⟨a_i, w⟩ + e)), for the
+    derivative of −log(1 + exp s) is −1/(1 + exp(−s)). Scores are taken to be off by twice their
+    error bound, which covers the rounding of log σ_i, a number of their size.
+
+    Attributes
+    ----------
+    logs, sigma : arrays
+        log σ_i and σ_i.
+    relative : array
+        Bounds of the relative errors of the σ_i.
+    """
+
+    def __init__(self, it: View) -> None:
+        self.space = it.space
+        scores, e = it.score_doubles, min(2 * it.score_error, 300.0)
+        self.logs: Floats = log_expit(-scores)
+        self.sigma: Floats = np.exp(self.logs)
+        change = e * np.exp(np.minimum(scores + e, 0.0))
+        self.relative: Floats = np.expm1(change) * SAFETY + per_sum(it.space)
+
+    def sum(self) -> tuple[float, float]:
+        """Σ_i σ_i, and a bound on its error; a σ_i that underflows is off by less than u."""
+        lost = float(self.sigma @ self.relative) + ROUNDOFF * self.space.n
+        return float(self.sigma.sum()), lost * SAFETY
+
+    def pull(self) -> Vec:
+        """Σ_i σ_i a_i."""
+        return combination(self.space, self.sigma, self.sum()[1])
+
+    def mean(self) -> Vec:
+        """Σ_i σ_i a_i / Σ_i σ_i, also where every σ_i underflows.
+
+        Relative errors r_i of the σ_i move this mean of the rows by Σ q_i r_i (a_i − mean), over
+        1 − Σ q_i r_i; and two means of the rows are never further apart than 2R.
+        """
+        raw = np.exp(self.logs - self.logs.max())
+        q = raw / raw.sum()
+        off = float(q @ self.relative) * SAFETY
+        moved = 2 * off / (1 - off) if off < 0.5 else 2.0
+        return combination(self.space, q, min(moved, 2.0))
+
+
+def misclassified(it: View) -> tuple[Mask, Mask]:
+    """S_t = {i : ⟨a_i, w_t⟩ ≤ 0}, and the rows whose side rounding may change.
+
+    Where a score is too close to 0 for its error bound, it is decided exactly if doubles compute
+    it without rounding in whatever order (small integers, or w = 0): then so does every solver.
+    Otherwise a solver may see it on either side, and the row is doubtful, and not in S_t.
+    """
+    scores, error = it.score_doubles, it.score_error
+    wrong, doubtful = scores < -error, np.abs(scores) <= error
+    if doubtful.any():
+        exact = np.zeros(it.n, dtype=bool)
+        exact[_free_of_rounding(it, np.flatnonzero(doubtful))] = True
+        wrong |= exact & (scores <= 0)
+        doubtful &= ~exact
+    return wrong, doubtful
+
+
+def _free_of_rounding(it: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the rows for which Σ_j |a_ij w_j| fits into 53 bits of a common unit."""
+    if not it.w.any():
+        return rows
+    if linear(it.case) is not None:
+        return rows[:0]
+    w, _ = integer_rows(it.w[None, :], np.array([0]))
+    sizes = [abs(int(v)) for v in w[0]]
+    if sum(sizes) >= 2**53:
+        return rows[:0]
+    entries, _ = integer_rows(it.case.problem.X, rows)
+    fits = [
+        sum(abs(int(a)) * size for a, size in zip(row, sizes, strict=True) if a) < 2**53
+        for row in entries
+    ]
+    return rows[np.array(fits, dtype=bool)]
+
+
+def floats(values: Any) -> Floats:
+    """An array of doubles."""
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,457 @@
+"""Runs: whatever a solver does, it is reported as what it is, and the rest goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+
+from harness.court.judge import Verdict
+from harness.court.relation import at_most, fact
+from harness.court.statement import STATEMENTS, direct, per_iterate
+from harness.run import crew as crew_module
+from harness.run import engine
+from harness.run.crew import Crew
+from harness.run.results import Result, settle, summarise
+from harness.run.task import Outcome, Task
+from harness.run.worker import perform, warm_up
+from harness.statements import load_statements
+
+PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
+
+CODE = """
+import ctypes
+import os
+import time
+from dataclasses import dataclass
+from itertools import count, repeat
+
+import numpy as np
+
+from problems import ProblemError
+from solvers import Iterate
+
+
+@dataclass(frozen=True)
+class Right:
+    step: float = 1.0
+
+    def act(self, t, w):
+        return w
+
+    def iterates(self, problem, rng):
+        w = momentum = problem.origin()
+        for t in count():
+            yield Iterate(t=t, w=self.act(t, w))
+            pull = problem.softmin(w).pull
+            momentum = t / (t + 1) * (momentum + pull)
+            w = w + self.step * (momentum + pull)
+
+
+class Raises(Right):
+    def act(self, t, w):
+        return w if t < 5 else w / [][t]  # line 33
+
+
+class RaisesProblemError(Right):
+    def act(self, t, w):
+        raise ProblemError("mine")
+
+
+class Exits(Right):
+    def act(self, t, w):
+        raise SystemExit(0)
+
+
+class NotANumber(Right):
+    def act(self, t, w):
+        return w if t < 5 else w * np.nan
+
+
+class Text(Right):
+    def act(self, t, w):
+        return ["no"] * len(w)
+
+
+class WrongShape(Right):
+    def act(self, t, w):
+        return w[1:]
+
+
+class Reversed(Right):
+    def act(self, t, w):
+        return w[::-1]
+
+
+class Prints(Right):
+    def act(self, t, w):
+        print("printed")
+        os.write(1, b"written")
+        return w
+
+
+class Ends(Right):
+    def iterates(self, problem, rng):
+        yield Iterate(0, problem.origin())
+        yield Iterate(1, problem.origin())
+
+
+class Empty(Right):
+    def iterates(self, problem, rng):
+        return iter(())
+
+
+class Returns(Right):
+    def iterates(self, problem, rng):
+        return None
+
+
+class Tuples(Right):
+    def iterates(self, problem, rng):
+        yield 0, problem.origin()
+
+
+class Miscounts(Right):
+    def iterates(self, problem, rng):
+        yield Iterate(1, problem.origin())
+
+
+class Mutates(Right):
+    def iterates(self, problem, rng):
+        kept = problem.origin()
+        for it in super().iterates(problem, rng):
+            kept[:] = it.w
+            yield Iterate(it.t, kept)
+            kept[:] = -1e3
+
+
+class Sleeps(Right):
+    def act(self, t, w):
+        time.sleep(1e6)
+
+
+class Loops(Right):
+    def act(self, t, w):
+        while t == 5:
+            pass
+        return w
+
+
+class Swallows(Right):
+    def act(self, t, w):
+        while True:
+            try:
+                while True:
+                    pass
+            except:
+                pass
+
+
+class HangsInC(Right):
+    def act(self, t, w):
+        return sum(repeat(0))  # the interpreter never gets to look at signals
+
+
+class Quits(Right):
+    def act(self, t, w):
+        os._exit(3)
+
+
+class Segfaults(Right):
+    def act(self, t, w):
+        ctypes.string_at(0)
+"""
+
+
+def task(name: str, *statements: str, **more) -> Task:
+    statements = statements or ("gb.sharp",)
+    values = {"problem": PROBLEM, "solver": f"my.py:{name}", "code": CODE, "iterations": 40,
+              "unit": True, "planned": False, "limit": 60.0}  # fmt: skip
+    return Task(statements, ("holds",) * len(statements), **(values | more))
+
+
+def line_of(name: str, text: str) -> int:
+    """The line of the code in which a text stands, after the name of a class."""
+    start = CODE.index(f"class {name}")
+    return CODE[: CODE.index(text, start)].count("\n") + 1
+
+
+def place(name: str, text: str) -> str:
+    return f"(my.py, line {line_of(name, text)}, in act)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """Nothing is left to import or compile when a time limit is short."""
+    warm_up()
+    perform(task("Right"))
+
+
+@pytest.fixture
+def registered():
+    """Statements that a test registers are forgotten afterwards."""
+    load_statements()
+    before = dict(STATEMENTS)
+    yield
+    STATEMENTS.clear()
+    STATEMENTS.update(before)
+
+
+@pytest.fixture(scope="module")
+def crew():
+    with Crew() as made:
+        yield made
+
+
+# in this process
+
+
+def test_a_solver_of_a_user_is_judged_like_ours():
+    (mine,) = perform(task("Right")).verdicts
+    (ours,) = perform(task("", solver="dual-acceleration", code=None)).verdicts
+    assert mine == ours
+    assert mine.verdict == "holds"
+    assert mine.checked == 40
+    (wrong,) = perform(task("Reversed", "jst.thm3.1.1", iterations=400)).verdicts
+    assert wrong.verdict == "refuted"
+    assert wrong.slack < 0
+
+
+@pytest.mark.parametrize(
+    ("name", "failure", "reasons"),
+    [
+        ("Raises", "crashed", ["IndexError: list index out of range", place("Raises", "[][t]")]),
+        ("RaisesProblemError", "crashed", ["ProblemError: mine", "my.py"]),
+        ("Exits", "crashed", ["SystemExit: 0", "my.py"]),
+        ("NotANumber", "not finite", ["w_5"]),
+        ("Text", "crashed", ["w_0 is no vector of numbers"]),
+        ("WrongShape", "not finite", ["shape"]),
+        ("Ends", "crashed", ["end after t = 1", "halt"]),
+        ("Empty", "crashed", ["before the first"]),
+        ("Returns", "crashed", ["TypeError", "NoneType"]),
+        ("Tuples", "crashed", ["yields tuple, not solvers.Iterate"]),
+        ("Miscounts", "crashed", ["count 0, 1, 2"]),
+        ("Sleeps", "timeout", ["no end within 0.5 s", place("Sleeps", "time.sleep")]),
+        ("Loops", "timeout", ["no end within 0.5 s", "in act"]),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_in_a_solver_is_a_verdict(name, failure, reasons):
+    limit = 0.5 if failure == "timeout" else 60.0
+    (verdict,) = perform(task(name, limit=limit)).verdicts
+    assert (verdict.verdict, verdict.failure) == ("undecided", failure)
+    for reason in reasons:
+        assert reason in verdict.reason
+
+
+def test_what_was_refuted_before_a_failure_stays_refuted(registered):
+    per_iterate("test.small", reference="", claim="", solvers=())(
+        lambda it, case: at_most(it.norm, 1, "‖w‖ ≤ 1")
+    )
+    early, late = perform(task("Raises", "test.small", "gb.sharp")).verdicts
+    assert (early.verdict, early.failure) == ("refuted", "")
+    assert (late.verdict, late.failure) == ("undecided", "crashed")
+
+
+def test_a_statement_that_raises_spoils_its_own_verdict_alone(registered):
+    def broken(it, case):
+        raise KeyError("mine")
+
+    per_iterate("test.broken", reference="", claim="", solvers=())(broken)
+    bad, good = perform(task("Right", "test.broken", "gb.sharp")).verdicts
+    assert (bad.verdict, bad.failure) == ("undecided", "crashed")
+    assert "KeyError: 'mine'" in bad.reason
+    assert Path(__file__).name in bad.reason
+    assert (good.verdict, good.failure) == ("holds", "")
+
+
+def test_iterates_that_a_user_changes_afterwards_are_kept_as_they_were(registered):
+    kept = []
+    per_iterate("test.kept", reference="", claim="", solvers=())(
+        lambda it, case: kept.append(it.w) or fact(True)
+    )
+    perform(task("Mutates", "test.kept", iterations=3))
+    assert all(abs(w).max() < 100 for w in kept)
+
+
+def test_prints_do_not_get_into_the_output(capfd):
+    assert perform(task("Right")).verdicts == perform(task("Prints")).verdicts
+    out, err = capfd.readouterr()
+    assert "printed" not in out
+    assert "printed" in err
+
+
+def test_a_problem_that_does_not_fit_is_inapplicable_unless_the_plan_has_it():
+    misfit = task("", solver="winnow", code=None, problem="iris:0,1 --kernel rbf:gamma=1")
+    (verdict,) = perform(misfit).verdicts
+    assert (verdict.verdict, verdict.failure) == ("inapplicable", "")
+    assert verdict.reason
+    (verdict,) = perform(dataclasses.replace(misfit, planned=True)).verdicts
+    assert (verdict.verdict, verdict.failure) == ("undecided", "crashed")
+
+
+def test_direct_statements_get_the_solver_of_the_user(registered):
+    direct("test.solver", reference="", claim="", kind="value", problems=("",), solvers=("sgd",))(
+        lambda case: fact(type(case.solver).__name__ == "Reversed")
+    )
+    (verdict,) = perform(task("Reversed", "test.solver", problem="")).verdicts
+    assert verdict.verdict == "holds"
+
+
+def test_the_time_limit_counts_for_statements_too(registered):
+    def slow(case):
+        while True:
+            pass
+
+    direct("test.slow", reference="", claim="", kind="value", problems=("",))(slow)
+    endless = Task(("test.slow",), ("holds",), limit=0.3)
+    (verdict,) = perform(endless).verdicts
+    assert (verdict.verdict, verdict.failure) == ("undecided", "timeout")
+
+
+# in processes of their own
+
+
+def test_a_crew_finds_what_this_process_finds(crew):
+    for name in ("Right", "Reversed", "Raises", "NotANumber"):
+        asked = task(name, "gb.sharp", "gb.selfcert")
+        assert crew.perform(asked).verdicts == perform(asked).verdicts
+
+
+def test_prints_of_a_crew_do_not_get_into_the_output(crew, capfd):
+    assert not crew.perform(task("Prints")).failed
+    out, _ = capfd.readouterr()
+    assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("Loops", "while t == 5"), ("Swallows", "while True:"), ("HangsInC", "sum(repeat(0))")],
+)
+def test_whatever_hangs_is_ended(crew, monkeypatch, name, place):
+    monkeypatch.setattr(crew_module, "GRACE", 0.5)
+    assert not crew.perform(task("Right")).failed  # so that it is warm as well
+    (verdict,) = crew.perform(task(name, limit=2.0)).verdicts
+    assert (verdict.verdict, verdict.failure) == ("undecided", "timeout")
+    assert "no end within 2 s" in verdict.reason
+    start = line_of(name, place)
+    assert any(f"my.py, line {line} in act" in verdict.reason.replace(", in", " in")
+               for line in range(start, start + 5)), verdict.reason  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "how"), [("Quits", "exit code 3"), ("Segfaults", "SIGSEGV")])
+def test_a_process_that_dies_is_a_verdict(crew, name, how):
+    (verdict,) = crew.perform(task(name)).verdicts
+    assert (verdict.verdict, verdict.failure) == ("undecided", "crashed")
+    assert how in verdict.reason
+    assert not crew.perform(task("Right")).failed
+
+
+def test_processes_that_work_side_by_side_use_one_thread_each(crew):
+    act = "def act(self, t, w):\n        "
+    told = "raise ValueError(threads(), os.environ['OPENBLAS_NUM_THREADS'])"
+    code = CODE.replace(
+        act, f"{act}from problems._stripes import threads\n        {told}\n        ", 1
+    )
+    (verdict,) = crew.perform(task("Right", code=code)).verdicts
+    assert "ValueError: (1, '1')" in verdict.reason
+
+
+def test_files_are_tried_out_in_another_process(crew):
+    assert crew.probe("my.py:Right", CODE, 60) == {"name": None}
+    carded = CODE + "\nclass Carded(Right):\n    class card:\n        name = 'snkp'\n"
+    assert crew.probe("my.py:Carded", carded, 60) == {"name": "snkp"}
+    assert "no class Wrong" in crew.probe("my.py:Wrong", CODE, 60)["error"]
+    for code, what in [("while True: pass\n", "no end within 1 s (my.py, line 1"),
+                       ("import os; os._exit(5)\n", "exit code 5")]:  # fmt: skip
+        error = crew.probe("my.py:Mine", code, 1.0)["error"]
+        assert error.startswith("my.py: cannot be imported")
+        assert what in error
+
+
+# the engine
+
+
+def plain(results: list[Result]) -> list[dict]:
+    """Everything but the time it took."""
+    return [{**result.as_dict(), "seconds": 0} for result in results]
+
+
+def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
+    import psutil
+
+    monkeypatch.setattr(crew_module, "GRACE", 0.5)
+    told = []
+    names = ["Right", "HangsInC", "Quits", "Reversed", "Raises", "Right"]
+    limits = {"HangsInC": 1.0}
+    tasks = [task(n, "gb.sharp", "gb.selfcert", limit=limits.get(n, 60.0)) for n in names]
+    results = engine.run(tasks, jobs=2, tell=told.append)
+    assert [r.solver for r in results] == [f"my.py:{name}" for name in names for _ in range(2)]
+    failures = [r.verdict.failure for r in results[::2]]
+    assert failures == ["", "timeout", "crashed", "", "crashed", ""], results
+    assert len(told) == len(tasks)
+    assert sorted(map(str, plain([r for group in told for r in group]))) == sorted(
+        map(str, plain(results))
+    )
+    left = [p for p in psutil.Process().children() if "harness.run.child" in p.cmdline()]
+    assert len(left) <= 1  # that of the fixture
+
+
+def test_results_do_not_depend_on_how_many_work():
+    tasks = [
+        Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), f"planted:n=20,d=3,seed={seed}",
+             "dual-acceleration", iterations=30, unit=True)
+        for seed in range(5)
+    ]  # fmt: skip
+    alone = engine.run(tasks, jobs=1)
+    assert plain(engine.run(tasks, jobs=2)) == plain(alone)
+    assert {r.verdict.verdict for r in alone} == {"holds"}
+
+
+# what is expected
+
+
+def result(verdict: str, expected: str, statement: str = "a.b", problem: str = "p", **more):
+    return Result(Verdict(statement, verdict, **more), problem, "s", expected, 0, 10, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("expected", "fine"),
+    [
+        ("holds", {"holds", "inapplicable"}),
+        ("refuted", {"refuted"}),
+        ("either", {"holds", "refuted", "undecided", "inapplicable"}),
+        ("inapplicable", {"inapplicable"}),
+    ],
+)
+def test_what_is_as_expected(expected, fine):
+    for verdict in ("holds", "refuted", "undecided", "inapplicable"):
+        assert result(verdict, expected).as_expected is (verdict in fine)
+        assert not result(verdict, expected, failure="crashed").as_expected
+
+
+def test_a_false_claim_need_not_be_refuted_in_every_run():
+    runs = [result("refuted", "refuted"), result("holds", "refuted"),
+            result("inapplicable", "refuted", problem="q")]  # fmt: skip
+    assert [r.as_expected for r in settle(runs)] == [True, True, False]
+    assert [r.as_expected for r in settle(runs[1:])] == [False, False]
+
+
+def test_summary():
+    runs = [result("holds", "holds"), result("undecided", "holds", failure="timeout"),
+            result("refuted", "holds"), result("refuted", "refuted")]  # fmt: skip
+    assert summarise(runs) == {"holds": 1, "refuted": 2, "undecided": 1, "inapplicable": 0,
+                               "results": 4, "unexpected": 2, "failures": 1}  # fmt: skip
+
+
+def test_json_has_no_infinities():
+    document = result("holds", "holds", tightness=-math.inf, slack=math.nan).as_dict()
+    assert document["tightness"] is document["slack"] is None
+
+
+def test_tasks_and_outcomes_survive_the_journey():
+    one = task("Right", "gb.sharp", "gb.selfcert")
+    assert Task.from_dict(one.as_dict()) == one
+    outcome = perform(one)
+    assert Outcome.from_dict(outcome.as_dict()) == outcome

@@ -1,0 +1,81 @@
+"""Runs on a Dask cluster: a real one, with two processes that work."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from harness.run import cluster, engine
+from harness.run.store import Store
+from harness.run.task import Task
+from problems import ProblemError
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+QUITS = """
+import os
+from solvers import Iterate
+class Mine:
+    def iterates(self, problem, rng):
+        yield Iterate(0, problem.origin())
+        os._exit(9)
+"""
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The scheduler of a cluster with two worker processes of one thread each."""
+    with (
+        dask.config.set({"distributed.worker.daemon": True}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                 dashboard_address=":0") as local,
+    ):  # fmt: skip
+        yield local.scheduler_address
+
+
+def plain(results):
+    """Everything but the time it took."""
+    return [{**result.as_dict(), "seconds": 0} for result in results]
+
+
+def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
+    tasks = [
+        Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), f"planted:n=20,d=3,seed={seed}",
+             "dual-acceleration", iterations=30, unit=True)
+        for seed in range(6)
+    ]  # fmt: skip
+    told = []
+    with Store(tmp_path / "s.sqlite") as store:
+        results = engine.run(tasks, dask=address, store=store, tell=told.append)
+        assert len(store.results()) == 12
+    assert len(told) == 6
+    assert plain(results) == plain(engine.run(tasks))
+    assert {r.verdict.verdict for r in results} == {"holds"}
+    with distributed.Client(address) as client:
+        crews = client.run(lambda: len(cluster._crew()._all))
+    assert len(crews) == 2
+    assert all(crews.values())  # both have worked
+
+    bad = dataclasses.replace(tasks[0], solver="my.py:Mine", code=QUITS, planned=False)
+    *results, good, _ = engine.run([bad, tasks[0]], dask=address)
+    assert {r.verdict.failure for r in results} == {"crashed"}
+    assert "exit code 9" in results[0].verdict.reason
+    assert good.verdict.verdict == "holds"
+
+
+def test_workers_with_other_code_are_refused(address, monkeypatch):
+    monkeypatch.setattr(cluster, "whole", lambda: "mine")
+    monkeypatch.setattr(cluster, "_there", lambda client: {"tcp://one": "other"})
+    with pytest.raises(ProblemError, match="the worker tcp://one has another gammabar"):
+        list(cluster.stream([], address))
+
+
+def test_no_cluster_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT", 1)
+    for wrong in ("tcp://127.0.0.1:9", "nonsense://x"):
+        with pytest.raises(ProblemError) as refused:
+            list(cluster.stream([], wrong))
+        assert wrong in str(refused.value)
+        assert "\n" not in str(refused.value)

@@ -1,0 +1,350 @@
+"""The store: what is finished stays, what has changed is done again, nothing is half written."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness.run import engine, keys
+from harness.run.plan import Request, make_plan
+from harness.run.results import Result
+from harness.run.store import VERSION, Store
+from harness.run.task import Outcome, Task
+from harness.run.worker import perform
+from problems import ProblemError
+
+BROKEN = """
+from solvers import Iterate
+class Mine:
+    def iterates(self, problem, rng):
+        yield Iterate(0, problem.origin())
+        raise ValueError
+"""
+
+
+def task(seed: int = 0, **more) -> Task:
+    values = {"problem": f"planted:n=10,d=2,seed={seed}", "solver": "dual-acceleration",
+              "iterations": 20, "unit": True}  # fmt: skip
+    return Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), **(values | more))
+
+
+def plain(results: list[Result]) -> list[dict]:
+    """Everything but the time it took."""
+    return [{**result.as_dict(), "seconds": 0} for result in results]
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The tasks that were really carried out."""
+    done = []
+
+    def counting(one):
+        done.append(one)
+        return perform(one)
+
+    monkeypatch.setattr("harness.run.worker.perform", counting)
+    return done
+
+
+def test_what_is_stored_is_not_done_again(tmp_path, counted):
+    tasks = [task(seed) for seed in range(4)]
+    with Store(tmp_path / "s.sqlite") as store:
+        first = engine.run(tasks[:2], store=store)
+    with Store(tmp_path / "s.sqlite") as store:
+        told = []
+        second = engine.run(tasks, store=store, resume=True, tell=told.append)
+    assert counted == tasks
+    assert len(told) == 4
+    assert second[:4] == first
+    assert plain(second) == plain(engine.run(tasks))
+    with Store(tmp_path / "s.sqlite") as store:
+        assert plain(store.results()) == plain(second)
+        engine.run(tasks, store=store)  # without --resume everything is
+        assert len(store.results()) == 8
+
+
+def test_failures_are_shown_but_never_taken_from_the_store(tmp_path, counted):
+    bad = task(solver="my.py:Mine", code=BROKEN, planned=False)
+    outcome = perform(bad)
+    assert outcome.failed
+    with Store(tmp_path / "s.sqlite") as store:
+        store.put(keys.key(bad), bad, outcome)
+        assert store.get(keys.key(bad)) is None
+        assert {r.verdict.failure for r in store.results()} == {"crashed"}
+        good = Outcome.from_dict(perform(task()).as_dict())
+        store.put(keys.key(bad), bad, good)
+        assert store.get(keys.key(bad)) == good
+        assert {r.verdict.failure for r in store.results()} == {""}
+
+
+def test_the_file_is_in_wal_mode_and_versioned(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.put("k", task(), perform(task()))
+    with sqlite3.connect(path) as base:
+        assert base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert base.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert base.execute("SELECT COUNT(*) FROM results").fetchone() == (2,)
+        base.execute("PRAGMA user_version = 99")
+    with pytest.raises(ProblemError, match="newer version"):
+        Store(path)
+
+
+def test_files_that_are_no_stores(tmp_path):
+    (tmp_path / "text").write_text("no database at all, but long enough to be looked at" * 50)
+    with pytest.raises(ProblemError, match="is no SQLite file"):
+        Store(tmp_path / "text")
+    with sqlite3.connect(tmp_path / "other") as base:
+        base.execute("CREATE TABLE t (x)")
+    with pytest.raises(ProblemError, match="no store of gammabar"):
+        Store(tmp_path / "other")
+    with pytest.raises(ProblemError, match="there is no folder"):
+        Store(tmp_path / "none" / "s.sqlite")
+
+
+def test_a_transaction_is_all_or_nothing(tmp_path):
+    with Store(tmp_path / "s.sqlite") as store:
+        store.put("kept", task(), perform(task()))
+        broken = dataclasses.replace(perform(task()).verdicts[0], worst_t="no number")
+        object.__setattr__(broken, "verdict", None)  # what the table does not take
+        with pytest.raises(ProblemError):
+            store.put("broken", task(), Outcome((perform(task()).verdicts[0], broken), 0.0))
+        assert len(store.results()) == 2
+        assert store.get("broken") is None
+
+
+def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
+    tasks = [task(seed) for seed in range(40)]
+    with Store(tmp_path / "s.sqlite") as store:
+        store._base.execute("PRAGMA max_page_count = 14")
+        with pytest.raises(ProblemError, match=r"no space left.*--resume") as refused:
+            engine.run(tasks, store=store)
+        kept = store.written
+        assert f"({kept} trajectories)" in str(refused.value)
+        assert 0 < kept < 40
+        assert len(store.results()) == 2 * kept
+    with Store(tmp_path / "s.sqlite") as store:
+        told = []
+        results = engine.run(tasks, store=store, resume=True, tell=told.append)
+        assert store.written == 40 - kept
+    assert plain(results) == plain(engine.run(tasks))
+
+
+def test_an_error_of_the_disk_is_one_sentence(tmp_path, monkeypatch):
+    import errno
+
+    with Store(tmp_path / "s.sqlite") as store:
+
+        def full(*_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(store, "_transaction", full)
+        with pytest.raises(ProblemError, match="no space left"):
+            store.put("k", task(), perform(task()))
+
+
+# keys
+
+
+def test_keys_tell_apart_what_may_give_other_results(tmp_path):
+    csv = tmp_path / "d.csv"
+    csv.write_text("1,2,3\n-1,1,1\n")
+    base = task(problem=str(csv))
+    others = [
+        dataclasses.replace(base, **change)
+        for change in (
+            {"seed": 1}, {"iterations": 21}, {"unit": False}, {"problem": "iris:0,1"},
+            {"problem": f"{csv} --kernel linear"}, {"solver": "dual-acceleration:step=2"},
+            {"solver": "my.py:Mine", "code": BROKEN},
+            {"solver": "my.py:Mine", "code": BROKEN + " "},
+            {"statements": ("gb.selfcert", "gb.sharp")}, {"statements": ("gb.sharp",)},
+        )
+    ]  # fmt: skip
+    first = keys.key(base)
+    assert len({first, *map(keys.key, others)}) == len(others) + 1
+    assert keys.key(dataclasses.replace(base, limit=1.0, expected=("either",) * 2)) == first
+    csv.write_text("1,2,3\n-1,1,2\n")
+    assert keys.key(base) != first
+
+
+def test_keys_follow_the_source_code(monkeypatch):
+    """A change of any module that a solver or a statement imports is a change of the key."""
+    before = keys.key(task()), keys.key(task(solver="perceptron"))
+    plain_read = keys._read
+
+    def edited(name):
+        digest, imported = plain_read(name)
+        return (digest + "edited" if name == changed else digest), imported
+
+    def now():
+        keys.source.cache_clear()
+        return keys.key(task()), keys.key(task(solver="perceptron"))
+
+    monkeypatch.setattr(keys, "_read", edited)
+    for changed, differs in [
+        ("solvers.dual_acceleration", (True, False)),
+        ("solvers.potential", (True, True)),
+        ("solvers.adaboost", (False, False)),
+        ("solvers.tyurin", (False, True)),
+        ("harness.statements.gb", (True, True)),
+        ("harness.court.judge", (True, True)),
+        ("problems.planted", (True, True)),
+        ("oracle.exact", (True, True)),
+        ("harness.commands.oracle", (False, False)),
+    ]:
+        assert tuple(a != b for a, b in zip(now(), before, strict=True)) == differs, changed
+    keys.source.cache_clear()
+
+
+# several processes
+
+PROBLEMS = [f"planted:n=40,d=4,gamma=0.1,seed={seed}" for seed in range(8)]
+ASKED = ["--statement", "gb.sharp", "--statement", "gb.selfcert", "--solver", "dual-acceleration",
+         "--iterations", "300", *(word for p in PROBLEMS for word in ("--problem", p))]  # fmt: skip
+
+
+def start(store, *more):
+    command = [sys.executable, "-m", "harness", "verify", *ASKED, "--store", str(store), "--json"]
+    return subprocess.Popen([*command, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finish(process) -> dict:
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err.decode()
+    document = json.loads(out)
+    for result in document["results"]:
+        del result["seconds"]
+    return document
+
+
+def stored(path) -> int:
+    """How many trajectories are in the file."""
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
+            return int(base.execute("SELECT COUNT(*) FROM trajectories").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def whole(path) -> bool:
+    with sqlite3.connect(path) as base:
+        return base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def killed(path, *more, after: float | None = None) -> None:
+    """Start a run, and kill it: after so many seconds, or after the next trajectory."""
+    before, began = stored(path), time.monotonic()
+    process = start(path, "--resume", *more)
+    while process.poll() is None:
+        if after is not None and time.monotonic() - began > after:
+            break
+        if after is None and stored(path) > before:
+            break
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def here() -> list[dict]:
+    """The results of the same run, in this process."""
+    request = Request(("gb.sharp", "gb.selfcert"), (), tuple(PROBLEMS), ("dual-acceleration",),
+                      iterations=300)  # fmt: skip
+    results = [result.as_dict() for result in engine.run(make_plan(request))]
+    for result in results:
+        del result["seconds"]
+    return results
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path):
+    path = tmp_path / "s.sqlite"
+    killed(path, "--jobs", "1")
+    assert whole(path)
+    assert 1 <= stored(path) <= len(PROBLEMS)
+    resumed = finish(start(path, "--resume", "--jobs", "1"))
+    assert resumed["results"] == here()
+    assert stored(path) == len(PROBLEMS)
+
+
+@pytest.mark.slow
+def test_twenty_kills_at_random_moments(tmp_path):
+    path, other = tmp_path / "s.sqlite", tmp_path / "other.sqlite"
+    began = time.monotonic()
+    uninterrupted = finish(start(other, "--jobs", "2"))
+    duration = time.monotonic() - began
+    draw = random.Random(0)
+    for _ in range(20):
+        killed(path, "--jobs", "2", after=draw.uniform(0, 1.2 * duration))
+        assert not path.exists() or whole(path)
+    assert finish(start(path, "--resume", "--jobs", "2")) == uninterrupted
+    assert whole(path)
+
+
+def test_two_runs_share_a_store(tmp_path):
+    path = tmp_path / "s.sqlite"
+    both = [start(path, "--jobs", "1") for _ in range(2)]
+    first, second = map(finish, both)
+    assert first == second
+    assert whole(path)
+    assert stored(path) == len(PROBLEMS)
+    with Store(path) as store:
+        assert len(store.results()) == 2 * len(PROBLEMS)
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path):
+    path = tmp_path / "s.sqlite"
+    process = start(path, "--jobs", "2", "--iterations", "3000")
+    while not stored(path) and process.poll() is None:
+        time.sleep(0.01)
+    children = _children(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"interrupted" in err
+    assert b"--resume" in err
+    assert b"Traceback" not in err
+    assert whole(path)
+    assert children
+    assert all(not _alive(pid) for pid in children)
+
+
+def test_processes_end_with_a_parent_that_is_killed(tmp_path):
+    path = tmp_path / "s.sqlite"
+    process = start(path, "--jobs", "2", "--iterations", "3000")
+    while not stored(path) and process.poll() is None:
+        time.sleep(0.01)
+    children = _children(process.pid)
+    process.kill()
+    process.communicate()
+    assert children
+    deadline = time.monotonic() + 60
+    while any(map(_alive, children)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _children(pid: int) -> list[int]:
+    import psutil
+
+    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    import psutil
+
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,178 @@
+"""Problems, solvers and files of users as texts: what they mean, and what is said if nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.run.texts import open_problem, open_solver, problem_text, solver_name, split_problem
+from harness.solver_file import load, read
+from problems import KernelProblem, MulticlassProblem, ProblemError
+from solvers.registry import SOLVERS, solver
+
+# problems
+
+
+def test_problems_with_what_may_follow_them(tmp_path):
+    assert open_problem("iris:0,1").n == 100
+    kernel = open_problem("iris:0,1 --kernel rbf:gamma=2 --normalised")
+    assert isinstance(kernel, KernelProblem)
+    assert kernel.normalised
+    assert kernel.kernel.gamma == 2
+    assert isinstance(open_problem("iris --multiclass"), MulticlassProblem)
+    assert open_problem("iris:0,1 --kernel=linear").n == 100
+    file = tmp_path / "two words.csv"
+    file.write_text("a,b,c\n1,2,-1\n3,1,1\n")
+    text = problem_text(str(file), label="c")
+    assert open_problem(text).n == 2
+    assert split_problem(text) == (str(file), {"label": "c"})
+
+
+def test_a_problem_and_its_options_make_a_text_that_says_the_same():
+    text = problem_text("iris:0,1", kernel="poly:degree=2,coef0=1", normalised=True)
+    assert text == "iris:0,1 --kernel poly:degree=2,coef0=1 --normalised"
+    assert problem_text("iris", multiclass=True) == "iris --multiclass"
+    assert problem_text("iris:0,1 --kernel linear") == "iris:0,1 --kernel linear"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("iris:0,1 --norm l1", "--norm"),
+        ("iris:0,1 kernel", "kernel"),
+        ("iris:0,1 --kernel", "needs a value"),
+        ("iris:0,1 --normalised", "needs --kernel"),
+        ("iris --kernel linear --multiclass", "cannot be combined"),
+        ("iris:0,1 'open", "quotation"),
+        ("nosuch:0,1 --multiclass", "nosuch"),
+        ("", "empty"),
+    ],
+)
+def test_bad_problems(text, place):
+    with pytest.raises(ProblemError) as refused:
+        open_problem(text)
+    assert place in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+# solvers
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_opens_by_its_name(name):
+    assert type(open_solver(name)) is solver(name)
+    assert solver_name(f"{name}:a=b:c=d") == name
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("dual-acceleration:loss=logistic,step=0.5", {"loss": "logistic", "step": 0.5}),
+        ("dual-acceleration: step = 2 , smoothness = none", {"step": 2.0, "smoothness": None}),
+        ("dual-acceleration:smoothness=3", {"smoothness": 3.0}),
+        ("adaptive-sampling:momentum=false", {"momentum": False}),
+        ("adaptive-sampling:momentum=True", {"momentum": True}),
+        ("sgd:horizon=7,indices=0,1,2,distance=2", {"horizon": 7, "indices": (0, 1, 2)}),
+        ("snkpvn:q=0.5,0.5,delta=0.1", {"q": (0.5, 0.5), "delta": 0.1}),
+        ("dual-acceleration-dual:mixing=0.5", {"mixing": 0.5}),
+        ("dual-acceleration-dual:mixing=accelerated", {"mixing": "accelerated"}),
+        ("kernel-ridge:kernel=poly:degree=2,coef0=1,regularisation=2",
+         {"kernel": "poly:degree=2,coef0=1", "regularisation": 2.0}),
+    ],
+)  # fmt: skip
+def test_options_have_the_types_of_their_fields(text, values):
+    opened = open_solver(text)
+    for name, value in values.items():
+        assert getattr(opened, name) == value
+        assert type(getattr(opened, name)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("dual-acelleration", "did you mean dual-acceleration?"),
+        ("zzz", "gammabar list solvers"),
+        ("dual-acceleration:stp=1", "did you mean step?"),
+        ("dual-acceleration:colour=red", "there are step, loss, smoothness"),
+        ("batch-perceptron:x=1", "nor any other"),
+        ("dual-acceleration:step=fast", "step=fast is not a number"),
+        ("dual-acceleration:step", "option=value"),
+        ("dual-acceleration:step=1,step=2", "twice"),
+        ("dual-acceleration:step=-1", "step"),
+        ("adaptive-sampling:momentum=maybe", "true or false"),
+        ("sgd:horizon=2.5", "an integer"),
+        ("sgd:indices=1,x", "a list of numbers or none"),
+        ("adaboost:learner=stump", "cannot be given as a text"),
+    ],
+)
+def test_bad_solvers(text, place):
+    with pytest.raises(ProblemError) as refused:
+        open_solver(text)
+    assert place in str(refused.value)
+
+
+# files of users
+
+GOOD = """
+from __future__ import annotations
+from dataclasses import dataclass
+from solvers import Iterate
+
+@dataclass(frozen=True)
+class Mine:
+    step: float = 1.0
+    def iterates(self, problem, rng=None):
+        yield Iterate(0, problem.origin())
+"""
+
+
+def test_a_solver_of_a_user(tmp_path):
+    path = tmp_path / "my.py"
+    code = GOOD.replace("1.0", "neighbour.STEP")
+    path.write_text(code.replace("from dataclasses", "import neighbour\nfrom dataclasses"))
+    (tmp_path / "neighbour.py").write_text("STEP = 3.5\n")
+    assert load(f"{path}:Mine").step == 3.5
+    assert load("elsewhere/my.py:Mine", GOOD).step == 1.0  # its text is enough
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "place"),
+    [
+        ("def f(:\n", "Mine", "my.py, line 1:"),
+        ("x = 1\n\ny = 1/0\n", "Mine", "my.py, line 3: ZeroDivisionError"),
+        ("import nosuchmodule\n", "Mine", "line 1: ModuleNotFoundError"),
+        ("raise SystemExit('no')\n", "Mine", "line 1: SystemExit: no"),
+        (GOOD, "Mnie", "did you mean Mine?"),
+        ("Mine = 3\n", "Mine", "there is no class Mine (there are none)"),
+        ("class Mine: pass\n", "Mine", "no method iterates"),
+        ("class Mine:\n    iterates = 3\n", "Mine", "no method iterates"),
+        (GOOD.replace(" = 1.0", ""), "Mine", "must work without arguments"),
+        ("class Mine:\n  def __init__(self):\n    raise OSError\n  def iterates(self, p, r): ...\n",
+         "Mine", "line 3: Mine() must work without arguments: OSError"),
+        (GOOD.replace(", rng=None", ""), "Mine", "def iterates(self, problem, rng)"),
+        ("class Mine:\n    x = '\0'\n", "Mine", "null"),
+    ],
+)  # fmt: skip
+def test_bad_files_of_users(tmp_path, code, name, place):
+    path = tmp_path / "my.py"
+    path.write_text(code)
+    with pytest.raises(ProblemError) as refused:
+        load(f"{path}:{name}")
+    assert place in str(refused.value)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    for text, place in [
+        ("my.py", "my.py:MySolver"),
+        ("my.py:", "my.py:MySolver"),
+        (":Mine", "my.py:MySolver"),
+        ("my.py:not a name", "my.py:MySolver"),
+        (f"{tmp_path}/none.py:Mine", "no such file"),
+        (f"{tmp_path}:Mine", "is no file"),
+    ]:
+        with pytest.raises(ProblemError, match=place.replace(".", r"\.")):
+            read(text)
+    (tmp_path / "bytes.py").write_bytes(b"\xff\xfe")
+    with pytest.raises(ProblemError, match="UTF-8"):
+        read(f"{tmp_path}/bytes.py:Mine")

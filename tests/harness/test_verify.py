@@ -1,0 +1,438 @@
+"""``gammabar verify`` and ``gammabar list``: answers, exit codes, and what is said to people."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.cli import main
+from harness.court.relation import at_least, fact
+from harness.court.statement import STATEMENTS, direct, per_iterate
+from harness.run import plan
+from harness.run.store import Store
+from harness.statements import load_statements
+
+PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
+ONE = ("--statement", "gb.sharp", "--solver", "dual-acceleration", "--problem", PROBLEM)
+
+MINE = """
+from dataclasses import dataclass
+from itertools import count
+
+from solvers import Iterate
+
+
+@dataclass(frozen=True)
+class Mine:
+    step: float = 1.0
+
+    def iterates(self, problem, rng):
+        print("hello")
+        w = problem.origin()
+        for t in count():
+            yield Iterate(t=t, w=w)
+            w = w + self.step * problem.softmin(w).pull
+
+
+class Backwards(Mine):
+    def iterates(self, problem, rng):
+        for it in super().iterates(problem, rng):
+            yield Iterate(it.t, -it.w)
+
+
+class Breaks(Mine):
+    def iterates(self, problem, rng):
+        yield Iterate(0, problem.origin())
+        raise OverflowError("too much")
+"""
+
+
+@pytest.fixture
+def gammabar(capsys):
+    """Run a command in this process: (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return left.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def verify(gammabar):
+    """Verify something, and get the exit code and the JSON document."""
+
+    def run(*arguments):
+        code, out, err = gammabar("verify", "--jobs", "1", "--json", *arguments)
+        assert code in (0, 1), err
+        return code, json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def refused(gammabar):
+    """Run a command that must end with exit code 2 and one sentence; returns the sentence."""
+
+    def run(*arguments):
+        code, out, err = gammabar(*arguments)
+        assert code == 2
+        assert out == ""
+        lines = [line for line in err.splitlines() if not line.startswith("verifying ")]
+        assert len(lines) == 1
+        assert lines[0].startswith("gammabar: ")
+        return lines[0]
+
+    return run
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "my.py"
+    path.write_text(MINE)
+    return path
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Statements that a test registers are forgotten afterwards, and are alone in the plan."""
+    load_statements()
+    before = dict(STATEMENTS)
+    STATEMENTS.clear()
+    monkeypatch.setattr(plan, "trials", lambda: ())
+    yield
+    STATEMENTS.clear()
+    STATEMENTS.update(before)
+
+
+# answers
+
+
+def test_json_has_the_documented_fields(verify):
+    code, document = verify(*ONE, "--statement", "gb.selfcert", "--iterations", "50")
+    assert code == 0
+    assert document["summary"] == {"holds": 2, "refuted": 0, "undecided": 0, "inapplicable": 0,
+                                   "results": 2, "unexpected": 0, "failures": 0}  # fmt: skip
+    first, second = document["results"]
+    assert (first["statement"], second["statement"]) == ("gb.sharp", "gb.selfcert")
+    for result in document["results"]:
+        assert result["problem"] == PROBLEM
+        assert result["solver"] == "dual-acceleration"
+        assert result["verdict"] == result["expected"] == "holds"
+        assert 0 < result["tightness"] < 1
+        assert result["slack"] > 0
+        assert 1 <= result["worst_t"] <= 50
+        assert result["checked"] == 50
+        assert result["iterations"] == 50
+        assert result["seconds"] > 0
+        assert {"escalated", "reason", "left", "right", "what", "seed"} <= result.keys()
+
+
+def test_the_oracle_is_verified(verify):
+    code, document = verify("--source", "oracle", "--problem", "iris:0,1", "--problem", "iris:1,2")
+    assert code == 0
+    assert [(r["statement"], r["problem"], r["verdict"]) for r in document["results"]] == [
+        ("oracle.certificate", "iris:0,1", "holds"),
+        ("oracle.cvxpy", "iris:0,1", "holds"),
+        ("oracle.certificate", "iris:1,2", "holds"),
+        ("oracle.cvxpy", "iris:1,2", "holds"),
+    ]
+
+
+def test_an_oracle_that_errs_is_found_out(verify, monkeypatch):
+    import oracle.models
+    from oracle import Truth
+
+    model, save = oracle.models.hard_margin_dual, Truth.save
+
+    def other(rows):
+        answer = model(rows)
+        return dataclasses.replace(answer, gamma=answer.gamma * (1 + 1e-6))
+
+    def corrupted(self, path):
+        save(self, path)
+        body = json.loads(path.read_text())
+        body["weights"][0] += "0"
+        path.write_text(json.dumps(body))
+
+    monkeypatch.setattr(oracle.models, "hard_margin_dual", other)
+    monkeypatch.setattr(Truth, "save", corrupted)
+    code, document = verify("--source", "oracle", "--problem", "iris:0,1")
+    assert code == 1
+    certificate, cvxpy = document["results"]
+    assert (certificate["verdict"], cvxpy["verdict"]) == ("refuted", "refuted")
+    assert "rejected" in certificate["what"]
+
+
+def test_other_geometries(verify):
+    for words in (("--kernel", "rbf:gamma=1"), ("--kernel", "linear", "--normalised")):
+        code, document = verify("--source", "oracle", "--problem", "iris:0,1", *words)
+        assert code == 0
+        certificate, cvxpy = document["results"]
+        assert certificate["problem"] == "iris:0,1 " + " ".join(words)
+        assert (certificate["verdict"], cvxpy["verdict"]) == ("holds", "inapplicable")
+    code, document = verify("--source", "oracle", "--problem", "iris", "--multiclass")
+    assert document["results"][0]["problem"] == "iris --multiclass"
+
+
+def test_a_solver_of_the_user(verify, mine):
+    asked = ("--statement", "jst.thm3.1.1", "--problem", PROBLEM, "--iterations", "100")
+    code, document = verify("--solver-file", f"{mine}:Mine", *asked)
+    assert code == 0
+    assert document["results"][0]["solver"] == f"{mine}:Mine"
+    code, document = verify("--solver-file", f"{mine}:Backwards", *asked)
+    assert code == 1
+    (result,) = document["results"]
+    assert (result["verdict"], result["expected"]) == ("refuted", "holds")
+    assert result["slack"] < 0
+
+
+def test_a_solver_that_breaks(gammabar, mine):
+    code, out, _ = gammabar("verify", "--solver-file", f"{mine}:Breaks", "--statement", "gb.sharp",
+                            "--problem", PROBLEM, "--jobs", "1")  # fmt: skip
+    assert code == 1
+    assert "undecided, 1 failed" in out
+    assert "crashed" in out
+    line = MINE.splitlines().index('        raise OverflowError("too much")') + 1
+    assert re.search(rf"OverflowError: too much \({mine}, line {line}, in iterates\)", out)
+
+
+# exit codes and tables
+
+
+def claims(status="holds", **more):
+    """A false claim of our own: every margin is at least one."""
+    per_iterate("test.wide", reference="here", claim="", solvers=("perceptron",), status=status,
+                words="γ(w_t) ≥ 1 for all t.", since=1, **more)(
+        lambda it, case: at_least(it.margin, 1, "γ(w_t) ≥ 1")
+    )  # fmt: skip
+
+
+def test_an_unexpected_refutation_is_shown_in_full(gammabar, registered):
+    claims()
+    problem = "iris:0,1 --kernel linear"
+    code, out, _ = gammabar("verify", "--jobs", "1", "--statement", "test.wide", "--problem",
+                            problem, "--iterations", "20", "--seed", "3")  # fmt: skip
+    assert code == 1
+    assert "refuted (not expected)" in out
+    assert "✗" in out
+    assert "test.wide refuted at t = 1 on iris:0,1 --kernel linear (solver perceptron)" in out
+    assert "claimed   γ(w_t) ≥ 1 for all t." in out
+    assert "1 not expected" in out
+    command = re.search(r"reproduce gammabar (.*)", out)[1]
+    assert command == (
+        "verify --solver perceptron --statement test.wide --problem 'iris:0,1 --kernel linear'"
+        " --iterations 1 --seed 3"
+    )
+    import shlex
+
+    code, again, _ = gammabar(*shlex.split(command), "--jobs", "1")
+    assert code == 1
+    assert "test.wide refuted at t = 1 on iris:0,1 --kernel linear (solver perceptron)" in again
+
+
+def test_an_expected_refutation_is_fine(gammabar, verify, registered):
+    claims(status="refuted", problems=("iris:0,1",))
+    code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
+    assert code == 0
+    assert "refuted (expected)" in out
+    assert "✓" in out
+    assert "all as expected" in out
+    code, document = verify("--source", "test")
+    assert document["results"][0]["expected"] == "refuted"
+    assert document["summary"]["refuted"] == 1
+    code, document = verify("--source", "test", "--problem", "iris:0,2")
+    assert code == 0
+    assert document["results"][0]["expected"] == "either"
+
+
+def test_a_refutation_that_does_not_come_is_not_fine(gammabar, registered):
+    direct("test.true", reference="here", claim="", kind="value", problems=("",), words="1 = 1",
+           status="refuted", note="It is false.")(lambda case: fact(True))  # fmt: skip
+    code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
+    assert code == 1
+    assert "its own data" in out
+    assert "expected  refuted: It is false." in out
+
+
+def test_undecided_is_not_fine(verify, registered):
+    direct("test.open", reference="here", claim="", kind="value", problems=("",))(
+        lambda case: fact(None)
+    )
+    code, document = verify("--source", "test")
+    assert code == 1
+    assert document["results"][0]["verdict"] == "undecided"
+
+
+def test_inapplicable_is_fine_and_said(gammabar, registered):
+    direct("test.never", reference="here", claim="", kind="value", problems=("",),
+           assumes=(lambda case: "it never is",))(lambda case: fact(False))  # fmt: skip
+    code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
+    assert code == 0
+    assert "inapplicable" in out
+
+
+def test_the_first_line_comes_before_the_imports():
+    code = (
+        "import sys, harness.commands.verify as v\n"
+        "def echo(*a, **k):\n"
+        "    print([m for m in ('numpy', 'flint', 'rich', 'joblib') if m in sys.modules])\n"
+        "    sys.exit()\n"
+        "v.click.echo = echo\n"
+        "from harness.cli import main; main(['verify'])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "[]\n"
+
+
+@pytest.mark.slow
+def test_the_default_plan(gammabar):
+    """Each verdict is the expected one, and every statement is decided somewhere."""
+    code, out, err = gammabar("verify", "--json")
+    document = json.loads(out)
+    wrong = [r for r in document["results"] if not r["as_expected"]]
+    assert not wrong
+    assert code == 0, err
+    decided = {r["statement"] for r in document["results"] if r["verdict"] in ("holds", "refuted")}
+    here = {r["statement"] for r in document["results"] if "not on this machine" not in r["reason"]}
+    assert decided >= here & load_statements().keys()
+
+
+# bad requests
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (["--statement", "gb.shrap"], "did you mean gb.sharp?"),
+        (["--source", "xyz"], "is no source"),
+        (["--solver", "dual-acelleration"], "did you mean dual-acceleration?"),
+        (["--solver", "dual-acceleration:stp=1"], "did you mean step?"),
+        (["--problem", "nosuch:0,1"], "nosuch"),
+        (["--problem", "none.csv"], "none.csv"),
+        (["--problem", "iris:0,1 --colour red"], "--colour"),
+        (["--problem", "iris:0,1", "--kernel", "sinc"], "sinc"),
+        (["--kernel", "linear"], "--problem"),
+        (["--statement", "gb.sharp", "--solver-file", "none.py:Mine"], "none.py: no such file"),
+        (["--statement", "gb.sharp", "--solver-file", "none.py"], "my.py:MySolver"),
+        (["--resume"], "--store"),
+        (["--iterations", "-1"], "--iterations"),
+        (["--jobs", "0"], "--jobs"),
+        (["--time-limit", "0"], "--time-limit"),
+        (["--store", "no/such/folder/s.sqlite"], "no/such/folder"),
+        (["--junit", "no/such/folder/j.xml"], "no/such/folder"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_requests(refused, arguments, place):
+    assert place in refused("verify", *arguments)
+
+
+def test_bad_files_of_users(refused, mine):
+    asked = ("verify", "--statement", "gb.sharp", "--problem", PROBLEM, "--solver-file")
+    assert "did you mean Mine?" in refused(*asked, f"{mine}:Mien")
+    mine.write_text("def broken(:\n")
+    assert f"{mine}, line 1" in refused(*asked, f"{mine}:Mine")
+    mine.write_text(MINE)
+    assert "say what it is to obey" in refused("verify", "--solver-file", f"{mine}:Mine")
+
+
+def test_a_full_disk_is_one_sentence(refused, verify, tmp_path, monkeypatch):
+    prepare = Store._prepare
+
+    def small(self):
+        prepare(self)
+        self._base.execute("PRAGMA max_page_count = 8")
+
+    problems = [w for seed in range(40) for w in ("--problem", f"planted:n=9,d=2,seed={seed}")]
+    asked = (*ONE[:4], *problems, "--iterations", "5", "--store", tmp_path / "s.sqlite")
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "_prepare", small)
+        sentence = refused("verify", "--jobs", "1", "--json", *asked)
+    assert "s.sqlite: no space left on the disk" in sentence
+    assert "--resume" in sentence
+    code, document = verify(*asked, "--resume")
+    assert code == 0
+    assert document["summary"]["holds"] == 40
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is a Linux device")
+def test_a_full_disk_for_what_is_written_at_the_end(refused):
+    assert "/dev/full" in refused("verify", "--jobs", "1", *ONE, "--junit", "/dev/full")
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "harness", "verify", *ONE, "--jobs", "1", "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert run.returncode == 2
+    assert "no space left" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+# JUnit
+
+
+def test_junit(gammabar, registered, tmp_path):
+    path = tmp_path / "j.xml"
+    claims()
+    more = {"reference": "here", "claim": "", "kind": "value", "problems": ("",)}
+    direct("test.true", **more)(lambda case: fact(True))
+    direct("test.never", assumes=(lambda case: "\x07 <&> never",), **more)(lambda case: fact(True))
+    direct("other.broken", **more)(lambda case: [1 / 0])
+    code, _, _ = gammabar("verify", "--jobs", "1", "--source", "test", "--source", "other",
+                          "--junit", path)  # fmt: skip
+    assert code == 1
+    root = ElementTree.parse(path).getroot()
+    assert root.tag == "testsuites"
+    suites = {suite.get("name"): suite for suite in root}
+    assert {n: [s.get(k) for k in ("tests", "failures", "errors", "skipped")]
+            for n, s in suites.items()} == {
+        "other": ["1", "0", "1", "0"], "test": ["2", "0", "0", "1"],
+    }  # fmt: skip
+    code, _, _ = gammabar("verify", "--jobs", "1", "--source", "test", "--junit", path,
+                          "--problem", "iris:0,1")  # fmt: skip
+    (case,) = ElementTree.parse(path).getroot().iter("testcase")
+    assert case.get("classname") == "test.wide"
+    assert case.get("name") == "test.wide on iris:0,1 by perceptron seed 0"
+    assert float(case.get("time")) > 0
+    (failure,) = case
+    assert failure.tag == "failure"
+    assert failure.get("message") == "refuted (expected: holds)"
+    assert "reproduce gammabar verify" in failure.text
+
+
+# lists
+
+
+def test_list_statements(gammabar):
+    statements = json.loads(gammabar("list", "statements", "--json")[1])
+    assert len({s["id"] for s in statements}) == len(statements)
+    known = {s["id"] for s in statements}
+    for s in statements:
+        assert {"id", "source", "reference", "kind", "claim", "words", "status", "witness",
+                "fixed_by", "solvers", "note"} <= s.keys()  # fmt: skip
+        assert s["source"] == s["id"].partition(".")[0]
+        assert s["status"] in ("holds", "refuted")
+        assert s["fixed_by"] is None or s["fixed_by"] in known
+    assert {"gb.sharp", "jst.thm3.1.1"} <= known
+    code, out, _ = gammabar("list", "statements")
+    assert code == 0
+    assert "jst.thm3.1.1" in out
+
+
+def test_list_mutants(gammabar, refused, monkeypatch):
+    mutants = json.loads(gammabar("list", "mutants", "--json")[1])
+    assert len(mutants) > 10
+    for mutant in mutants:
+        assert {"name", "family", "solver", "wrong", "killed_by"} <= mutant.keys()
+    assert mutants[0]["name"] in gammabar("list", "mutants")[1]
+    monkeypatch.setitem(sys.modules, "tests.mutants", None)
+    assert "clone" in refused("list", "mutants")
