@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 @click.option("--iterations", type=click.IntRange(0), metavar="T",
               help="Hear t = 0, …, T instead of what the plan says.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Of all random numbers.")
+@click.option("--random", type=click.IntRange(1), metavar="N",
+              help="Instead of the plan, N random runs.")  # fmt: skip
+@click.option("--edges", is_flag=True, help="For --random: problems in special position.")
 @click.option("--time-limit", "limit", type=click.FloatRange(0, min_open=True), default=300.0,
               show_default=True, metavar="SECONDS", help="For each run of a solver.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N",
@@ -104,6 +107,10 @@ def _plan(
     from harness.run.plan import Request, make_plan
     from harness.run.texts import open_problem, problem_text
 
+    if wishes["random"] is not None and (problems or file or wishes["solvers"]):
+        raise click.UsageError("--random draws problems and solvers itself")
+    if wishes["edges"] and wishes["random"] is None:
+        raise click.UsageError("--edges goes with --random N")
     if not problems and (kernel or normalised or multiclass or label):
         raise click.UsageError("--kernel, --normalised, --multiclass and --label go with --problem")
     texts = tuple(

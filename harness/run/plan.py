@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from harness.court.statement import Statement
 from harness.court.trial import Trial
+from harness.random_trials import random_trials
 from harness.run.registry import everything, find_sources, find_statements
 from harness.run.task import TIME_LIMIT, Task
 from harness.run.texts import open_solver, solver_name, split_problem
@@ -37,6 +39,10 @@ class Request:
         Instead of those of the plan.
     limit : float
         Seconds for each trajectory.
+    random : int or None
+        Instead of the plan, so many random trials (`harness.random_trials`).
+    edges : bool
+        Random trials on problems in special position.
     """
 
     statements: tuple[str, ...] = ()
@@ -48,12 +54,17 @@ class Request:
     iterations: int | None = None
     seed: int | None = None
     limit: float = TIME_LIMIT
+    random: int | None = None
+    edges: bool = False
 
 
 def make_plan(request: Request) -> list[Task]:
     """The tasks of a plan, without duplicates; problems stay together."""
     chosen = _chosen(request)
-    tasks = [*_without_run(request, chosen), *_with_run(request, chosen)]
+    if request.random is not None:
+        tasks = list(_at_random(request, chosen))
+    else:
+        tasks = [*_without_run(request, chosen), *_with_run(request, chosen)]
     if not tasks:
         raise ProblemError(_nothing(request))
     merged = [_missing(replace(task, limit=request.limit)) for task in tasks]
@@ -199,6 +210,20 @@ def _by_solver(request: Request, statement: Statement) -> Iterator[Trial]:
         elif asked:
             for trial in _about(statement, (), anyway):
                 yield replace(trial, solver=text)
+
+
+def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
+    """Random trials: no true statement may be refuted, and few be left undecided."""
+    for trial in islice(random_trials(request.seed or 0, request.edges), request.random):
+        name = solver_name(trial.solver)
+        for unit in (True, False):
+            heard = [s for s in chosen if s.way in RUNS and name in s.solvers and s.unit is unit]
+            if heard:
+                expected = ("unrefuted" if s.status == "holds" else "either" for s in heard)
+                yield Task(
+                    tuple(s.id for s in heard), tuple(expected), trial.problem, trial.solver,
+                    iterations=trial.iterations, seed=trial.seed, unit=unit,
+                )  # fmt: skip
 
 
 def _expected(statement: Statement, problem: str, planned: bool) -> str:

@@ -24,7 +24,7 @@ class Result:
     problem, solver : str
         As the plan names them.
     expected : str
-        "holds", "refuted", "either" or "inapplicable".
+        "holds", "refuted", "either", "unrefuted" or "inapplicable".
     seed, iterations : int
     seconds : float
         Of the whole trajectory, which other statements heard as well.
@@ -54,6 +54,8 @@ class Result:
             return False
         if self.expected == "holds":
             return self.verdict.verdict in ("holds", "inapplicable")
+        if self.expected == "unrefuted":
+            return self.verdict.verdict != "refuted"
         return self.expected in ("either", self.verdict.verdict)
 
     def as_dict(self) -> dict[str, Any]:

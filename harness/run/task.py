@@ -20,7 +20,8 @@ class Task:
     statements : tuple of str
         Their ids.
     expected : tuple of str
-        What is expected of each: "holds", "refuted", "either", or "inapplicable" where the data
+        What is expected of each: "holds", "refuted", "either", "unrefuted" in random trials, or
+        "inapplicable" where the data
         are not on this machine.
     problem : str
         As `harness.run.texts.open_problem` takes it; "" for a statement that brings its own data.

@@ -43,6 +43,12 @@ def step_of(case: Case) -> Number:
     return number(float(case.solver.step))
 
 
+def method_of(case: Case) -> str:
+    """The name on the solver's card; "" if it has none."""
+    card = getattr(type(case.solver), "card", None)
+    return str(getattr(card, "name", ""))
+
+
 def linear(case: Case) -> str | None:
     """The rows are vectors of ℝ^d, in the units of the data."""
     known = isinstance(case.problem, DenseProblem | SparseProblem) and not case.unit

@@ -29,6 +29,7 @@ from harness.statements._tyurin import (
     has_step,
     least,
     linear,
+    method_of,
     per_sum,
 )
 from harness.statements._tyurin_path import NormalizedRate, Rate
@@ -112,8 +113,8 @@ class Reduces:
     Perceptron as γ → ∞."""
 
     def __init__(self, case: Case) -> None:
-        steps = has_step(case) is None
-        self._judge: Any = Closeness(case) if steps else _Companions(case)
+        descends = has_step(case) is None and method_of(case) != "batch-perceptron"
+        self._judge: Any = Closeness(case) if descends else _Companions(case)
 
     def update(self, it: View) -> None:
         self._judge.update(it)
@@ -206,10 +207,9 @@ class Limits:
     """
 
     def __init__(self, case: Case) -> None:
-        card = getattr(type(case.solver), "card", None)
-        both: tuple[type[Rate], ...] = (NormalizedRate, Rate)
-        kinds = {"normalized-lr-gd": both[:1], "lr-gd": both[1:]}.get(card.name if card else "")
-        self.rates: list[Rate] = [case.history(kind) for kind in kinds or both]
+        known: dict[str, type[Rate]] = {"normalized-lr-gd": NormalizedRate, "lr-gd": Rate}
+        found = known.get(method_of(case))
+        self.rates: list[Rate] = [case.history(k) for k in ([found] if found else known.values())]
 
     def update(self, it: View) -> None:
         for rate in self.rates:
