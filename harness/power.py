@@ -43,12 +43,19 @@ def mutants() -> dict[str, Any]:
     return found
 
 
-def kills(mutant: Any, seed: int = 0) -> dict[str, list[str]]:
-    """Statements that refute a mutant, each with the problems on which it does."""
+def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[str, list[str]]:
+    """Statements that refute a mutant, each with the problems on which it does.
+
+    Parameters
+    ----------
+    mutant : Mutant
+    statement, problem : str, optional
+        Only this statement, and only on this problem.
+    """
     found: dict[str, list[str]] = {}
-    for verdict, problem in _verdicts(mutant, seed):
+    for verdict, where in _verdicts(mutant, statement, problem):
         if verdict.verdict == "refuted":
-            found.setdefault(verdict.statement, []).append(problem)
+            found.setdefault(verdict.statement, []).append(where)
     return dict(sorted(found.items()))
 
 
@@ -96,21 +103,22 @@ def _one(name: str) -> dict[str, list[str]]:
     return kills(mutants()[name])
 
 
-def _verdicts(mutant: Any, seed: int) -> Iterable[tuple[Verdict, str]]:
+def _verdicts(mutant: Any, only: str, on: str | None) -> Iterable[tuple[Verdict, str]]:
     about = [s for s in load_statements().values() if mutant.solver in s.solvers]
+    about = [s for s in about if not only or s.id == only]
     # What is refuted of the right solver says nothing about the wrong one.
     about = [s for s in about if s.status == "holds"]
     heard = [s for s in about if s.way in ("iterates", "stopping")]
     for trial in trials():
-        if solver_name(trial.solver) != mutant.solver:
+        if solver_name(trial.solver) != mutant.solver or on not in (None, trial.problem):
             continue
         for unit in sorted({s.unit for s in heard}):
             case = Case(open_problem(trial.problem), with_options(mutant.make(), trial.solver),
-                        unit=unit, name=trial.problem, seed=trial.seed + seed)  # fmt: skip
+                        unit=unit, name=trial.problem, seed=trial.seed)  # fmt: skip
             yield from _heard(case, [s for s in heard if s.unit is unit], trial.iterations)
     for statement in about:
         if statement.way in ("direct", "randomised"):
-            yield from _examined(statement, mutant.make())
+            yield from _examined(statement, mutant.make(), on)
 
 
 def _heard(
@@ -123,8 +131,8 @@ def _heard(
         return  # a mutant that crashes is caught by whoever runs it
 
 
-def _examined(statement: Statement, solver: Any) -> Iterable[tuple[Verdict, str]]:
-    for text in statement.problems:
+def _examined(statement: Statement, solver: Any, on: str | None) -> Iterable[tuple[Verdict, str]]:
+    for text in statement.problems if on is None else [on]:
         case = Case(open_problem(text) if text else None, solver, unit=statement.unit, name=text)
         try:
             yield examine(statement, case), text

@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("kind", type=click.Choice(("statements", "solvers", "problems", "mutants")))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(kind: str, as_json: bool) -> None:
+@click.option("--matrix", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="For mutants: compute anew which statements refute which, and keep it in FILE "
+              "(some minutes).")  # fmt: skip
+def command(kind: str, as_json: bool, matrix: Path | None) -> None:
     """List what there is of a KIND: statements, solvers, problems or mutants."""
+    if matrix is not None:
+        if kind != "mutants":
+            raise click.UsageError("--matrix goes with mutants")
+        _compute(matrix, as_json)
     show: dict[str, Callable[[bool], None]] = {
         "statements": _statements,
         "solvers": _solvers,
@@ -67,6 +74,17 @@ def _mutants(as_json: bool) -> None:
         rows = [(e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—") for e in entries
                 if e["family"] == family]  # fmt: skip
         print_table((f"mutant ({family})", "what is wrong", "killed by"), rows)
+
+
+def _compute(path: Path, quiet: bool) -> None:
+    from harness.power import matrix, mutants
+    from harness.progress import bar
+
+    with path.open("w", encoding="utf-8") as file:
+        with bar(len(mutants()), "wrong solvers", quiet) as advance:
+            found = matrix(advance=advance)
+        json.dump(found, file, indent=1, ensure_ascii=False, sort_keys=True)
+        file.write("\n")
 
 
 def _killers() -> dict[str, list[str]]:

@@ -201,6 +201,9 @@ class Sequences(DualForm):
     def mu(self, lam: float, mu: Floats, q: Floats, new: Floats) -> Floats:
         return (1 - lam) * mu + lam * new
 
+    def weights(self, p: Floats) -> Floats:
+        return gradient(p, self.loss)
+
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         rho = self.rho(problem.n)
         w, p = problem.origin(), np.zeros(problem.n)
@@ -212,7 +215,7 @@ class Sequences(DualForm):
             length = theta / (rho * lam)
             w = self.moved(problem, w, length, mu, nu)
             p = p + length * problem.scores(problem.combine(nu))
-            new = gradient(p, self.loss)
+            new = self.weights(p)
             mu = self.mu(lam, mu, q, new)
             q = new
 
@@ -231,6 +234,16 @@ class NuSwapped(Sequences):
 
     def nu(self, lam: float, mu: Floats, q: Floats) -> Floats:
         return lam * mu + (1 - lam) * q
+
+
+@FAMILY.mutant(
+    "weights-too-flat", "the step of the mirror descent is no longer that of its weights"
+)
+class WeightsTooFlat(Sequences):
+    """q_t = ∇ψ(−0.99 p_t), at a temperature a little too high."""
+
+    def weights(self, p: Floats) -> Floats:
+        return gradient(0.99 * p, self.loss)
 
 
 @FAMILY.mutant("lambda-index-shifted", "λ_0 is not 1, which all of the analysis assumes")

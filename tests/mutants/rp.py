@@ -328,6 +328,9 @@ class Inner:
     def small(self, p: Combination, delta: float) -> bool:
         return p.norm() < delta
 
+    def cooled(self, mu: float, theta: float) -> float:
+        return (1 - theta) * mu
+
     def smoothed(self, problem: Problem, q: Combination, delta: float) -> Iterator[_Step]:
         alpha, mu = q, self.hottest(problem.n)
         p_mu = combination(problem, self.towards(q.weights, alpha.scores, mu))
@@ -347,7 +350,7 @@ class Inner:
                 return
             theta = 2 / (k + 3)
             alpha = mix((1 - theta, alpha), ((1 - theta) * theta, p), (theta**2, p_mu))
-            mu = (1 - theta) * mu
+            mu = self.cooled(mu, theta)
             p_mu = combination(problem, self.towards(q.weights, alpha.scores, mu))
             p = mix((1 - theta, p), (theta, p_mu))
 
@@ -370,6 +373,14 @@ class StartsCold(Once):
 
     def hottest(self, n: int) -> float:
         return 2.0
+
+
+@FAMILY.mutant("never-cools", "p_μ stays near the centre, whatever the scores are")
+class OnceNeverCools(Once):
+    """μ_{k+1} = μ_k."""
+
+    def cooled(self, mu: float, theta: float) -> float:
+        return mu
 
 
 @FAMILY.mutant("square-tested", "what it certifies is ‖p_k‖_G < √δ")
