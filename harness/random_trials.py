@@ -38,6 +38,11 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "snkpvn": {},
     "isnkpvn": {},
 }
+#: How often each is drawn: those that many statements speak about, more often.
+_OFTEN = {"dual-acceleration": 5, "dual-acceleration-dual": 4, "snkp": 2, "snkpvn": 2}
+WEIGHTS = np.array([_OFTEN.get(name, 1) for name in SOLVERS]) / sum(
+    _OFTEN.get(name, 1) for name in SOLVERS
+)
 #: These need coordinates.
 COORDINATES = ("winnow",)
 KINDS = ("ties", "dependent", "collinear", "square", "simplex", "opposite", "zero-row")
@@ -63,7 +68,7 @@ def random_trials(seed: int = 0, edges: bool = False) -> Iterator[Trial]:
         except ProblemError:
             continue  # a combination of options that makes no sense, such as more support than rows
         for _ in range(3):
-            name = str(rng.choice(list(SOLVERS)))
+            name = str(rng.choice(list(SOLVERS), p=WEIGHTS))
             if "--kernel" in problem and name in COORDINATES:
                 continue
             options = [f"{k}={rng.choice(v)}" for k, v in SOLVERS[name].items()]
