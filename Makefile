@@ -20,7 +20,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all lint format bench lock clean force
+.PHONY: help setup verify test test-all lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -48,8 +48,13 @@ format: $(STAMP) ## apply ruff's fixes and formatting
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## compare with what a user would pick instead, on embedded data
-	@$(BIN)/python benchmarks/oracle_ratios.py --quick $(ARGS)
+bench: $(STAMP) ## run every asv benchmark once, and compare with what a user would pick instead
+	@$(BIN)/asv machine --yes >/dev/null
+	@$(BIN)/asv run --quick --python=same $(ARGS)
+	@$(BIN)/python benchmarks/oracle_ratios.py --quick
+
+gate: $(STAMP) ## compare with the commit named in benchmarks/BASE (another: ARGS=COMMIT)
+	@$(BIN)/gammabar gate $(ARGS)
 
 lock: ## write requirements.lock anew from pyproject.toml (ARGS=--upgrade for newer versions)
 	@set -e; $(find_python); \

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": ("check", "Check a certificate with the independent checker."),
     "verify": ("verify", "Verify what the sources claim, at every iterate of every run."),
     "list": ("listing", "List what there is: statements, solvers, problems, mutants."),
+    "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
     "gate": ("gate", "Compare with a base commit; exit code 1 on a regression."),
     "data": ("data", "Fetch, list, check and export data sets."),
 }

@@ -17,6 +17,7 @@ from problems.base import (
     SoftMin,
     Source,
     check_temperature,
+    frozen,
 )
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
@@ -114,4 +115,4 @@ def signs(y: Array, n: int) -> Array:
         raise ProblemError(
             f"y must hold -1 and +1, but row {place} has {y[place]!r}; from_arrays takes any labels"
         )
-    return np.ascontiguousarray(y, dtype=np.int8)
+    return frozen(np.ascontiguousarray(y, dtype=np.int8))

@@ -236,6 +236,13 @@ class Problem(ABC):
         return f"{type(self).__name__}(n={self.n}, dimension={self.dimension}){unit}"
 
 
+def frozen(array: Array) -> Array:
+    """A view of an array that cannot be written to: nobody may change the data of a problem."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def check_temperature(temperature: float) -> None:
     """Refuse a temperature that is not positive."""
     if not temperature > 0:

@@ -8,7 +8,7 @@ import numpy as np
 
 from problems._linear import LinearProblem
 from problems._points import DensePoints
-from problems.base import Array, ProblemError, Source
+from problems.base import Array, ProblemError, Source, frozen
 
 
 class DenseProblem(LinearProblem):
@@ -44,9 +44,7 @@ def dense_matrix(X: Any) -> Array:
     X = np.asarray(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
-    view = np.ascontiguousarray(X, dtype=exact_dtype(X)).view()
-    view.flags.writeable = False
-    return view
+    return frozen(np.ascontiguousarray(X, dtype=exact_dtype(X)))
 
 
 def exact_dtype(values: Array) -> np.dtype[Any]:

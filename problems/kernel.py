@@ -12,7 +12,7 @@ from problems import canonical
 from problems._gram import GramRows
 from problems._linear import signs, vector
 from problems._points import points_of
-from problems.base import Array, Floats, Problem, Source, largest_exponent, ldexp
+from problems.base import Array, Floats, Problem, Source, frozen, largest_exponent, ldexp
 from problems.dense import dense_matrix
 from problems.kernels import Kernel, check_diagonal, check_gram
 from problems.sparse import csr_matrix
@@ -64,7 +64,8 @@ class KernelProblem(Problem):
             check_gram(self.points.X)
         diagonal = self.kernel.diagonal(self.points)
         check_diagonal(diagonal, normalised)
-        self._signs = self.y / np.sqrt(diagonal) if normalised else self.y.astype(np.float64)
+        factors = np.sqrt(diagonal) if normalised else np.ones(self.n)
+        self._signs = frozen(self.y / factors)
         largest = 1.0 if normalised else math.sqrt(float(diagonal.max()))
         self._set_radius(*math.frexp(largest))
         self._values = GramRows(self.points, self.kernel)

@@ -20,6 +20,7 @@ from problems.base import (
     SoftMin,
     Source,
     check_temperature,
+    frozen,
 )
 from problems.dense import dense_matrix
 from problems.sparse import csr_matrix
@@ -187,4 +188,4 @@ def _classes(labels: Array, n: int, k: int | None) -> tuple[Array, int]:
     if outside.any():
         i = int(np.argmax(outside))
         raise ProblemError(f"label {labels[i]} of row {i} is not one of 0, ..., {k - 1}")
-    return np.ascontiguousarray(labels, dtype=np.int64), k
+    return frozen(np.ascontiguousarray(labels, dtype=np.int64)), k

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from problems._linear import LinearProblem
 from problems._points import SparsePoints
-from problems.base import Array, ProblemError, Source
+from problems.base import Array, ProblemError, Source, frozen
 from problems.dense import exact_dtype
 
 
@@ -46,6 +46,7 @@ def csr_matrix(X: Any) -> Any:
         csr = csr.astype(dtype) if csr.dtype != dtype else csr.copy()
         csr.sum_duplicates()
         csr.eliminate_zeros()
+    csr.data, csr.indices, csr.indptr = map(frozen, (csr.data, csr.indices, csr.indptr))
     return csr
 
 

@@ -97,6 +97,9 @@ def command(
         print_json({"summary": summary, "results": [result.as_dict() for result in results]})
     else:
         _show(results, summary, perf_counter() - start)
+    if (wishes["statements"] or wishes["file"]) and summary["inapplicable"] == summary["results"]:
+        reasons = dict.fromkeys(result.verdict.reason for result in results)
+        raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
     return int(summary["unexpected"] > 0)
 
 

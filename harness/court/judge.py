@@ -19,6 +19,7 @@ from scipy.special import betaincinv
 from harness.court.case import Case
 from harness.court.numbers import LEVELS, Number, middle, number, working
 from harness.court.relation import DOUBT, HOLDS, ROUNDING, VIOLATED, Relation, run_rounding
+from harness.court.space import TooLarge
 from harness.court.statement import Statement, separates
 from harness.court.view import Fault, View
 
@@ -108,9 +109,12 @@ class Tally:
     ) -> tuple[list[Relation], list[str]]:  # fmt: skip
         self.escalated += sum(d != HOLDS for d in decided)
         for level in range(1, len(LEVELS)):
-            with working(LEVELS[level]):
-                again = claim(level)
-                verdicts = [r.decide(rounding) for r in again]
+            try:
+                with working(LEVELS[level]):
+                    again = claim(level)
+                    verdicts = [r.decide(rounding) for r in again]
+            except TooLarge:
+                break  # what was certain at the level before stays so, and doubt remains doubt
             if len(again) != len(relations):
                 return again, verdicts
             # What was decided stays decided: a statement may keep history at level 0 only.
@@ -214,6 +218,7 @@ class IterateJudge(Judge):
         super().__init__(statement, case)
         body = statement.body
         self._update: Any = None
+        self._last: View | None = None
         if self.done:
             return
         if isinstance(body, type):
@@ -223,7 +228,13 @@ class IterateJudge(Judge):
         else:
             self._claim = lambda it: body(it, case)
 
+    def end(self, halted: bool) -> None:
+        waits = self.statement.waits
+        if waits is not None and self._last is not None and not self.done:
+            self.unfinished = waits(self._last, self.case)
+
     def see(self, it: View) -> None:
+        self._last = it
         if self._update is not None:
             self._update(it)
         if it.t < self.statement.since:
@@ -274,8 +285,11 @@ class StoppingJudge(Judge):
     def _reached(self, it: View) -> bool | None:
         assert self.statement.goal is not None
         for level, bits in enumerate(LEVELS):
-            with working(bits):
-                reached = self.statement.goal(it.at(level) if level else it, self.case)
+            try:
+                with working(bits):
+                    reached = self.statement.goal(it.at(level) if level else it, self.case)
+            except TooLarge:
+                return None
             if reached is not None:
                 if level:
                     self.tally.escalated += 1
@@ -348,7 +362,7 @@ def examine(statement: Statement, case: Case) -> Verdict:
 
 def _randomised(statement: Statement, case: Case) -> Verdict:
     """Count failures in a number of runs fixed in advance; exact binomial bounds decide."""
-    failures, tally = 0, Tally(statement)
+    failures, doubts, tally = 0, 0, Tally(statement)
     for run in range(statement.runs):
         one = Tally(statement)
 
@@ -358,10 +372,12 @@ def _randomised(statement: Statement, case: Case) -> Verdict:
 
         with working(LEVELS[0]):
             one.weigh(claim, None, 0.0)
-        # What cannot be decided counts against the statement when it is to hold.
-        failures += one.broken is not None or one.doubtful is not None
+        failures += one.broken is not None
+        doubts += one.broken is None and one.doubtful is not None
         tally.escalated += one.escalated
-    low, high = clopper_pearson(failures, statement.runs, CHANCE)
+    # A run that cannot be decided counts against whatever is to be shown.
+    low, _ = clopper_pearson(failures, statement.runs, CHANCE)
+    _, high = clopper_pearson(failures + doubts, statement.runs, CHANCE)
     delta = statement.delta or 0.0
     verdict = "holds" if high <= delta else "refuted" if low > delta else "undecided"
     return Verdict(
@@ -403,7 +419,7 @@ def hear(
 
 
 def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tuple[str, str]:
-    expected, halted = 0, True
+    expected, halted, it = 0, True, None
     horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
     histories: dict[type, int] = {}
     for judge, last in horizons:
@@ -426,6 +442,9 @@ def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tupl
                 break
     except Fault as fault:
         return fault.failure, str(fault)
+    if halted and not (it is not None and it.extra.get("halt")):
+        after = f"after t = {expected - 1}" if expected else "before the first one"
+        return "crashed", f'the iterates end {after}, and the last has no extra["halt"]'
     for judge in judges:
         judge.end(halted)
     return "", ""

@@ -28,7 +28,7 @@ def explain(
         where = f" ({verdict.where})" if verdict.where else ""
         lines.append(f"    compared  {verdict.what}{where}")
     if verdict.left:
-        lines.append(f"    measured  {verdict.left}        bound {verdict.right}")
+        lines.append(f"    sides     {verdict.left}   and   {verdict.right}")
     if verdict.slack is not None and verdict.verdict == "refuted":
         lines.append(f"    short by  {-verdict.slack:.6g} (proved)")
     if verdict.failure:

@@ -40,6 +40,10 @@ from problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 Floats = NDArray[np.float64]
 
 
+class TooLarge(ProblemError):
+    """A problem has too many rows for what was asked."""
+
+
 class Space(ABC):
     """Norms and scores of a problem, fast with an error bound, and exact."""
 
@@ -201,7 +205,7 @@ class KernelSpace(Space):
     def __init__(self, problem: KernelProblem) -> None:
         super().__init__(problem)
         # |fl(G_ij) − G_ij|, and of a sum of n such products, relative to the largest G_ii.
-        value = _value_error(problem) * self.radius**2
+        value = 2 * _value_error(problem) * self.radius**2  # twice: in the scale as well
         self._entry = ((self.n + 8) * ROUNDOFF * self.radius**2 + value) * SAFETY
 
     def size(self, v: Floats) -> float:
@@ -234,7 +238,7 @@ class KernelSpace(Space):
         problem = self.problem
         assert isinstance(problem, KernelProblem)
         if self.n > 2000:
-            raise ProblemError(f"{self.n:,} rows are too many for an exact Gram matrix")
+            raise TooLarge(f"{self.n:,} rows are too many for an exact Gram matrix")
         rows = np.arange(self.n)
         if has_exact_kernel(problem):
             integers, unit = exact_rows(problem.raw()).gram(rows)
@@ -259,9 +263,9 @@ def _value_error(problem: KernelProblem) -> float:
     if kernel.name == "precomputed":
         error = 0.0
     elif kernel.name == "rbf":
-        # The squared distance s has a relative error of at most (d + 8)u/10⁻³ (what cancels more is
-        # computed anew), and s·e^{−s} ≤ 1/e.
-        error = 0.37e3 * (d + 8) * ROUNDOFF + 4 * ROUNDOFF
+        # The squared distance s has a relative error of at most (2d + 8)u/10⁻³ (what cancels more
+        # is computed anew), and s·e^{−s} ≤ 1/e.
+        error = 0.37e3 * (2 * d + 8) * ROUNDOFF + 4 * ROUNDOFF
     elif kernel.name in ("linear", "poly"):
         degree = kernel.degree if kernel.name == "poly" else 1
         error = (degree * (d + 10) + 4) * ROUNDOFF

@@ -74,6 +74,8 @@ class Statement:
         Whether its source assumes rows of norm at most one.
     history : tuple of classes
         Sequences it needs from t = 0 on, see `Case.history`.
+    waits : callable or None
+        ``(last iterate, case)``: why a run that ended there does not settle the claim, or "".
     """
 
     id: str
@@ -97,6 +99,7 @@ class Statement:
     runs: int = 0
     unit: bool = False
     history: tuple[type, ...] = ()
+    waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -189,6 +192,16 @@ def separable(case: Case) -> str | None:
 def inseparable(case: Case) -> str | None:
     """No w has only positive scores."""
     return None if case.separable is False else "the data are separable"
+
+
+def has(*names: str) -> Assumption:
+    """The solver has these options: a solver of one's own may lack them."""
+
+    def met(case: Case) -> str | None:
+        missing = [name for name in names if not hasattr(case.solver, name)]
+        return f"the solver does not say its {' and '.join(missing)}" if missing else None
+
+    return met
 
 
 def option(name: str, *values: Any) -> Assumption:

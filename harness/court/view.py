@@ -12,6 +12,7 @@ import copy
 import math
 from collections import deque
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,13 +69,17 @@ class Ledger:
         self.problem = copy.copy(problem)
         self.problem.softmin = self._softmin  # type: ignore[method-assign]
         self.problem.scores = self._score  # type: ignore[method-assign]
+        # Views of another scale must not inherit answers for this one.
+        own, unit, raw = self.problem, problem.unit(), problem.raw()
+        self.problem.unit = lambda: own if unit is problem else unit  # type: ignore[method-assign]
+        self.problem.raw = lambda: own if raw is problem else raw  # type: ignore[method-assign]
 
     def _softmin(self, w: Any, temperature: float = 1.0) -> SoftMin:
         soft = self._plain.softmin(w, temperature)
         if temperature == 1:
-            # A copy of w, and answers that cannot be changed: a solver may reuse its arrays.
-            soft.scores.flags.writeable = soft.pull.flags.writeable = False
-            self._soft.appendleft((np.array(w, dtype=np.float64), soft))
+            # Copies: a solver may go on with its arrays, or change what it was given.
+            kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores.copy())
+            self._soft.appendleft((np.array(w, dtype=np.float64), kept))
         return soft
 
     def _score(self, w: Any) -> Floats:
@@ -104,17 +109,20 @@ class View:
 
     def __init__(self, claimed: Iterate, case: Case, level: int = 0, base: View | None = None):
         self.claimed, self.case, self.level = claimed, case, level
-        self.t = int(claimed.t)
+        try:
+            self.t = index(claimed.t)
+        except TypeError:
+            raise Fault(f"t must be a whole number, not {claimed.t!r}") from None
         self.space: Space = case.space
         self.n = self.space.n
         self._base = base
         if base is None:
             # A copy: a solver may go on with the same array, and statements look back.
+            if np.iscomplexobj(claimed.w):
+                raise Fault(f"w_{self.t} is complex")
             self.w: Floats = np.array(claimed.w, dtype=np.float64)
             if self.w.shape != (self.space.dimension,):
-                raise NotFinite(
-                    f"w_{self.t} has shape {self.w.shape}, not ({self.space.dimension},)"
-                )
+                raise Fault(f"w_{self.t} has shape {self.w.shape}, not ({self.space.dimension},)")
             # A finite sum of squares has finite terms; an infinite one may have them, too.
             if not math.isfinite(np.dot(self.w, self.w)) and not np.isfinite(self.w).all():
                 raise NotFinite(f"w_{self.t} has entries that are not finite numbers")
@@ -138,7 +146,10 @@ class View:
         if self._base is not None:
             return self._base.score_doubles
         known = self.case.ledger.scores(self.w)
-        return self.case.problem.scores(self.w) if known is None else known
+        scores = self.case.problem.scores(self.w) if known is None else known
+        if not math.isfinite(float(scores.min())):
+            raise NotFinite(f"the scores of w_{self.t} leave the range of doubles")
+        return scores
 
     @cached_property
     def score_error(self) -> float:

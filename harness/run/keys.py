@@ -35,12 +35,22 @@ def key(task: Task) -> str:
         "file": _file(data),
         "solver": task.solver,
         "code": task.code,
+        "beside": _beside(task),
         "run": (task.iterations, task.seed, task.unit),
         "planned": task.planned,
         "source": source(_modules(task)),
         "libraries": _versions(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _beside(task: Task) -> dict[str, str]:
+    """The Python files in the folder of a user's solver, which may import them."""
+    if task.code is None:
+        return {}
+    folder = Path(task.solver.rpartition(":")[0]).resolve().parent
+    found = sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
 
 
 def _file(data: str) -> str | None:

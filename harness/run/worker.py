@@ -79,7 +79,8 @@ def _alone(task: Task, problem: Problem | None, statement: Statement) -> Verdict
     except Exception as error:
         module = sys.modules.get(getattr(statement.body, "__module__", ""))
         reason = str(crashed(error, getattr(module, "__file__", None) or ""))
-        return Verdict(statement.id, "undecided", failure="crashed", reason=reason)
+        reason = f"the statement could not be evaluated on this solver: {reason}"
+        return Verdict(statement.id, "undecided", reason=reason)
 
 
 @lru_cache(maxsize=8)

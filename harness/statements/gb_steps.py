@@ -16,7 +16,7 @@ from scipy.special import expit
 from harness.court.case import Case
 from harness.court.numbers import ROUNDOFF, SAFETY, Number, exp, log, number, sqrt
 from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import option, per_iterate
+from harness.court.statement import has, option, per_iterate
 from harness.court.trial import Trial
 from harness.court.vectors import Vec
 from harness.court.view import View
@@ -82,6 +82,7 @@ class _Step:
     reference=f"Ji, Srebro and Telgarsky (2021), Section 3.1: {PRINTED}",
     claim=r"w_{t+1} = w_t - \eta \nabla \mathcal{R}(w_t)",
     solvers=("gradient-descent",),
+    assumes=(has("step"),),
     since=1,
     unit=True,
 )
@@ -106,6 +107,7 @@ class GradientStep(_Step):
     reference=f"Ji, Srebro and Telgarsky (2021), Section 1: {PRINTED}",
     claim=r"w_{t+1} = w_t - \theta_t \nabla\mathcal{R}(w_t)/\mathcal{R}(w_t)",
     solvers=("normalized-gradient-descent",),
+    assumes=(has("step"),),
     since=1,
     unit=True,
 )
@@ -126,6 +128,7 @@ class NormalizedStep(_Step):
     claim=r"v_{t+1} = \Pi\left(v_t + \tfrac{1}{\sqrt{t+1}} a_i\right),\ "
     r"i \in \arg\min_i \langle a_i, v_t\rangle,\ w_{t+1} = \tfrac{1}{t+1}\sum_{s=1}^{t+1} v_s",
     solvers=("batch-perceptron-cotter",),
+    assumes=(has("step"),),
     unit=True,
 )
 class AscentStep:
@@ -186,6 +189,7 @@ class AscentStep:
     claim=r"g_t = \beta_t (g_{t-1} + z_{i_t}),\ w_{t+1} = w_t - \theta_t (g_t + z_{i_t}),\ "
     r"q_t \propto \exp(Z w_t)",
     solvers=("adaptive-sampling",),
+    assumes=(has("step"),),
     unit=True,
 )
 class SamplingStep:

@@ -88,6 +88,7 @@ def _each_call(it: View, case: Case, inner: int) -> Relation:
     status="refuted",
     fixed_by="rp.thm4.1.fixed",
     witness="harness/witnesses/rp.thm4.1.json",
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
     note="A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its "
     "solution is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where "
@@ -114,6 +115,7 @@ def thm4_1(it: View, case: Case) -> list[Relation] | None:
     r"\text{ outer loops}",
     solvers=("isnkpvn",),
     assumes=(tells("gamma", "epsilon"), norm_one, below_margin("epsilon")),
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
     note="If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then "
     "t + 1 < log(1/ρ_K)/log γ.",
@@ -158,6 +160,7 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     status="refuted",
     fixed_by="rp.thm4.2.fixed",
     witness="harness/witnesses/rp.thm4.2.json",
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
     history=(Calls,),
     note="For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = ‖q_0‖_G/γ = 0, and the "
@@ -193,6 +196,7 @@ def thm4_2(it: View, case: Case) -> list[Relation] | None:
     r"\text{ outer loops}",
     solvers=("isnkpvn",),
     assumes=(tells("gamma", "epsilon"), norm_one, above_margin("epsilon")),
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
     history=(Calls,),
     note="The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If "

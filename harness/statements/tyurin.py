@@ -158,6 +158,7 @@ def spike_as_printed(case: Case) -> Iterator[Relation]:
     r" \text{ when } \gamma \to \infty",
     solvers=("lr-gd",),
     assumes=(has_step, the_spike, step_at_least(4)),
+    waits=lambda it, case: "" if it.t >= 2 else "it is about the first two iterates",
     note="Checked at the γ of the run, with rates: f(θ_1) ≥ γ/9, |‖∇f(θ_1)‖ − √2/2| ≤ 2/γ, "
     "f(θ_2) ≤ 2/γ, ‖∇f(θ_2)‖ ≤ 4/γ, for γ ≥ 4.",
 )

@@ -74,6 +74,9 @@ def in_the_table(case: Case) -> str | None:
     r" 0.1: 2, 2, 16, 157 iterations; LR+GD, step 100: 308 iterations}",
     solvers=("normalized-lr-gd", "lr-gd"),
     assumes=(has_step, worst_data, in_the_table),
+    waits=lambda it, case: (
+        "" if it.t >= (_printed(case) or 0) else "the run is shorter than the printed count"
+    ),
     note="The table does not say what n is. All five counts come out for n = 998, 999 and 1000 and "
     "for no other n, so n = 1000 was meant. The factor 150 of the caption is 308/2 = 154. To "
     "be decided, a run must be heard up to the printed count.",

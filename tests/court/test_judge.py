@@ -182,9 +182,8 @@ def test_answers_cannot_be_changed_afterwards(registered):
                 it.soft.scores[:] = 7
                 yield it
 
-    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
-    with pytest.raises(ValueError, match="read-only"):
-        hear(Case(SQUARE, Cheat(), unit=True), [s], 3)
+    s = claim(registered, lambda it, case: at_most(it.smallest, 5))
+    assert hear(Case(SQUARE, Cheat(), unit=True), [s], 3)[0].verdict == "holds"
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -288,3 +287,83 @@ def test_one_run_feeds_all_statements(registered):
     statements = [registered[f"test.{k}"] for k in range(3)]
     assert len(hear(Case(load("iris:0,1"), Counting(), unit=True), statements, 5)) == 3
     assert len(calls) == 1
+
+
+# what a solver may try
+
+
+def test_the_data_cannot_be_changed(registered):
+    class Flips(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            problem.y[:] = -problem.y
+            yield from super().iterates(problem, rng)
+
+    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
+    with pytest.raises(ValueError, match="read-only"):
+        hear(Case(SQUARE, Flips(), unit=True), [s], 3)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf:gamma=1"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_no_array_of_a_problem_is_writable(kernel, sparse):
+    import scipy.sparse
+
+    X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
+    problem = from_arrays(scipy.sparse.csr_array(X) if sparse else X, [1, -1, 1], kernel=kernel)
+    arrays = [problem.y, *([problem.X.data, problem.X.indices] if sparse else [problem.X])]
+    assert not any(array.flags.writeable for array in arrays)
+    assert X.flags.writeable  # the caller's own array is left alone
+
+
+def test_other_views_of_the_problem_are_consistent():
+    """A solver that asks for ``problem.unit()`` gets scores of that scale."""
+    raw = from_arrays([[3.0, 4.0], [0.0, -2.0]], [1, -1])
+    given = Case(raw).ledger.problem
+    w = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(given.unit().scores(w), raw.unit().scores(w))
+    np.testing.assert_array_equal(given.scores(w), raw.scores(w))
+    unit = Case(raw, unit=True).ledger.problem
+    assert unit.unit() is unit
+    np.testing.assert_array_equal(unit.raw().scores(w), raw.scores(w))
+
+
+def test_iterates_that_end_without_saying_why_are_reported(registered):
+    class Ends:
+        def iterates(self, problem, rng=None):
+            yield Iterate(0, np.zeros(2))
+
+    s = claim(registered, lambda it, case: at_most(0, 1))
+    (found,) = hear(Case(SQUARE, Ends()), [s], 5)
+    assert (found.verdict, found.failure) == ("undecided", "crashed")
+
+
+def test_a_claim_may_wait_for_a_longer_run(registered):
+    s = claim(registered, lambda it, case: at_most(0, 1),
+              waits=lambda it, case: "" if it.t >= 3 else "too short")  # fmt: skip
+    assert verdict(s, [(1, 1)], iterations=3).verdict == "holds"
+    assert verdict(s, [(1, 1)], iterations=2).reason == "too short"
+
+
+def test_a_violation_stays_one_where_no_exact_arithmetic_is_possible(registered, monkeypatch):
+    """Kernels with many rows have no exact Gram matrix: what level 0 proves is still proved."""
+    from harness.court.space import KernelSpace, TooLarge
+
+    def refuse(self):
+        raise TooLarge("too many rows")
+
+    monkeypatch.setattr(KernelSpace, "_gram", refuse)
+    kernel = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1], kernel="linear")
+    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
+    assert verdict(s, [(1.0, -1.0)], iterations=0, problem=kernel).verdict == "refuted"
+    assert verdict(s, [(1.0, 0.0)], iterations=0, problem=kernel).verdict == "undecided"
+
+
+@pytest.mark.parametrize(("t", "w"), [(0.5, (0.0, 0.0)), (0, (1j, 0.0)), (0, (1.0, 2.0, 3.0))])
+def test_what_is_no_iterate_is_reported(registered, t, w):
+    class Strange:
+        def iterates(self, problem, rng=None):
+            yield Iterate(t, np.array(w))
+
+    s = claim(registered, lambda it, case: at_most(0, 1))
+    (found,) = hear(Case(SQUARE, Strange()), [s], 5)
+    assert (found.verdict, found.failure) == ("undecided", "crashed")
