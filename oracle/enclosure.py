@@ -64,7 +64,12 @@ def enclose(
         wide = found.upper - found.lower > found.upper / 2**claim
         if not wide or len(found.support) > POLISH or precision < 2 * claim + 96:
             continue
+        before = found
         found = _enclose(problem, support, weights, precision // 2, precision)
+        if found.lower > 0 and 2**20 * (found.upper - found.lower) > before.upper - before.lower:
+            # The weights are not optimal, as where symmetric points share the margin: more bits
+            # do not help.
+            break
     return Enclosure(
         found.support, found.numerators, found.total,
         _round(found.lower, claim, up=False), _round(found.upper, claim, up=True), found.rounds,

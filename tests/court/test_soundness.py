@@ -89,7 +89,7 @@ def test_the_pull_is_within_its_error(geometry: str, seed: int):
         else:
             size = sqrt(total(v * v for v in gap))
         assert size <= pull.err
-    assert pull.err < 1e-9  # a bound that says something
+    assert pull.err < 1e-8  # a bound that says something
 
 
 @given(seed=st.integers(0, 2**32), unit=st.booleans())

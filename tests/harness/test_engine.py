@@ -227,7 +227,7 @@ def test_a_solver_of_a_user_is_judged_like_ours():
         ("Exits", "crashed", ["SystemExit: 0", "my.py"]),
         ("NotANumber", "not finite", ["w_5"]),
         ("Text", "crashed", ["w_0 is no vector of numbers"]),
-        ("WrongShape", "not finite", ["shape"]),
+        ("WrongShape", "crashed", ["shape"]),
         ("Ends", "crashed", ["end after t = 1", "halt"]),
         ("Empty", "crashed", ["before the first"]),
         ("Returns", "crashed", ["TypeError", "NoneType"]),
@@ -260,7 +260,7 @@ def test_a_statement_that_raises_spoils_its_own_verdict_alone(registered):
 
     per_iterate("test.broken", reference="", claim="", solvers=())(broken)
     bad, good = perform(task("Right", "test.broken", "gb.sharp")).verdicts
-    assert (bad.verdict, bad.failure) == ("undecided", "crashed")
+    assert (bad.verdict, bad.failure) == ("undecided", "")
     assert "KeyError: 'mine'" in bad.reason
     assert Path(__file__).name in bad.reason
     assert (good.verdict, good.failure) == ("holds", "")

@@ -195,7 +195,7 @@ def test_a_solver_that_tells_only_its_iterates_is_heard() -> None:
     class Bare:
         def iterates(self, problem: Problem, rng: Any = None) -> Iterator[Iterate]:
             for it in open_solver("nkp").iterates(problem):
-                yield Iterate(it.t, it.w)
+                yield Iterate(it.t, it.w, extra={"halt": it.extra.get("halt")})
 
     for text in ("degenerate:kind=square", INSEPARABLE):
         for verdict in verdicts(Bare(), text, ABOUT, 5):

@@ -1,0 +1,78 @@
+"""The pictures of the page: growth on logarithmic axes, and time-to-gap curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+GROWTH, GAPS = "benchmarks-growth.svg", "benchmarks-gaps.svg"
+#: The smallest gap that is drawn; what is exact is drawn there.
+FLOOR = 3e-4
+
+
+def draw(document: dict[str, Any], folder: Path) -> list[Path]:
+    """Draw what the document has numbers for; returns the files written."""
+    run, written = document["sections"], []
+    if run.get("growth"):
+        written.append(_save(_growth(run["growth"]), folder / GROWTH))
+    if run.get("margin"):
+        written.append(_save(_gaps(run["margin"]), folder / GAPS))
+    return written
+
+
+def _subplots(count: int, across: int) -> tuple[Any, list[Any]]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    down = -(-count // across)
+    figure = Figure(figsize=(4.2 * across, 3.6 * down), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(down, across, squeeze=False).ravel().tolist()
+    for unused in axes[count:]:
+        unused.set_axis_off()
+    return figure, axes[:count]
+
+
+def _save(figure: Any, path: Path) -> Path:
+    import matplotlib
+
+    # The same numbers give the same file, on every machine.
+    with matplotlib.rc_context({"svg.hashsalt": "gammabar", "svg.fonttype": "path"}):
+        figure.savefig(path, format="svg", metadata={"Date": None})
+    return path
+
+
+def _growth(results: list[dict[str, Any]]) -> Any:
+    figure, axes = _subplots(len(results), 3)
+    for place, result in zip(axes, results, strict=True):
+        for name, times in result["curves"].items():
+            label = f"{name}: {result['exponents'][name]:.2f}"
+            place.loglog(result["sizes"], times, "o-", ms=3, lw=1.5, label=label)
+        place.set_title(f"growth with {result['axis']}, {result['fixed']}", fontsize=10)
+        place.set_xlabel(result["axis"])
+        place.set_ylabel("seconds")
+        place.grid(alpha=0.3)
+        place.legend(fontsize=7, frameon=False, title="exponent at the end", title_fontsize=7)
+    return figure
+
+
+def _gaps(results: list[dict[str, Any]]) -> Any:
+    figure, axes = _subplots(len(results), min(2, len(results)))
+    for place, result in zip(axes, results, strict=True):
+        for number, row in enumerate(r for r in result["rows"] if not r["absent"]):
+            points = sorted(row.get("points", []))
+            times = [seconds for seconds, _ in points]
+            gaps = [max(1 - part, FLOOR) for _, part in points]
+            exact = any(part == 1 for _, part in points)
+            style = {"marker": "*", "ms": 11} if exact else {"marker": "o", "ms": 2.5}
+            label, color = row["name"], f"C{number}"
+            place.loglog(times, gaps, "-", lw=1.2, label=label, color=color, **style)
+        place.axhline(1.0, color="black", lw=0.6, ls=":")
+        place.set_title(f"{result['data']}", fontsize=10)
+        place.set_xlabel("seconds")
+        place.set_ylabel("1 − γ(w)/γ̄")
+        place.set_ylim(0.8 * FLOOR, 100)
+        place.grid(alpha=0.3)
+    lines, names = axes[0].get_legend_handles_labels()
+    figure.legend(lines, names, fontsize=8, frameon=False, ncols=2, loc="outside lower center")
+    return figure

@@ -1,0 +1,85 @@
+"""``gammabar bench``: side by side with what a user would pick instead, as ratios in one run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.bench import SECTIONS
+from harness.output import print_json, stages
+
+
+@click.command("bench")
+@click.option("--quick", is_flag=True, help="Embedded data and small sizes: about a minute.")
+@click.option("--only", type=click.Choice(SECTIONS), multiple=True, metavar="SECTION",
+              help=f"Only this section: {', '.join(SECTIONS)} (may be repeated).")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the JSON document here.")  # fmt: skip
+@click.option("--page", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              metavar="DIR", help="Write page, pictures and numbers into DIR.")  # fmt: skip
+@click.option("--from", "kept", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar="FILE", help="Measure nothing: take the numbers of a document.")  # fmt: skip
+def command(
+    quick: bool,
+    only: tuple[str, ...],
+    as_json: bool,
+    out: Path | None,
+    page: Path | None,
+    kept: Path | None,
+) -> None:
+    """Compare the oracle, the solvers and the harness with what a user would pick instead.
+
+    All contestants of a table take turns in one run; times are ratios to ours, and the failures
+    of a contestant are shown as failures. Uses the full MNIST and Fashion-MNIST where they are
+    (GAMMABAR_DATA, `gammabar data fetch`), and embedded data elsewhere.
+    """
+    from harness.bench import document as documents
+    from harness.bench import pages
+
+    if kept and (quick or only):
+        raise click.UsageError("--from measures nothing, so it goes without --quick and --only")
+    if page and only:
+        raise click.UsageError("--page needs all sections: leave out --only")
+    if kept:
+        document = _read(kept)
+    else:
+        with stages(quiet=as_json) as say:
+            chosen = [name for name in SECTIONS if name in only or not only]
+            document = documents.measure(chosen, quick, say)
+    if out:
+        out.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    if page:
+        for path in pages.write(document, page):
+            click.echo(f"wrote {path}", err=True)
+    if as_json:
+        print_json(document)
+    else:
+        _show(document)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A document that an earlier run wrote."""
+    from harness.bench.document import FORMAT, VERSION
+
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise click.ClickException(f"{path} is no JSON document: {error}") from error
+    known = {"format": FORMAT, "version": VERSION}
+    if not isinstance(document, dict) or any(document.get(k) != v for k, v in known.items()):
+        raise click.ClickException(f"{path} was not written by this version of gammabar bench")
+    return document
+
+
+def _show(document: dict[str, Any]) -> None:
+    from harness.bench.document import section, tables
+
+    for name, shown in tables(document).items():
+        click.secho(section(name).TITLE, bold=True)
+        click.echo()
+        for table in shown:
+            table.show()

@@ -1,0 +1,396 @@
+"""``gammabar bench``: structure, failures that are shown as such, and the page. Never the times."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.bench import (
+    SECTIONS,
+    contest,
+    document,
+    growth,
+    iteration,
+    margin,
+    oracle,
+    overhead,
+    pages,
+    table,
+)
+from harness.bench.contest import Entry, Field, interleaved, race
+from harness.cli import main
+from problems import ProblemError, load
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = "planted:n=60,d=5,gamma=0.2,seed=0"
+ORACLE_FIELD = ("gammabar", "LIBLINEAR", "LIBSVM", "DAQP", "quadprog", "PIQP",
+                "CVXPY + Clarabel, dual", "CVXPY + Clarabel, primal")  # fmt: skip
+MARGIN_FIELD = ("MaxMarginClassifier", "DualAcceleration", "gammabar oracle", "LIBLINEAR",
+                "Perceptron", "SGDClassifier")  # fmt: skip
+
+
+def say(text):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(contest, "PAUSE", 0.0)
+    monkeypatch.setattr(overhead, "PAUSE", 0.0)
+
+
+@pytest.fixture
+def gammabar(capsys):
+    """Run a command in this process: (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main(["bench", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return left.value.code, out, err
+
+    return run
+
+
+# Fields for workers are functions of a module: a worker is a fresh interpreter.
+
+
+def unlucky(word):
+    """Contestants that do everything wrong, and two that do not."""
+
+    def warn():
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn("too few", ConvergenceWarning, stacklevel=1)
+
+    def loud():
+        os.write(1, b"noise on stdout\n")
+        return 42
+
+    entries = [
+        Entry("ours", lambda: word, lambda value: {"value": value}, "everything"),
+        Entry("raises", lambda: 1 / 0),
+        Entry("hangs", lambda: time.sleep(3600)),
+        Entry("crashes", lambda: os._exit(3)),
+        Entry("gives up", warn, lambda _: {"value": 1}),
+        Entry("is wrong", lambda: -1, lambda value: {"value": value, "failure": "negative"}),
+        Entry("is judged in error", lambda: 0, lambda value: {"value": 1 / value}),
+        Entry("is loud", loud, lambda value: {"value": value}),
+        Entry("is absent", lambda: 1, needs=("no_such_package",)),
+    ]
+    return Field(entries, {"data": word})
+
+
+def no_data():
+    raise ProblemError("there are no data")
+
+
+def no_process():
+    os._exit(1)
+
+
+class TestContest:
+    def test_failures_are_results(self, capfd):
+        about, scores = race(unlucky, "hello", repeat=2, limit=3.0, say=say)
+        rows = {score.name: score.as_dict() for score in scores}
+        assert about == {"data": "hello"}
+        assert list(rows) == [entry.name for entry in unlucky("").entries]
+        assert rows["ours"]["value"] == "hello"
+        assert rows["ours"]["failure"] == ""
+        assert rows["ours"]["runs"] == rows["is loud"]["runs"] == 2
+        assert rows["ours"]["seconds"] >= 0
+        assert {name: row["failure"] for name, row in rows.items() if row["failure"]} == {
+            "raises": "ZeroDivisionError: division by zero",
+            "hangs": "no answer within 3 s",
+            "crashes": "crashed its process (exit code 3)",
+            "gives up": "iteration limit reached",
+            "is wrong": "negative",
+            "is judged in error": "ZeroDivisionError: division by zero",
+        }
+        assert rows["hangs"]["seconds"] is None
+        assert rows["is absent"]["absent"]
+        assert not rows["is absent"]["runs"]
+        assert capfd.readouterr().out == ""
+
+    @pytest.mark.parametrize(
+        ("setup", "words"), [(no_data, "there are no data"), (no_process, "before it had the data")]
+    )
+    def test_a_field_that_cannot_be_made_is_an_error_for_people(self, setup, words):
+        with pytest.raises(ProblemError, match=words):
+            race(setup, repeat=1, limit=5.0, say=say)
+
+    def test_everybody_has_the_same_number_of_turns_and_the_order_changes(self):
+        calls = []
+        work = {name: lambda name=name: calls.append(name) for name in "abc"}
+        best = interleaved(work, repeat=6, runs=2)
+        assert set(best) == set("abc")
+        assert Counter(calls) == dict.fromkeys("abc", 12)
+        assert len({tuple(calls[6 * k : 6 * k + 6]) for k in range(6)}) > 1
+
+
+class TestOracle:
+    @pytest.mark.parametrize(
+        ("w", "status", "failure"),
+        [
+            (None, "infeasible", "returned no solution (status infeasible)"),
+            (np.full(5, np.nan), "", "returned no solution"),
+            (np.zeros(5), "", "returned no solution"),
+            ("wrong", "", "does not separate the data"),
+            ("right", "optimal_inaccurate", "status optimal_inaccurate"),
+            ("right", "", None),
+        ],
+    )
+    def test_answers_are_judged(self, w, status, failure):
+        unit = load(TINY).unit()
+        right = oracle.solve(load(TINY)).direction
+        w = {"right": right, "wrong": -right}[w] if isinstance(w, str) else w
+        facts = oracle.judged(oracle.Answer(w, math.nan, status), unit, 0.2, 1e-12)
+        assert facts["claim"] is None
+        assert facts.get("failure", "") == "" if failure is None else failure in facts["failure"]
+        if isinstance(w, np.ndarray) and w is right:
+            assert abs(facts["missing"]) < 1e-12
+
+    def test_what_failed_proves_nothing(self, tiny):
+        results = copy.deepcopy(tiny["sections"]["oracle"])
+        results[0]["rows"][-1] |= {"failure": "no answer within 5 s", "seconds": None}
+        row = oracle.tables(results)[0].rows[-1]
+        assert any(cell.startswith("**fails**: no answer within 5 s") for cell in row)
+        assert row[-1] == "nothing"
+
+
+class TestMargin:
+    def test_a_method_that_changes_nothing_is_at_rest(self):
+        steps = iter([np.ones(2), 2 * np.ones(2), 2 * np.ones(2), None])
+        trace = margin.follow(steps, lambda w: float(w[0]) / 4, limit=1e9)
+        assert "at rest after 3 epochs" in trace.ended
+        assert trace.facts()["best"] == 0.5
+
+    def test_a_method_that_gets_there_is_stopped(self):
+        trace = margin.follow(count(), lambda k: k / 100, limit=1e9)
+        assert trace.points[-1][1] >= margin.FRACTIONS[-1]
+        assert trace.ended == ""
+        assert "failure" not in trace.facts()
+
+    def test_a_method_that_never_separates_has_failed(self):
+        trace = margin.follow(count(), lambda k: -1.0, limit=0.0)
+        assert trace.facts()["failure"] == "does not separate the data within 0 s"
+
+    def test_only_what_was_reached_has_a_time(self):
+        score = contest.Score("x", "nothing", [1.0, 1.0])
+        points = [[(1.0, 0.5), (3.0, 0.95)], [(1.5, 0.92), (4.0, 0.995), (5.0, 0.99)]]
+        score.facts = [{"points": p, "best": 0.995, "ended": "within 9 s"} for p in points]
+        row = margin._row(score)
+        assert row["reached"] == {"0.9": 1.5, "0.99": 4.0, "0.999": None}
+        assert margin._cell(row, {"0.999": 1.0}, "0.999") == "never"
+
+
+class TestOtherSections:
+    def test_growth_of_a_power(self):
+        assert growth.exponent([10, 100, 1000], [5.0, 1.0, 100.0]) == pytest.approx(2)
+
+    def test_judges_hear_all_that_is_claimed_of_the_iterates(self):
+        found = {statement.id for statement in overhead.spoken_of("dual-acceleration")}
+        assert {"jst.thm3.1.1", "gb.sharp", "gb.selfcert"} <= found
+
+    def test_both_sides_do_the_same_and_nothing_is_refuted(self, tiny):
+        (result,) = tiny["sections"]["overhead"]
+        assert result["iterations"] == 5
+        assert len(result["times"]["bare"]) == len(result["times"]["heard"]) == 2
+        assert result["statements"] > 10
+        assert result["verdicts"]["gb.sharp"] == "holds"
+
+    def test_every_step_of_a_stepper_is_a_step(self):
+        step = iteration.stepper(load(TINY))
+        seen = [step().t for _ in range(2 * iteration.RESTART)]
+        assert 0 not in seen
+        assert max(seen) == iteration.RESTART
+
+    def test_one_read_reads_everything(self):
+        X = np.arange(24, dtype=np.float64).reshape(6, 4)
+        assert sum(iteration.one_read(X)()) == X.reshape(-1).view(np.int64).sum()
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """A document with all sections, on tiny problems."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contest, "PAUSE", 0.0)
+        patch.setattr(overhead, "PAUSE", 0.0)
+        dense = {size: growth._dense(size, 3) for size in (20, 40)}
+        sections = {
+            "oracle": oracle.measure(True, say, names=[TINY], repeat=1),
+            "margin": margin.measure(True, say, names=(TINY,), repeat=1),
+            "iteration": [
+                iteration.dense(TINY, load(TINY), 1),
+                iteration.sparse(50, 1),
+                iteration.kernel(50, 1),
+                iteration.memory(50, 3, say),
+            ],
+            "growth": [
+                growth._axis("n", "d = 3", dense, 1, 1),
+                growth._axis(
+                    "nnz", "20,000 × 5,000", dict(map(growth._sparse, (1e-5, 2e-5))), 1, 1
+                ),
+                growth._axis("d", "n = 50", {d: growth._proofs(50, d) for d in (2, 4)}, 1, 1),
+            ],
+            "overhead": [overhead.compare(TINY, 5, 2)],
+        }
+    about = document.circumstances()
+    seconds = dict.fromkeys(SECTIONS, 1.0)
+    whole = {"format": document.FORMAT, "version": document.VERSION, "quick": True,
+             "circumstances": about, "seconds": seconds, "sections": sections}  # fmt: skip
+    return json.loads(json.dumps(whole, allow_nan=False))
+
+
+class TestDocument:
+    def test_the_fields_are_complete(self, tiny):
+        for section, field in (("oracle", ORACLE_FIELD), ("margin", MARGIN_FIELD)):
+            (result,) = tiny["sections"][section]
+            names = [row["name"] for row in result["rows"]]
+            for wanted in field:
+                assert any(name.startswith(wanted) for name in names), wanted
+
+    def test_the_oracle_is_right_and_others_are_measured_against_it(self, tiny):
+        (result,) = tiny["sections"]["oracle"]
+        ours, *others = result["rows"]
+        assert result["gamma"] == "0.2"
+        assert ours["missing"] == 0
+        assert ours["failure"] == ""
+        for row in others:
+            assert row["absent"] or row["failure"] or row["missing"] >= -result["resolution"]
+
+    def test_what_the_classifier_proves_is_true(self, tiny):
+        (result,) = tiny["sections"]["margin"]
+        for row in result["rows"]:
+            assert all(part <= 1 + 1e-9 for _, part in row["points"])
+            assert set(row["reached"]) == {"0.9", "0.99", "0.999"}
+
+    def test_ratios_and_exponents_are_numbers(self, tiny):
+        for result in tiny["sections"]["iteration"]:
+            assert all(value >= 0 for value in result["ratios"].values())
+            assert not result.get("failure")
+        for result in tiny["sections"]["growth"]:
+            assert all(map(math.isfinite, result["exponents"].values()))
+            assert all(len(c) == len(result["sizes"]) for c in result["curves"].values())
+
+    def test_tables_are_rectangular(self, tiny):
+        shown = document.tables(tiny)
+        assert list(shown) == list(SECTIONS)
+        for one in (t for tables in shown.values() for t in tables):
+            assert {len(row) for row in one.rows} == {len(one.columns)}
+            assert all(isinstance(cell, str) for row in one.rows for cell in row)
+
+
+class TestPage:
+    def test_it_mentions_every_contestant_and_every_failure(self, tiny, tmp_path):
+        document_ = copy.deepcopy(tiny)
+        rows = document_["sections"]["oracle"][0]["rows"]
+        rows[-1] |= {"failure": "no answer within 5 s", "seconds": None}
+        rows[-2] |= {"absent": True, "seconds": None}
+        written = pages.write(document_, tmp_path)
+        text = (tmp_path / "benchmarks.md").read_text("utf-8")
+        for section in ("oracle", "margin"):
+            for row in document_["sections"][section][0]["rows"]:
+                assert row["name"] in text
+        assert "**fails**: no answer within 5 s" in text
+        assert f"left out: {rows[-2]['name']}." in text
+        for name, version in document_["circumstances"]["packages"].items():
+            assert f"{name} {version}" in text or "not installed" in text
+        assert f"{os.cpu_count()} cores" in text
+        assert str(ROOT) not in text
+        pictures = [path for path in written if path.suffix == ".svg"]
+        assert len(pictures) == 2
+        for picture in pictures:
+            assert f"({picture.name})" in text
+            assert "<svg" in picture.read_text("utf-8")
+
+    def test_it_can_be_written_again_from_its_numbers(self, tiny, tmp_path, gammabar):
+        pages.write(tiny, tmp_path)
+        before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+        code, out, _ = gammabar("--from", tmp_path / "benchmarks.json", "--page", tmp_path)
+        assert code == 0
+        assert "MaxMarginClassifier" in out
+        assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+    @pytest.mark.parametrize(
+        ("seconds", "shown"),
+        [(None, ""), (12.345, "12.3 s"), (0.9999, "1.00 s"), (0.0123, "12.3 ms"), (5e-6, "5.00 µs"),
+         (1234.5, "1,230 s")],
+    )  # fmt: skip
+    def test_durations(self, seconds, shown):
+        assert table.duration(seconds) == shown
+
+    def test_percentages_show_their_nines(self):
+        assert [table.percent(f) for f in (0.5, 0.9959, 0.99997, 1.0, -3.0)] == [
+            "50 %", "99.59 %", "99.9970 %", "100 %", "-300 %"]  # fmt: skip
+
+
+class TestCommand:
+    def test_json_is_one_document_and_nothing_else(self, tiny, tmp_path, gammabar, monkeypatch):
+        asked = []
+
+        def measure(sections, quick, say):
+            asked.append((list(sections), quick))
+            return tiny
+
+        monkeypatch.setattr(document, "measure", measure)
+        out_file = tmp_path / "out.json"
+        code, out, _ = gammabar("--quick", "--only", "growth", "--only", "oracle", "--json",
+                                "--out", out_file)  # fmt: skip
+        assert code == 0
+        assert json.loads(out) == json.loads(out_file.read_text("utf-8")) == tiny
+        assert asked == [(["oracle", "growth"], True)]
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["--only", "nonsense"], "nonsense"),
+            (["--only", "oracle", "--page", "."], "--page needs all sections"),
+            (["--page", "no such folder"], "no such folder"),
+            (["--from", "pyproject.toml"], "is no JSON document"),
+            (["--from", "harness/witnesses/rp.eq1.json"], "was not written by"),
+            (["--from", "pyproject.toml", "--quick"], "measures nothing"),
+        ],
+    )
+    def test_bad_usage_is_one_sentence(self, gammabar, monkeypatch, arguments, words):
+        monkeypatch.chdir(ROOT)
+        code, out, err = gammabar(*arguments)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert err.count("\n") == 1
+
+    @pytest.mark.parametrize("script", ["oracle_ratios", "solver_speed"])
+    def test_scripts_import_nothing_until_they_run(self, script):
+        """asv imports them on commits that have no such package."""
+        line = f"import sys, benchmarks.{script}; sys.exit('harness' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", line], cwd=ROOT, check=False)
+        assert done.returncode == 0
+
+    @pytest.mark.slow
+    def test_the_script_of_the_oracle(self, tmp_path):
+        figures = tmp_path / "figures.json"
+        arguments = [sys.executable, "benchmarks/oracle_ratios.py", "--repeat", "1", "--json",
+                     str(figures), TINY]  # fmt: skip
+        done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "LIBLINEAR" in done.stdout
+        assert json.loads(figures.read_text("utf-8"))[0]["data"] == TINY
+
+    @pytest.mark.slow
+    def test_quick(self, tmp_path, gammabar):
+        code, out, err = gammabar("--quick", "--page", tmp_path)
+        assert code == 0, err
+        assert "breast-cancer" in out
+        assert (tmp_path / "benchmarks.md").exists()
