@@ -31,7 +31,8 @@ class Vec:
         return self._sum(self.mid - other.mid, other)
 
     def _sum(self, mid: Floats, other: Vec) -> Vec:
-        reach = self.space.size(mid)
+        # The triangle inequality saves a norm at every sum, for a bound that is hardly larger.
+        reach = (self.reach() + other.reach()) * (1 + 4 * ROUNDOFF)
         result = Vec(self.space, mid, _grown(self.err + other.err, reach))
         result._reach = reach
         return result
@@ -43,8 +44,11 @@ class Vec:
             exact = number(factor)
             rounded, largest = middle(exact), upper(exact)
             lost = upper(exact - rounded)
+        reach = largest * self.reach() * (1 + 4 * ROUNDOFF) + TINY
         error = largest * self.err + lost * self.reach()
-        return Vec(self.space, rounded * self.mid, _grown(error, largest * self.reach()))
+        result = Vec(self.space, rounded * self.mid, _grown(error, reach))
+        result._reach = reach
+        return result
 
     __rmul__ = __mul__
 
@@ -85,7 +89,9 @@ def weighted_sum(a: float, x: Vec, b: float, y: Vec) -> Vec:
     a, b = abs(a), abs(b)
     # Per entry: four roundoffs in a coefficient, one in its product, one in the sum.
     error = a * x.err + b * y.err + 8 * ROUNDOFF * (a * x.reach() + b * y.reach())
-    return Vec(x.space, mid, error * (1 + 8 * ROUNDOFF) + TINY)
+    result = Vec(x.space, mid, error * (1 + 8 * ROUNDOFF) + TINY)
+    result._reach = (a * x.reach() + b * y.reach()) * (1 + 8 * ROUNDOFF) + TINY
+    return result
 
 
 def scaled(a: float, x: Vec) -> Vec:

@@ -99,6 +99,8 @@ def few_rows(case: Case) -> str | None:
 
 def exact_dual(case: Case) -> str | None:
     """q̄ is known, and not only approximately."""
+    if case.truth.note:  # the Gordan vector of normalised rows is that of the plain ones
+        return f"q̄ is not known: {case.truth.note}"
     return None if case.truth.exact else "q̄ is only known approximately"
 
 
