@@ -117,14 +117,20 @@ def _last(entry: Entry) -> str:
 
 
 def _solvers(as_json: bool) -> None:
+    from harness.statements import load_statements
     from solvers.registry import SOLVERS, solver
 
     cards = [solver(name).card for name in SOLVERS]
+    # What is said about a solver is the statements' to say, not its own.
+    about = {
+        card.name: [s.id for s in load_statements().values() if card.name in s.solvers]
+        for card in cards
+    }
     if as_json:
-        print_json([asdict(card) for card in cards])
+        print_json([asdict(card) | {"statements": about[card.name]} for card in cards])
         return
     rows = [
-        (card.name, card.reference, " ".join(card.geometries), " ".join(card.statements) or "—")
+        (card.name, card.reference, " ".join(card.geometries), " ".join(about[card.name]) or "—")
         for card in cards
     ]
     print_table(("solver", "reference", "runs on", "statements"), rows)

@@ -301,7 +301,7 @@ def test_two_runs_share_a_store(tmp_path):
 
 def test_an_interrupted_run_says_how_to_go_on(tmp_path):
     path = tmp_path / "s.sqlite"
-    process = start(path, "--jobs", "2", "--iterations", "3000")
+    process = start(path, "--jobs", "2", "--iterations", "15000")
     while not stored(path) and process.poll() is None:
         time.sleep(0.01)
     children = _children(process.pid)
@@ -318,7 +318,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path):
 
 def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     path = tmp_path / "s.sqlite"
-    process = start(path, "--jobs", "2", "--iterations", "3000")
+    process = start(path, "--jobs", "2", "--iterations", "15000")
     while not stored(path) and process.poll() is None:
         time.sleep(0.01)
     children = _children(process.pid)
