@@ -214,7 +214,13 @@ ASKED = ["--statement", "gb.sharp", "--statement", "gb.selfcert", "--solver", "d
 
 def start(store, *more):
     command = [sys.executable, "-m", "harness", "verify", *ASKED, "--store", str(store), "--json"]
-    return subprocess.Popen([*command, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [*command, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell that runs the tests in the background lets its children ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
 
 
 def finish(process) -> dict:
