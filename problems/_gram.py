@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from problems.kernels import Kernel
 
 BUDGET = 512 << 20
 _TILE = 512
+# Of few rows wider tiles are computed: what is in hand then fits into a cache all the same.
+_TILE_VALUES = 1 << 18
 
 
 class GramRows:
@@ -38,6 +41,7 @@ class GramRows:
     def __getstate__(self) -> dict[str, Any]:
         # Values can be computed again; they are not worth sending to another process.
         state = self.__dict__ | {"_kept": OrderedDict()}
+        state.pop("_squares", None)
         return state if self.kernel.name == "precomputed" else state | {"_full": None}
 
     def dot(self, v: Floats) -> Floats:
@@ -65,12 +69,22 @@ class GramRows:
             result[r] = self._kept[int(rows[r])][cols]
         if not missing.any():
             return result
-        left = self.points.take(rows[missing])
-        for lo in range(0, len(cols), _TILE):
-            part = cols[lo : lo + _TILE]
-            tile = self.kernel.matrix(left, self.points.take(part))
-            result[missing, lo : lo + _TILE] = self._finite(tile, rows[missing], part)
+        absent = rows[missing]
+        left, squares = self.points.take(absent), self._squares
+        all_points = len(cols) == self.n and bool((cols == np.arange(self.n)).all())
+        width = max(_TILE, _TILE_VALUES // max(len(absent), self.points.shape[1]))
+        for lo in range(0, len(cols), width):
+            part = cols[lo : lo + width]
+            right = self.points.take(slice(lo, lo + width) if all_points else part)
+            tile = self.kernel.matrix(left, right, squares[absent], squares[part])
+            result[missing, lo : lo + width] = self._finite(tile, absent, part)
         return result
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """||x_i||^2 of every point, for kernels that need it."""
+        with np.errstate(over="ignore"):
+            return self.points.squares() if self.kernel.name == "rbf" else np.zeros(self.n)
 
     def _rows(self, rows: Array, keep: bool) -> Floats:
         """Whole rows of K, from those kept and the rest computed."""
@@ -89,10 +103,11 @@ class GramRows:
         K = np.empty((self.n, self.n))
         parts = [np.arange(lo, min(lo + _TILE, self.n)) for lo in range(0, self.n, _TILE)]
         for a, rows in enumerate(parts):
-            left = self.points.take(rows)
+            left, squares = self.points.take(rows), self._squares
             for cols in parts[a:]:
                 right = left if cols is rows else self.points.take(cols)
-                tile = self._finite(self.kernel.matrix(left, right), rows, cols)
+                tile = self.kernel.matrix(left, right, squares[rows], squares[cols])
+                tile = self._finite(tile, rows, cols)
                 if cols is rows:
                     tile = np.tril(tile) + np.tril(tile, -1).T
                 K[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1] = tile

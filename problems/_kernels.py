@@ -21,6 +21,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from problems.base import Array, Floats
@@ -29,9 +30,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Places in the control block of a team of threads, each on a cache line of its own. They are
 # defined here because code that is cached on disk is renewed only when this file changes.
-_STRIPES, _NEXT, _DONE, _HELPERS = 0, 8, 16, 24
+_STRIPES, _NEXT, _DONE, _HELPERS, _BACK = 0, 8, 16, 24, 32
+# What a thread of a team does: post a pass and lead it, go on leading it, or help.
+POST, GO_ON, HELP = 0, 1, 2
+# How often a leader looks whether the last stripes are done before it gives its processor away.
+_LEADER_LOOKS = 1 << 21
 # How many entries of a CSR matrix ahead of their use are fetched.
 _AHEAD = 512
+# Doubles in a vector of the dense loop: a register of AVX2, two of NEON, half one of AVX-512.
+_LANES = 4
 
 
 def _compiled(function: F) -> F:
@@ -94,27 +101,43 @@ def _atomic_store(_: Any, array: Any, place: Any, value: Any) -> Any:
 
 def control_block(count: int) -> Array:
     """The control block of a team for so many stripes, before its first pass."""
-    control = np.zeros(32, dtype=np.int64)
+    control = np.zeros(40, dtype=np.int64)
     control[_STRIPES] = control[_NEXT] = count
     return control
 
 
 @_compiled
-def post(control: Array) -> int:
-    """Open a pass: its stripes may be taken. Returns how many helpers are there to see it.
+def _post(
+    control: Array, helpers: int, w: Floats, inner: float, outer: float,
+    temperature: float, scaled: Floats, factors: Floats,
+) -> int:  # fmt: skip
+    """Open a pass: its stripes may be taken. How many helpers are missing?
 
     A helper that leaves says so and looks once more; here the stripes are posted before the
     helpers are counted. So one of the two notices the other.
     """
+    for j in range(len(w)):
+        scaled[j] = inner * w[j]
+    factors[0], factors[1], factors[2] = inner, outer, temperature
+    control[_BACK] = 1 - control[_BACK]
     _atomic_store(control, _DONE, 0)
     _atomic_store(control, _NEXT, 0)
-    return _atomic_load(control, _HELPERS)
+    return max(0, helpers - _atomic_load(control, _HELPERS))
 
 
 @_compiled
 def join(control: Array) -> None:
     """Count a helper that is about to come."""
     _atomic_add(control, _HELPERS, 1)
+
+
+@_compiled
+def _turned(control: Array, place: int) -> int:
+    """The stripe at a place in the order of this pass: every other pass goes from last to first.
+
+    What was read last is still in the cache when the next pass begins with it.
+    """
+    return control[_STRIPES] - 1 - place if control[_BACK] else place
 
 
 @_compiled
@@ -128,30 +151,48 @@ def take(control: Array, looks: int) -> int:
         if _atomic_load(control, _NEXT) < count:
             stripe = _atomic_add(control, _NEXT, 1)
             if stripe < count:
-                return stripe
+                return _turned(control, stripe)
     if looks > 0:
         _atomic_add(control, _HELPERS, -1)
         if _atomic_load(control, _NEXT) < count:
             _atomic_add(control, _HELPERS, 1)
             stripe = _atomic_add(control, _NEXT, 1)
             if stripe < count:
-                return stripe
+                return _turned(control, stripe)
             _atomic_add(control, _HELPERS, -1)
     return -1
 
 
 @_compiled
-def finish(control: Array) -> None:
-    """A stripe is done: what was written for it can be read by whoever sees this."""
-    _atomic_add(control, _DONE, 1)
+def _join_stripes(
+    control: Array, outer: float, temperature: float, found: Floats, pulls: Floats, sums: Floats,
+    scores: Floats, pull: Floats,
+) -> tuple[int, float, float]:  # fmt: skip
+    """Put together what the stripes found: (0, smallest score, log of the sum of all weights).
 
-
-@_compiled
-def finished(control: Array, looks: int) -> bool:
-    """Is every stripe of the pass done, within so many looks?"""
-    while looks > 0 and _atomic_load(control, _DONE) < control[_STRIPES]:
+    (-1, 0, 0) if some stripes are not done yet. Sums are taken in the order of the stripes.
+    """
+    count, looks = control[_STRIPES], _LEADER_LOOKS
+    while _atomic_load(control, _DONE) < count:
         looks -= 1
-    return looks > 0
+        if looks == 0:
+            return -1, 0.0, 0.0
+    smallest = sums[0, 0]
+    for s in range(count):
+        smallest = min(smallest, sums[s, 0])
+    total = 0.0
+    pull[:] = 0.0
+    for s in range(count):
+        shrink = np.exp((smallest - sums[s, 0]) / temperature)
+        total += shrink * sums[s, 1]
+        for j in range(len(pull)):
+            pull[j] += shrink * pulls[s, j]
+    for j in range(len(pull)):
+        pull[j] = pull[j] / total * outer
+    scores[:] = found
+    if np.isnan(total):  # a score that is NaN makes its weight NaN, and may be no minimum
+        smallest = np.nan
+    return 0, smallest, np.log(total) - smallest / temperature
 
 
 @_compiled
@@ -189,64 +230,121 @@ def dense_add(X: Array, rows: Array, q: Floats, out: Floats) -> None:
             out[j] += qa * a[j]
 
 
+def _build_fetch(builder: Any, pointer: Any, size: int) -> None:
+    """Ask for the cache lines of so many bytes; harmless past the end of an array."""
+    byte, word = ir.IntType(8), ir.IntType(32)
+    prefetch = builder.module.declare_intrinsic(
+        "llvm.prefetch",
+        [byte.as_pointer()],
+        ir.FunctionType(ir.VoidType(), [byte.as_pointer(), word, word, word]),
+    )
+    first = builder.bitcast(pointer, byte.as_pointer())
+    for offset in range(0, size, 64):
+        line = builder.gep(first, [ir.Constant(ir.IntType(64), offset)])
+        builder.call(prefetch, [line, word(0), word(3), word(1)])  # read, keep near, data
+
+
 @_instruction
 def _fetch(_: Any, array: Any, place: Any) -> Any:
-    """Ask for the cache lines of 16 entries from `place` on; harmless past the end of the array."""
+    """Ask for the cache lines of 16 entries from `place` on."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        byte, word = ir.IntType(8), ir.IntType(32)
-        prefetch = builder.module.declare_intrinsic(
-            "llvm.prefetch",
-            [byte.as_pointer()],
-            ir.FunctionType(ir.VoidType(), [byte.as_pointer(), word, word, word]),
-        )
         first = _address(context, builder, signature.args[0], *args)
-        first = builder.bitcast(first, byte.as_pointer())
-        for offset in range(0, 16 * array.dtype.bitwidth // 8, 64):
-            line = builder.gep(first, [ir.Constant(ir.IntType(64), offset)])
-            builder.call(prefetch, [line, word(0), word(3), word(1)])  # read, keep near, data
+        _build_fetch(builder, first, 16 * array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp), build
 
 
+def _build_lanes(builder: Any, kind: Any, pointer: Any) -> Any:
+    """Four entries at a pointer as doubles."""
+    lanes = ir.VectorType(pointer.type.pointee, _LANES)
+    load = builder.load(builder.bitcast(pointer, lanes.as_pointer()))
+    load.align = kind.bitwidth // 8
+    doubles = ir.VectorType(ir.DoubleType(), _LANES)
+    if isinstance(kind, types.Float):
+        return load if kind.bitwidth == 64 else builder.fpext(load, doubles)
+    return (builder.sitofp if kind.signed else builder.uitofp)(load, doubles)
+
+
+@_instruction
+def _eight_sums(_: Any, X: Any, w: Any, rows: Any, ahead: Any, count: Any, out: Any) -> Any:
+    """out[r] = sum of X[rows[r] + j] w[j] over j < count, a multiple of 16, for r < 8.
+
+    Written out because the compiler, where a loop over entries also fetches, adds up the lanes of
+    its vectors each time. `rows` and `ahead` are places in the order of memory; four rows of
+    `count` entries, each `stride` after the other, are fetched from `ahead` on.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        zero = ir.Constant(ir.IntType(64), 0)
+        doubles = ir.VectorType(ir.DoubleType(), _LANES)
+        row_places = context.make_array(kinds[2])(context, builder, args[2]).data
+        next_places = context.make_array(kinds[3])(context, builder, args[3]).data
+
+        def entry(places: Any, r: int) -> Any:
+            return builder.load(builder.gep(places, [ir.Constant(ir.IntType(64), r)]))
+
+        rows = [
+            _address(context, builder, kinds[0], args[0], entry(row_places, r)) for r in range(8)
+        ]
+        nexts = [
+            _address(context, builder, kinds[0], args[0], entry(next_places, r)) for r in range(4)
+        ]
+        weights = _address(context, builder, kinds[1], args[1], zero)
+        sums = [cgutils.alloca_once_value(builder, ir.Constant(doubles, None)) for _ in range(8)]
+        with cgutils.for_range_slice(builder, zero, args[4], zero.type(16), zero.type) as (
+            start,
+            _,
+        ):
+            for fetched in nexts:
+                _build_fetch(
+                    builder, builder.gep(fetched, [start]), 16 * kinds[0].dtype.bitwidth // 8
+                )
+            for step in range(0, 16, _LANES):
+                j = builder.add(start, zero.type(step))
+                weight = _build_lanes(builder, types.float64, builder.gep(weights, [j]))
+                for row, total in zip(rows, sums, strict=True):
+                    entries = _build_lanes(builder, kinds[0].dtype, builder.gep(row, [j]))
+                    product = builder.fmul(entries, weight, flags=("contract",))
+                    builder.store(
+                        builder.fadd(product, builder.load(total), flags=("contract",)), total
+                    )
+        result = context.make_array(kinds[5])(context, builder, args[5]).data
+        for r, total in enumerate(sums):
+            lanes = builder.load(total)
+            parts = [
+                builder.extract_element(lanes, ir.Constant(ir.IntType(32), k))
+                for k in range(_LANES)
+            ]
+            value = builder.fadd(builder.fadd(parts[0], parts[2]), builder.fadd(parts[1], parts[3]))
+            builder.store(value, builder.gep(result, [zero.type(r)]))
+        return context.get_dummy_value()
+
+    return types.void(X, w, rows, ahead, types.intp, out), build
+
+
 @_compiled
-def _eight_dots(X: Array, w: Floats, i: int, last: int, out: Floats) -> None:
+def _eight_dots(
+    X: Array, w: Floats, i: int, last: int, rows: Array, ahead: Array, out: Floats
+) -> None:
     """out[r] = <x_(i + r), w> for r < 8; the row `last` stands for those after it.
 
     Eight rows share a load of w. Half of the next eight rows is fetched meanwhile, the other half
     when these are added.
     """
-    x0, x1, x2, x3 = X[i], X[min(i + 1, last)], X[min(i + 2, last)], X[min(i + 3, last)]
-    x4, x5, x6, x7 = (
-        X[min(i + 4, last)], X[min(i + 5, last)], X[min(i + 6, last)], X[min(i + 7, last)]
-    )  # fmt: skip
-    s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     d = len(w)
-    whole, ahead = d - d % 16, (i + 8) * d
-    for start in range(0, whole, 16):
-        for r in range(4):
-            _fetch(X, ahead + r * d + start)
-        for j in range(start, start + 16):
-            s0 += x0[j] * w[j]
-            s1 += x1[j] * w[j]
-            s2 += x2[j] * w[j]
-            s3 += x3[j] * w[j]
-            s4 += x4[j] * w[j]
-            s5 += x5[j] * w[j]
-            s6 += x6[j] * w[j]
-            s7 += x7[j] * w[j]
-    for j in range(whole, d):
-        s0 += x0[j] * w[j]
-        s1 += x1[j] * w[j]
-        s2 += x2[j] * w[j]
-        s3 += x3[j] * w[j]
-        s4 += x4[j] * w[j]
-        s5 += x5[j] * w[j]
-        s6 += x6[j] * w[j]
-        s7 += x7[j] * w[j]
-    out[0], out[1], out[2], out[3] = s0, s1, s2, s3
-    out[4], out[5], out[6], out[7] = s4, s5, s6, s7
+    for r in range(8):
+        rows[r] = min(i + r, last) * d
+    for r in range(4):
+        ahead[r] = (i + 8 + r) * d
+    whole = d - d % 16
+    _eight_sums(X, w, rows, ahead, whole, out)
+    for r in range(8):
+        x = X[min(i + r, last)]
+        for j in range(whole, d):
+            out[r] += x[j] * w[j]
 
 
 @_compiled
@@ -305,10 +403,15 @@ def dense_softmin(
 ) -> tuple[float, float]:  # fmt: skip
     """Scores, then sum of exp((smallest - score_i) / temperature) y_i inner x_i, by eight rows."""
     smallest, total = np.inf, 0.0
-    dots, weights = np.empty(8), np.zeros(8)
+    dots, weights, rows, ahead = (
+        np.empty(8),
+        np.zeros(8),
+        np.empty(8, np.int64),
+        np.empty(4, np.int64),
+    )
     for i in range(lo, hi, 8):
         stop = min(i + 8, hi)
-        _eight_dots(X, w, i, hi - 1, dots)
+        _eight_dots(X, w, i, hi - 1, rows, ahead, dots)
         for r in range(stop - i):
             scores[i + r] = dots[r] * (outer * y[i + r])
         weights[stop - i :] = 0.0
@@ -322,18 +425,38 @@ def dense_softmin(
 
 @_compiled
 def dense_team(
-    control: Array, looks: int, X: Array, y: Array, factors: Floats, w: Floats, cuts: Array,
-    scores: Floats, pulls: Floats, sums: Floats,
-) -> None:  # fmt: skip
-    """Take stripes of `dense_softmin`; factors are (inner, outer, temperature)."""
+    control: Array, role: int, number: int, w: Floats, inner: float, outer: float,
+    temperature: float, scores: Floats, pull: Floats, X: Array, y: Array, factors: Floats,
+    scaled: Floats, cuts: Array, found: Floats, pulls: Floats, sums: Floats,
+) -> tuple[int, float, float]:  # fmt: skip
+    """A whole pass, or the part of a helper in it.
+
+    Returns (0, smallest score, log of the sum of weights) and fills scores and pull. Where helpers
+    are missing, (how many, 0, 0); (-1, 0, 0) if those there are not done yet.
+
+    Parameters
+    ----------
+    role : POST, GO_ON or HELP
+    number : int
+        How many helpers a leader has; how often a helper looks for work.
+    """
+    if role == POST:
+        missing = _post(control, number, w, inner, outer, temperature, scaled, factors)
+        if missing:
+            return missing, 0.0, 0.0
+    looks = number if role == HELP else 0
     s = take(control, looks)
     while s >= 0:
-        pulls[s] = 0.0
+        part = pulls[s][: len(w)]
+        part[:] = 0.0
         sums[s, 0], sums[s, 1] = dense_softmin(
-            X, y, w, factors[0], factors[1], factors[2], scores, pulls[s], cuts[s], cuts[s + 1]
+            X, y, scaled, factors[0], factors[1], factors[2], found, part, cuts[s], cuts[s + 1]
         )
-        finish(control)
+        _atomic_add(control, _DONE, 1)  # whoever sees this can read what was written
         s = take(control, looks)
+    if role == HELP:
+        return 0, 0.0, 0.0
+    return _join_stripes(control, outer, temperature, found, pulls, sums, scores, pull)
 
 
 @_gathering
@@ -411,16 +534,27 @@ def sparse_softmin(
 
 @_compiled
 def sparse_team(
-    control: Array, looks: int, block: int, indptr: Array, indices: Array, data: Array, y: Array,
-    factors: Floats, w: Floats, cuts: Array, scores: Floats, pulls: Floats, sums: Floats,
-) -> None:  # fmt: skip
-    """Take stripes of `sparse_softmin`; factors are (inner, outer, temperature)."""
+    control: Array, role: int, number: int, w: Floats, inner: float, outer: float,
+    temperature: float, scores: Floats, pull: Floats, block: int, indptr: Array, indices: Array,
+    data: Array, y: Array, factors: Floats, scaled: Floats, cuts: Array, found: Floats,
+    pulls: Floats, sums: Floats,
+) -> tuple[int, float, float]:  # fmt: skip
+    """As dense_team."""
+    if role == POST:
+        missing = _post(control, number, w, inner, outer, temperature, scaled, factors)
+        if missing:
+            return missing, 0.0, 0.0
+    looks = number if role == HELP else 0
     s = take(control, looks)
     while s >= 0:
-        pulls[s] = 0.0
+        part = pulls[s][: len(w)]
+        part[:] = 0.0
         sums[s, 0], sums[s, 1] = sparse_softmin(
-            indptr, indices, data, y, w, factors[0], factors[1], factors[2], scores, pulls[s],
+            indptr, indices, data, y, scaled, factors[0], factors[1], factors[2], found, part,
             cuts[s], cuts[s + 1], block,
         )  # fmt: skip
-        finish(control)
+        _atomic_add(control, _DONE, 1)
         s = take(control, looks)
+    if role == HELP:
+        return 0, 0.0, 0.0
+    return _join_stripes(control, outer, temperature, found, pulls, sums, scores, pull)

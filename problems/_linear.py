@@ -56,7 +56,7 @@ class LinearProblem(Problem):
         scores, smallest, logsumexp, pull = self.points.softmin(
             w, self.y, self._inner, self._outer, float(temperature)
         )
-        return SoftMin(smallest, logsumexp, pull * self._outer, scores)
+        return SoftMin(smallest, logsumexp, pull, scores)
 
     def row(self, i: int) -> Floats:
         row = self._rows(np.array([i]))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
 
-from problems._stripes import Team, run, stripes
+from problems._stripes import Team, Work, run, stripes
 from problems.base import Array, Floats, soften
 
 # Up to so many values a float64 copy costs little and BLAS is fastest.
@@ -25,7 +25,7 @@ BLOCK_BYTES = 1 << 18
 # Sparse rows that are added to the pull while they are in the first-level cache.
 SPARSE_BLOCK_BYTES = 1 << 15
 
-# Scores, smallest score, log-sum-exp and unscaled pull.
+# Scores, smallest score, log-sum-exp and pull.
 Soft: TypeAlias = tuple[Floats, float, float, Floats]
 
 
@@ -57,8 +57,8 @@ class DensePoints:
             self._floats = self.X.astype(np.float64)
         return self._floats
 
-    def take(self, rows: Array) -> Floats:
-        """The chosen rows in float64."""
+    def take(self, rows: Array | slice) -> Floats:
+        """The chosen rows in float64; a slice of rows that are float64 is no copy."""
         return np.asarray(self.X[rows], dtype=np.float64)
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Floats]]:
@@ -95,19 +95,18 @@ class DensePoints:
             _kernels.dense_add(self.X, rows[lo:hi], weights[lo:hi], out)
             return out
 
-        return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1])))
+        return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1], self.shape[1])))
 
     def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
-        """One pass: scores s = outer y (X inner w), and inner X^T (y softmax(-s / temperature))."""
+        """One pass: scores s = outer y (X inner w), and the pull of softmax(-s / temperature)."""
+        if self._pass is not None and self._pass.fits(y):
+            return self._pass(w, inner, outer, temperature)
         floats = self.floats()
         if floats is not None and floats.size <= SMALL:
             scores = (outer * y) * (floats @ (inner * w))
             weights, smallest, logsumexp = soften(scores, temperature)
-            return scores, smallest, logsumexp, (inner * y * weights) @ floats
-        from problems import _kernels
-
-        if self._pass is None or not self._pass.fits(y):
-            self._pass = SoftPass(_kernels.dense_team, (self.X,), y, self.shape, self._stripes())
+            return scores, smallest, logsumexp, outer * ((inner * y * weights) @ floats)
+        self._pass = SoftPass("dense", (self.X,), y, self.shape, self._stripes())
         return self._pass(w, inner, outer, temperature)
 
     def largest(self) -> tuple[float, int]:
@@ -122,7 +121,7 @@ class DensePoints:
         return np.concatenate([np.square(block).sum(axis=1) for _, _, block in self.blocks()])
 
     def _stripes(self) -> list[tuple[int, int]]:
-        return stripes(self.shape[0], self.X.size)
+        return stripes(self.shape[0], self.X.size, self.shape[1])
 
 
 class SparsePoints:
@@ -153,7 +152,7 @@ class SparsePoints:
             self._floats = self.X.astype(np.float64)
         return self._floats
 
-    def take(self, rows: Array) -> Any:
+    def take(self, rows: Array | slice) -> Any:
         """The chosen rows in float64, as CSR."""
         return self.X[rows].astype(np.float64)
 
@@ -193,20 +192,16 @@ class SparsePoints:
 
     def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
         """One pass, as for dense points."""
+        if self._pass is not None and self._pass.fits(y):
+            return self._pass(w, inner, outer, temperature)
         if self.X.nnz <= SMALL:
             floats = self.floats()
             scores = (outer * y) * (floats @ (inner * w))
             weights, smallest, logsumexp = soften(scores, temperature)
-            return scores, smallest, logsumexp, floats.T @ (inner * y * weights)
-        from problems import _kernels
-
-        if self._pass is None or not self._pass.fits(y):
-            n, d = self.shape
-            block = max(1, n * SPARSE_BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4)))
-            # Every stripe has a pull of length d: not worth it where rows are far shorter.
-            parts = self._stripes() if self.X.nnz >= 16 * d else [(0, n)]
-            data = (block, *self._csr())
-            self._pass = SoftPass(_kernels.sparse_team, data, y, self.shape, parts)
+            return scores, smallest, logsumexp, outer * (floats.T @ (inner * y * weights))
+        block = self.shape[0] * SPARSE_BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4))
+        data = (max(1, block), *self._csr())
+        self._pass = SoftPass("sparse", data, y, self.shape, self._stripes())
         return self._pass(w, inner, outer, temperature)
 
     def largest(self) -> tuple[float, int]:
@@ -231,7 +226,7 @@ class SparsePoints:
         return self.X.indptr, self.X.indices, self.X.data
 
     def _stripes(self) -> list[tuple[int, int]]:
-        return stripes(self.shape[0], int(self.X.nnz))
+        return stripes(self.shape[0], int(self.X.nnz), self.shape[1])
 
 
 class SoftPass:
@@ -239,10 +234,10 @@ class SoftPass:
 
     Parameters
     ----------
-    kernel : callable
-        `_kernels.dense_team` or `_kernels.sparse_team`.
+    kind : "dense" or "sparse"
+        Which of the compiled passes.
     data : tuple
-        The points, as the kernel takes them.
+        The points, as the pass takes them.
     y : array of n labels -1 and +1
     shape : (n, d)
     parts : list of (lo, hi)
@@ -251,13 +246,16 @@ class SoftPass:
 
     def __init__(
         self,
-        kernel: Callable[..., None],
+        kind: str,
         data: tuple[Any, ...],
         y: Array,
         shape: tuple[int, int],
         parts: list[tuple[int, int]],
     ) -> None:
-        self._kernel, self._data, self._y = kernel, data, y
+        from problems import _kernels
+
+        self._work: Work = getattr(_kernels, f"{kind}_team")
+        self._data, self._y = data, y
         self._shape, self._parts = shape, parts
         self._process = os.getpid()  # threads do not survive a fork
         self._lock = Lock()
@@ -265,35 +263,27 @@ class SoftPass:
 
     def _prepare(self) -> None:
         n, d = self._shape
-        count, kernel, data, y = len(self._parts), self._kernel, self._data, self._y
+        count = len(self._parts)
         cuts = np.array([0] + [hi for _, hi in self._parts])
-        factors, scaled, scores = np.empty(3), np.empty(d), np.empty(n)
-        pulls, sums = np.empty((count, d)), np.empty((count, 2))
-
-        def work(control: Array, looks: int) -> None:
-            kernel(control, looks, *data, y, factors, scaled, cuts, scores, pulls, sums)
-
-        self._factors, self._scaled, self._scores = factors, scaled, scores
-        self._pulls, self._sums = pulls, sums
-        self._team = Team(work, count)
+        factors, scaled, found = np.empty(3), np.empty(d), np.empty(n)
+        # No two pulls share a cache line, which would travel from one processor to the other.
+        pulls, sums = np.empty((count, d + 16)), np.empty((count, 2))
+        self._buffers = (*self._data, self._y, factors, scaled, cuts, found, pulls, sums)
+        nothing = (scaled, 0.0, 0.0, 0.0, found, scaled, *self._buffers)  # a leader is told more
+        self._team = Team(self._work, count, nothing)
 
     def fits(self, y: Array) -> bool:
         """Is this for these labels, and of this process?"""
         return self._y is y and self._process == os.getpid()
 
     def __call__(self, w: Floats, inner: float, outer: float, temperature: float) -> Soft:
-        """Scores, smallest score, log-sum-exp and unscaled pull."""
+        """Scores, smallest score, log-sum-exp and pull."""
         with self._lock:
             if not self._team.whole:  # a helper may still write into the old buffers
                 self._prepare()
-            np.multiply(w, inner, out=self._scaled)
-            self._factors[:] = inner, outer, temperature
-            self._team.run()
-            parts = [
-                (least, total, pull)
-                for (least, total), pull in zip(self._sums.tolist(), self._pulls, strict=True)
-            ]
-            return merge(self._scores.copy(), parts, temperature)
+            scores, pull = np.empty(self._shape[0]), np.empty(self._shape[1])
+            asked = (w, inner, outer, temperature, scores, pull)
+            return scores, *self._team.run(*asked, *self._buffers), pull
 
 
 Points: TypeAlias = DensePoints | SparsePoints
@@ -316,17 +306,6 @@ def sum_in_order(parts: list[Floats]) -> Floats:
     for part in parts[1:]:
         total = total + part
     return total
-
-
-def merge(scores: Floats, parts: list[tuple[float, float, Floats]], temperature: float) -> Soft:
-    """Join what the stripes found: (their smallest score, sum of weights, pull)."""
-    # A score that is NaN makes its weight NaN and no minimum.
-    sums = [part for _, part, _ in parts]
-    smallest = math.nan if any(map(math.isnan, sums)) else min(least for least, _, _ in parts)
-    shrink = [math.exp((smallest - least) / temperature) for least, _, _ in parts]
-    total = sum(s * part for s, (_, part, _) in zip(shrink, parts, strict=True))
-    pull = sum_in_order([s * part for s, (_, _, part) in zip(shrink, parts, strict=True)])
-    return scores, smallest, math.log(total) - smallest / temperature, pull / total
 
 
 def _exponent(values: Array) -> int:

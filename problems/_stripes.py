@@ -12,24 +12,30 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from time import sleep
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
+Work: TypeAlias = Callable[..., tuple[int, float, float]]
 
 # Below this many values the time to wake a thread is not won back.
-_STRIPE_VALUES = 1 << 21
-_MOST_STRIPES = 16
+_WORTH_THREADS = 1 << 21
+# A stripe is small, for the threads to end together; but it has a sum of its own, as long as w,
+# and many rows to put into it.
+_STRIPE_VALUES = 1 << 18
+_STRIPE_ROWS = 64
+_MOST_STRIPES = 64
 
 # A helper looks for work about a millisecond long before it goes to sleep: iterations follow one
 # another faster than that, and to wake a thread takes a good part of an iteration.
 _HELPER_LOOKS = 1 << 21
-_LEADER_LOOKS = 1 << 18
 
 
-def stripes(n: int, values: int) -> list[tuple[int, int]]:
-    """Cut n rows that hold so many values altogether into stripes (lo, hi) worth a thread."""
-    count = max(1, min(_MOST_STRIPES, n, values // _STRIPE_VALUES))
-    cuts = [n * s // count for s in range(count + 1)]
+def stripes(n: int, values: int, width: int) -> list[tuple[int, int]]:
+    """Cut n rows of a matrix with so many values and columns into stripes (lo, hi)."""
+    count = 1
+    if values >= _WORTH_THREADS:
+        count = min(_MOST_STRIPES, n, values // _STRIPE_VALUES, values // (_STRIPE_ROWS * width))
+    cuts = [n * s // max(1, count) for s in range(max(1, count) + 1)]
     return list(pairwise(cuts))
 
 
@@ -62,9 +68,11 @@ class Team:
     Parameters
     ----------
     work : callable
-        work(control, looks) takes stripes with `_kernels.take` until there are none.
+        work(control, role, number, *rest) is `_kernels.dense_team` or `sparse_team`.
     count : int
         How many stripes there are.
+    rest : tuple
+        What a helper needs.
 
     Attributes
     ----------
@@ -73,27 +81,29 @@ class Team:
         may follow.
     """
 
-    def __init__(self, work: Callable[[Any, int], None], count: int) -> None:
+    def __init__(self, work: Work, count: int, rest: tuple[Any, ...]) -> None:
         from problems import _kernels
 
         self.whole = True
-        self._work = work
-        self._control = _kernels.control_block(count)
+        self._work, self._rest = work, rest
+        self._control, self._join = _kernels.control_block(count), _kernels.join
+        self._post, self._go_on, self._aid = _kernels.POST, _kernels.GO_ON, _kernels.HELP
         self._helpers = min(threads(), count) - 1
 
-    def run(self) -> None:
-        """Do every stripe once."""
-        from problems import _kernels
-
+    def run(self, *args: Any) -> tuple[float, float]:
+        """Do every stripe once; the two numbers that `work` found, which gets these arguments."""
         self.whole = False
-        control = self._control
-        for _ in range(_kernels.post(control), self._helpers):
-            _kernels.join(control)
-            _pool().submit(self._work, control, _HELPER_LOOKS)
-        self._work(control, 0)
-        while not _kernels.finished(control, _LEADER_LOOKS):
-            sleep(1e-4)  # the processor may be needed by the helper
+        control, helpers = self._control, self._helpers
+        missing, smallest, logsumexp = self._work(control, self._post, helpers, *args)
+        while missing:
+            for _ in range(missing):
+                self._join(control)
+                _pool().submit(self._work, control, self._aid, _HELPER_LOOKS, *self._rest)
+            if missing < 0:
+                sleep(1e-4)  # the processor may be needed by the helper
+            missing, smallest, logsumexp = self._work(control, self._go_on, helpers, *args)
         self.whole = True
+        return smallest, logsumexp
 
 
 @cache

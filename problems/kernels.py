@@ -140,15 +140,19 @@ class Kernel:
             return replace(self, by_rows=True)
         return replace(self, by_rows=shape != (len(left), len(right)))
 
-    def matrix(self, X: Any, Z: Any) -> Floats:
-        """K(x, z) for the rows of X and Z (float64, dense or CSR)."""
+    def matrix(
+        self, X: Any, Z: Any, x_squares: Floats | None = None, z_squares: Floats | None = None
+    ) -> Floats:
+        """K(x, z) for the rows of X and Z (float64, dense or CSR); ||x||^2 and ||z||^2 if known."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "linear":
                 return product(X, Z)
             if self.name == "poly":
                 return np.asarray((self.gamma * product(X, Z) + self.coef0) ** self.degree)
             if self.name == "rbf":
-                return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z)))
+                return np.asarray(
+                    np.exp(-self.gamma * _squared_distances(X, Z, x_squares, z_squares))
+                )
         if self.name == "precomputed":
             raise ProblemError("a precomputed kernel has no values but those of its Gram matrix")
         return self.fitted(X)._call(_dense(X), _dense(Z))
@@ -223,12 +227,19 @@ def _dense(X: Any) -> Floats:
     return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
 
 
-def _squared_distances(X: Any, Z: Any) -> Floats:
+def _squared_distances(
+    X: Any, Z: Any, x_squares: Floats | None = None, z_squares: Floats | None = None
+) -> Floats:
     """||x - z||^2 through ||x||^2 + ||z||^2 - 2 <x, z>, and from x - z where that cancels."""
-    norms = _squares(X)[:, None] + _squares(Z)[None, :]
+    x_squares = _squares(X) if x_squares is None else x_squares
+    z_squares = _squares(Z) if z_squares is None else z_squares
+    norms = x_squares[:, None] + z_squares[None, :]
     result = norms - 2 * product(X, Z)
     again = ~(result >= _CANCELLED * norms)  # also true of NaN
-    if again.mean() > 0.1:
+    cancelled = np.count_nonzero(again)
+    if not cancelled:
+        return result
+    if cancelled > 0.1 * again.size:
         return np.asarray(cdist(_dense(X), _dense(Z), "sqeuclidean"))
     rows, cols = np.nonzero(again)
     step = max(1, (1 << 20) // X.shape[1])

@@ -4,8 +4,9 @@ Two kinds. `interleaved` times short pieces of work in this process. `race` is f
 may fail: they run in a worker process that has the data in memory, so that one that hangs or
 crashes ends its worker and nothing else, and its failure is a result like any other.
 
-Other work on the machine can only make a run slower, so the best of several turns counts, and every
-turn has an order of its own: what one contestant leaves behind in caches and threads hits them all.
+Of a race the best of several turns counts, as other work on the machine can only make it slower; of
+short work the median. Every turn has an order of its own: what one contestant leaves behind in
+caches and threads hits them all.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from statistics import median
 from time import perf_counter, sleep
 from typing import Any, Self
 
@@ -232,20 +234,20 @@ def attempt(entry: Entry) -> dict[str, Any]:
     return {"seconds": seconds, "facts": facts, "failure": failure}
 
 
-def interleaved(work: dict[str, Callable[[], Any]], repeat: int, runs: int = 5) -> dict[str, float]:
-    """Best seconds of each piece of work, taken in turns of a few runs each.
+def interleaved(work: dict[str, Callable[[], Any]], repeat: int, runs: int = 6) -> dict[str, float]:
+    """Median seconds of each piece of work, taken in turns of a few runs each.
 
-    The first run of a turn wakes threads up; the others are the steady state that iterations are
-    in.
+    The first run of a turn wakes threads up and does not count; the others are the steady state
+    that iterations are in. Medians, because the quickest of many runs of something that takes
+    milliseconds tells how lucky it was with caches that are shared with other machines.
     """
-    best = dict.fromkeys(work, float("inf"))
+    seconds: dict[str, list[float]] = {name: [] for name in work}
     order = random.Random(0)
     for _ in range(repeat):
         for name in order.sample(list(work), len(work)):
             sleep(PAUSE)
-            for _ in range(runs):
-                best[name] = min(best[name], seconds_of(work[name]))
-    return best
+            seconds[name] += [seconds_of(work[name]) for _ in range(runs)][min(1, runs - 1) :]
+    return {name: median(all_) for name, all_ in seconds.items()}
 
 
 def seconds_of(run: Callable[[], Any]) -> float:

@@ -57,10 +57,10 @@ def measure(quick: bool, say: Stage, *, repeat: int = 3) -> list[dict[str, Any]]
 def _axis(axis: str, fixed: str, work: dict[int, Work], repeat: int, runs: int) -> dict[str, Any]:
     """Time all sizes and contestants in the same turns, lest the machine's mood makes a slope."""
     every = {f"{size} {name}": run for size, of in work.items() for name, run in of.items()}
-    best = interleaved(every, repeat, runs)
+    middle = interleaved(every, repeat, runs)
     sizes = sorted(work)
     names = list(work[sizes[0]])
-    curves = {name: [best[f"{size} {name}"] for size in sizes] for name in names}
+    curves = {name: [middle[f"{size} {name}"] for size in sizes] for name in names}
     return {
         "axis": axis,
         "fixed": fixed,

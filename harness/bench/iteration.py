@@ -34,7 +34,7 @@ RESTART = 20
 Array = NDArray[Any]
 
 
-def measure(quick: bool, say: Stage, *, repeat: int = 5) -> list[dict[str, Any]]:
+def measure(quick: bool, say: Stage, *, repeat: int = 9) -> list[dict[str, Any]]:
     """Every comparison; `quick` uses embedded data and smaller sizes."""
     name = SAMPLE if quick else available(MNIST, otherwise=(SAMPLE,))[0]
     say(f"iterations on {name}")
@@ -62,7 +62,7 @@ def stepper(problem: Problem) -> Callable[[], Any]:
     def steps() -> Iterator[Any]:
         while True:
             run = DualAcceleration().iterates(problem.unit())
-            next(run)  # the first step of a run is timed together with the start, and never best
+            next(run)  # the first step of a run is taken together with the start
             yield from islice(run, RESTART)
 
     endless = steps()
@@ -97,7 +97,7 @@ def dense(name: str, problem: Problem, repeat: int) -> dict[str, Any]:
     double, single = X.astype(np.float64), X.astype(np.float32)
     w = np.ones(X.shape[1])
     w32 = w.astype(np.float32)
-    best = interleaved(
+    middle = interleaved(
         {
             "read": one_read(double),
             "product": lambda: double @ w,
@@ -110,17 +110,20 @@ def dense(name: str, problem: Problem, repeat: int) -> dict[str, Any]:
         },
         repeat,
     )
-    read, read32 = min(best["read"], best["product"]), min(best["read32"], best["product32"])
+    read, read32 = (
+        min(middle["read"], middle["product"]),
+        min(middle["read32"], middle["product32"]),
+    )
     title = f"{name}: Algorithm 1 on {X.shape[0]:,} × {X.shape[1]:,}"
     ratios = {
-        "float64 iteration / one read": best["float64"] / read,
-        "float32 iteration / one read": best["float32"] / read32,
-        "NumPy step / float64 iteration": best["numpy"] / best["float64"],
-        "NumPy step / float32 iteration": best["numpy"] / best["float32"],
+        "float64 iteration / one read": middle["float64"] / read,
+        "float32 iteration / one read": middle["float32"] / read32,
+        "NumPy step / float64 iteration": middle["numpy"] / middle["float64"],
+        "NumPy step / float32 iteration": middle["numpy"] / middle["float32"],
     }
     if X.dtype not in (np.float64, np.float32):
-        ratios[f"NumPy step / {X.dtype} iteration"] = best["numpy"] / best["native"]
-    return {"title": title, "data": name, "seconds": best["float64"], "times": best,
+        ratios[f"NumPy step / {X.dtype} iteration"] = middle["numpy"] / middle["native"]
+    return {"title": title, "data": name, "seconds": middle["float64"], "times": middle,
             "ratios": ratios}  # fmt: skip
 
 
@@ -130,13 +133,13 @@ def sparse(n: int, repeat: int) -> dict[str, Any]:
     X = scipy.sparse.random(n, 5000, density=0.01, format="csr", random_state=rng)
     y = np.where(rng.random(n) < 0.5, 1, -1)
     w = np.zeros(5000)
-    best = interleaved({"scipy": lambda: X @ w, "step": stepper(SparseProblem(X, y))}, repeat)
+    middle = interleaved({"scipy": lambda: X @ w, "step": stepper(SparseProblem(X, y))}, repeat)
     return {
         "title": f"CSR: Algorithm 1 on {n:,} × 5,000 with {X.nnz:,} entries",
         "data": "sparse",
-        "seconds": best["step"],
-        "times": best,
-        "ratios": {"iteration / one scipy product": best["step"] / best["scipy"]},
+        "seconds": middle["step"],
+        "times": middle,
+        "ratios": {"iteration / one scipy product": middle["step"] / middle["scipy"]},
     }
 
 
@@ -151,7 +154,7 @@ def kernel(n: int, repeat: int) -> dict[str, Any]:
     run = AdaptiveSampling().iterates(problem, np.random.default_rng(1))
     for _ in islice(run, 3):
         pass
-    best = interleaved(
+    middle = interleaved(
         {
             "row": lambda: pairwise_kernels(X[:1], X, metric="rbf", gamma=0.02),
             "step": lambda: next(run),
@@ -161,9 +164,9 @@ def kernel(n: int, repeat: int) -> dict[str, Any]:
     return {
         "title": f"RBF kernel: Algorithm 2 on n = {n:,}",
         "data": "kernel",
-        "seconds": best["step"],
-        "times": best,
-        "ratios": {"iteration / one row of pairwise_kernels": best["step"] / best["row"]},
+        "seconds": middle["step"],
+        "times": middle,
+        "ratios": {"iteration / one row of pairwise_kernels": middle["step"] / middle["row"]},
     }
 
 
