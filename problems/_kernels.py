@@ -31,8 +31,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Places in the control block of a team of threads, each on a cache line of its own. They are
 # defined here because code that is cached on disk is renewed only when this file changes.
 _STRIPES, _NEXT, _DONE, _HELPERS, _BACK = 0, 8, 16, 24, 32
-# What a thread of a team does: post a pass and lead it, go on leading it, or help.
-POST, GO_ON, HELP = 0, 1, 2
+# What a thread of a team does: post a pass and lead it, post it only, lead what is posted, or help.
+POST, OPEN, GO_ON, HELP = 0, 1, 2, 3
 # How often a leader looks whether the last stripes are done before it gives its processor away.
 _LEADER_LOOKS = 1 << 21
 # How many entries of a CSR matrix ahead of their use are fetched.
@@ -436,13 +436,13 @@ def dense_team(
 
     Parameters
     ----------
-    role : POST, GO_ON or HELP
+    role : POST, OPEN, GO_ON or HELP
     number : int
         How many helpers a leader has; how often a helper looks for work.
     """
-    if role == POST:
+    if role <= OPEN:
         missing = _post(control, number, w, inner, outer, temperature, scaled, factors)
-        if missing:
+        if missing or role == OPEN:
             return missing, 0.0, 0.0
     looks = number if role == HELP else 0
     s = take(control, looks)
@@ -540,9 +540,9 @@ def sparse_team(
     pulls: Floats, sums: Floats,
 ) -> tuple[int, float, float]:  # fmt: skip
     """As dense_team."""
-    if role == POST:
+    if role <= OPEN:
         missing = _post(control, number, w, inner, outer, temperature, scaled, factors)
-        if missing:
+        if missing or role == OPEN:
             return missing, 0.0, 0.0
     looks = number if role == HELP else 0
     s = take(control, looks)

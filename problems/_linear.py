@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,13 @@ class LinearProblem(Problem):
         result = self.points.adjoint(vector(q, self.n) * (self._inner * self.y))
         return result if self._outer == 1 else result * self._outer
 
-    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+    def softmin(
+        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
+    ) -> SoftMin:
         check_temperature(temperature)
         w = vector(w, self.dimension)
         scores, smallest, logsumexp, pull = self.points.softmin(
-            w, self.y, self._inner, self._outer, float(temperature)
+            w, self.y, self._inner, self._outer, float(temperature), meanwhile
         )
         return SoftMin(smallest, logsumexp, pull, scores)
 

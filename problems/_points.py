@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
-from threading import Lock
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +25,7 @@ BLOCK_BYTES = 1 << 18
 # Sparse rows that are added to the pull while they are in the first-level cache.
 SPARSE_BLOCK_BYTES = 1 << 15
 
+Meanwhile: TypeAlias = Callable[[], None] | None
 # Scores, smallest score, log-sum-exp and pull.
 Soft: TypeAlias = tuple[Floats, float, float, Floats]
 
@@ -97,10 +98,18 @@ class DensePoints:
 
         return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1], self.shape[1])))
 
-    def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
-        """One pass: scores s = outer y (X inner w), and the pull of softmax(-s / temperature)."""
+    def softmin(
+        self, w: Floats, y: Array, inner: float, outer: float, temperature: float,
+        meanwhile: Meanwhile = None,
+    ) -> Soft:  # fmt: skip
+        """One pass: scores s = outer y (X inner w), and the pull of softmax(-s / temperature).
+
+        `meanwhile` is called while other threads are at work.
+        """
         if self._pass is not None and self._pass.fits(y):
-            return self._pass(w, inner, outer, temperature)
+            return self._pass(w, inner, outer, temperature, meanwhile)
+        if meanwhile is not None:
+            meanwhile()
         floats = self.floats()
         if floats is not None and floats.size <= SMALL:
             scores = (outer * y) * (floats @ (inner * w))
@@ -190,10 +199,15 @@ class SparsePoints:
         _kernels.sparse_add(*self._csr(), rows, q[rows], out)
         return out
 
-    def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
+    def softmin(
+        self, w: Floats, y: Array, inner: float, outer: float, temperature: float,
+        meanwhile: Meanwhile = None,
+    ) -> Soft:  # fmt: skip
         """One pass, as for dense points."""
         if self._pass is not None and self._pass.fits(y):
-            return self._pass(w, inner, outer, temperature)
+            return self._pass(w, inner, outer, temperature, meanwhile)
+        if meanwhile is not None:
+            meanwhile()
         if self.X.nnz <= SMALL:
             floats = self.floats()
             scores = (outer * y) * (floats @ (inner * w))
@@ -258,7 +272,8 @@ class SoftPass:
         self._data, self._y = data, y
         self._shape, self._parts = shape, parts
         self._process = os.getpid()  # threads do not survive a fork
-        self._lock = Lock()
+        self._lock = threading.Lock()
+        self._absent = 0  # the thread that does something else while its helpers are at work
         self._prepare()
 
     def _prepare(self) -> None:
@@ -273,17 +288,28 @@ class SoftPass:
         self._team = Team(self._work, count, nothing)
 
     def fits(self, y: Array) -> bool:
-        """Is this for these labels, and of this process?"""
-        return self._y is y and self._process == os.getpid()
+        """Is this for these labels, of this process, and not waiting for this very thread?"""
+        return (
+            self._y is y and self._process == os.getpid() and self._absent != threading.get_ident()
+        )
 
-    def __call__(self, w: Floats, inner: float, outer: float, temperature: float) -> Soft:
+    def __call__(
+        self, w: Floats, inner: float, outer: float, temperature: float,
+        meanwhile: Meanwhile = None,
+    ) -> Soft:  # fmt: skip
         """Scores, smallest score, log-sum-exp and pull."""
         with self._lock:
             if not self._team.whole:  # a helper may still write into the old buffers
                 self._prepare()
             scores, pull = np.empty(self._shape[0]), np.empty(self._shape[1])
             asked = (w, inner, outer, temperature, scores, pull)
-            return scores, *self._team.run(*asked, *self._buffers), pull
+            if meanwhile is None:
+                return scores, *self._team.run(None, *asked, *self._buffers), pull
+            self._absent = threading.get_ident()
+            try:
+                return scores, *self._team.run(meanwhile, *asked, *self._buffers), pull
+            finally:
+                self._absent = 0
 
 
 Points: TypeAlias = DensePoints | SparsePoints

@@ -87,19 +87,27 @@ class Team:
         self.whole = True
         self._work, self._rest = work, rest
         self._control, self._join = _kernels.control_block(count), _kernels.join
-        self._post, self._go_on, self._aid = _kernels.POST, _kernels.GO_ON, _kernels.HELP
+        self._post, self._open = _kernels.POST, _kernels.OPEN
+        self._go_on, self._aid = _kernels.GO_ON, _kernels.HELP
         self._helpers = min(threads(), count) - 1
 
-    def run(self, *args: Any) -> tuple[float, float]:
-        """Do every stripe once; the two numbers that `work` found, which gets these arguments."""
+    def run(self, meanwhile: Callable[[], None] | None, *args: Any) -> tuple[float, float]:
+        """Do every stripe once; the two numbers that `work` found, which gets these arguments.
+
+        With `meanwhile` the helpers begin alone, while this thread does that.
+        """
         self.whole = False
         control, helpers = self._control, self._helpers
-        missing, smallest, logsumexp = self._work(control, self._post, helpers, *args)
-        while missing:
+        role = self._post if meanwhile is None else self._open
+        missing, smallest, logsumexp = self._work(control, role, helpers, *args)
+        while missing or meanwhile is not None:
             for _ in range(missing):
                 self._join(control)
                 _pool().submit(self._work, control, self._aid, _HELPER_LOOKS, *self._rest)
-            if missing < 0:
+            if meanwhile is not None:
+                meanwhile()
+                meanwhile = None
+            elif missing < 0:
                 sleep(1e-4)  # the processor may be needed by the helper
             missing, smallest, logsumexp = self._work(control, self._go_on, helpers, *args)
         self.whole = True

@@ -51,13 +51,16 @@ class SoftMin:
     pull : array
         A^T q with q = softmax(-A w / temperature), in the same representation as w.
     scores : array of length n
-        A w.
+        A w; read-only, as several may look at it.
     """
 
     smallest: float
     logsumexp: float
     pull: Array
     scores: Array
+
+    def __post_init__(self) -> None:
+        self.scores.flags.writeable = False
 
 
 @dataclass(frozen=True)

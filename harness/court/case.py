@@ -8,15 +8,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from flint import ctx
 
 from harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from harness.court.space import Space, space_of
 from harness.court.view import Ledger, View
 from oracle import Truth, solve
-from problems import Problem, ProblemError
+from problems import DenseProblem, Problem, ProblemError, SparseProblem
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
 FINER = 90
+#: From so many entries of the matrix on, a few iterates are judged together.
+LARGE, TOGETHER = 1 << 21, 2
 _TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
 
 
@@ -77,6 +80,13 @@ class Case:
         """The problem as the solver gets it: it remembers what it answered."""
         return Ledger(self.problem)
 
+    @cached_property
+    def together(self) -> int:
+        """How many iterates are judged together: several if passes over the data are long."""
+        if not isinstance(self.problem, DenseProblem | SparseProblem):
+            return 1
+        return TOGETHER if self.problem.points.values >= LARGE else 1
+
     @property
     def n(self) -> int:
         """Number of rows."""
@@ -85,7 +95,10 @@ class Case:
     @property
     def log_n(self) -> Number:
         """ln n."""
-        return self.once("log n", lambda: log(self.n))
+        return self.once("log n", self._log_n)
+
+    def _log_n(self) -> Number:
+        return log(self.n)
 
     # the truth
 
@@ -114,7 +127,10 @@ class Case:
     @property
     def gamma(self) -> Number:
         """γ̄, in the convention of `problem`; 0 for data that are not separable."""
-        return self.once("gamma", lambda: sqrt(self.gamma_squared))
+        return self.once("gamma", self._gamma)
+
+    def _gamma(self) -> Number:
+        return sqrt(self.gamma_squared)
 
     def _gamma_squared(self) -> Number:
         truth = self._finer_truth() if precision() > LEVELS[0] else self.truth
@@ -152,10 +168,11 @@ class Case:
 
     def once(self, name: str, make: Callable[[], Number]) -> Number:
         """A number that depends on the case alone, computed once at each precision."""
-        key = name, precision()
-        if key not in self._balls:
-            self._balls[key] = make()
-        return self._balls[key]
+        key = name, ctx.prec
+        found = self._balls.get(key)
+        if found is None:
+            found = self._balls[key] = make()
+        return found
 
     # runs
 

@@ -76,16 +76,15 @@ class Tally:
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
         self.checked = self.escalated = 0
-        self.worst: tuple[float, float, int | None, Relation] | None = None
+        self.worst: tuple[float, int | None, Relation] | None = None
         self.broken: tuple[int | None, Relation] | None = None
         self.doubtful: tuple[int | None, Relation, str] | None = None
         self.any_level = False
 
-    def agree(self, relations: list[Relation], t: int | None) -> None:
-        """Remember relations that are certain."""
-        self.checked += len(relations)
-        for relation in relations:
-            self._remember(relation, t)
+    def agree(self, relation: Relation, t: int | None) -> None:
+        """Remember a relation that is certain."""
+        self.checked += 1
+        self._remember(relation, t)
 
     def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
         """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
@@ -130,7 +129,7 @@ class Tally:
         if tightness is None:
             tightness = -math.inf
         if self.worst is None or tightness > self.worst[0]:
-            self.worst = tightness, middle(relation.slack), t, relation
+            self.worst = tightness, t, relation
 
     def verdict(self, unfinished: str = "") -> Verdict:
         """The verdict on everything weighed so far."""
@@ -155,7 +154,7 @@ class Tally:
         if self.worst is None:
             return Verdict(self.statement.id, verdict, checked=self.checked,
                            escalated=self.escalated)  # fmt: skip
-        return self._result(verdict, self.worst[2], self.worst[3], "")
+        return self._result(verdict, self.worst[1], self.worst[2], "")
 
     def _result(self, verdict: str, t: int | None, relation: Relation, reason: str) -> Verdict:
         return Verdict(
@@ -239,9 +238,20 @@ class IterateJudge(Judge):
             self._update(it)
         if it.t < self.statement.since:
             return
-        relations = listed(self._claim(it))
-        if all(r.certain() for r in relations):
-            self.tally.agree(relations, it.t)
+        # Nearly all claims are certain at once, and most are one relation: that must cost little.
+        relations = self._claim(it)
+        if type(relations) is Relation:
+            relations = (relations,)
+        elif relations is None:
+            return
+        elif type(relations) is not list:
+            relations = list(relations)
+        for relation in relations:
+            if not relation.certain():
+                break
+        else:
+            for relation in relations:
+                self.tally.agree(relation, it.t)
             return
         rounding = run_rounding(it.n, it.space.dimension, it.t)
         views = {0: it}
@@ -277,7 +287,7 @@ class StoppingJudge(Judge):
         self._last = it
         if reached is True:
             self._settle(it.t, f"goal reached at t = {it.t}")
-        elif it.claimed.extra.get("halt") == "separated" and it.separates is False:
+        elif it.extra.get("halt") == "separated" and it.separates is False:
             self._fail(it, "the method stops and says that it separates the data")
         elif it.t >= (self.limit or 0) and reached is False:
             self._fail(it, f"the goal is not reached at t = {it.t}")
@@ -418,28 +428,86 @@ def hear(
         return [judge.verdict(failure, detail) for judge in judges]
 
 
-def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tuple[str, str]:
-    expected, halted, it = 0, True, None
-    horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
-    histories: dict[type, int] = {}
-    for judge, last in horizons:
-        for kind in () if judge.done else judge.statement.history:
-            histories[kind] = max(last, histories.get(kind, 0))
-    try:
-        for it in case.views():
-            if it.t != expected:
-                return "crashed", f"iterates count 0, 1, 2, …, but {it.t} came for {expected}"
-            for kind, last in histories.items():
+class _Bench:
+    """The judges of one run, and the histories that they share.
+
+    On large data the solver waits for memory most of the time. Then iterates are judged during its
+    next pass over the data, which other threads begin alone, and a few at a time: a pass leaves
+    nothing of the court in the processor's caches.
+    """
+
+    def __init__(self, case: Case, judges: list[Judge], iterations: int, most: int) -> None:
+        self.case = case
+        self.horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
+        self.histories: dict[type, int] = {}
+        for judge, last in self.horizons:
+            for kind in () if judge.done else judge.statement.history:
+                self.histories[kind] = max(last, self.histories.get(kind, 0))
+        self.waiting: list[View] = []
+        self.trouble: Exception | None = None
+        self.together = case.together
+        if self.together > 1:
+            case.ledger.meanwhile = self.use_time
+
+    def wants(self, t: int) -> bool:
+        """Whether some judge wants to hear w_t."""
+        return any(t <= last for judge, last in self.horizons if not judge.done)
+
+    def hear(self, it: View) -> None:
+        """Take in the next iterate, to be judged now or soon."""
+        if self.trouble is not None:
+            raise self.trouble
+        self.waiting.append(it)
+        if self.together == 1:
+            self.judge()
+            return
+        it.keep()
+        if len(self.waiting) >= 2 * self.together:  # the solver asks for no pass
+            self.judge()
+
+    def use_time(self) -> None:
+        """Judge while the solver waits for a pass over the data; what goes wrong is not its fault."""
+        if len(self.waiting) >= self.together:
+            try:
+                self.judge()
+            except Exception as error:
+                self.trouble = error
+
+    def judge(self) -> None:
+        """Judge what was heard."""
+        waiting, self.waiting = self.waiting, []
+        for it in waiting:
+            for kind, last in self.histories.items():
                 if it.t <= last:
-                    case.history(kind).update(it)
-            for judge, last in horizons:
+                    self.case.history(kind).update(it)
+            for judge, last in self.horizons:
                 # Who else listens may prolong the run, and must not change what a judge hears.
                 if not judge.done and it.t <= last:
                     judge.see(it)
-            expected += 1
-            if not any(expected <= last for judge, last in horizons if not judge.done):
-                halted = False
-                break
+
+    def close(self) -> None:
+        """The run is over."""
+        if self.trouble is not None:
+            raise self.trouble
+        self.judge()
+
+
+def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tuple[str, str]:
+    expected, halted, it = 0, True, None
+    bench = _Bench(case, judges, iterations, most)
+    try:
+        try:
+            for it in case.views():
+                if it.t != expected:
+                    message = f"iterates count 0, 1, 2, …, but {it.t} came for {expected}"
+                    raise Fault(message)
+                bench.hear(it)
+                expected += 1
+                if not bench.wants(expected):
+                    halted = False
+                    break
+        finally:
+            bench.close()  # what came before a fault counts
     except Fault as fault:
         return fault.failure, str(fault)
     if halted and not (it is not None and it.extra.get("halt")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harness.court.numbers import ROUNDOFF, Number, Trit, middle, number, upper
+from harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
 
 HOLDS, DOUBT, ROUNDING, VIOLATED = "holds", "doubt", "rounding", "violated"
 
@@ -58,11 +58,11 @@ class Relation:
 
     def tightness(self) -> float | None:
         """Left over right: 1 is an exhausted bound. None where that ratio says nothing."""
-        if self.op in ("<=", "<"):
-            right = middle(self.right)
-            return middle(self.left) / right if right > 0 else None
+        if self.op == "<=" or self.op == "<":
+            right = float(self.right)
+            return float(self.left) / right if right > 0 else None
         if self.op == "==" and self.allowance:
-            return middle(abs(self.left - self.right)) / self.allowance
+            return abs(float(self.left - self.right)) / self.allowance
         return None
 
     def certain(self) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
 from harness.court.space import Floats, Space
 
@@ -19,10 +17,10 @@ class Vec:
 
     __slots__ = ("_reach", "err", "mid", "space")
 
-    def __init__(self, space: Space, mid: Any, err: float = 0.0) -> None:
-        self.space, self.err = space, float(err)
-        self.mid: Floats = np.asarray(mid, dtype=np.float64)
-        self._reach: float | None = None
+    def __init__(
+        self, space: Space, mid: Floats, err: float = 0.0, reach: float | None = None
+    ) -> None:
+        self.space, self.mid, self.err, self._reach = space, mid, err, reach
 
     def __add__(self, other: Vec) -> Vec:
         # The triangle inequality saves a norm, for a bound that is hardly larger.
@@ -34,9 +32,7 @@ class Vec:
         return self._sum(mid, other, self.space.size(mid))
 
     def _sum(self, mid: Floats, other: Vec, reach: float) -> Vec:
-        result = Vec(self.space, mid, _grown(self.err + other.err, reach))
-        result._reach = reach
-        return result
+        return Vec(self.space, mid, _grown(self.err + other.err, reach), reach)
 
     def __mul__(self, factor: Any) -> Vec:
         if type(factor) is float:
@@ -47,9 +43,7 @@ class Vec:
             lost = upper(exact - rounded)
         reach = largest * self.reach() * (1 + 4 * ROUNDOFF) + TINY
         error = largest * self.err + lost * self.reach()
-        result = Vec(self.space, rounded * self.mid, _grown(error, reach))
-        result._reach = reach
-        return result
+        return Vec(self.space, rounded * self.mid, _grown(error, reach), reach)
 
     __rmul__ = __mul__
 
@@ -80,28 +74,37 @@ class Vec:
         return self._reach
 
 
-def weighted_sum(a: float, x: Vec, b: float, y: Vec) -> Vec:
-    """a x + b y, for coefficients that are doubles or at most four roundoffs from what is meant.
+def weighted_sum(*terms: Any) -> Vec:
+    """a x + b y + …, for coefficients that are at most four roundoffs from what is meant.
 
-    The same as ``a * x + b * y`` for doubles, with one bound for the whole.
+    ``weighted_sum(a, x, b, y)`` is ``a * x + b * y`` for doubles, with one bound for the whole.
     """
-    mid = a * x.mid
-    mid += b * y.mid
-    a, b = abs(a), abs(b)
-    # Per entry: four roundoffs in a coefficient, one in its product, one in the sum.
-    error = a * x.err + b * y.err + 8 * ROUNDOFF * (a * x.reach() + b * y.reach())
-    result = Vec(x.space, mid, error * (1 + 8 * ROUNDOFF) + TINY)
-    result._reach = (a * x.reach() + b * y.reach()) * (1 + 8 * ROUNDOFF) + TINY
-    return result
+    factor, x = terms[0], terms[1]
+    mid = factor * x.mid
+    size = abs(factor)
+    error, reach = size * x.err, size * x.reach()
+    for k in range(2, len(terms), 2):
+        factor, y = terms[k], terms[k + 1]
+        if factor == 1:
+            mid += y.mid
+        elif factor == -1:
+            mid -= y.mid
+        else:
+            mid += factor * y.mid
+        size = abs(factor)
+        error += size * y.err
+        reach += size * (y.reach() if y._reach is None else y._reach)
+    # Per entry: four roundoffs in a coefficient, one in its product, one in every sum.
+    error += (6 + len(terms) // 2) * ROUNDOFF * reach
+    return Vec(x.space, mid, error * (1 + 8 * ROUNDOFF) + TINY, reach * (1 + 8 * ROUNDOFF) + TINY)
 
 
 def scaled(a: float, x: Vec) -> Vec:
     """a x, for a coefficient as in `weighted_sum`."""
     largest = abs(a)
     error = largest * (x.err + 8 * ROUNDOFF * x.reach())
-    result = Vec(x.space, a * x.mid, error * (1 + 8 * ROUNDOFF) + TINY)
-    result._reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + TINY
-    return result
+    reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + TINY
+    return Vec(x.space, a * x.mid, error * (1 + 8 * ROUNDOFF) + TINY, reach)
 
 
 def _grown(error: float, size: float) -> float:

@@ -2,8 +2,8 @@
 
 Of what a solver yields, only t and w are taken on trust as *the iterate*; scores, norms and dual
 weights are recomputed here, or taken from what the problem itself computed for that very w
-(`Ledger`). What the solver claims besides (its momentum, dual weights, further sequences) is in
-``claimed``, to be judged.
+(`Ledger`). What the solver claims besides (``momentum``, ``dual``, and in ``extra`` further
+sequences) is there to be judged.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import deque
+from collections.abc import Callable
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,10 @@ class Ledger:
 
     ``problem`` is what the solver gets: the same problem, whose `softmin` and `scores` note the
     point they were asked about. An answer counts for an iterate if it was given for exactly its w.
+    ``meanwhile``, if set, is called during each pass of `softmin` over large data.
     """
+
+    meanwhile: Callable[[], None] | None = None
 
     def __init__(self, problem: Problem, keep: int = 4) -> None:
         self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
@@ -75,10 +79,14 @@ class Ledger:
         self.problem.raw = lambda: own if raw is problem else raw  # type: ignore[method-assign]
 
     def _softmin(self, w: Any, temperature: float = 1.0) -> SoftMin:
-        soft = self._plain.softmin(w, temperature)
+        soft = (
+            self._plain.softmin(w, temperature)
+            if self.meanwhile is None
+            else self._plain.softmin(w, temperature, self.meanwhile)  # type: ignore[call-arg]
+        )
         if temperature == 1:
-            # Copies: a solver may go on with its arrays, or change what it was given.
-            kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores.copy())
+            # Copies: a solver may go on with its arrays, or change what it was given (not scores).
+            kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores)
             self._soft.appendleft((np.array(w, dtype=np.float64), kept))
         return soft
 
@@ -116,6 +124,12 @@ class View:
         self.space: Space = case.space
         self.n = self.space.n
         self._base = base
+        self._made: dict[Any, Any] = {}
+        #: What the solver claims besides w: dual weights, momentum, further sequences.
+        said: Any = claimed if base is None else base
+        self.dual: Any = said.dual
+        self.momentum: Any = said.momentum
+        self.extra: dict[str, Any] = said.extra
         if base is None:
             # A copy: a solver may go on with the same array, and statements look back.
             if np.iscomplexobj(claimed.w):
@@ -133,10 +147,20 @@ class View:
         """The same iterate at another level."""
         return View(self.claimed, self.case, level, base=self._base or self)
 
-    @property
-    def extra(self) -> dict[str, Any]:
-        """The solver's further sequences."""
-        return self.claimed.extra
+    def keep(self) -> None:
+        """Be ready to be judged later: the solver may change its arrays, and the ledger forgets."""
+        self.dual, self.momentum = _kept(self.dual), _kept(self.momentum)
+        if self.extra:
+            self.extra = {name: _kept(value) for name, value in self.extra.items()}
+        if self._soft is None:
+            self._noted  # noqa: B018
+
+    def once(self, make: Callable[[View, Case], Any]) -> Any:
+        """make(it, case), computed once: what several statements say about an iterate."""
+        found = self._made.get(make)
+        if found is None:
+            found = self._made[make] = make(self, self.case)
+        return found
 
     # scores
 
@@ -145,9 +169,14 @@ class View:
         """A w in doubles; each within `score_error` of the truth."""
         if self._base is not None:
             return self._base.score_doubles
-        known = self.case.ledger.scores(self.w)
-        scores = self.case.problem.scores(self.w) if known is None else known
-        if not math.isfinite(float(scores.min())):
+        soft = self._soft
+        if soft is not None:
+            scores, least = soft.scores, soft.smallest
+        else:
+            noted = self._noted
+            scores = self.case.problem.scores(self.w) if noted is None else noted
+            least = float(scores.min())
+        if not math.isfinite(least):
             raise NotFinite(f"the scores of w_{self.t} leave the range of doubles")
         return scores
 
@@ -238,6 +267,11 @@ class View:
         return self._base._soft if self._base is not None else self.case.ledger.soft(self.w)
 
     @cached_property
+    def _noted(self) -> Floats | None:
+        """Scores that the solver asked for."""
+        return self.case.ledger.scores(self.w)
+
+    @cached_property
     def soft(self) -> SoftMin:
         """What one pass over the data says about w."""
         if self._base is not None:
@@ -253,7 +287,7 @@ class View:
 
     def vec(self, values: Any, err: float = 0.0) -> Vec:
         """Doubles in the representation of w, as a vector with an error bound."""
-        return Vec(self.space, values, err)
+        return Vec(self.space, np.asarray(values, dtype=np.float64), float(err))
 
     def norm_of(self, values: Any) -> Number:
         """‖v‖ of doubles in the representation of w."""
@@ -273,3 +307,8 @@ class View:
             if weights[i] != 0
         )
         return sqrt(square)
+
+
+def _kept(value: Any) -> Any:
+    """What a solver claims, safe from what it does next."""
+    return value.copy() if isinstance(value, np.ndarray) else value

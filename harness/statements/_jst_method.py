@@ -108,7 +108,7 @@ def delivered(it: View, *names: str) -> list[Floats] | None:
     """Sequences of n numbers that the solver delivers, or None if it does not deliver them all."""
     found = []
     for name in names:
-        value = it.claimed.dual if name == "q" else it.extra.get(name)
+        value = it.dual if name == "q" else it.extra.get(name)
         if value is None or np.shape(value) != (it.n,):
             return None
         found.append(np.asarray(value, dtype=np.float64))
@@ -155,8 +155,10 @@ def start_potential(case: Case) -> Number:
 
 def distance_from_start(case: Case) -> Number:
     """D_{ψ*}(q̄, q_0) = ψ*(q̄) + ψ(0) − ⟨0, q̄⟩, since q_0 = ∇ψ(0)."""
-    # Once a precision, not at every iterate: it sums over all rows.
-    return case.once("D(q̄, q_0)", lambda: entropy(case.q_bar) + start_potential(case))
+    # Once a precision, not at every iterate, and over the support alone: rows may be many.
+    truth = case.truth
+    support = (Fraction(v, truth.total) for v in truth.numerators)
+    return case.once("D(q̄, q_0)", lambda: entropy(support) + start_potential(case))
 
 
 # The logistic ψ of an iterate in doubles, for any number of rows

@@ -2,24 +2,25 @@
 
 Aᵀq_t with q_t = ∇ψ(Zw_t) comes from w_t itself. μ_t and ν_t are those that the solver delivers, if
 it does; Algorithm 1 does not, and then they follow from q_t by their definition, eq. (B.1). So the
-claims of Appendix C are about any solver, even one that yields nothing but t and w.
+claims of Appendix C are about any solver, even one that yields nothing but t and w. For the
+exponential loss and a solver that delivers neither, all that is what Section 3.2 needs as well, and
+is taken from there (`harness.statements.jst_history`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from flint import arb
 
 from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, Number, number
+from harness.court.numbers import ROUNDOFF, SAFETY, Number
 from harness.court.space import Floats
-from harness.court.vectors import Vec
+from harness.court.vectors import Vec, weighted_sum
 from harness.court.view import View
-from harness.statements._jst_method import Logistic, delivered, loss_of, mixing, psi_of
+from harness.statements._jst_method import Logistic, delivered, loss_of, psi_of, smoothness
+from harness.statements.jst_history import Schedule, Sequences
 
 
 def combined(case: Case, q: Floats) -> Vec:
@@ -28,9 +29,12 @@ def combined(case: Case, q: Floats) -> Vec:
     return Vec(case.space, case.problem.combine(q), error)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen: that costs microseconds, at every iterate
 class Vectors:
-    """The vectors at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t (A = −Z), and minus the g_t of eq. (C.5)."""
+    """The vectors at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t (A = −Z), and minus the g_t of eq. (C.5).
+
+    And ‖Zᵀμ_t‖².
+    """
 
     t: int
     w: Vec
@@ -38,11 +42,7 @@ class Vectors:
     mu: Vec
     nu: Vec
     g: Vec
-
-    @cached_property
-    def mu_square(self) -> Number:
-        """‖Zᵀμ_t‖²."""
-        return square(self.mu.norm())
+    mu_square: Number
 
 
 class Trajectory:
@@ -54,6 +54,10 @@ class Trajectory:
         Those at t and at t − 1; `before` is None at t = 0.
     gives_g, gives_mu : bool
         Whether the solver delivers g_t, and μ_t with ν_t.
+    schedule : Schedule
+        λ_t and θ_t.
+    rho : float
+        ρ.
     start : arb
         ψ(Zw_0).
     first, origin : Vec
@@ -70,27 +74,54 @@ class Trajectory:
 
     def __init__(self, case: Case) -> None:
         self.case, self.space = case, case.space
+        self.schedule, self.rho = Schedule(case), float(smoothness(case))
         self.now: Vectors | None = None
         self.before: Vectors | None = None
         self.inverses = self.nu_lengths = self.nu_squares = arb(0)
         self.mu_squares = self.next_squares = arb(0)
         self.rounding = self.drift = 0.0
+        self._shares = False
 
     def update(self, it: View) -> None:
         """Take in the next iterate."""
-        self.before, past = self.now, self.now
+        past = self.now
+        if past is None:
+            gives = any(name in it.extra for name in ("p", "mu", "nu"))
+            self._shares = loss_of(self.case) == "exponential" and not gives
+        now = self._shared(it) if self._shares else self._own(it, past)
+        self.rounding += 4 * ROUNDOFF * now.w.size()
+        if past is None:
+            self.start, self.first, self.origin = psi_of(it), now.pull, now.w
+            self.next_sum = now.pull * 0.0
+        else:
+            last = self.schedule.reciprocal(past.t)
+            self.next_squares += last * now.mu_square
+            self.next_sum = weighted_sum(1.0, self.next_sum, float(last), now.mu)
+        self.before, self.now = past, now
+
+    def _shared(self, it: View) -> Vectors:
+        """From the sequences of Section 3.2, which have heard this iterate."""
+        seen: Sequences = self.case.history(Sequences)
+        self.gives_mu, self.gives_g = False, isinstance(seen.momentum, Vec)
+        self.inverses, self.nu_lengths = seen.scale, seen.path
+        self.mu_squares, self.nu_squares = seen.mu_squares, seen.nu_squares
+        self.weighted = seen.weighted
+        g = seen.momentum if isinstance(seen.momentum, Vec) else seen.g
+        return Vectors(it.t, it.here, it.pull, seen.mu, seen.nu, g, seen.mu_square)
+
+    def _own(self, it: View, past: Vectors | None) -> Vectors:
+        """From what the solver delivers, or for a loss of its own."""
         if past is not None and "p" in it.extra:
             self.drift += self._drift(it, past)
-        w, pull = it.vec(it.w), self._pull(it)
-        self.rounding += 4 * ROUNDOFF * w.size()
+        pull = self._pull(it)
         mu, nu = self._averages(it, past, pull)
-        now = Vectors(it.t, w, pull, mu, nu, self._momentum(it, past, pull))
+        square_ = square(mu.norm())
+        now = Vectors(it.t, it.here, pull, mu, nu, self._momentum(it, past, pull), square_)
         if past is None:
-            self.start, self.first, self.origin = psi_of(it), pull, w
-            self.next_sum = self.weighted = pull * 0
+            self.weighted = pull * 0.0
         else:
             self._add(past, now)
-        self.now = now
+        return now
 
     def _drift(self, it: View, past: Vectors) -> float:
         """How far one step takes A w_t from scores that the solver carries along on its own.
@@ -118,41 +149,34 @@ class Trajectory:
         self.gives_mu = given is not None
         if given is not None:
             return combined(self.case, given[0]), combined(self.case, given[1])
-        mu = pull if past is None else _mixed(mixing(self.case, past.t), past.mu, pull)
-        return mu, _mixed(mixing(self.case, it.t), mu, pull)
+        mu = pull if past is None else self._mixed(past.t, past.mu, pull)
+        return mu, self._mixed(it.t, mu, pull)
+
+    def _mixed(self, t: int, mu: Vec, q: Vec) -> Vec:
+        """(1 − λ_t) μ + λ_t q."""
+        return weighted_sum(self.schedule.rest(t), mu, self.schedule.mixing(t), q)
 
     def _momentum(self, it: View, past: Vectors | None, pull: Vec) -> Vec:
-        given = it.claimed.momentum
+        given = it.momentum
         self.gives_g = given is not None
         if given is not None:
             return it.vec(given)
-        return pull * 0 if past is None else (past.g + pull) * momentum_factor(self.case, it.t)
+        if past is None:
+            return pull * 0.0
+        factor = self.schedule.momentum(it.t)
+        return weighted_sum(factor, past.g, factor, pull)
 
     def _add(self, past: Vectors, now: Vectors) -> None:
-        inverse = number(1 / mixing(self.case, past.t))
-        length = past.nu.norm()
+        inverse, length = self.schedule.reciprocal(past.t), past.nu.norm()
         self.inverses += inverse
         self.nu_lengths += inverse * length
         self.nu_squares += inverse * square(length)
         if past.t:
-            lam, last = mixing(self.case, past.t), mixing(self.case, past.t - 1)
-            self.mu_squares += number(1 / last**2 - (1 - lam) / lam**2) * past.mu_square
-        self.next_squares += inverse * now.mu_square
-        self.next_sum = self.next_sum + now.mu * inverse
-        self.weighted = self.weighted + now.pull * now.t
+            last = self.schedule.reciprocal(past.t - 1)
+            self.mu_squares += (last * last - inverse * (inverse - 1)) * past.mu_square
+        self.weighted = weighted_sum(1.0, self.weighted, float(now.t), now.pull)
 
 
 def square(value: Number) -> Number:
     """x², also for a ball around zero, of which Arb's power makes no number."""
     return value * value
-
-
-def momentum_factor(case: Case, t: int) -> Fraction:
-    """λ_{t−1}(1 − λ_t)/λ_t of eq. (C.5)."""
-    lam = mixing(case, t)
-    return mixing(case, t - 1) * (1 - lam) / lam
-
-
-def _mixed(lam: Fraction, mu: Vec, q: Vec) -> Vec:
-    """(1 − λ) μ + λ q."""
-    return q if lam == 1 else mu * (1 - lam) + q * lam

@@ -163,7 +163,7 @@ def inverse_square(case: Case) -> Any:
 
 def weights_of(it: View, name: str) -> Floats | None:
     """What a solver says of its α_k ("dual"), p_k or q_t; None if it says nothing."""
-    found = it.claimed.dual if name == "dual" else it.extra.get(name)
+    found = it.dual if name == "dual" else it.extra.get(name)
     if found is None:
         return None
     weights = np.asarray(found, dtype=np.float64)

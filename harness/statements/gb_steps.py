@@ -216,7 +216,7 @@ class SamplingStep:
         out = []
         if self.predicted is not None:
             out.append(same(it, self.predicted, f"w_t is the step from w_(t−1), t = {it.t}"))
-        if it.claimed.dual is not None:
+        if it.dual is not None:
             scores = it.score_doubles
             weights = np.exp(scores.min() - scores)
             weights /= weights.sum()
@@ -224,7 +224,7 @@ class SamplingStep:
             size = float(np.abs(scores).max()) + (it.t + 1) * float(self.case.solver.step)
             drift = it.score_error + 4 * ROUNDOFF * (it.t + 1) * size * (it.space.dimension + 8)
             allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
-            gap = float(np.abs(np.asarray(it.claimed.dual) - weights).max())
+            gap = float(np.abs(np.asarray(it.dual) - weights).max())
             out.append(at_most(gap, allowed, "q_t is the softmax of −A w_t"))
         return out
 
@@ -256,7 +256,7 @@ class Draws:
 
     def update(self, it: View) -> None:
         self.before = self.sum
-        q, i = it.claimed.dual, it.extra.get("i")
+        q, i = it.dual, it.extra.get("i")
         if q is not None and i is not None:
             q = np.asarray(q)
             self.sum += float(q[i]) - float(q @ q)

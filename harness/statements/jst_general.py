@@ -18,7 +18,7 @@ from harness.court.relation import Relation, at_least, at_most, equal, fact
 from harness.court.space import Floats
 from harness.court.statement import direct, per_iterate
 from harness.court.trial import Trial
-from harness.court.vectors import Vec
+from harness.court.vectors import Vec, weighted_sum
 from harness.court.view import View
 from harness.statements._jst_method import (
     ALGORITHM_1,
@@ -36,9 +36,9 @@ from harness.statements._jst_method import (
     smoothness,
     start_potential,
     starts_at_one,
-    step,
 )
-from harness.statements._jst_trajectory import Trajectory, Vectors, momentum_factor
+from harness.statements._jst_trajectory import Trajectory, Vectors
+from harness.statements.jst_history import Sequences
 
 SOLVERS = (ALGORITHM_1, DUAL_FORM)
 
@@ -64,6 +64,11 @@ def trajectory(case: Case) -> tuple[Trajectory, Vectors]:
     path: Trajectory = case.history(Trajectory)
     assert path.now is not None
     return path, path.now
+
+
+def rho(case: Case) -> Number:
+    """ρ."""
+    return case.once("ρ", lambda: number(smoothness(case)))
 
 
 def vanishes(rest: Vec, more: float, what: str) -> Relation:
@@ -169,7 +174,7 @@ def gradient_norm(case: Case) -> Iterator[Relation]:
     assumes=(full_step, accelerated, smooth, exact_dual),
     since=1,
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
     note="D_{ψ*}(q̄, q_0) = Σ q̄_i ln q̄_i + ψ(0) for either loss: on Δ_n the conjugate of the"
     " logistic ψ is the entropy too. For the logistic loss μ_t is in general not in Δ_n, but it"
     " sums to at least 1, and φ has the same minimum there.",
@@ -178,7 +183,7 @@ def lemma_c2(it: View, case: Case) -> Relation:
     """The dual objective φ(μ_t) = ‖Zᵀμ_t‖²/2 exceeds its minimum by at most
     4ρ D(q̄, q_0)/(t+1)²."""
     _, now = trajectory(case)
-    bound = 4 * number(smoothness(case)) * distance_from_start(case) / (it.t + 1) ** 2
+    bound = 4 * rho(case) * distance_from_start(case) / (it.t + 1) ** 2
     return at_most((now.mu_square - case.gamma_squared) / 2, bound,
                    "φ(μ_t) − φ(q̄) ≤ 4ρ D(q̄, q_0)/(t+1)²")  # fmt: skip
 
@@ -196,7 +201,7 @@ def lemma_c2(it: View, case: Case) -> Relation:
     solvers=SOLVERS,
     assumes=(starts_at_one, proper_step),
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
     note="With what its proof shows of ν_t, g_t = Zᵀ(ν_t/λ_t − q_t), and the start μ_0 = q_0 of"
     " eq. (B.1). What a solver does not deliver (g_t, μ_t, ν_t) is taken by its definition.",
 )
@@ -206,8 +211,10 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
     Σ j/(t+1) Zᵀq_j, and Zᵀμ_t = 2g_t/t."""
     path, now = trajectory(case)
     past, t, small = path.before, it.t, 8 * ROUNDOFF * case.space.radius
+    schedule = path.schedule
     if path.gives_mu:
-        rest = now.nu - (now.g + now.pull) * mixing(case, t)
+        lam = schedule.mixing(t)
+        rest = weighted_sum(1.0, now.nu, -lam, now.g, -lam, now.pull)
         yield vanishes(rest, small, "‖Zᵀν_t − λ_t (g_t + Zᵀq_t)‖ = 0")
     if past is None:
         if path.gives_g:
@@ -215,27 +222,32 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
         if path.gives_mu:
             yield vanishes(now.mu - now.pull, small, "‖Zᵀμ_0 − Zᵀq_0‖ = 0")
         return
-    move = (past.g + past.pull) * (step(case, t - 1) / smoothness(case))
-    yield vanishes(now.w - past.w - move, 8 * ROUNDOFF * now.w.size(),
+    length = schedule.step(t - 1) / path.rho
+    move = weighted_sum(1.0, now.w, -1.0, past.w, -length, past.g, -length, past.pull)
+    yield vanishes(move, 8 * ROUNDOFF * now.w.size(),
                    "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0")  # fmt: skip
-    factor, joint = momentum_factor(case, t), past.g + now.pull
+    factor, last = schedule.momentum(t), schedule.mixing(t - 1)
     if path.gives_g:
-        yield vanishes(now.g - joint * factor, 8 * ROUNDOFF * now.g.size(),
+        rest = weighted_sum(1.0, now.g, -factor, past.g, -factor, now.pull)
+        yield vanishes(rest, 8 * ROUNDOFF * now.g.size(),
                        "‖g_t − λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Zᵀq_t)‖ = 0")  # fmt: skip
     if path.gives_mu:
-        yield vanishes(now.mu - joint * mixing(case, t - 1), small,
-                       "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")  # fmt: skip
-    if accelerated(case) is None:
-        yield fact(factor == Fraction(t, t + 1), "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
-        rest = now.g - path.weighted * Fraction(1, t + 1)
+        rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
+        yield vanishes(rest, small, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
+    if schedule.accelerated:
+        now_, last_ = mixing(case, t), mixing(case, t - 1)
+        yield fact(last_ * (1 - now_) * (t + 1) == t * now_, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
+        rest = weighted_sum(1.0, now.g, -1 / (t + 1), path.weighted)
         yield vanishes(rest, path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0")
         if path.gives_mu:
-            yield vanishes(now.mu - now.g * Fraction(2, t), small, "‖Zᵀμ_t − 2g_t/t‖ = 0")
+            rest = weighted_sum(1.0, now.mu, -2 / t, now.g)
+            yield vanishes(rest, small, "‖Zᵀμ_t − 2g_t/t‖ = 0")
 
 
 def _mu_part(path: Trajectory, now: Vectors) -> Number:
     """‖Zᵀμ_t‖²/λ_{t−1}² + Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖²."""
-    return now.mu_square * number(1 / mixing(path.case, now.t - 1) ** 2) + path.mu_squares
+    last = path.schedule.reciprocal(now.t - 1)
+    return now.mu_square * (last * last) + path.mu_squares
 
 
 @per_iterate(
@@ -249,14 +261,14 @@ def _mu_part(path: Trajectory, now: Vectors) -> Number:
     assumes=(full_step, starts_at_one, smooth),
     since=1,
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
     note="An equation for n = 1, which doubles cannot decide.",
 )
 def lemma_c7(it: View, case: Case) -> Relation:
     """The smoothed margin −ψ(Zw_t) has grown since w_0 by at least the weighted squares of the
     norms of Zᵀμ_j and Zᵀν_j."""
     path, now = trajectory(case)
-    squares = (_mu_part(path, now) + path.nu_squares) / (2 * number(smoothness(case)))
+    squares = (_mu_part(path, now) + path.nu_squares) / (2 * rho(case))
     return at_most(
         squares, path.start - psi_of(it), "squares of ‖Zᵀμ_j‖ and ‖Zᵀν_j‖ ≤ ψ(0) − ψ(Zw_t)"
     )
@@ -270,7 +282,7 @@ def lemma_c7(it: View, case: Case) -> Relation:
     solvers=SOLVERS,
     assumes=(full_step,),
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
     note="Every step is checked against its definition, w_t = w_{t−1} − Zᵀν_{t−1}/(ρλ_{t−1}), up"
     " to rounding. Then the upper bound is the triangle inequality, which settles it where the two"
     " sides are too close to tell: at t = 1, and at every t if all rows are parallel.",
@@ -278,14 +290,15 @@ def lemma_c7(it: View, case: Case) -> Relation:
 def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     """The norm of w_t is at least Σ_{j<t} γ̄/(ρλ_j) and at most Σ_{j<t} ‖Zᵀν_j‖/(ρλ_j)."""
     path, now = trajectory(case)
-    rho, past = number(smoothness(case)), path.before
-    yield at_most(case.gamma * path.inverses / rho, it.norm, "Σ γ̄/(ρλ_j) ≤ ‖w_t‖")
+    past = path.before
+    yield at_most(case.gamma * path.inverses / rho(case), it.norm, "Σ γ̄/(ρλ_j) ≤ ‖w_t‖")
     if past is None:
         return
-    rest = now.w - past.w - past.nu * (1 / (smoothness(case) * mixing(case, past.t)))
+    length = 1 / (path.rho * path.schedule.mixing(past.t))
+    rest = weighted_sum(1.0, now.w, -1.0, past.w, -length, past.nu)
     allowance = 8 * ROUNDOFF * now.w.size()
     yield vanishes(rest, allowance, "‖w_t − w_{t−1} + Zᵀν_{t−1}/(ρλ_{t−1})‖ = 0")
-    bound, what = path.nu_lengths / rho, "‖w_t‖ ≤ Σ ‖Zᵀν_j‖/(ρλ_j)"
+    bound, what = path.nu_lengths / rho(case), "‖w_t‖ ≤ Σ ‖Zᵀν_j‖/(ρλ_j)"
     if it.level and not it.norm > bound:
         yield fact(not path.origin.mid.any(), f"{what}, by the triangle inequality from w_0 = 0")
     else:
@@ -302,20 +315,21 @@ def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     assumes=(full_step,),
     since=1,
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
 )
 def lemma_c12_identity(it: View, case: Case) -> Relation:
     """w_t is (Zᵀq_t − Zᵀq_0 − Σ_{j<t} Zᵀμ_{j+1}/λ_j)/ρ."""
     path, now = trajectory(case)
-    rest = now.w - (path.first - now.pull + path.next_sum) * (1 / smoothness(case))
+    part = 1 / path.rho
+    rest = weighted_sum(1.0, now.w, -part, path.first, part, now.pull, -part, path.next_sum)
     return vanishes(rest, 2 * path.rounding,
                     "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0")  # fmt: skip
 
 
-def _shortfall(case: Case) -> Number:
+def _shortfall(it: View, case: Case) -> Number:
     """How much Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) exceeds the other squares of Lemma C.12."""
     path, now = trajectory(case)
-    return (path.next_squares - _mu_part(path, now)) / (2 * number(smoothness(case)))
+    return (path.next_squares - _mu_part(path, now)) / (2 * rho(case))
 
 
 @per_iterate(
@@ -328,7 +342,7 @@ def _shortfall(case: Case) -> Number:
     assumes=(full_step, accelerated, smooth),
     since=1,
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
     status="refuted",
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
     witness="harness/witnesses/jst.lemC.12.sum.json",
@@ -346,7 +360,7 @@ def _shortfall(case: Case) -> Number:
 def lemma_c12_sum(it: View, case: Case) -> Relation:
     """The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ln(n) ln(t+1)."""
-    return at_most(_shortfall(case), 2 * case.log_n * log(it.t + 1),
+    return at_most(it.once(_shortfall), 2 * case.log_n * log(it.t + 1),
                    "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)")  # fmt: skip
 
 
@@ -360,12 +374,12 @@ def lemma_c12_sum(it: View, case: Case) -> Relation:
     assumes=(full_step, accelerated, smooth),
     since=1,
     unit=True,
-    history=(Trajectory,),
+    history=(Sequences, Trajectory),
     note="ψ(0) = ψ(Zw_0) in place of ln n: ln n for the exponential loss, ln(2ⁿ − 1) for the"
     " logistic loss. D_{ψ*}(q̄, q_0) = Σ q̄_i ln q̄_i + ψ(0) ≤ ψ(0), and the proof goes through.",
 )
 def lemma_c12_sum_fixed(it: View, case: Case) -> Relation:
     """The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ψ(0) ln(t+1)."""
-    return at_most(_shortfall(case), 2 * start_potential(case) * log(it.t + 1),
+    return at_most(it.once(_shortfall), 2 * start_potential(case) * log(it.t + 1),
                    "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ψ(0) ln(t+1)")  # fmt: skip

@@ -83,6 +83,8 @@ class Schedule:
 
     def momentum(self, t: int) -> float:
         """λ_{t−1}(1 − λ_t)/λ_t, rounded."""
+        if self.accelerated:
+            return t / (t + 1)
         return self.mixing(t - 1) * self.rest(t) / self.mixing(t)
 
     def step(self, t: int) -> float:
@@ -113,9 +115,9 @@ class Sequences:
         Σ_{j<t} ‖Aᵀν_j‖/λ_j.
     rounding : float
         How far rounding in the steps so far may have moved w_t, at most, in an honest solver.
-    ascent : arb
-        The two sums of Lemma 3.5: Σ_{j=1}^{t−1} ½(1/λ_{j−1}² − (1−λ_j)/λ_j²)‖Aᵀμ_j‖² and
-        Σ_{j<t} ‖Aᵀν_j‖²/(2λ_j).
+    mu_squares, nu_squares : arb
+        The sums of Lemma 3.5, without the ½: Σ_{j=1}^{t−1} (1/λ_{j−1}² − (1−λ_j)/λ_j²)‖Aᵀμ_j‖² and
+        Σ_{j<t} ‖Aᵀν_j‖²/λ_j.
     momentum : Vec, Relation or None
         The g_t that the solver claims (with the sign of the solver); see `claimed_vector`.
     drift : float
@@ -123,14 +125,18 @@ class Sequences:
     """
 
     def __init__(self, case: Case) -> None:
-        self._schedule = Schedule(case)
+        self.schedule = Schedule(case)
+        # Claims about another loss have a history of their own.
+        self._silent = getattr(case.solver, "loss", "exponential") != "exponential"
         self._space = case.space
         one = np.ones(case.space.dimension)
         self._score_error = case.space.score_error(one) / case.space.size(one)
 
     def update(self, it: View) -> None:
         """Take in the next iterate; t = 0 starts afresh."""
-        t, pull, schedule = it.t, it.pull, self._schedule
+        if self._silent:
+            return
+        t, pull, schedule = it.t, it.pull, self.schedule
         if t == 0:
             self._start(pull)
         else:
@@ -139,7 +145,7 @@ class Sequences:
         self.nu = weighted_sum(schedule.rest(t), self.mu, schedule.mixing(t), pull)
         theta, (factor, unscaled) = schedule.step(t), self._momentum(t)
         self.step = weighted_sum(theta * factor, unscaled, theta, pull)
-        claimed = it.claimed.momentum
+        claimed = it.momentum
         self.momentum = None if claimed is None else claimed_vector(it, claimed, "g_t")
         norm = self.mu.norm()
         self.mu_square = norm * norm
@@ -153,7 +159,7 @@ class Sequences:
     def _momentum(self, t: int) -> tuple[float, Vec]:
         """g_t as a number times a vector."""
         # With β_t = t/(t+1) the recursion says (t+1) g_t = t g_{t−1} + t Aᵀq_t: the weighted sum.
-        return (1 / (t + 1), self.weighted) if self._schedule.accelerated else (1.0, self._g)
+        return (1 / (t + 1), self.weighted) if self.schedule.accelerated else (1.0, self._g)
 
     @property
     def momentum_drift(self) -> float:
@@ -163,7 +169,8 @@ class Sequences:
     def _start(self, pull: Vec) -> None:
         zero = Vec(self._space, np.zeros(self._space.dimension))
         self.mu, self._g, self.weighted = pull, zero, zero
-        self.scale = self.path = self.ascent = self.last_reciprocal = number(0)
+        self.scale = self.path = self.last_reciprocal = number(0)
+        self.mu_squares = self.nu_squares = number(0)
         self.last_step: Vec | None = None
         self.last: Vec | None = None
         self.drift = self.rounding = 0.0
@@ -174,17 +181,17 @@ class Sequences:
         length = now * self.nu_norm
         self.scale += now
         self.path += length
-        self.ascent += length * self.nu_norm / 2
+        self.nu_squares += length * self.nu_norm
         if t > 1:
             factor = self.last_reciprocal * self.last_reciprocal - now * (now - 1)
-            self.ascent += factor * self.mu_square / 2
+            self.mu_squares += factor * self.mu_square
         self.last_step, self.last, self.last_reciprocal = self.step, self._here, now
         self.rounding += 4 * self.step.err + 4 * ROUNDOFF * (self.step.size() + here.reach())
         # Scores of a step, and the rounding of the sum; weights change by twice the error.
         error = self._score_error * self.step.reach()
         error += 2 * ROUNDOFF * self._space.radius * here.reach()
         self.drift += 2 * self._space.radius * error * SAFETY
-        schedule = self._schedule
+        schedule = self.schedule
         self.mu = weighted_sum(schedule.rest(t - 1), self.mu, schedule.mixing(t - 1), pull)
         self.weighted = weighted_sum(1.0, self.weighted, float(t), pull)
         if not schedule.accelerated:

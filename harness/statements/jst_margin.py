@@ -129,8 +129,8 @@ def potential_ascent(it: View, case: Case) -> Relation:
     """
     seen = case.history(Sequences)
     reciprocal = seen.last_reciprocal
-    bound = reciprocal * reciprocal * seen.mu_square / 2 + seen.ascent
-    return at_most(bound, case.log_n - it.psi, "the lower bound ≤ ψ(Zw_0) − ψ(Zw_t)")
+    squares = reciprocal * reciprocal * seen.mu_square + seen.mu_squares + seen.nu_squares
+    return at_most(squares / 2, case.log_n - it.psi, "the lower bound ≤ ψ(Zw_0) − ψ(Zw_t)")
 
 
 @per_iterate(
@@ -196,7 +196,7 @@ HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2
 )
 def half_margin_always(it: View, case: Case) -> Relation:
     """γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²), without a range of t."""
-    return half_margin(it, case)
+    return it.once(half_margin)
 
 
 @per_iterate(
@@ -211,7 +211,7 @@ def half_margin_always(it: View, case: Case) -> Relation:
 )
 def half_margin_since_one(it: View, case: Case) -> Relation:
     """γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²) for all t ≥ 1, on separable data."""
-    return half_margin(it, case)
+    return it.once(half_margin)
 
 
 def quarter(it: View, case: Case) -> Trit:

@@ -152,6 +152,7 @@ class _Descent:
         self.w: Floats | None = None
 
     def now(self) -> Vec:
+        assert self.w is not None
         return Vec(self.rate.space, self.w)
 
     def advance(self) -> None:
@@ -236,7 +237,7 @@ class Limits:
         bound = n * off / (rows * (rows - off)) if off < rows else float(n)
         beta = n / ball(mass, lost)
         yield at_most(abs(beta - weight), bound, "|β_t − limit|", size=2.0 * n)
-        said = it.claimed.extra.get("log_beta")
+        said = it.extra.get("log_beta")
         if said is not None:
             yield at_most(abs(exp(number(float(said))) - weight), bound,
                           "|β_t − limit| for the solver's β_t", size=2.0 * n)  # fmt: skip

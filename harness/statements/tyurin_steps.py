@@ -66,7 +66,7 @@ class PerceptronStep(Step):
 
     def claim(self, it: View) -> Iterator[Relation]:
         yield from super().claim(it)
-        if it.claimed.extra.get("halt") == "separated":
+        if it.extra.get("halt") == "separated":
             wrong, _ = misclassified(it)
             yield fact(not wrong.any(), "S_t is empty where it halts")
 
@@ -199,7 +199,7 @@ class RowStep(PerceptronStep):
         """The row that was added; None if there was none to add."""
         if not np.logical_or(*misclassified(before)).any():
             return None
-        said: Any = before.claimed.extra.get("i")
+        said: Any = before.extra.get("i")
         if isinstance(said, int | np.integer) and 0 <= said < it.n:
             return int(said)
         problem = self.case.problem

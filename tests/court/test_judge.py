@@ -179,10 +179,12 @@ def test_answers_cannot_be_changed_afterwards(registered):
     class Cheat(DualAcceleration):
         def iterates(self, problem, rng=None):
             for it in super().iterates(problem, rng):
-                it.soft.scores[:] = 7
+                with pytest.raises(ValueError, match="read-only"):
+                    it.soft.scores[:] = 7
+                it.soft.pull[:] = 7
                 yield it
 
-    s = claim(registered, lambda it, case: at_most(it.smallest, 5))
+    s = claim(registered, lambda it, case: at_most(it.pull.norm(), 1.5))
     assert hear(Case(SQUARE, Cheat(), unit=True), [s], 3)[0].verdict == "holds"
 
 
