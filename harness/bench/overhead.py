@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.bench.contest import PAUSE, seconds_of
 from harness.bench.data import EMBEDDED, MNIST, available
-from harness.bench.table import Table, duration, ratio
+from harness.bench.table import Table, digits, duration
 from harness.court.case import Case
 from harness.court.judge import hear
 from harness.court.statement import Statement
@@ -99,7 +99,7 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
             f"{result['comparisons']:,}, {result['escalated']:,}",
             duration(result["bare"]),
             duration(result["heard"]),
-            ratio(result["ratio"]),
+            digits(result["ratio"]),
         )
         for result in results
     ]

@@ -466,7 +466,7 @@ class _Bench:
             self.judge()
 
     def use_time(self) -> None:
-        """Judge while the solver waits for a pass over the data; what goes wrong is not its fault."""
+        """Judge while the solver waits for its pass, and let it see nothing of what goes wrong."""
         if len(self.waiting) >= self.together:
             try:
                 self.judge()

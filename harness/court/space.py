@@ -133,7 +133,7 @@ class LinearSpace(Space):
         return ball(length, length * self._dot + TINY + error * (1 + 4 * ROUNDOFF))
 
     def _length(self, v: Floats) -> float:
-        square = float(np.dot(v, v))
+        square = float(v.dot(v))
         # Far from over- and underflow there is no need for the care that `Problem.norm` takes.
         return math.sqrt(square) if 1e-200 < square < 1e200 else self.problem.norm(v)
 

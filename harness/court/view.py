@@ -12,9 +12,8 @@ import copy
 import math
 from collections import deque
 from collections.abc import Callable
-from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from flint import arb
@@ -39,6 +38,23 @@ from problems import Problem, SoftMin
 if TYPE_CHECKING:
     from harness.court.case import Case
     from solvers import Iterate
+
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):
+    """A property that is computed once, without the lock that makes `cached_property` slow."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make, self.__doc__ = make, make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        value = instance.__dict__[self.name] = self.make(instance)
+        return value
 
 
 class Fault(BaseException):
@@ -164,7 +180,7 @@ class View:
 
     # scores
 
-    @cached_property
+    @lazy
     def score_doubles(self) -> Floats:
         """A w in doubles; each within `score_error` of the truth."""
         if self._base is not None:
@@ -180,19 +196,19 @@ class View:
             raise NotFinite(f"the scores of w_{self.t} leave the range of doubles")
         return scores
 
-    @cached_property
+    @lazy
     def score_error(self) -> float:
         """How far `score_doubles` may be off."""
         return self.space.score_error(self.w)
 
-    @cached_property
+    @lazy
     def scores(self) -> list[Number]:
         """A w, row by row: for small problems."""
         if self.level:
             return self.space.exact_scores(self.w, np.arange(self.n))
         return [ball(v, self.score_error) for v in self.score_doubles.tolist()]
 
-    @cached_property
+    @lazy
     def smallest(self) -> Number:
         """min_i (A w)_i."""
         doubles, error = self.score_doubles, self.score_error
@@ -204,7 +220,7 @@ class View:
         rows = np.flatnonzero(doubles <= least + 2 * error * SAFETY)
         return smallest(self.space.exact_scores(self.w, rows))
 
-    @cached_property
+    @lazy
     def separates(self) -> Trit:
         """Whether every score is positive."""
         least = self.smallest
@@ -212,17 +228,17 @@ class View:
 
     # norms and margins
 
-    @cached_property
+    @lazy
     def norm(self) -> Number:
         """‖w‖."""
         return self.here.norm(exact=self.level > 0)
 
-    @cached_property
+    @lazy
     def norm_squared(self) -> Number:
         """‖w‖²."""
         return self.space.exact_inner(self.w, self.w) if self.level else self.norm * self.norm
 
-    @cached_property
+    @lazy
     def margin(self) -> Number:
         """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
         norm = self.norm
@@ -232,7 +248,7 @@ class View:
 
     # the exponential loss
 
-    @cached_property
+    @lazy
     def psi(self) -> Number:
         """ψ(−A w) = ln Σ_i exp(−(A w)_i): minus a smoothed smallest score."""
         if self.level:
@@ -244,7 +260,7 @@ class View:
         error = self.score_error + ROUNDOFF * SAFETY * (2 * self.n + 64 + 8 * size)
         return ball(soft.logsumexp, error * SAFETY)
 
-    @cached_property
+    @lazy
     def pull(self) -> Vec:
         """Aᵀq for q = softmax(−A w), with its error bound; in doubles at every level."""
         if self._base is not None:
@@ -254,7 +270,7 @@ class View:
         error = self.space.radius * (growth + ROUNDOFF * (4 * self.n + 128 + self.space.dimension))
         return self.vec(self.soft.pull, error * SAFETY)
 
-    @cached_property
+    @lazy
     def weights(self) -> list[Number]:
         """q = softmax(−A w), row by row: for small problems."""
         least = self.smallest
@@ -262,16 +278,16 @@ class View:
         mass = total(raw)
         return [v / mass for v in raw]
 
-    @cached_property
+    @lazy
     def _soft(self) -> SoftMin | None:
         return self._base._soft if self._base is not None else self.case.ledger.soft(self.w)
 
-    @cached_property
+    @lazy
     def _noted(self) -> Floats | None:
         """Scores that the solver asked for."""
         return self.case.ledger.scores(self.w)
 
-    @cached_property
+    @lazy
     def soft(self) -> SoftMin:
         """What one pass over the data says about w."""
         if self._base is not None:
@@ -280,7 +296,7 @@ class View:
 
     # vectors
 
-    @cached_property
+    @lazy
     def here(self) -> Vec:
         """w as a vector, exactly its doubles."""
         return self.vec(self.w) if self._base is None else self._base.here

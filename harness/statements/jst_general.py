@@ -235,8 +235,8 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
         rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
         yield vanishes(rest, small, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
     if schedule.accelerated:
-        now_, last_ = mixing(case, t), mixing(case, t - 1)
-        yield fact(last_ * (1 - now_) * (t + 1) == t * now_, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
+        (a, b), (c, d) = mixing(case, t - 1).as_integer_ratio(), mixing(case, t).as_integer_ratio()
+        yield fact(a * (d - c) * (t + 1) == b * c * t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
         rest = weighted_sum(1.0, now.g, -1 / (t + 1), path.weighted)
         yield vanishes(rest, path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0")
         if path.gives_mu:

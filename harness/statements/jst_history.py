@@ -226,14 +226,19 @@ def _not_of(array: Floats, shape: tuple[int, ...], what: str) -> Relation:
     return fact(False, f"{what} has entries that are no finite numbers")
 
 
-def same_vector(left: Vec, right: Vec, what: str, more: float = 0.0) -> Relation:
-    """left = right, where one of them is computed in doubles by the solver.
+def same_vector(
+    left: Vec, right: Vec, what: str, more: float = 0.0, factor: float = 1.0
+) -> Relation:
+    """left = factor · right, where one of them is computed in doubles by the solver.
 
     Our own error bounds hold for any order of summation, so they cover an honest solver's errors as
     well: twice for its errors, twice for ours, and `more` for what it may do besides.
     """
-    gap = left - right
-    allowance = 4 * (left.err + right.err + more)
+    return no_vector(weighted_sum(1.0, left, -factor, right), what, more)
+
+
+def no_vector(gap: Vec, what: str, more: float = 0.0) -> Relation:
+    """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some."""
     # The last term: a norm is the root of a sum that may have underflowed.
-    allowance += 32 * ROUNDOFF * (left.size() + right.size()) + 2 * math.sqrt(TINY)
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err) + 2 * math.sqrt(TINY)
     return equal(gap.norm(), 0, what, allowance=allowance)

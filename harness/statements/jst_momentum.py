@@ -13,7 +13,7 @@ from harness.court.numbers import ROUNDOFF, SAFETY, TINY
 from harness.court.relation import Relation, fact
 from harness.court.space import LinearSpace
 from harness.court.statement import per_iterate
-from harness.court.vectors import Vec, scaled, weighted_sum
+from harness.court.vectors import Vec, weighted_sum
 from harness.court.view import View
 from harness.statements.jst_history import (
     BOTH_FORMS,
@@ -21,6 +21,7 @@ from harness.statements.jst_history import (
     accelerated,
     claimed_pull,
     exponential,
+    no_vector,
     same_vector,
     starts_at_one,
     theta_at_most_one,
@@ -50,7 +51,8 @@ def primal_step(it: View, case: Case) -> Relation:
     if seen.last_step is None:
         return fact(not it.w.any(), "w_0 = 0")
     what = "w_t − w_{t−1} = −θ_{t−1} (g_{t−1} + Zᵀq_{t−1})"
-    return same_vector(it.here - seen.last, seen.last_step, what, seen.momentum_drift)
+    gap = weighted_sum(1.0, it.here, -1.0, seen.last, -1.0, seen.last_step)
+    return no_vector(gap, what, seen.momentum_drift)
 
 
 @per_iterate(
@@ -72,8 +74,8 @@ def momentum_is_a_sum(it: View, case: Case) -> Relation | None:
     momentum = claimed_momentum(it, seen)
     if momentum is None or isinstance(momentum, Relation):
         return momentum
-    closed = scaled(1 / (it.t + 1), seen.weighted)
-    return same_vector(momentum, closed, "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift)
+    what = "g_t = Σ_j j/(t+1) Zᵀq_j"
+    return same_vector(momentum, seen.weighted, what, seen.momentum_drift, 1 / (it.t + 1))
 
 
 def claimed_momentum(it: View, seen: Sequences) -> Vec | Relation | None:
@@ -118,7 +120,7 @@ def mu_is_weights(it: View, case: Case) -> Relation:
     seen = case.history(Sequences)
     weights = softmax(it)
     # Zᵀμ_t = −Aᵀμ_t; both sides negated.
-    return same_vector(seen.mu, scaled(-2 / it.t, weights), "Zᵀμ_t = 2q_t/t")
+    return same_vector(seen.mu, weights, "Zᵀμ_t = 2q_t/t", factor=-2 / it.t)
 
 
 def softmax(it: View) -> Vec:
@@ -151,8 +153,8 @@ def mu_is_momentum(it: View, case: Case) -> Relation | None:
         mu = claimed_pull(it, it.extra["mu"], "μ_t")
         if isinstance(mu, Relation):
             return mu
-        return same_vector(mu, scaled(2 / it.t, seen.g), what, seen.drift)
+        return same_vector(mu, seen.g, what, seen.drift, 2 / it.t)
     momentum = seen.momentum
     if momentum is None or isinstance(momentum, Relation):
         return momentum
-    return same_vector(seen.mu, scaled(2 / it.t, momentum), what, seen.drift)
+    return same_vector(seen.mu, momentum, what, seen.drift, 2 / it.t)
