@@ -21,7 +21,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="embedded data, smaller sizes")
-    parser.add_argument("--repeat", type=int, default=15, help="interleaved rounds (best counts)")
+    parser.add_argument("--repeat", type=int, default=15, help="interleaved rounds (medians count)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures here as well")
     options = parser.parse_args()
     figures = {}

@@ -120,7 +120,6 @@ class AdaBoost:
         name="adaboost",
         reference="Sharan, Lecture 9: SGD, boosting, kernels, Algorithm 3",
         geometries=("dense", "sparse", "stumps"),
-        statements=("lec.lem7", "lec.alg3.z"),
     )
 
     learner: WeakLearner = field(default_factory=BestStump)

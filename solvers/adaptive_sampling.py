@@ -78,7 +78,6 @@ class AdaptiveSampling:
         name="adaptive-sampling",
         reference="Ji, Srebro and Telgarsky (2021), Algorithm 2",
         geometries=ALL_GEOMETRIES,
-        statements=("jst.thm4.1", "jst.lemD.1", "jst.lemD.2"),
         unit_ball=True,
     )
 

@@ -123,8 +123,6 @@ class Card:
         Where the algorithm stands.
     geometries : tuple of str
         Of "dense", "sparse", "kernel", "multiclass"; or "functions", "stumps" for the lecture's.
-    statements : tuple of str
-        Ids of the statements that speak about it.
     unit_ball : bool
         Whether its theory assumes rows of norm at most one: give it ``problem.unit()`` then.
     """
@@ -132,7 +130,6 @@ class Card:
     name: str
     reference: str
     geometries: tuple[str, ...]
-    statements: tuple[str, ...] = ()
     unit_ball: bool = False
 
 

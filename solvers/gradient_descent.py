@@ -63,7 +63,6 @@ class GradientDescent:
         name="gradient-descent",
         reference="Ji, Srebro and Telgarsky (2021), Section 3.1 and Figure 1",
         geometries=ALL_GEOMETRIES,
-        statements=("jst.eq2.2", "jst.eq2.3", "jst.sec3.1.mirror"),
         unit_ball=True,
     )
 
@@ -135,7 +134,6 @@ class NormalizedGradientDescent:
         name="normalized-gradient-descent",
         reference="Ji, Srebro and Telgarsky (2021), Section 1 and Figure 1",
         geometries=ALL_GEOMETRIES,
-        statements=("jst.eq2.3", "jst.sec3.1.mirror"),
         unit_ball=True,
     )
 

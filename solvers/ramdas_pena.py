@@ -63,7 +63,6 @@ class NormalizedPerceptron:
         "normalized-perceptron",
         "Ramdas & Peña 2015, Algorithm 2",
         ALL_GEOMETRIES,
-        ("rp.normalized", "rp.perceptron"),
         unit_ball=True,
     )
 
@@ -109,7 +108,7 @@ class NKP:
     """
 
     card: ClassVar[Card] = Card(
-        "nkp", "Ramdas & Peña 2015, Algorithm 3", ALL_GEOMETRIES, ("rp.nkp",), unit_ball=True
+        "nkp", "Ramdas & Peña 2015, Algorithm 3", ALL_GEOMETRIES, unit_ball=True
     )
 
     def iterates(
@@ -174,7 +173,6 @@ class SNKP:
         "snkp",
         "Ramdas & Peña 2015, Algorithm 4",
         ALL_GEOMETRIES,
-        ("rp.lem4", "rp.lem5", "rp.thm1", "rp.eq16", "rp.eq17", "gb.snkp.any"),
         unit_ball=True,
     )
 
@@ -248,7 +246,7 @@ class NVN:
     epsilon: float = 0.01
 
     card: ClassVar[Card] = Card(
-        "nvn", "Ramdas & Peña 2015, Algorithm 5", ALL_GEOMETRIES, ("rp.nvn",), unit_ball=True
+        "nvn", "Ramdas & Peña 2015, Algorithm 5", ALL_GEOMETRIES, unit_ball=True
     )
 
     def __post_init__(self) -> None:

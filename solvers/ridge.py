@@ -91,7 +91,6 @@ class KernelRidge:
         name="kernel-ridge",
         reference="Sharan, Lecture 9: SGD, boosting, kernels, Section 5",
         geometries=("functions",),
-        statements=("lec.ridge",),
     )
 
     regularisation: float = 1.0

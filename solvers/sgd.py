@@ -132,7 +132,6 @@ class SGD:
         name="sgd",
         reference="Sharan, Lecture 9: SGD, boosting, kernels, Algorithms 1 and 2",
         geometries=(*ALL_GEOMETRIES, "functions"),
-        statements=("lec.thm3", "lec.cor4"),
     )
 
     horizon: int = 100

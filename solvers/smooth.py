@@ -191,7 +191,6 @@ class SmoothGradientDescent:
         name="smooth-gradient-descent",
         reference=f"{LECTURE}, Theorem 1",
         geometries=(*ALL_GEOMETRIES, "functions"),
-        statements=("lec.thm1",),
     )
 
     regularisation: float = 0.1

@@ -72,7 +72,6 @@ class SNKPVN:
         "snkpvn",
         "Ramdas & Peña 2015, Algorithm 6",
         ALL_GEOMETRIES,
-        ("rp.lem8", "rp.lem9", "rp.eq16", "rp.eq17"),
         unit_ball=True,
     )
 
@@ -151,7 +150,6 @@ class ISNKPVN:
         "isnkpvn",
         "Ramdas & Peña 2015, Algorithm 7",
         ALL_GEOMETRIES,
-        ("rp.thm4.1", "rp.thm4.2"),
         unit_ball=True,
     )
 

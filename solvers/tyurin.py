@@ -76,14 +76,6 @@ class LogisticRegressionGD:
         "lr-gd",
         "Tyurin 2024, (LR+GD)",
         ALL_GEOMETRIES,
-        (
-            "tyurin.thm3.2",
-            "tyurin.thm4.1",
-            "tyurin.thm5.1",
-            "tyurin.table1.worst",
-            "tyurin.table1.imbalanced",
-            "tyurin.table1.fashion",
-        ),
     )
 
     def __post_init__(self) -> None:
@@ -136,13 +128,6 @@ class NormalizedLogisticRegressionGD:
         "normalized-lr-gd",
         "Tyurin 2024, Section 6",
         ALL_GEOMETRIES,
-        (
-            "tyurin.sec6.limits",
-            "tyurin.thm6.1",
-            "tyurin.table1.worst",
-            "tyurin.table1.imbalanced",
-            "tyurin.table1.fashion",
-        ),
     )
 
     def __post_init__(self) -> None:
@@ -191,7 +176,6 @@ class BatchPerceptron:
         "batch-perceptron",
         "Tyurin 2024, Section 3",
         ALL_GEOMETRIES,
-        ("tyurin.thm3.2", "tyurin.thm3.3", "tyurin.thm5.1"),
     )
 
     def iterates(
@@ -235,7 +219,6 @@ class NormalizedBatchPerceptron:
         "normalized-batch-perceptron",
         "Tyurin 2024, Theorem 5.3",
         ALL_GEOMETRIES,
-        ("tyurin.thm5.3",),
     )
 
     def iterates(
@@ -294,7 +277,6 @@ class Perceptron:
         "perceptron",
         "Tyurin 2024, Theorem 5.2; Ramdas & Peña 2015, Section 2.1",
         ALL_GEOMETRIES,
-        ("tyurin.thm5.2", "rp.perceptron"),
     )
 
     def __post_init__(self) -> None:

@@ -65,9 +65,7 @@ class Winnow:
 
     rate: float | None = None
 
-    card: ClassVar[Card] = Card(
-        "winnow", "Ramdas & Peña 2015, Section 2.2", COORDINATES, ("rp.winnow",)
-    )
+    card: ClassVar[Card] = Card("winnow", "Ramdas & Peña 2015, Section 2.2", COORDINATES)
 
     def __post_init__(self) -> None:
         if self.rate is not None:

@@ -65,15 +65,17 @@ the one that it has proved.""",
 A step of the batch methods needs the scores of all rows and a weighted sum of the rows. One read of
 the data is the least that it can take: the faster of summing the words of the matrix with all
 threads and of one BLAS product. The NumPy step is the obvious one, two products with a matrix of
-doubles.""",
+doubles. Times are medians of at least 45 runs in nine turns; the first run of a turn, which wakes
+threads up, does not count.""",
     "growth": """\
-Generated data with a gap. The exponent is the slope between the two largest sizes on logarithmic
-axes: 1 is linear. LIBLINEAR is here for its time only; it may have reached its limit of 1,000
-iterations.""",
+Generated data with a gap; medians. The exponent is the slope between the two largest sizes on
+logarithmic axes: 1 is linear. LIBLINEAR is here for its time only; it may have reached its limit of
+1,000 iterations.""",
     "overhead": """\
 All that is claimed of Algorithm 1 and its iterates, judged with proof at every iterate, against as
-many iterations of the solver alone (medians). What a judge costs beyond a pass over the data hardly
-depends on the data, so it weighs less the larger they are.""",
+many iterations of the solver alone (medians). What a judge costs hardly depends on the data, so it
+weighs less the larger they are; on large data judges work while the other threads begin the next
+pass.""",
 }
 
 

@@ -1,8 +1,7 @@
-"""Every solver is registered under its own name and says which statements speak about it."""
+"""Every solver is registered under its own name, and runs where it says that it does."""
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 
 import pytest
@@ -11,15 +10,12 @@ import solvers
 from problems import ProblemError, from_arrays
 from solvers.registry import SOLVERS, solver
 
-ID = re.compile(r"(jst|tyurin|rp|lec|gb)\.[A-Za-z0-9.]+")
-
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_names_and_cards_agree(name):
     card = solver(name).card
     assert card.name == name
     assert card.reference
-    assert all(ID.fullmatch(statement) for statement in card.statements)
     assert getattr(solvers, solver(name).__name__) is solver(name)
 
 
