@@ -8,7 +8,9 @@ computed once per problem, whatever the number of runs.
 from __future__ import annotations
 
 import random
+from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
+from multiprocessing import get_context
 from statistics import median
 from time import sleep
 from typing import Any
@@ -34,9 +36,13 @@ def measure(
     if not names:
         names = EMBEDDED[:2] if quick else (*available(MNIST, otherwise=()), *EMBEDDED[:2])
     results = []
-    for name in names:
-        say(f"checking on {name}")
-        results.append(compare(name, 50 if quick else 200, 3 if quick else repeat))
+    # A process of its own, as the runs of `gammabar verify` have: what other sections leave behind
+    # in memory would be searched by Python's collector of garbage again and again.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for name in names:
+            say(f"checking on {name}")
+            size = (50, 3) if quick else (200, repeat)
+            results.append(pool.submit(compare, name, *size).result())
     return results
 
 
