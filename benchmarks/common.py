@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 # asv imports the suites once and forks for every benchmark: what is imported here is paid for once.
-for _module in ("numba", "problems", "oracle", "solvers.dual_acceleration"):
+for _module in ("numba", "gammabar.oracle.answer", "gammabar.solvers.dual_acceleration"):
     with suppress(ImportError):
         import_module(_module)
 
@@ -36,15 +36,23 @@ RESTART = 20
 def need(module: str, name: str) -> Any:
     """An attribute of a module of the project; a commit that lacks it skips the benchmark."""
     try:
-        return getattr(import_module(module), name)
+        return getattr(_module_of(module), name)
     except (ImportError, AttributeError) as error:
         raise NotImplementedError(f"{module}.{name} is not in this commit") from error
+
+
+def _module_of(name: str) -> Any:
+    """A module of the project, which older commits have without the name of the package."""
+    try:
+        return import_module(f"gammabar.{name}")
+    except ModuleNotFoundError:
+        return import_module(name)
 
 
 def use_threads(count: int) -> None:
     """Let passes over the data use so many threads, in commits that can be told."""
     need("problems._stripes", "threads")
-    import_module("problems._stripes").threads = lambda: count  # type: ignore[attr-defined]
+    _module_of("problems._stripes").threads = lambda: count
 
 
 def dense(n: int, d: int, dtype: Any = np.float64) -> tuple[Any, Any]:

@@ -104,7 +104,7 @@ def busy(count: int) -> Iterator[None]:
 
 def gate(tree: Path, bench: str | None) -> dict[str, Any]:
     """What ``gammabar gate HEAD`` says in a tree."""
-    command = [sys.executable, "-P", "-m", "harness", "gate", "HEAD", "--json"]
+    command = [sys.executable, "-P", "-m", "gammabar", "gate", "HEAD", "--json"]
     done = subprocess.run(
         command + (["--bench", bench] if bench else []),
         cwd=tree,

@@ -11,8 +11,8 @@ from itertools import islice
 import pytest
 
 from benchmarks.common import KNOWN, iterations_until, loaded, never, problem_of, stepper, within
-from oracle import solve
-from solvers import SNKP, AdaBoost, AdaptiveSampling, DualAcceleration, MaxMarginClassifier
+from gammabar.oracle import solve
+from gammabar.solvers import SNKP, AdaBoost, AdaptiveSampling, DualAcceleration, MaxMarginClassifier
 
 
 @pytest.mark.parametrize("geometry", ["float64", "float32", "sparse"])

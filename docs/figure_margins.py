@@ -12,9 +12,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from oracle import solve
-from problems import load
-from solvers import DualAcceleration, GradientDescent, HardMarginAscent, NormalizedGradientDescent
+from gammabar.oracle import solve
+from gammabar.problems import load
+from gammabar.solvers import (
+    DualAcceleration,
+    GradientDescent,
+    HardMarginAscent,
+    NormalizedGradientDescent,
+)
 
 DATA, STEPS = "mnist-sample:0,1", 3000
 METHODS = {

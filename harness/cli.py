@@ -43,7 +43,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = import_module(f"harness.commands.{COMMANDS[name][0]}").command
+        command = import_module(f"gammabar.harness.commands.{COMMANDS[name][0]}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _report(error: Exception) -> int:
     """Exit code 2 and one sentence for what a user can mend; anything else is a bug of ours."""
-    from problems import ProblemError
+    from gammabar.problems import ProblemError
 
     if isinstance(error, ProblemError):
         complain(str(error))

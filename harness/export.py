@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from problems import MulticlassProblem, Problem
+from gammabar.problems import MulticlassProblem, Problem
 
 
 def write_npz(problem: Problem, path: Path) -> Path:

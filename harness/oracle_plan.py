@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import number
-from harness.court.relation import Relation, at_most, fact
-from harness.court.statement import Statement
-from problems import DenseProblem, Problem, SparseProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import number
+from gammabar.harness.court.relation import Relation, at_most, fact
+from gammabar.harness.court.statement import Statement
+from gammabar.problems import DenseProblem, Problem, SparseProblem
 
 #: Embedded data and generators only: a fresh machine without network has them all.
 DEFAULT_PLAN = (
@@ -48,8 +48,8 @@ AGREEMENT = 10
 
 def _accepted(case: Case) -> Iterator[Relation]:
     """The independent checker accepts the certificate that the oracle writes."""
-    from harness.export import write_npz
-    from oracle.check import Rejected, check
+    from gammabar.harness.export import write_npz
+    from gammabar.oracle.check import Rejected, check
 
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         certificate, data = Path(folder) / "certificate.json", Path(folder) / "data.npz"
@@ -65,7 +65,7 @@ def _accepted(case: Case) -> Iterator[Relation]:
 
 def _agrees(case: Case) -> Iterator[Relation]:
     """γ̄² is what CVXPY and Clarabel find, up to ten times their own tolerance."""
-    from oracle.models import hard_margin_dual
+    from gammabar.oracle.models import hard_margin_dual
 
     model = hard_margin_dual(signed_rows(case.problem))
     if not math.isfinite(model.gamma):

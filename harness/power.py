@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine, hear
-from harness.court.statement import Statement
-from harness.run.texts import open_problem, open_solver, solver_name
-from harness.statements import load_statements, trials
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.statements import load_statements, trials
 
 #: A mutant is heard for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000
@@ -31,7 +31,7 @@ def mutants() -> dict[str, Any]:
     """
     from importlib import import_module
 
-    from problems import ProblemError
+    from gammabar.problems import ProblemError
 
     try:
         found: dict[str, Any] = import_module("tests.mutants").MUTANTS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from harness.court.judge import Verdict
+    from gammabar.harness.court.judge import Verdict
 
 # Nothing else is imported here: pytest loads this file in every run, whether it is used or not.
 
@@ -29,7 +29,7 @@ def check_bound() -> Callable[..., Verdict]:
     - `statement`: an id (see ``gammabar list statements``) or a list of them, in which case a list
       of verdicts is returned and the solver runs once;
     - `solver`: an object with ``iterates(problem, rng)``;
-    - `problem`: a text as on the command line, or a `problems.Problem`.
+    - `problem`: a text as on the command line, or a `gammabar.problems.Problem`.
 
     A statement whose assumptions the problem does not meet says nothing about the solver: the test
     is then skipped, with the reason, rather than passed.
@@ -45,7 +45,7 @@ def _check(
     seed: int = 0,
 ) -> Any:
     __tracebackhide__ = True
-    from harness.court.bound import BoundViolated, check_bounds
+    from gammabar.harness.court.bound import BoundViolated, check_bounds
 
     wanted = [statement] if isinstance(statement, str) else list(statement)
     try:

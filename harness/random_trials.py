@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from harness.court.trial import Trial
-from problems import ProblemError
+from gammabar.harness.court.trial import Trial
+from gammabar.problems import ProblemError
 
 #: Solvers, and the options to draw from.
 SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -58,7 +58,7 @@ def random_trials(seed: int = 0, edges: bool = False) -> Iterator[Trial]:
         Problems in special position: two rows, one dimension, symmetric data, points in each
         other's way. There many bounds are attained with equality, which no precision decides.
     """
-    from harness.run.texts import open_problem
+    from gammabar.harness.run.texts import open_problem
 
     rng = np.random.default_rng([seed, edges])
     while True:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from problems import ProblemError
+from gammabar.problems import ProblemError
 
 
 def split(text: str) -> tuple[str, str]:

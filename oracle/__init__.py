@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from oracle.answer import solve as solve
-    from oracle.truth import Truth as Truth
+    from gammabar.oracle.answer import solve as solve
+    from gammabar.oracle.truth import Truth as Truth
 
-_HOME = {"solve": "oracle.answer", "Truth": "oracle.truth"}
+_HOME = {"solve": "gammabar.oracle.answer", "Truth": "gammabar.oracle.truth"}
 __all__ = ["Truth", "solve"]
 
 
@@ -20,4 +20,4 @@ def __getattr__(name: str) -> Any:
     """Import on first use, so that ``gammabar --help`` does not wait for FLINT and Numba."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'oracle' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ H = G + c² 11ᵀ the affine minimiser of a corral S is q = u / Σu where H_SS u
 solvable when the hull contains the origin. RᵀR = H_SS is updated when a row enters (one
 triangular solve) and downdated by Givens rotations when a row leaves, so a step costs O(s²).
 
-Nothing here is trusted: `oracle.exact` proves or repairs what comes out.
+Nothing here is trusted: `gammabar.oracle.exact` proves or repairs what comes out.
 
 References
 ----------

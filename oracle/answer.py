@@ -9,9 +9,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.candidate import Candidate, cvxpy_working_set, working_set
-from oracle.truth import Truth
-from problems import KernelProblem, Problem, ProblemError
+from gammabar.oracle.candidate import Candidate, cvxpy_working_set, working_set
+from gammabar.oracle.truth import Truth
+from gammabar.problems import KernelProblem, Problem, ProblemError
 
 METHODS = ("exact", "cvxpy")
 
@@ -48,7 +48,7 @@ def solve(
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> truth = solve(from_arrays([[1, 1], [-1, 1], [0, -2]], [1, 1, -1]))
     >>> truth.gamma_squared, truth.separable
     (Fraction(1, 1), True)
@@ -66,7 +66,7 @@ def solve(
 
 def _tabulated(problem: KernelProblem) -> KernelProblem:
     """A callable kernel as the table of its values, which are doubles and therefore rationals."""
-    from problems import Kernel
+    from gammabar.problems import Kernel
 
     table = problem.kernel.matrix(problem.X, problem.X)
     return KernelProblem(
@@ -76,7 +76,7 @@ def _tabulated(problem: KernelProblem) -> KernelProblem:
 
 def candidate_for(problem: Problem, method: str) -> Candidate:
     """An untrusted candidate by the method asked for, or by CVXPY where doubles fail the other."""
-    from oracle.rational import tame
+    from gammabar.oracle.rational import tame
 
     tamed, _ = tame(problem)
     if method == "exact":
@@ -87,9 +87,9 @@ def candidate_for(problem: Problem, method: str) -> Candidate:
 
 
 def _exact(problem: Problem, method: str, progress: Callable[[str], None]) -> Truth:
-    from oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
-    from oracle.exact import minimum_norm_point
-    from oracle.rational import exact_rows
+    from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
+    from gammabar.oracle.exact import minimum_norm_point
+    from gammabar.oracle.rational import exact_rows
 
     rows = exact_rows(problem)
     start = perf_counter()
@@ -122,8 +122,8 @@ def _exact(problem: Problem, method: str, progress: Callable[[str], None]) -> Tr
 def _enclosed(
     problem: KernelProblem, method: str, digits: int, progress: Callable[[str], None]
 ) -> Truth:
-    from oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
-    from oracle.enclosure import enclose
+    from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
+    from gammabar.oracle.enclosure import enclose
 
     start = perf_counter()
     progress("candidate")
@@ -165,9 +165,9 @@ def _gordan(
     can be in the way. Normalisation rescales q and does not move zero, so for the other kernels
     the plain rational problem decides; it is asked only when the candidate is close to zero.
     """
-    from oracle.enclosure import opposite_twins
-    from oracle.exact import minimum_norm_point
-    from oracle.rational import exact_rows
+    from gammabar.oracle.enclosure import opposite_twins
+    from gammabar.oracle.exact import minimum_norm_point
+    from gammabar.oracle.rational import exact_rows
 
     twins = opposite_twins(problem) if problem.kernel.name != "precomputed" else None
     if twins is not None:

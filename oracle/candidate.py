@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from problems import Problem, ProblemError
+from gammabar.problems import Problem, ProblemError
 
 #: Rows added per scan: enough that scans are few, few enough that the Gram matrix stays small.
 BATCH = 100
@@ -45,7 +45,7 @@ def working_set(problem: Problem) -> Candidate:
     Candidate
         Rows with positive weights that sum to one.
     """
-    from oracle._wolfe import minimum_norm
+    from gammabar.oracle._wolfe import minimum_norm
 
     n, radius2 = problem.n, problem.radius**2
     if radius2 == 0.0:
@@ -96,7 +96,7 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     Candidate
         Rows whose weight is not negligible for an interior-point method.
     """
-    from oracle.models import kernel_dual
+    from gammabar.oracle.models import kernel_dual
 
     n = problem.n
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))

@@ -17,8 +17,8 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpz
 from numpy.typing import NDArray
 
-from oracle.integers import ROUNDOFF, SAFETY, integer_rows, product, squared_norms
-from problems import KernelProblem
+from gammabar.oracle.integers import ROUNDOFF, SAFETY, integer_rows, product, squared_norms
+from gammabar.problems import KernelProblem
 
 #: Supports up to this size are polished in high precision; beyond, the doubles are kept.
 POLISH = 800
@@ -211,7 +211,7 @@ def _rbf(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[
 
 def _normalised(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
     """K_ij / √(K_ii K_jj) for rational kernels."""
-    from oracle.rational import exact_rows
+    from gammabar.oracle.rational import exact_rows
 
     plain = exact_rows(KernelProblem(problem.X, problem.y, problem.kernel))
     y = problem.y

@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from oracle.rational import ExactRows
+from gammabar.oracle.rational import ExactRows
 
 #: Any prime works: independence modulo a prime implies independence over the rationals.
 PRIME = 2**61 - 1

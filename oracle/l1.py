@@ -28,9 +28,9 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from oracle.game import Game
-from oracle.programme import Suggestion, suggest
-from problems.base import ProblemError
+from gammabar.oracle.game import Game
+from gammabar.oracle.programme import Suggestion, suggest
+from gammabar.problems.base import ProblemError
 
 #: Bit operations (about 10⁹ a second) that exact pivoting may take before bounds are given instead.
 BUDGET = 300_000_000_000

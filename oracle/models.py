@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.base import ProblemError
+from gammabar.problems.base import ProblemError
 
 Floats = NDArray[np.float64]
 

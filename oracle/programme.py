@@ -4,7 +4,7 @@ HiGHS, through SciPy, solves the game on a working set of rows to which the most
 added, because few of many rows matter. Its strategies tell which rows and columns matter for sure
 (those with weight) and which may (those with slack or reduced cost near zero); Gaussian elimination
 with complete pivoting picks as many columns as rows among them, so that the bordered matrix
-of `oracle.game` is regular even where the programme is degenerate.
+of `gammabar.oracle.game` is regular even where the programme is degenerate.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
-from oracle.integers import (
+from gammabar.oracle.integers import (
     ROUNDOFF,
     SAFETY,
     integer_rows,
@@ -34,7 +34,7 @@ from oracle.integers import (
     smallest_norm,
     to_fmpz_mat,
 )
-from problems import (
+from gammabar.problems import (
     DenseProblem,
     KernelProblem,
     MulticlassProblem,

@@ -30,10 +30,10 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from oracle.facets import SUBSETS, facets
-from oracle.l1 import integers, ratios, solve_l1
-from oracle.reach import axes_bound, simplex_bound, steepest
-from problems.base import ProblemError
+from gammabar.oracle.facets import SUBSETS, facets
+from gammabar.oracle.l1 import integers, ratios, solve_l1
+from gammabar.oracle.reach import axes_bound, simplex_bound, steepest
+from gammabar.problems.base import ProblemError
 
 #: A prime for ranks: regular modulo the prime is regular.
 _PRIME = 2**61 - 1
@@ -128,7 +128,9 @@ def _signed_square(offset: int, normal: Sequence[int]) -> Fraction:
 
 
 def _separable() -> ProblemError:
-    return ProblemError("the rows can be separated, so their margin is positive: use oracle.solve")
+    return ProblemError(
+        "the rows can be separated, so their margin is positive: use gammabar.solve"
+    )
 
 
 def _zero(w: Sequence[int], statement: str) -> SignedMargin:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.decimals import common_digits, sqrt_bounds, sqrt_digits
-from problems import KernelProblem, MulticlassProblem, Problem
+from gammabar.oracle.decimals import common_digits, sqrt_bounds, sqrt_digits
+from gammabar.problems import KernelProblem, MulticlassProblem, Problem
 
 FORMAT, VERSION = "gammabar-certificate", 1
 

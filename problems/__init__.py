@@ -1,6 +1,6 @@
 """What is to be separated: geometries, data sets, generators and readers.
 
->>> from problems import from_arrays
+>>> from gammabar.problems import from_arrays
 >>> problem = from_arrays([[1.0, 2.0], [2.0, 1.0]], ["a", "b"])
 >>> problem.n
 2
@@ -12,14 +12,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problems.base import Problem, ProblemError, SoftMin, Source
-    from problems.dense import DenseProblem
-    from problems.kernel import KernelProblem
-    from problems.kernels import Kernel
-    from problems.multiclass import MulticlassProblem
-    from problems.sparse import SparseProblem
-    from problems.spec import load
-    from problems.validate import from_arrays
+    from gammabar.problems.base import Problem, ProblemError, SoftMin, Source
+    from gammabar.problems.dense import DenseProblem
+    from gammabar.problems.kernel import KernelProblem
+    from gammabar.problems.kernels import Kernel
+    from gammabar.problems.multiclass import MulticlassProblem
+    from gammabar.problems.sparse import SparseProblem
+    from gammabar.problems.spec import load
+    from gammabar.problems.validate import from_arrays
 
 # Imported when first asked for, so that `gammabar --help` need not wait for numpy and scipy.
 _HOME = {

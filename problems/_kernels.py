@@ -24,7 +24,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from problems.base import Array, Floats
+from gammabar.problems.base import Array, Floats
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from problems import canonical
-from problems._points import Points, product
-from problems.base import (
+from gammabar.problems import canonical
+from gammabar.problems._points import Points, product
+from gammabar.problems.base import (
     Array,
     Floats,
     Problem,

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse
 
-from problems._stripes import Team, Work, run, stripes
-from problems.base import Array, Floats, soften
+from gammabar.problems._stripes import Team, Work, run, stripes
+from gammabar.problems.base import Array, Floats, soften
 
 # Up to so many values a float64 copy costs little and BLAS is fastest.
 SMALL = 1 << 19
@@ -75,7 +75,7 @@ class DensePoints:
         floats = self.floats()
         if floats is not None:
             return np.asarray(floats @ w)
-        from problems import _kernels
+        from gammabar.problems import _kernels
 
         out, w = np.empty(self.shape[0]), np.array(w)
         run(lambda lo, hi: _kernels.dense_dot(self.X, w, out, lo, hi), self._stripes())
@@ -87,7 +87,7 @@ class DensePoints:
         floats = self.floats()
         if floats is not None:
             return floats.T @ q if 2 * len(rows) > len(q) else floats[rows].T @ q[rows]
-        from problems import _kernels
+        from gammabar.problems import _kernels
 
         weights = q[rows]
 
@@ -178,7 +178,7 @@ class SparsePoints:
         floats = self.floats()
         if floats is not None:
             return np.asarray(floats @ w)
-        from problems import _kernels
+        from gammabar.problems import _kernels
 
         out, w = np.empty(self.shape[0]), np.array(w)
         csr = self._csr()
@@ -193,7 +193,7 @@ class SparsePoints:
             if 2 * len(rows) > len(q):
                 return np.asarray(floats.T @ q)
             return np.asarray(floats[rows].T @ q[rows])
-        from problems import _kernels
+        from gammabar.problems import _kernels
 
         out = np.zeros(self.shape[1])
         _kernels.sparse_add(*self._csr(), rows, q[rows], out)
@@ -266,7 +266,7 @@ class SoftPass:
         shape: tuple[int, int],
         parts: list[tuple[int, int]],
     ) -> None:
-        from problems import _kernels
+        from gammabar.problems import _kernels
 
         self._work: Work = getattr(_kernels, f"{kind}_team")
         self._data, self._y = data, y

@@ -82,7 +82,7 @@ class Team:
     """
 
     def __init__(self, work: Work, count: int, rest: tuple[Any, ...]) -> None:
-        from problems import _kernels
+        from gammabar.problems import _kernels
 
         self.whole = True
         self._work, self._rest = work, rest

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from problems.base import Array, Floats
+from gammabar.problems.base import Array, Floats
 
 _BLOCK_VALUES = 1 << 20
 _EXACT = 1 << 53

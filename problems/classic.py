@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from problems.base import ProblemError
-from problems.draws import Draws
-from problems.known import Generated, Known, largest_square, mixed_labels, uniform
-from problems.options import check_size
+from gammabar.problems.base import ProblemError
+from gammabar.problems.draws import Draws
+from gammabar.problems.known import Generated, Known, largest_square, mixed_labels, uniform
+from gammabar.problems.options import check_size
 
 _GRID = 10  # gaussian data are multiples of 2**-10
 

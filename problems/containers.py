@@ -16,10 +16,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from problems.base import Array, ProblemError
-from problems.files import gigabytes, memory_budget, read_bytes, readable
-from problems.labels import label_text
-from problems.readers import Points, is_missing
+from gammabar.problems.base import Array, ProblemError
+from gammabar.problems.files import gigabytes, memory_budget, read_bytes, readable
+from gammabar.problems.labels import label_text
+from gammabar.problems.readers import Points, is_missing
 
 _NAMES = (("X", "y"), ("x", "y"))
 _MAX_HEADER = 10_000  # NumPy's own bound on the text of a header

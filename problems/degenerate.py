@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from problems.base import ProblemError
-from problems.draws import Draws, Integers
-from problems.known import Generated, Known, largest_square, mixed_labels, uniform
-from problems.options import check_size
+from gammabar.problems.base import ProblemError
+from gammabar.problems.draws import Draws, Integers
+from gammabar.problems.known import Generated, Known, largest_square, mixed_labels, uniform
+from gammabar.problems.options import check_size
 
 _Dual = tuple[tuple[int, Fraction], ...]
 _Made = tuple[Integers, Fraction, _Dual]  # rows, gamma^2 and the dual weights

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from problems._linear import LinearProblem
-from problems._points import DensePoints
-from problems.base import Array, ProblemError, Source, frozen
+from gammabar.problems._linear import LinearProblem
+from gammabar.problems._points import DensePoints
+from gammabar.problems.base import Array, ProblemError, Source, frozen
 
 
 class DenseProblem(LinearProblem):
@@ -21,7 +21,7 @@ class DenseProblem(LinearProblem):
     Parameters
     ----------
     X : array of shape (n, d)
-        Integers, booleans or floats, all finite; `problems.from_arrays` checks that.
+        Integers, booleans or floats, all finite; `gammabar.problems.from_arrays` checks that.
     y : array of n labels -1 and +1
     source : Source, optional
         Where the data come from.

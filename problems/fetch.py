@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from problems.base import Array, ProblemError
-from problems.datasets import (
+from gammabar.problems.base import Array, ProblemError
+from gammabar.problems.datasets import (
     DATASETS,
     VARIABLE,
     Dataset,
@@ -30,7 +30,7 @@ from problems.datasets import (
     read,
     user_data_folder,
 )
-from problems.routes import ROUTES, RouteError
+from gammabar.problems.routes import ROUTES, RouteError
 
 Progress = Callable[[str], None]
 

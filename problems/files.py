@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from problems.base import ProblemError
+from gammabar.problems.base import ProblemError
 
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.GzipFile,

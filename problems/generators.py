@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from problems.base import Problem
-from problems.classic import gaussian, inseparable, loss_spike, two_lines, worst_case
-from problems.degenerate import KINDS, degenerate
-from problems.known import Generated, Known
-from problems.options import (
+from gammabar.problems.base import Problem
+from gammabar.problems.classic import gaussian, inseparable, loss_spike, two_lines, worst_case
+from gammabar.problems.degenerate import KINDS, degenerate
+from gammabar.problems.known import Generated, Known
+from gammabar.problems.options import (
     SEED,
     Option,
     choice,
@@ -30,7 +30,7 @@ from problems.options import (
     rational,
     switch,
 )
-from problems.planted import duplicated, imbalanced, planted
+from gammabar.problems.planted import duplicated, imbalanced, planted
 
 __all__ = ["FAMILIES", "Family", "Generated", "Known", "generate", "known"]
 
@@ -154,6 +154,6 @@ def generate(name: str, options: str = "") -> Generated:
 
 
 def known(problem: Problem) -> Known | None:
-    """What is known of a problem that `problems.load` generated; None for any other."""
+    """What is known of a problem that `gammabar.problems.load` generated; None for any other."""
     found = getattr(problem, "known", None)
     return found if isinstance(found, Known) else None

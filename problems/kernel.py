@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from problems import canonical
-from problems._gram import GramRows
-from problems._linear import signs, vector
-from problems._points import points_of
-from problems.base import Array, Floats, Problem, Source, frozen, largest_exponent, ldexp
-from problems.dense import dense_matrix
-from problems.kernels import Kernel, check_diagonal, check_gram
-from problems.sparse import csr_matrix
+from gammabar.problems import canonical
+from gammabar.problems._gram import GramRows
+from gammabar.problems._linear import signs, vector
+from gammabar.problems._points import points_of
+from gammabar.problems.base import Array, Floats, Problem, Source, frozen, largest_exponent, ldexp
+from gammabar.problems.dense import dense_matrix
+from gammabar.problems.kernels import Kernel, check_diagonal, check_gram
+from gammabar.problems.sparse import csr_matrix
 
 
 class KernelProblem(Problem):

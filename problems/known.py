@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from problems.base import Array
-from problems.draws import Draws, Integers
+from gammabar.problems.base import Array
+from gammabar.problems.draws import Draws, Integers
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from problems.base import Array, ProblemError
+from gammabar.problems.base import Array, ProblemError
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from problems import canonical
-from problems._linear import scaled, vector
-from problems._points import BLOCK_BYTES, points_of, product
-from problems.base import (
+from gammabar.problems import canonical
+from gammabar.problems._linear import scaled, vector
+from gammabar.problems._points import BLOCK_BYTES, points_of, product
+from gammabar.problems.base import (
     Array,
     Floats,
     Problem,
@@ -22,8 +22,8 @@ from problems.base import (
     check_temperature,
     frozen,
 )
-from problems.dense import dense_matrix
-from problems.sparse import csr_matrix
+from gammabar.problems.dense import dense_matrix
+from gammabar.problems.sparse import csr_matrix
 
 
 class MulticlassProblem(Problem):

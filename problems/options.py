@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from problems.base import ProblemError
-from problems.files import gigabytes, memory_budget
+from gammabar.problems.base import ProblemError
+from gammabar.problems.files import gigabytes, memory_budget
 
 MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine
 

@@ -15,10 +15,10 @@ from math import isqrt
 
 import numpy as np
 
-from problems.base import Array, ProblemError
-from problems.draws import Draws, Integers
-from problems.known import Generated, Known, mixed_labels
-from problems.options import check_size
+from gammabar.problems.base import Array, ProblemError
+from gammabar.problems.draws import Draws, Integers
+from gammabar.problems.known import Generated, Known, mixed_labels
+from gammabar.problems.options import check_size
 
 _SPREAD = 16  # entries of the integer vectors that rows are made of
 _MAX_RADIUS = 2**31 - 1  # squares of rows stay within int64

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from problems.base import Array, ProblemError
-from problems.files import gigabytes, memory_budget, read_text
+from gammabar.problems.base import Array, ProblemError
+from gammabar.problems.files import gigabytes, memory_budget, read_text
 
 _BLOCK = 4096  # rows that are converted at a time
 _INTEGERS = re.compile(r"[0-9+\- \t]*").fullmatch

@@ -25,8 +25,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from problems.base import Array, ProblemError
-from problems.containers import decode_idx, read_idx
+from gammabar.problems.base import Array, ProblemError
+from gammabar.problems.containers import decode_idx, read_idx
 
 Route = Callable[[Path], dict[str, Array]]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from problems._linear import LinearProblem
-from problems._points import SparsePoints
-from problems.base import Array, ProblemError, Source, frozen
-from problems.dense import exact_dtype
+from gammabar.problems._linear import LinearProblem
+from gammabar.problems._points import SparsePoints
+from gammabar.problems.base import Array, ProblemError, Source, frozen
+from gammabar.problems.dense import exact_dtype
 
 
 class SparseProblem(LinearProblem):
@@ -22,7 +22,7 @@ class SparseProblem(LinearProblem):
     Parameters
     ----------
     X : scipy.sparse matrix or array of shape (n, d), any format
-        All values finite; `problems.from_arrays` checks that.
+        All values finite; `gammabar.problems.from_arrays` checks that.
     y : array of n labels -1 and +1
     source : Source, optional
         Where the data come from.

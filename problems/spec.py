@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problems.base import Array, Problem, ProblemError, Source
-from problems.datasets import DATASETS, Dataset, Sampling, check_classes, find, read
-from problems.files import COMPRESSED
-from problems.generators import FAMILIES, generate
-from problems.known import Known
-from problems.labels import encode_labels, label_text
-from problems.options import SEED, Option, integer, parse_options, rational
+from gammabar.problems.base import Array, Problem, ProblemError, Source
+from gammabar.problems.datasets import DATASETS, Dataset, Sampling, check_classes, find, read
+from gammabar.problems.files import COMPRESSED
+from gammabar.problems.generators import FAMILIES, generate
+from gammabar.problems.known import Known
+from gammabar.problems.labels import encode_labels, label_text
+from gammabar.problems.options import SEED, Option, integer, parse_options, rational
 
 if TYPE_CHECKING:
-    from problems.kernels import Kernel
+    from gammabar.problems.kernels import Kernel
 
 _FORMATS = {".csv": "csv", ".npz": "npz", ".svm": "svmlight", ".libsvm": "svmlight"}
 _SUFFIXES = ".csv, .npz, .svm or .libsvm"
@@ -54,7 +54,7 @@ def load(
     label : str or int, optional
         CSV files only: the column of the label, by name or by index from 0.
     kernel : Kernel, str or callable, optional
-        Such as ``rbf:gamma=0.1``; see `problems.from_arrays`.
+        Such as ``rbf:gamma=0.1``; see `gammabar.problems.from_arrays`.
     normalised : bool
         With a kernel: divide by sqrt(K(x, x)).
     multiclass : bool
@@ -64,14 +64,14 @@ def load(
     -------
     Problem
         With its `source`. What is known of a generated one by construction is its attribute
-        `known`, of class `problems.generators.Known` (or None).
+        `known`, of class `gammabar.problems.generators.Known` (or None).
 
     Raises
     ------
     ProblemError
         One sentence that names the file, line, column or option at fault.
     """
-    from problems.validate import from_arrays
+    from gammabar.problems.validate import from_arrays
 
     text = os.fspath(spec).strip()
     name, _, rest = text.partition(":")
@@ -126,8 +126,8 @@ def _file_format(text: str) -> str | None:
 def _load_file(
     path: Path, text: str, format_: str, label: str | int | None, multiclass: bool, build: Build
 ) -> Problem:
-    from problems.containers import read_npz
-    from problems.readers import read_csv, read_svmlight
+    from gammabar.problems.containers import read_npz
+    from gammabar.problems.readers import read_csv, read_svmlight
 
     if format_ == "csv":
         points = read_csv(path, label)

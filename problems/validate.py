@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from problems.base import Array, Problem, ProblemError, Source
-from problems.dense import DenseProblem, dense_matrix, exact_dtype
-from problems.kernel import KernelProblem
-from problems.kernels import Kernel
-from problems.labels import encode_labels
-from problems.multiclass import MulticlassProblem
-from problems.sparse import SparseProblem, csr_matrix
+from gammabar.problems.base import Array, Problem, ProblemError, Source
+from gammabar.problems.dense import DenseProblem, dense_matrix, exact_dtype
+from gammabar.problems.kernel import KernelProblem
+from gammabar.problems.kernels import Kernel
+from gammabar.problems.labels import encode_labels
+from gammabar.problems.multiclass import MulticlassProblem
+from gammabar.problems.sparse import SparseProblem, csr_matrix
 
 # Integers up to here are doubles.
 _EXACT = 1 << 53

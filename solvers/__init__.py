@@ -1,8 +1,8 @@
 """The algorithms of the papers, as iterators of iterates.
 
 >>> from itertools import islice
->>> from problems import load
->>> from solvers import DualAcceleration
+>>> from gammabar.problems import load
+>>> from gammabar.solvers import DualAcceleration
 >>> problem = load("planted:n=200,d=10,gamma=0.1,seed=0").unit()
 >>> [it.t for it in islice(DualAcceleration().iterates(problem), 3)]
 [0, 1, 2]
@@ -13,35 +13,39 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from solvers.registry import SOLVERS, solver
+from gammabar.solvers.registry import SOLVERS, solver
 
 if TYPE_CHECKING:
-    from solvers.adaboost import AdaBoost as AdaBoost
-    from solvers.adaptive_sampling import AdaptiveSampling as AdaptiveSampling
-    from solvers.base import Iterate as Iterate
-    from solvers.base import Solver as Solver
-    from solvers.dual_acceleration import DualAcceleration as DualAcceleration
-    from solvers.dual_form import DualForm as DualForm
-    from solvers.estimator import MaxMarginClassifier as MaxMarginClassifier
-    from solvers.gradient_descent import GradientDescent as GradientDescent
-    from solvers.gradient_descent import HardMarginAscent as HardMarginAscent
-    from solvers.gradient_descent import NormalizedGradientDescent as NormalizedGradientDescent
-    from solvers.ramdas_pena import NKP as NKP
-    from solvers.ramdas_pena import NVN as NVN
-    from solvers.ramdas_pena import SNKP as SNKP
-    from solvers.ramdas_pena import NormalizedPerceptron as NormalizedPerceptron
-    from solvers.ridge import KernelRidge as KernelRidge
-    from solvers.sgd import SGD as SGD
-    from solvers.smooth import AcceleratedGradientDescent as AcceleratedGradientDescent
-    from solvers.smooth import SmoothGradientDescent as SmoothGradientDescent
-    from solvers.snkpvn import ISNKPVN as ISNKPVN
-    from solvers.snkpvn import SNKPVN as SNKPVN
-    from solvers.tyurin import BatchPerceptron as BatchPerceptron
-    from solvers.tyurin import LogisticRegressionGD as LogisticRegressionGD
-    from solvers.tyurin import NormalizedBatchPerceptron as NormalizedBatchPerceptron
-    from solvers.tyurin import NormalizedLogisticRegressionGD as NormalizedLogisticRegressionGD
-    from solvers.tyurin import Perceptron as Perceptron
-    from solvers.winnow import Winnow as Winnow
+    from gammabar.solvers.adaboost import AdaBoost as AdaBoost
+    from gammabar.solvers.adaptive_sampling import AdaptiveSampling as AdaptiveSampling
+    from gammabar.solvers.base import Iterate as Iterate
+    from gammabar.solvers.base import Solver as Solver
+    from gammabar.solvers.dual_acceleration import DualAcceleration as DualAcceleration
+    from gammabar.solvers.dual_form import DualForm as DualForm
+    from gammabar.solvers.estimator import MaxMarginClassifier as MaxMarginClassifier
+    from gammabar.solvers.gradient_descent import GradientDescent as GradientDescent
+    from gammabar.solvers.gradient_descent import HardMarginAscent as HardMarginAscent
+    from gammabar.solvers.gradient_descent import (
+        NormalizedGradientDescent as NormalizedGradientDescent,
+    )
+    from gammabar.solvers.ramdas_pena import NKP as NKP
+    from gammabar.solvers.ramdas_pena import NVN as NVN
+    from gammabar.solvers.ramdas_pena import SNKP as SNKP
+    from gammabar.solvers.ramdas_pena import NormalizedPerceptron as NormalizedPerceptron
+    from gammabar.solvers.ridge import KernelRidge as KernelRidge
+    from gammabar.solvers.sgd import SGD as SGD
+    from gammabar.solvers.smooth import AcceleratedGradientDescent as AcceleratedGradientDescent
+    from gammabar.solvers.smooth import SmoothGradientDescent as SmoothGradientDescent
+    from gammabar.solvers.snkpvn import ISNKPVN as ISNKPVN
+    from gammabar.solvers.snkpvn import SNKPVN as SNKPVN
+    from gammabar.solvers.tyurin import BatchPerceptron as BatchPerceptron
+    from gammabar.solvers.tyurin import LogisticRegressionGD as LogisticRegressionGD
+    from gammabar.solvers.tyurin import NormalizedBatchPerceptron as NormalizedBatchPerceptron
+    from gammabar.solvers.tyurin import (
+        NormalizedLogisticRegressionGD as NormalizedLogisticRegressionGD,
+    )
+    from gammabar.solvers.tyurin import Perceptron as Perceptron
+    from gammabar.solvers.winnow import Winnow as Winnow
 
 # Imported when first asked for; classes of solvers are found through the registry.
 _HOME = {path.partition(":")[2]: path.partition(":")[0] for path in SOLVERS.values()}

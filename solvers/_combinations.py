@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from problems import Problem
-from problems.base import Floats
+from gammabar.problems import Problem
+from gammabar.problems.base import Floats
 
 
 class Combination(NamedTuple):

@@ -21,9 +21,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from problems import DenseProblem, Problem, ProblemError, SparseProblem
-from solvers.base import Array, Card, Iterate
-from solvers.stumps import BestStump
+from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
+from gammabar.solvers.base import Array, Card, Iterate
+from gammabar.solvers.stumps import BestStump
 
 Hypothesis = Callable[[Any], Array]
 

@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from problems import Problem, ProblemError
-from problems.base import soften
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
+from gammabar.problems import Problem, ProblemError
+from gammabar.problems.base import soften
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class AdaptiveSampling:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0.0], [1.0], [3.0]], [-1, 1, 1], kernel="rbf:gamma=1")
     >>> last = list(islice(AdaptiveSampling().iterates(problem), 1000))[-1]
     >>> round(last.margin, 2)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from problems import Problem, ProblemError, SoftMin
+from gammabar.problems import Problem, ProblemError, SoftMin
 
 Array = NDArray[Any]
 

@@ -16,9 +16,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from problems import Problem
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
-from solvers.potential import check_loss, check_positive, gradient, smoothness
+from gammabar.problems import Problem
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
+from gammabar.solvers.potential import check_loss, check_positive, gradient, smoothness
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class DualAcceleration:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1]).unit()
     >>> [round(it.margin, 3) for it in islice(DualAcceleration().iterates(problem), 4)]
     [0.0, 0.664, 0.677, 0.689]

@@ -19,9 +19,9 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from problems import Problem, ProblemError
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
-from solvers.potential import check_loss, check_positive, gradient, smoothness
+from gammabar.problems import Problem, ProblemError
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
+from gammabar.solvers.potential import check_loss, check_positive, gradient, smoothness
 
 Schedule: TypeAlias = Callable[[int], float]
 
@@ -61,7 +61,7 @@ class DualForm:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0.0], [1.0], [3.0]], [-1, 1, 1], kernel="rbf:gamma=1")
     >>> last = list(islice(DualForm().iterates(problem), 100))[-1]
     >>> bool(last.extra["mu"].sum().round(12) == 1), round(last.margin, 3)

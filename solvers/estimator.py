@@ -21,10 +21,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from problems import Kernel, KernelProblem, MulticlassProblem, Problem
-from problems.validate import from_arrays
-from solvers.base import Iterate
-from solvers.dual_acceleration import DualAcceleration
+from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
+from gammabar.problems.validate import from_arrays
+from gammabar.solvers.base import Iterate
+from gammabar.solvers.dual_acceleration import DualAcceleration
 
 Array = NDArray[Any]
 

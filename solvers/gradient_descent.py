@@ -18,9 +18,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from problems import Problem, ProblemError
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
-from solvers.potential import check_loss, check_positive, gradient
+from gammabar.problems import Problem, ProblemError
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
+from gammabar.solvers.potential import check_loss, check_positive, gradient
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class GradientDescent:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1]).unit()
     >>> [round(it.margin, 3) for it in islice(GradientDescent().iterates(problem), 4)]
     [0.0, 0.664, 0.672, 0.676]
@@ -121,7 +121,7 @@ class NormalizedGradientDescent:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1]).unit()
     >>> [round(it.margin, 3) for it in islice(NormalizedGradientDescent().iterates(problem), 4)]
     [0.0, 0.664, 0.675, 0.684]
@@ -198,7 +198,7 @@ class HardMarginAscent:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1])
     >>> [round(it.margin, 3) for it in islice(HardMarginAscent().iterates(problem), 4)]
     [0.0, 0.0, 0.303, 0.503]

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from problems import ProblemError
-from solvers.base import Array
+from gammabar.problems import ProblemError
+from gammabar.solvers.base import Array
 
 
 class KernelFunction(ABC):

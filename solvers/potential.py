@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from problems import ProblemError
-from problems.base import soften
+from gammabar.problems import ProblemError
+from gammabar.problems.base import soften
 
 LOSSES = ("exponential", "logistic")
 

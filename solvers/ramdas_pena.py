@@ -25,11 +25,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from problems import Problem
-from problems.base import soften
-from solvers._combinations import combination, mix, nothing, renewed, single_row
-from solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
-from solvers.potential import check_positive
+from gammabar.problems import Problem
+from gammabar.problems.base import soften
+from gammabar.solvers._combinations import combination, mix, nothing, renewed, single_row
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
+from gammabar.solvers.potential import check_positive
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class NormalizedPerceptron:
 
     Examples
     --------
-    >>> from problems import load
+    >>> from gammabar.problems import load
     >>> *_, last = NormalizedPerceptron().iterates(load("loss-spike"))
     >>> last.t, last.w.tolist()
     (3, [1.0, 0.6666666666666666])
@@ -100,7 +100,7 @@ class NKP:
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0], [1], [2]], [1, -1, 1], kernel="poly:degree=2,coef0=1")
     >>> *_, last = NKP().iterates(problem.unit())
     >>> last.t, last.extra["halt"], [round(23 * float(v)) for v in last.dual]
@@ -160,7 +160,7 @@ class SNKP:
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[0], [1], [2]], [1, -1, 1], kernel="poly:degree=2,coef0=1")
     >>> *_, last = SNKP().iterates(problem.unit())
     >>> last.t, last.extra["halt"]
@@ -237,7 +237,7 @@ class NVN:
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
     >>> [(it.t, it.dual.round(3).tolist()) for it in NVN(0.1).iterates(problem)]
     [(0, [0.333, 0.333, 0.333]), (1, [0.25, 0.25, 0.5])]

@@ -6,7 +6,7 @@ import difflib
 from importlib import import_module
 from typing import Any
 
-from problems import ProblemError
+from gammabar.problems import ProblemError
 
 #: Registry name → module and class, in the order of the sources.
 SOLVERS = {
@@ -49,4 +49,4 @@ def solver(name: str) -> Any:
         hint = f"; did you mean {close[0]}?" if close else " (see `gammabar list solvers`)"
         raise ProblemError(f"{name!r} is no solver{hint}")
     module, _, attribute = SOLVERS[name].partition(":")
-    return getattr(import_module(f"solvers.{module}"), attribute)
+    return getattr(import_module(f"gammabar.solvers.{module}"), attribute)

@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from problems import Kernel, ProblemError
-from solvers.base import Array, Card
-from solvers.smooth import Quadratic
+from gammabar.problems import Kernel, ProblemError
+from gammabar.solvers.base import Array, Card
+from gammabar.solvers.smooth import Quadratic
 
 
 @dataclass(frozen=True)

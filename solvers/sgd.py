@@ -18,8 +18,8 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
-from problems import KernelProblem, Problem, ProblemError
-from solvers.base import ALL_GEOMETRIES, Array, Card, Iterate
+from gammabar.problems import KernelProblem, Problem, ProblemError
+from gammabar.solvers.base import ALL_GEOMETRIES, Array, Card, Iterate
 
 
 class FiniteSum(Protocol):

@@ -18,8 +18,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from problems import Problem, ProblemError
-from solvers.base import ALL_GEOMETRIES, Array, Card, Iterate
+from gammabar.problems import Problem, ProblemError
+from gammabar.solvers.base import ALL_GEOMETRIES, Array, Card, Iterate
 
 LECTURE = "Sharan, Lecture 9: SGD, boosting, kernels"
 

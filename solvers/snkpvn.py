@@ -19,11 +19,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from problems import Problem, ProblemError
-from problems.base import Floats
-from solvers._combinations import Combination, combination, mix, renewed
-from solvers.base import ALL_GEOMETRIES, Card, Iterate
-from solvers.potential import check_positive
+from gammabar.problems import Problem, ProblemError
+from gammabar.problems.base import Floats
+from gammabar.solvers._combinations import Combination, combination, mix, renewed
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
+from gammabar.solvers.potential import check_positive
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SNKPVN:
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
     >>> *_, last = SNKPVN(delta=0.01).iterates(problem)
     >>> last.extra["halt"], [round(float(v), 2) for v in last.extra["p"]]
@@ -136,7 +136,7 @@ class ISNKPVN:
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
     >>> *_, last = ISNKPVN(gamma=2.0, epsilon=0.01).iterates(problem)
     >>> last.extra["halt"], last.extra["outer"], last.extra["inner"]

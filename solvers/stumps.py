@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from solvers.base import Array
+from gammabar.solvers.base import Array
 
 # Weights are rounded to multiples of 2^-61 before they are summed. That is finer than sums of
 # doubles are, no sum of weights leaves int64, and sums do not depend on the order of the rows, so

@@ -32,11 +32,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_expit
 
-from problems import Problem, ProblemError
-from problems.base import Array, Floats, soften
-from solvers._combinations import mix, nothing, renewed, single_row
-from solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
-from solvers.potential import check_positive
+from gammabar.problems import Problem, ProblemError
+from gammabar.problems.base import Array, Floats, soften
+from gammabar.solvers._combinations import mix, nothing, renewed, single_row
+from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
+from gammabar.solvers.potential import check_positive
 
 CHOICES = ("first", "cyclic", "random", "worst")
 
@@ -64,7 +64,7 @@ class LogisticRegressionGD:
     Examples
     --------
     >>> from itertools import islice
-    >>> from problems import load
+    >>> from gammabar.problems import load
     >>> solver = LogisticRegressionGD(step=1e6)
     >>> [(it.w / 1e6).tolist() for it in islice(solver.iterates(load("loss-spike")), 3)]
     [[0.0, 0.0], [0.5, 0.75], [1.0, 0.25]]
@@ -116,7 +116,7 @@ class NormalizedLogisticRegressionGD:
 
     Examples
     --------
-    >>> from problems import load
+    >>> from gammabar.problems import load
     >>> iterates = NormalizedLogisticRegressionGD(step=100.0).iterates(load("worst-case:n=1000"))
     >>> next(it.t for it in iterates if it.smallest > 0)
     2
@@ -166,7 +166,7 @@ class BatchPerceptron:
 
     Examples
     --------
-    >>> from problems import load
+    >>> from gammabar.problems import load
     >>> *_, last = BatchPerceptron().iterates(load("worst-case:n=1000"))
     >>> last.t, last.extra["halt"]
     (301, 'separated')
@@ -209,7 +209,7 @@ class NormalizedBatchPerceptron:
 
     Examples
     --------
-    >>> from problems import load
+    >>> from gammabar.problems import load
     >>> *_, last = NormalizedBatchPerceptron().iterates(load("worst-case:n=1000"))
     >>> last.t
     2
@@ -265,7 +265,7 @@ class Perceptron:
 
     Examples
     --------
-    >>> from problems import load
+    >>> from gammabar.problems import load
     >>> *_, last = Perceptron("worst").iterates(load("worst-case:n=1000"))
     >>> last.t, last.w.tolist()
     (2, [1.0, 0.0])

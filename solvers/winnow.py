@@ -10,10 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from problems import KernelProblem, Problem, ProblemError
-from problems.base import soften
-from solvers.base import COORDINATES, Card, Iterate, scored
-from solvers.potential import check_positive
+from gammabar.problems import KernelProblem, Problem, ProblemError
+from gammabar.problems.base import soften
+from gammabar.solvers.base import COORDINATES, Card, Iterate, scored
+from gammabar.solvers.potential import check_positive
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Winnow:
 
     Examples
     --------
-    >>> from problems import from_arrays
+    >>> from gammabar.problems import from_arrays
     >>> problem = from_arrays([[1, -3, 0], [-1, 2, 2]], [1, -1])
     >>> *_, last = Winnow().iterates(problem)
     >>> last.t, [round(float(v), 3) for v in last.w]

@@ -23,8 +23,8 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any, Self
 
-from harness.output import Stage
-from problems import ProblemError
+from gammabar.harness.output import Stage
+from gammabar.problems import ProblemError
 
 #: Threads of a BLAS spin for a while after a product; in a pause they go to sleep, lest a
 #: contestant shares its cores with the leftovers of the one before.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from oracle import Truth
-from problems import ProblemError, load
+from gammabar.oracle import Truth
+from gammabar.problems import ProblemError, load
 
 MNIST, FASHION, SAMPLE = "mnist:0,1", "fashion:0,4", "mnist-sample:0,1"
 #: On every machine, and small.

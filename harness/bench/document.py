@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
 
-from harness.bench import SECTIONS
-from harness.bench.table import Table
-from harness.output import Stage
+from gammabar.harness.bench import SECTIONS
+from gammabar.harness.bench.table import Table
+from gammabar.harness.output import Stage
 
 FORMAT = "gammabar-bench"
 VERSION = 1
@@ -36,7 +36,7 @@ def measure(sections: Iterable[str], quick: bool, say: Stage) -> dict[str, Any]:
 def section(name: str) -> Any:
     """The module of a section."""
     assert name in SECTIONS
-    return import_module(f"harness.bench.{name}")
+    return import_module(f"gammabar.harness.bench.{name}")
 
 
 def tables(document: dict[str, Any]) -> dict[str, list[Table]]:
@@ -47,7 +47,7 @@ def tables(document: dict[str, Any]) -> dict[str, list[Table]]:
 
 def circumstances() -> dict[str, Any]:
     """What the numbers depend on: machine, threads, interpreter, packages."""
-    from problems._stripes import threads
+    from gammabar.problems._stripes import threads
 
     return {
         "date": datetime.now(UTC).date().isoformat(),

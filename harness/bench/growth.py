@@ -14,12 +14,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from harness.bench.contest import interleaved
-from harness.bench.iteration import numpy_step, one_read, stepper
-from harness.bench.table import Table, digits, duration
-from harness.output import Stage
-from oracle import solve
-from problems import DenseProblem, SparseProblem
+from gammabar.harness.bench.contest import interleaved
+from gammabar.harness.bench.iteration import numpy_step, one_read, stepper
+from gammabar.harness.bench.table import Table, digits, duration
+from gammabar.harness.output import Stage
+from gammabar.oracle import solve
+from gammabar.problems import DenseProblem, SparseProblem
 
 TITLE = "Growth"
 STEP, NUMPY, READ, SCIPY = "iteration of Algorithm 1", "NumPy step", "one read", "one scipy product"

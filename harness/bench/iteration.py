@@ -17,14 +17,14 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from harness.bench.contest import Entry, Field, interleaved, race
-from harness.bench.data import MNIST, SAMPLE, available
-from harness.bench.table import Table, digits, duration
-from harness.output import Stage
-from problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
-from problems._stripes import threads
-from problems.kernels import Kernel
-from solvers import AdaptiveSampling, DualAcceleration
+from gammabar.harness.bench.contest import Entry, Field, interleaved, race
+from gammabar.harness.bench.data import MNIST, SAMPLE, available
+from gammabar.harness.bench.table import Table, digits, duration
+from gammabar.harness.output import Stage
+from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
+from gammabar.problems._stripes import threads
+from gammabar.problems.kernels import Kernel
+from gammabar.solvers import AdaptiveSampling, DualAcceleration
 
 TITLE = "The cost of an iteration"
 #: A run starts again after so many iterations: later ones may cost less, as weights that underflow

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.bench.contest import Entry, Field, Score, race
-from harness.bench.data import EMBEDDED, FASHION, MNIST, available, shown
-from harness.bench.table import Table, duration, named, percent, ratio
-from harness.output import Stage
-from oracle import solve
-from problems import Problem, load
-from solvers import DualAcceleration, MaxMarginClassifier
+from gammabar.harness.bench.contest import Entry, Field, Score, race
+from gammabar.harness.bench.data import EMBEDDED, FASHION, MNIST, available, shown
+from gammabar.harness.bench.table import Table, duration, named, percent, ratio
+from gammabar.harness.output import Stage
+from gammabar.oracle import solve
+from gammabar.problems import Problem, load
+from gammabar.solvers import DualAcceleration, MaxMarginClassifier
 
 TITLE = "Time to a given margin"
 FRACTIONS = (0.9, 0.99, 0.999)

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.bench.contest import Entry, Field, race
-from harness.bench.data import EMBEDDED, FASHION, MNIST, available, shown
-from harness.bench.table import Table, duration, named, ratio
-from harness.output import Stage
-from oracle import solve
-from problems import Problem, load
+from gammabar.harness.bench.contest import Entry, Field, race
+from gammabar.harness.bench.data import EMBEDDED, FASHION, MNIST, available, shown
+from gammabar.harness.bench.table import Table, duration, named, ratio
+from gammabar.harness.output import Stage
+from gammabar.oracle import solve
+from gammabar.problems import Problem, load
 
 TITLE = "The maximum margin: the oracle and its peers"
 #: Data that are separable, but so narrowly that doubles can hardly tell.
@@ -154,7 +154,7 @@ def _qp(A: Floats, solver: str, **settings: Any) -> Answer:
 
 
 def _cvxpy(A: Floats, which: str) -> Answer:
-    from oracle.models import hard_margin_dual, hard_margin_primal
+    from gammabar.oracle.models import hard_margin_dual, hard_margin_primal
 
     found = (hard_margin_dual if which == "dual" else hard_margin_primal)(A)
     return Answer(found.w, found.gamma, "" if found.status == "optimal" else found.status)

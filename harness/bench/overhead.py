@@ -15,16 +15,16 @@ from statistics import median
 from time import sleep
 from typing import Any
 
-from harness.bench.contest import PAUSE, seconds_of
-from harness.bench.data import EMBEDDED, MNIST, available
-from harness.bench.table import Table, digits, duration
-from harness.court.case import Case
-from harness.court.judge import hear
-from harness.court.statement import Statement
-from harness.output import Stage
-from harness.statements import load_statements
-from problems import load
-from solvers import DualAcceleration
+from gammabar.harness.bench.contest import PAUSE, seconds_of
+from gammabar.harness.bench.data import EMBEDDED, MNIST, available
+from gammabar.harness.bench.table import Table, digits, duration
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import hear
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.output import Stage
+from gammabar.harness.statements import load_statements
+from gammabar.problems import load
+from gammabar.solvers import DualAcceleration
 
 TITLE = "The cost of checking"
 

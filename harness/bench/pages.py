@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.bench.document import section, tables
-from harness.bench.pictures import GAPS, GROWTH, draw
-from problems import ProblemError
+from gammabar.harness.bench.document import section, tables
+from gammabar.harness.bench.pictures import GAPS, GROWTH, draw
+from gammabar.problems import ProblemError
 
 PAGE, NUMBERS = "benchmarks.md", "benchmarks.json"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from harness.bench import SECTIONS
-from harness.output import print_json, stages
+from gammabar.harness.bench import SECTIONS
+from gammabar.harness.output import print_json, stages
 
 
 @click.command("bench")
@@ -37,8 +37,8 @@ def command(
     of a contestant are shown as failures. Uses the full MNIST and Fashion-MNIST where they are
     (GAMMABAR_DATA, `gammabar data fetch`), and embedded data elsewhere.
     """
-    from harness.bench import document as documents
-    from harness.bench import pages
+    from gammabar.harness.bench import document as documents
+    from gammabar.harness.bench import pages
 
     if kept and (quick or only):
         raise click.UsageError("--from measures nothing, so it goes without --quick and --only")
@@ -63,7 +63,7 @@ def command(
 
 def _read(path: Path) -> dict[str, Any]:
     """A document that an earlier run wrote."""
-    from harness.bench.document import FORMAT, VERSION
+    from gammabar.harness.bench.document import FORMAT, VERSION
 
     try:
         document = json.loads(path.read_text("utf-8"))
@@ -76,7 +76,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _show(document: dict[str, Any]) -> None:
-    from harness.bench.document import section, tables
+    from gammabar.harness.bench.document import section, tables
 
     for name, shown in tables(document).items():
         click.secho(section(name).TITLE, bold=True)

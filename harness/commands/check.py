@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from harness.output import print_json, stages
-from problems import ProblemError
+from gammabar.harness.output import print_json, stages
+from gammabar.problems import ProblemError
 
 
 @click.command("check")
@@ -26,7 +26,7 @@ def command(file: Path, data: tuple[str, ...], as_json: bool) -> int:
     is checked with `harness/check_witness.py`. Neither checker shares code with the rest of
     gammabar: they read files themselves, and generated or embedded data are handed over as .npz.
     """
-    from oracle.check import Rejected, check
+    from gammabar.oracle.check import Rejected, check
 
     if not file.is_file():
         raise ProblemError(f"{file}: no such file")
@@ -63,7 +63,7 @@ def _is_witness(file: Path) -> bool:
 
 
 def _witness(file: Path) -> tuple[str, bool]:
-    from harness.check_witness import Rejected, check
+    from gammabar.harness.check_witness import Rejected, check
 
     try:
         return check(str(file)), True
@@ -82,7 +82,7 @@ def _paths(file: Path, data: tuple[str, ...], folder: Path) -> list[Path]:
     name = data[0] if data else section.get("name")
     if not isinstance(name, str):
         return []  # the checker will say what is wrong with the certificate
-    from problems import load
+    from gammabar.problems import load
 
     if name == "arrays":
         raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
@@ -90,7 +90,7 @@ def _paths(file: Path, data: tuple[str, ...], folder: Path) -> list[Path]:
     problem = load(name, label=None if label is None else str(label), multiclass=multiclass)
     if problem.source is not None and problem.source.paths:
         return [Path(path) for path in problem.source.paths]
-    from harness.export import write_npz
+    from gammabar.harness.export import write_npz
 
     return [write_npz(problem, folder / "data.npz")]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.output import print_json, print_table, stages
+from gammabar.harness.output import print_json, print_table, stages
 
 if TYPE_CHECKING:
-    from problems.fetch import Status
+    from gammabar.problems.fetch import Status
 
 
 @click.group("data")
@@ -23,7 +23,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def list_(as_json: bool) -> None:
     """Which data sets are on this machine, and how to get the others."""
-    from problems.fetch import data_status
+    from gammabar.problems.fetch import data_status
 
     _show(data_status(), as_json)
 
@@ -33,7 +33,7 @@ def list_(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def check(name: str | None, as_json: bool) -> int:
     """Compare the contents of a data set (or of all that are here) with the pinned SHA-256 sums."""
-    from problems.fetch import data_status
+    from gammabar.problems.fetch import data_status
 
     with stages(quiet=as_json) as stage:
         stage("reading and hashing")
@@ -47,7 +47,7 @@ def check(name: str | None, as_json: bool) -> int:
 @click.argument("name")
 def fetch(name: str) -> None:
     """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
-    from problems.fetch import fetch as get
+    from gammabar.problems.fetch import fetch as get
 
     with stages() as stage:
         paths = get(name, stage)
@@ -62,8 +62,8 @@ def fetch(name: str) -> None:
 @click.option("--multiclass", is_flag=True, help="All classes.")
 def export(data: str, file: Path, label: str | None, multiclass: bool) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
-    from harness.export import write_npz
-    from problems import load
+    from gammabar.harness.export import write_npz
+    from gammabar.problems import load
 
     if file.suffix != ".npz":
         raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")

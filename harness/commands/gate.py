@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.output import print_json, print_table
+from gammabar.harness.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from harness.gate.compare import Finding
+    from gammabar.harness.gate.compare import Finding
 
 
 @click.command("gate")
@@ -26,10 +26,10 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
     memory may grow by a tenth; times are compared side by side, turn by turn, and a slowdown
     counts if it recurs in three rounds. Exit code 1 on a regression.
     """
-    from harness.gate.compare import compare
-    from harness.gate.plan import COUNTS, PLAN
-    from harness.gate.sides import ROOT, Pair, base_commit, checkout, same_lock
-    from harness.progress import bar
+    from gammabar.harness.gate.compare import compare
+    from gammabar.harness.gate.plan import COUNTS, PLAN
+    from gammabar.harness.gate.sides import ROOT, Pair, base_commit, checkout, same_lock
+    from gammabar.harness.progress import bar
 
     commit = base_commit(ROOT, base)
     if find_spec("asv_runner") is None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.output import print_json, print_table
+from gammabar.harness.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from problems.spec import Entry
+    from gammabar.problems.spec import Entry
 
 
 @click.command("list")
@@ -43,7 +43,7 @@ _FIELDS = ("id", "source", "reference", "kind", "claim", "words", "status", "wit
 
 
 def _statements(as_json: bool) -> None:
-    from harness.statements import load_statements
+    from gammabar.harness.statements import load_statements
 
     statements = list(load_statements().values())
     if as_json:
@@ -59,7 +59,7 @@ def _statements(as_json: bool) -> None:
 
 
 def _mutants(as_json: bool) -> None:
-    from harness.power import mutants
+    from gammabar.harness.power import mutants
 
     killers = _killers()
     entries = [
@@ -77,8 +77,8 @@ def _mutants(as_json: bool) -> None:
 
 
 def _compute(path: Path, quiet: bool) -> None:
-    from harness.power import matrix, mutants
-    from harness.progress import bar
+    from gammabar.harness.power import matrix, mutants
+    from gammabar.harness.progress import bar
 
     with path.open("w", encoding="utf-8") as file:
         with bar(len(mutants()), "wrong solvers", quiet) as advance:
@@ -98,7 +98,7 @@ def _killers() -> dict[str, list[str]]:
 
 
 def _problems(as_json: bool) -> None:
-    from problems.spec import catalogue
+    from gammabar.problems.spec import catalogue
 
     entries = catalogue()
     if as_json:
@@ -117,8 +117,8 @@ def _last(entry: Entry) -> str:
 
 
 def _solvers(as_json: bool) -> None:
-    from harness.statements import load_statements
-    from solvers.registry import SOLVERS, solver
+    from gammabar.harness.statements import load_statements
+    from gammabar.solvers.registry import SOLVERS, solver
 
     cards = [solver(name).card for name in SOLVERS]
     # What is said about a solver is the statements' to say, not its own.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import DATA_HELP
-from harness.output import print_json, stages
+from gammabar.harness.cli import DATA_HELP
+from gammabar.harness.output import print_json, stages
 
 if TYPE_CHECKING:
-    from oracle.truth import Truth
-    from problems import Problem
+    from gammabar.oracle.truth import Truth
+    from gammabar.problems import Problem
 
 NORMS = ("l2", "l1", "l1-simplex")
 
@@ -61,7 +61,7 @@ def command(
         raise click.UsageError("--normalised needs --kernel")
     if kernel and multiclass:
         raise click.UsageError("--kernel and --multiclass cannot be combined")
-    from problems import load
+    from gammabar.problems import load
 
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
@@ -87,7 +87,7 @@ def _l2(
     certificate: Path | None,
     stage: Any,
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    from oracle import solve
+    from gammabar.oracle import solve
 
     truth = solve(problem, method=method, digits=digits, progress=stage)
     seconds = sum(truth.seconds.values())
@@ -107,7 +107,7 @@ def _l2(
 
 def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
     """The JSON fields of an answer."""
-    from oracle.truth import rational
+    from gammabar.oracle.truth import rational
 
     square = truth.gamma_squared
     return {
@@ -164,9 +164,9 @@ def _ends(text: str, truth: Truth) -> bool:
 
 
 def _signed(truth: Truth) -> tuple[dict[str, Any], str]:
-    from oracle.decimals import sqrt_digits
-    from oracle.rational import integer_matrix
-    from oracle.signed import signed_margin
+    from gammabar.oracle.decimals import sqrt_digits
+    from gammabar.oracle.rational import integer_matrix
+    from gammabar.oracle.signed import signed_margin
 
     if truth.separable:
         return {"rho": truth.digits(raw=True), "rho_exact": truth.exact}, "ρ = γ̄ > 0 (separable)"
@@ -186,10 +186,10 @@ def _negative(digits: str) -> str:
 def _l1(
     problem: Problem, norm: str, digits: int, certificate: Path | None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    from oracle.decimals import float_bounds, signed_digits
-    from oracle.l1 import solve_l1
-    from oracle.rational import integer_matrix
-    from oracle.truth import FORMAT, VERSION, data_section, geometry, write_certificate
+    from gammabar.oracle.decimals import float_bounds, signed_digits
+    from gammabar.oracle.l1 import solve_l1
+    from gammabar.oracle.rational import integer_matrix
+    from gammabar.oracle.truth import FORMAT, VERSION, data_section, geometry, write_certificate
 
     rows, scale = integer_matrix(problem)
     start = perf_counter()

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import DATA_HELP
-from harness.output import print_json
+from gammabar.harness.cli import DATA_HELP
+from gammabar.harness.output import print_json
 
 if TYPE_CHECKING:
-    from harness.run.engine import Tell
-    from harness.run.plan import Request
-    from harness.run.results import Result
-    from harness.run.store import Store
+    from gammabar.harness.run.engine import Tell
+    from gammabar.harness.run.plan import Request
+    from gammabar.harness.run.results import Result
+    from gammabar.harness.run.store import Store
 
 
 @click.command("verify", epilog=DATA_HELP)
@@ -74,9 +74,9 @@ def command(
         raise click.UsageError("--resume needs --store FILE")
     chosen = any(value for name, value in wishes.items() if name != "limit")
     click.echo(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
-    from harness.run.engine import run
-    from harness.run.results import summarise
-    from harness.run.store import Store
+    from gammabar.harness.run.engine import run
+    from gammabar.harness.run.results import summarise
+    from gammabar.harness.run.store import Store
 
     if junit is not None:
         junit.open("a").close()  # better to know now that it cannot be written
@@ -89,8 +89,8 @@ def command(
                           tell=tell)  # fmt: skip
     summary = summarise(results)
     if junit is not None:
-        from harness.run.junit import write_junit
-        from harness.run.show import explain
+        from gammabar.harness.run.junit import write_junit
+        from gammabar.harness.run.show import explain
 
         write_junit(junit, results, explain)
     if as_json:
@@ -107,8 +107,8 @@ def _plan(
     kernel: str | None, normalised: bool, multiclass: bool, label: str | None,
     problems: tuple[str, ...], file: str | None, **wishes: Any,
 ) -> list[Any]:  # fmt: skip
-    from harness.run.plan import Request, make_plan
-    from harness.run.texts import open_problem, problem_text
+    from gammabar.harness.run.plan import Request, make_plan
+    from gammabar.harness.run.texts import open_problem, problem_text
 
     if wishes["random"] is not None and (problems or file or wishes["solvers"]):
         raise click.UsageError("--random draws problems and solvers itself")
@@ -131,10 +131,10 @@ def _plan(
 
 def _with_file(request: Request, file: str) -> Request:
     """A user's file is loaded in another process: importing it may do anything."""
-    from harness.run.crew import Crew
-    from harness.solver_file import read
-    from problems import ProblemError
-    from solvers.registry import SOLVERS
+    from gammabar.harness.run.crew import Crew
+    from gammabar.harness.solver_file import read
+    from gammabar.problems import ProblemError
+    from gammabar.solvers.registry import SOLVERS
 
     code = read(file)
     with Crew(single=False) as crew:
@@ -165,7 +165,7 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
 
 
 def _show(results: list[Result], summary: dict[str, int], seconds: float) -> None:
-    from harness.run.show import closing_line, explain, show
+    from gammabar.harness.run.show import closing_line, explain, show
 
     show(results)
     for result in results:

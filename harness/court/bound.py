@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine, hear
-from harness.court.message import explain
-from harness.court.statement import Statement
-from problems import Problem, ProblemError
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.message import explain
+from gammabar.harness.court.statement import Statement
+from gammabar.problems import Problem, ProblemError
 
 
 class BoundViolated(AssertionError):
@@ -22,7 +22,7 @@ class BoundViolated(AssertionError):
 
 def find_statement(identifier: str) -> Statement:
     """A registered statement by its id, or a readable error."""
-    from harness.statements import load_statements
+    from gammabar.harness.statements import load_statements
 
     statements = load_statements()
     if identifier not in statements:
@@ -64,7 +64,7 @@ def check_bounds(
     BoundViolated
         If a statement is refuted or undecided; the message shows both sides and the iterate.
     """
-    from harness.run.texts import open_problem
+    from gammabar.harness.run.texts import open_problem
 
     statements = [find_statement(identifier) for identifier in identifiers]
     name = problem if isinstance(problem, str) else repr(problem)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
-from harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
-from harness.court.space import Space, space_of
-from harness.court.view import Ledger, View
-from oracle import Truth, solve
-from problems import DenseProblem, Problem, ProblemError, SparseProblem
+from gammabar.harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
+from gammabar.harness.court.space import Space, space_of
+from gammabar.harness.court.view import Ledger, View
+from gammabar.oracle import Truth, solve
+from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
 FINER = 90

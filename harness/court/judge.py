@@ -16,12 +16,12 @@ from typing import Any
 
 from scipy.special import betaincinv
 
-from harness.court.case import Case
-from harness.court.numbers import LEVELS, Number, middle, number, working
-from harness.court.relation import DOUBT, HOLDS, ROUNDING, VIOLATED, Relation, run_rounding
-from harness.court.space import TooLarge
-from harness.court.statement import Statement, separates
-from harness.court.view import Fault, View
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import LEVELS, Number, middle, number, working
+from gammabar.harness.court.relation import DOUBT, HOLDS, ROUNDING, VIOLATED, Relation, run_rounding
+from gammabar.harness.court.space import TooLarge
+from gammabar.harness.court.statement import Statement, separates
+from gammabar.harness.court.view import Fault, View
 
 #: Confidence of the statistical verdicts: 1 − CHANCE for each of them.
 CHANCE = 1e-4

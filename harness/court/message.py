@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.court.judge import Verdict
-from harness.court.statement import Statement
+from gammabar.harness.court.judge import Verdict
+from gammabar.harness.court.statement import Statement
 
 
 def explain(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
+from gammabar.harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
 
 HOLDS, DOUBT, ROUNDING, VIOLATED = "holds", "doubt", "rounding", "violated"
 
@@ -22,7 +22,7 @@ class Relation:
     allowance : float
         Equations between numbers that a solver computed in doubles hold up to the rounding errors
         that its arithmetic cannot avoid: a proved bound for them. For inequalities: a violation
-        up to this size (beyond the rounding of the run, see `harness.court.judge`) is no
+        up to this size (beyond the rounding of the run, see `gammabar.harness.court.judge`) is no
         refutation, only doubt.
     size : float
         Magnitude of the numbers that the two sides were computed from: rounding in the run is

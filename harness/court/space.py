@@ -21,7 +21,7 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
-from harness.court.numbers import (
+from gammabar.harness.court.numbers import (
     ROUNDOFF,
     SAFETY,
     TINY,
@@ -32,10 +32,10 @@ from harness.court.numbers import (
     sqrt,
     total,
 )
-from oracle.enclosure import kernel_balls
-from oracle.integers import integer_rows, largest_norm
-from oracle.rational import exact_rows, has_exact_kernel
-from problems import KernelProblem, MulticlassProblem, Problem, ProblemError
+from gammabar.oracle.enclosure import kernel_balls
+from gammabar.oracle.integers import integer_rows, largest_norm
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 
 Floats = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 Four decorators, one for each way in which a claim meets a run:
 
 `per_iterate`   about the iterates of a solver: a function ``(it, case)`` that returns relations
-                (`harness.court.relation`), or a class made with ``(case)`` that has
+                (`gammabar.harness.court.relation`), or a class made with ``(case)`` that has
                 ``update(it)``, called once per iterate from t = 0 on, and ``claim(it)``.
 `stopping`      about how soon a goal is reached: a function ``(case)`` that returns the limit.
 `direct`        about a problem, or about nothing but itself: a function ``(case)`` that yields
@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from harness.court.case import Case
-from harness.court.numbers import Trit
-from harness.court.relation import Relation
-from harness.court.view import View
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Trit
+from gammabar.harness.court.relation import Relation
+from gammabar.harness.court.view import View
 
 #: A predicate on the case: None if it is met, or else the reason why not.
 Assumption: TypeAlias = Callable[[Case], str | None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
-from harness.court.space import Floats, Space
+from gammabar.harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
+from gammabar.harness.court.space import Floats, Space
 
 
 class Vec:

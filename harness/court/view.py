@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from flint import arb
 
-from harness.court.numbers import (
+from gammabar.harness.court.numbers import (
     ROUNDOFF,
     SAFETY,
     Number,
@@ -31,13 +31,13 @@ from harness.court.numbers import (
     sqrt,
     total,
 )
-from harness.court.space import Floats, Space
-from harness.court.vectors import Vec
-from problems import Problem, SoftMin
+from gammabar.harness.court.space import Floats, Space
+from gammabar.harness.court.vectors import Vec
+from gammabar.problems import Problem, SoftMin
 
 if TYPE_CHECKING:
-    from harness.court.case import Case
-    from solvers import Iterate
+    from gammabar.harness.court.case import Case
+    from gammabar.solvers import Iterate
 
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class lazy(Generic[T]):
 class Fault(BaseException):
     """Ends a run before its time. No `Exception`, so that no solver can swallow it by accident.
 
-    ``failure`` is what `harness.court.judge.Verdict` says of the solver.
+    ``failure`` is what `gammabar.harness.court.judge.Verdict` says of the solver.
     """
 
     failure = "crashed"

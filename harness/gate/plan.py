@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.gate.compare import Gated
+from gammabar.harness.gate.compare import Gated
 
 #: Timings of the hot paths: each takes a few seconds.
 TIMES = (

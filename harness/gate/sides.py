@@ -14,7 +14,7 @@ from tempfile import TemporaryFile, mkdtemp
 from threading import Timer
 from typing import Any, Self
 
-from problems import ProblemError
+from gammabar.problems import ProblemError
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")

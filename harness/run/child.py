@@ -1,4 +1,4 @@
-"""A process that carries out tasks: ``python -m harness.run.child``, started by `harness.run.crew`.
+"""A process that carries out tasks, started by `gammabar.harness.run.crew`.
 
 Lines of JSON come in on stdin and go out on what was stdout; what a solver prints goes to stderr.
 It ends as soon as its parent does, in whatever way.
@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import Any
 
-from harness.run.limits import GRACE
+from gammabar.harness.run.limits import GRACE
 
 
 def main(dump: int) -> None:
@@ -53,8 +53,8 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
         return {}
     if "probe" in request:
         return _probe(request["probe"], request["code"])
-    from harness.run.task import Task
-    from harness.run.worker import perform, warm_up
+    from gammabar.harness.run.task import Task
+    from gammabar.harness.run.worker import perform, warm_up
 
     if "warm" in request:  # the heavy imports, which no time limit should count
         warm_up()
@@ -70,8 +70,8 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
 
 def _probe(text: str, code: str) -> dict[str, Any]:
     """Whether a user's solver can be loaded, and which one of the registry it stands for."""
-    from harness.solver_file import load
-    from problems import ProblemError
+    from gammabar.harness.solver_file import load
+    from gammabar.problems import ProblemError
 
     try:
         solver = load(text, code)

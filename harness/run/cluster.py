@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from harness.run.crew import Crew
-from harness.run.keys import whole
-from harness.run.task import Outcome, Task
-from problems import ProblemError
+from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.keys import whole
+from gammabar.harness.run.task import Outcome, Task
+from gammabar.problems import ProblemError
 
 #: Seconds to wait for the scheduler.
 CONNECT = 10

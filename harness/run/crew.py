@@ -20,12 +20,14 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
 
-from harness.run.limits import GRACE, out_of_time
-from harness.run.task import Outcome, Task
+import gammabar
+from gammabar.harness.run.limits import GRACE, out_of_time
+from gammabar.harness.run.task import Outcome, Task
 
 #: Seconds in which a process must have imported everything.
 START = 300.0
-_ROOT = Path(__file__).resolve().parent.parent.parent
+#: What must be on the path for `import gammabar`.
+_ROOT = Path(gammabar.__file__).resolve().parent.parent
 #: Every library that would start threads of its own.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
             "VECLIB_MAXIMUM_THREADS", "RAYON_NUM_THREADS")  # fmt: skip
@@ -40,7 +42,7 @@ class Hung(Exception):
 
 
 class Child:
-    """One process of `harness.run.child`.
+    """One process of `gammabar.harness.run.child`.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ class Child:
             environment |= dict.fromkeys(_THREADS, "1")
         # -P: a folder that happens to be called `problems` in the user's own must not be found.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "harness.run.child", str(self._dump.fileno())],
+            [sys.executable, "-P", "-m", "gammabar.harness.run.child", str(self._dump.fileno())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
             pass_fds=(self._dump.fileno(),),
         )  # fmt: skip
@@ -181,7 +183,7 @@ class Crew:
         self.close()
 
     def perform(self, task: Task) -> Outcome:
-        """Carry out a task, as `harness.run.worker.perform` does, whatever happens."""
+        """Carry out a task, as `gammabar.harness.run.worker.perform` does, whatever happens."""
         file = task.solver.rpartition(":")[0] if task.code is not None else ""
         start = monotonic()
         try:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any
 
-from harness.run.crew import Crew
-from harness.run.results import Result, results_of, settle
-from harness.run.store import Store
-from harness.run.task import Outcome, Task
+from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.results import Result, results_of, settle
+from gammabar.harness.run.store import Store
+from gammabar.harness.run.task import Outcome, Task
 
 #: Told of every trajectory when it is done.
 Tell = Callable[[list[Result]], None]
@@ -67,7 +67,7 @@ def run(
 
 
 def _keys(tasks: list[Task]) -> list[str]:
-    from harness.run.keys import key
+    from gammabar.harness.run.keys import key
 
     return [key(task) for task in tasks]
 
@@ -76,11 +76,11 @@ def _stream(
     todo: list[tuple[int, Task]], jobs: int, dask: str | None
 ) -> Generator[tuple[int, Outcome], None, None]:
     if dask is not None:
-        from harness.run.cluster import stream
+        from gammabar.harness.run.cluster import stream
 
         yield from stream(todo, dask)
     elif jobs == 1 and all(task.code is None for _, task in todo):
-        from harness.run.worker import perform, warm_up
+        from gammabar.harness.run.worker import perform, warm_up
 
         warm_up()
         for place, task in todo:

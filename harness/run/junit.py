@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
-from harness.run.results import Result
+from gammabar.harness.run.results import Result
 
 #: Characters that XML 1.0 does not have.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

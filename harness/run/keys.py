@@ -13,12 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.court.statement import Statement
-from harness.run.registry import find_statements
-from harness.run.task import Task
-from harness.run.texts import solver_name, split_problem
+import gammabar
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.run.registry import find_statements
+from gammabar.harness.run.task import Task
+from gammabar.harness.run.texts import solver_name, split_problem
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
+#: The folder of the package `gammabar`, whose links lead to the folders beside it.
+_ROOT = Path(gammabar.__file__).resolve().parent
 _PACKAGES = ("problems", "oracle", "solvers", "harness")
 #: Their results may differ in the last digit from version to version.
 _LIBRARIES = ("gammabar", "numpy", "scipy", "numba", "python-flint")
@@ -65,7 +67,7 @@ def _file(data: str) -> str | None:
 def _modules(task: Task) -> tuple[str, ...]:
     names = {name for one in find_statements(task.statements) for name in _homes(one)}
     if task.solver and task.code is None:
-        from solvers.registry import solver
+        from gammabar.solvers.registry import solver
 
         names.add(str(solver(solver_name(task.solver)).__module__))
     return tuple(sorted(names))
@@ -79,7 +81,7 @@ def _homes(statement: Statement) -> tuple[str, ...]:
     if path is None or f'"{statement.id}"' in path.read_text(encoding="utf-8"):
         return (name,)
     folder = _ROOT / "harness" / "statements"
-    return (name, *(f"harness.statements.{p.stem}" for p in sorted(folder.glob("*.py"))))
+    return (name, *(f"gammabar.harness.statements.{p.stem}" for p in sorted(folder.glob("*.py"))))
 
 
 @cache
@@ -97,7 +99,7 @@ def _versions() -> dict[str, str]:
 def source(modules: tuple[str, ...]) -> str:
     """The hash of modules and of all modules of the project that they import, in any way."""
     always = [path for pattern in _ALWAYS for path in _ROOT.glob(pattern)]
-    todo = [*modules, *(".".join(p.relative_to(_ROOT).with_suffix("").parts) for p in always)]
+    todo = [*modules, *(_name(path) for path in always)]
     found: dict[str, str] = {}
     while todo:
         name = todo.pop()
@@ -146,11 +148,17 @@ def _imports(tree: ast.AST, name: str, package: bool) -> Iterable[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
+def _name(path: Path) -> str:
+    """The module that a file is."""
+    return ".".join(("gammabar", *path.relative_to(_ROOT).with_suffix("").parts))
+
+
 @cache
 def _path(name: str) -> Path | None:
-    if name.partition(".")[0] not in _PACKAGES:
+    package, *parts = name.split(".")
+    if package != "gammabar" or not parts or parts[0] not in _PACKAGES:
         return None
-    base = _ROOT.joinpath(*name.split("."))
+    base = _ROOT.joinpath(*parts)
     for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():
             return path

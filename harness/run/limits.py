@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-from harness.court.view import Fault
+from gammabar.harness.court.view import Fault
 
 #: Seconds between the limit, at which a run is interrupted, and the end of its process.
 GRACE = 5.0
@@ -58,7 +58,7 @@ def time_limit(seconds: float, file: str) -> Iterator[None]:
     """Raise `OutOfTime` in this thread after so many seconds, wherever it then is.
 
     It works in the main thread alone, and not while compiled code keeps the interpreter: for that,
-    solvers of users run in processes of their own (`harness.run.crew`).
+    solvers of users run in processes of their own (`gammabar.harness.run.crew`).
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from harness.court.statement import Statement
-from harness.court.trial import Trial
-from harness.random_trials import random_trials
-from harness.run.registry import everything, find_sources, find_statements
-from harness.run.task import TIME_LIMIT, Task
-from harness.run.texts import open_solver, solver_name, split_problem
-from harness.statements import trials
-from problems import ProblemError
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.random_trials import random_trials
+from gammabar.harness.run.registry import everything, find_sources, find_statements
+from gammabar.harness.run.task import TIME_LIMIT, Task
+from gammabar.harness.run.texts import open_solver, solver_name, split_problem
+from gammabar.harness.statements import trials
+from gammabar.problems import ProblemError
 
 RUNS = ("iterates", "stopping")
 
@@ -40,7 +40,7 @@ class Request:
     limit : float
         Seconds for each trajectory.
     random : int or None
-        Instead of the plan, so many random trials (`harness.random_trials`).
+        Instead of the plan, so many random trials (`gammabar.harness.random_trials`).
     edges : bool
         Random trials on problems in special position.
     """
@@ -234,7 +234,7 @@ def _expected(statement: Statement, problem: str, planned: bool) -> str:
 
 def _missing(task: Task) -> Task:
     """Data sets that are not on this machine cannot be waited for."""
-    from problems.datasets import DATASETS, find
+    from gammabar.problems.datasets import DATASETS, find
 
     dataset = DATASETS.get(split_problem(task.problem)[0].partition(":")[0])
     if not task.planned or dataset is None or dataset.folder is None or find(dataset) is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from harness.court.statement import Statement
-from harness.oracle_plan import ORACLE_CHECKS
-from harness.statements import load_statements
-from problems import ProblemError
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.oracle_plan import ORACLE_CHECKS
+from gammabar.harness.statements import load_statements
+from gammabar.problems import ProblemError
 
 
 def everything() -> dict[str, Statement]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.court.judge import Verdict
-from harness.run.task import Outcome, Task
+from gammabar.harness.court.judge import Verdict
+from gammabar.harness.run.task import Outcome, Task
 
 VERDICTS = ("holds", "refuted", "undecided", "inapplicable")
 

@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 
-from harness.court.message import explain as explain_verdict
-from harness.output import print_table
-from harness.run.registry import everything
-from harness.run.results import VERDICTS, Result
+from gammabar.harness.court.message import explain as explain_verdict
+from gammabar.harness.output import print_table
+from gammabar.harness.run.registry import everything
+from gammabar.harness.run.results import VERDICTS, Result
 
 #: Verdicts as people read them, worst first.
 _ORDER = ("refuted", "undecided", "holds", "inapplicable")

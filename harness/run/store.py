@@ -15,9 +15,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Self
 
-from harness.run.results import Result
-from harness.run.task import Outcome, Task, verdict_from
-from problems import ProblemError
+from gammabar.harness.run.results import Result
+from gammabar.harness.run.task import Outcome, Task, verdict_from
+from gammabar.problems import ProblemError
 
 VERSION = 1
 #: Seconds to wait for another run that is writing.

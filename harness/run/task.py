@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from harness.court.judge import Verdict
+from gammabar.harness.court.judge import Verdict
 
 #: Seconds that a trajectory may take, unless the user says otherwise.
 TIME_LIMIT = 300.0
@@ -31,7 +31,7 @@ class Task:
     code : str or None
         The text of the user's file; None if the solver is one of the registry.
     iterations, seed : int
-        See `harness.court.trial.Trial`.
+        See `gammabar.harness.court.trial.Trial`.
     unit : bool
         Whether rows are divided by their largest norm.
     planned : bool

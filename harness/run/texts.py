@@ -15,7 +15,7 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
-from problems import Problem, ProblemError, load
+from gammabar.problems import Problem, ProblemError, load
 
 _SWITCHES = ("multiclass", "normalised")
 _VALUES = ("kernel", "label")
@@ -93,7 +93,7 @@ def open_solver(text: str) -> Any:
     >>> open_solver("dual-acceleration:loss=logistic,step=0.5").step
     0.5
     """
-    from solvers.registry import solver
+    from gammabar.solvers.registry import solver
 
     name, _, rest = text.partition(":")
     made = solver(name.strip())

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine, hear
-from harness.court.statement import Statement
-from harness.court.view import Fault, View
-from harness.run.limits import Crashed, Unfit, crashed, time_limit
-from harness.run.registry import everything, find_statements
-from harness.run.task import Outcome, Task
-from harness.run.texts import open_problem, open_solver
-from problems import Problem, ProblemError
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.view import Fault, View
+from gammabar.harness.run.limits import Crashed, Unfit, crashed, time_limit
+from gammabar.harness.run.registry import everything, find_statements
+from gammabar.harness.run.task import Outcome, Task
+from gammabar.harness.run.texts import open_problem, open_solver
+from gammabar.problems import Problem, ProblemError
 
 if TYPE_CHECKING:
-    from solvers import Iterate
+    from gammabar.solvers import Iterate
 
 
 def warm_up() -> None:
@@ -96,7 +96,7 @@ def _file(task: Task) -> str:
 def _solver(task: Task) -> Any:
     if task.code is None:
         return open_solver(task.solver)
-    from harness.solver_file import load
+    from gammabar.harness.solver_file import load
 
     return load(task.solver, task.code)
 
@@ -141,11 +141,11 @@ class Trajectory(Case):
         """What a user's solver yields, as an iterate that nobody changes any more."""
         from dataclasses import replace
 
-        from solvers import Iterate
+        from gammabar.solvers import Iterate
 
         if not isinstance(claimed, Iterate):
             kind = type(claimed).__name__
-            raise Crashed(f"iterates yields {kind}, not solvers.Iterate(t=…, w=…)")
+            raise Crashed(f"iterates yields {kind}, not gammabar.solvers.Iterate(t=…, w=…)")
         try:
             w = np.array(claimed.w, dtype=np.float64)
         except (TypeError, ValueError) as error:

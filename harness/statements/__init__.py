@@ -1,7 +1,7 @@
 """What the sources claim: one module per part of a source.
 
 A module registers its statements when it is imported (`harness.court.statement`), and names in
-``TRIALS`` the runs of the default plan that exercise them (`harness.court.trial`).
+``TRIALS`` the runs of the default plan that exercise them (`gammabar.harness.court.trial`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.court.statement import Statement
-    from harness.court.trial import Trial
+    from gammabar.harness.court.statement import Statement
+    from gammabar.harness.court.trial import Trial
 
 
 @cache
@@ -25,7 +25,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
 def load_statements() -> dict[str, Statement]:
     """Every statement by its id."""
-    from harness.court.statement import STATEMENTS
+    from gammabar.harness.court.statement import STATEMENTS
 
     _modules()
     return STATEMENTS

@@ -15,10 +15,10 @@ import numpy as np
 from flint import arb
 from scipy.special import expit
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, Number, ball, log, number, total
-from harness.court.space import Floats
-from harness.court.view import NotFinite, View
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, ball, log, number, total
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.view import NotFinite, View
 
 ALGORITHM_1 = "dual-acceleration"
 DUAL_FORM = "dual-acceleration-dual"

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from flint import arb_mat
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, number, total, upper
-from harness.court.space import Floats
-from harness.court.view import View
-from harness.statements._jst_method import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, Number, number, total, upper
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._jst_method import (
     delivered,
     exact_dual,
     loss_of,

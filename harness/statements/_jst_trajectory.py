@@ -4,7 +4,7 @@ Aᵀq_t with q_t = ∇ψ(Zw_t) comes from w_t itself. μ_t and ν_t are those th
 it does; Algorithm 1 does not, and then they follow from q_t by their definition, eq. (B.1). So the
 claims of Appendix C are about any solver, even one that yields nothing but t and w. For the
 exponential loss and a solver that delivers neither, all that is what Section 3.2 needs as well, and
-is taken from there (`harness.statements.jst_history`).
+is taken from there (`gammabar.harness.statements.jst_history`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, Number
-from harness.court.space import Floats
-from harness.court.vectors import Vec, weighted_sum
-from harness.court.view import View
-from harness.statements._jst_method import Logistic, delivered, loss_of, psi_of, smoothness
-from harness.statements.jst_history import Schedule, Sequences
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.vectors import Vec, weighted_sum
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._jst_method import Logistic, delivered, loss_of, psi_of, smoothness
+from gammabar.harness.statements.jst_history import Schedule, Sequences
 
 
 def combined(case: Case, q: Floats) -> Vec:

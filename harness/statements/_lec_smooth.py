@@ -11,11 +11,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, arb_mat
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, ball, between, number, sqrt, total, upper
-from harness.court.space import Floats, Space, space_of
-from problems import KernelProblem, Problem
-from solvers.smooth import Quadratic, RegularisedLogistic
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
+    ROUNDOFF,
+    Number,
+    ball,
+    between,
+    number,
+    sqrt,
+    total,
+    upper,
+)
+from gammabar.harness.court.space import Floats, Space, space_of
+from gammabar.problems import KernelProblem, Problem
+from gammabar.solvers.smooth import Quadratic, RegularisedLogistic
 
 Column: TypeAlias = Any  # an arb_mat with one column
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from harness.court.case import Case
-from harness.court.numbers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
     ROUNDOFF,
     TINY,
     Number,
@@ -26,10 +26,10 @@ from harness.court.numbers import (
     total,
     upper,
 )
-from harness.court.space import Floats, space_of
-from harness.statements._lec_smooth import Column, column, fault, length
-from problems import DenseProblem, KernelProblem, Problem, ProblemError
-from solvers.sgd import SGD
+from gammabar.harness.court.space import Floats, space_of
+from gammabar.harness.statements._lec_smooth import Column, column, fault, length
+from gammabar.problems import DenseProblem, KernelProblem, Problem, ProblemError
+from gammabar.solvers.sgd import SGD
 
 
 class FiniteSum:
@@ -172,7 +172,9 @@ def steerable(case: Case) -> str | None:
 def told(it: Any, name: str) -> Any:
     """What SGD must tell about an iterate."""
     if name not in it.extra:
-        raise ProblemError(f'an iterate of SGD must carry extra["{name}"], see solvers.SGD')
+        raise ProblemError(
+            f'an iterate of SGD must carry extra["{name}"], see gammabar.solvers.SGD'
+        )
     return it.extra[name]
 
 

@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse
 from flint import arb
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, total
-from harness.court.space import Floats
-from problems import DenseProblem, ProblemError, SparseProblem
-from solvers.adaboost import AdaBoost
-from solvers.stumps import BestStump
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, Number, total
+from gammabar.harness.court.space import Floats
+from gammabar.problems import DenseProblem, ProblemError, SparseProblem
+from gammabar.solvers.adaboost import AdaBoost
+from gammabar.solvers.stumps import BestStump
 
 #: Rounds on problems that a case brings, and on the data below.
 ROUNDS, FEW = 150, 60
@@ -201,7 +201,9 @@ def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, st
     lacks = [name for name in ("dual", "hypotheses", "votes") if told.get(name) is None]
     lacks += [name for name in NAMES if name not in after.extra]
     if lacks:
-        raise ProblemError(f"an iterate of AdaBoost must carry {lacks[0]}, see solvers.AdaBoost")
+        raise ProblemError(
+            f"an iterate of AdaBoost must carry {lacks[0]}, see gammabar.solvers.AdaBoost"
+        )
     h = np.asarray(after.hypotheses[-1](X))
     if h.shape != y.shape or not (np.abs(h) == 1).all():
         return h, f"h_{t} is no function to −1 and +1"

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from harness.court.case import Case
-from harness.court.numbers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
     ROUNDOFF,
     SAFETY,
     Number,
@@ -27,14 +27,14 @@ from harness.court.numbers import (
     sqrt,
     total,
 )
-from harness.court.space import Floats
-from harness.court.statement import Assumption
-from harness.court.vectors import Vec
-from harness.court.view import NotFinite, View
-from harness.statements._rp_margin import signed_normalised
-from oracle.integers import largest_norm, smallest_norm
-from oracle.rational import exact_rows, has_exact_kernel
-from problems import KernelProblem, MulticlassProblem
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import Assumption
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import NotFinite, View
+from gammabar.harness.statements._rp_margin import signed_normalised
+from gammabar.oracle.integers import largest_norm, smallest_norm
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.problems import KernelProblem, MulticlassProblem
 
 SOURCE = "Ramdas and Peña (2015)"
 #: Rows that an exact Gram matrix, or a distance to the witnesses, is computed for.

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import number, smallest
-from harness.court.relation import Relation, at_most
-from oracle.rational import exact_rows, has_exact_kernel
-from problems import KernelProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import number, smallest
+from gammabar.harness.court.relation import Relation, at_most
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.problems import KernelProblem
 
 Weights = list[Fraction]
 

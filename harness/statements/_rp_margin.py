@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from oracle.integers import integer_rows
-from oracle.signed import signed_margin
-from problems import Problem, ProblemError
+from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.signed import signed_margin
+from gammabar.problems import Problem, ProblemError
 
 #: Bits that the entries of normalised rows are rounded to where they are not rational.
 BITS = 60

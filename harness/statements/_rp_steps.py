@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, TINY, number
-from harness.court.relation import Relation, below, equal, fact
-from harness.court.space import Floats
-from harness.court.vectors import Vec
-from harness.court.view import View
-from harness.statements._rp import pull
-from problems import KernelProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY, number
+from gammabar.harness.court.relation import Relation, below, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._rp import pull
+from gammabar.problems import KernelProblem
 
 
 class Walk:

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number, upper
-from harness.court.space import Floats, Space
-from harness.court.vectors import Vec
-from harness.court.view import View
-from oracle.integers import integer_rows
-from problems import DenseProblem, Problem, SparseProblem, load
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number, upper
+from gammabar.harness.court.space import Floats, Space
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.oracle.integers import integer_rows
+from gammabar.problems import DenseProblem, Problem, SparseProblem, load
 
 SOURCE = "Tyurin (2024)"
 

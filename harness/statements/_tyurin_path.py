@@ -40,8 +40,8 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from harness.court.case import Case
-from harness.court.numbers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
     LEVELS,
     ROUNDOFF,
     SAFETY,
@@ -52,10 +52,10 @@ from harness.court.numbers import (
     total,
     working,
 )
-from harness.court.space import Floats
-from harness.court.vectors import Vec
-from harness.court.view import View
-from harness.statements._tyurin import Mask, combination, floats, per_sum
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._tyurin import Mask, combination, floats, per_sum
 
 #: Rows for which a score that doubles cannot tell from 0 is computed exactly.
 MOST = 400

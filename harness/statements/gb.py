@@ -5,13 +5,13 @@ The proofs are in docs/own-results.md.
 
 from __future__ import annotations
 
-from harness.court.case import Case
-from harness.court.relation import Relation, at_most
-from harness.court.statement import per_iterate, separable
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements.jst_history import BOTH_FORMS
-from harness.statements.jst_margin import THEOREM
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.relation import Relation, at_most
+from gammabar.harness.court.statement import per_iterate, separable
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements.jst_history import BOTH_FORMS
+from gammabar.harness.statements.jst_margin import THEOREM
 
 
 @per_iterate(

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, Number, exp, log, number, sqrt
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import has, option, per_iterate
-from harness.court.trial import Trial
-from harness.court.vectors import Vec
-from harness.court.view import View
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, exp, log, number, sqrt
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import has, option, per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
 
 TRIALS = (
     Trial("gradient-descent", "planted:n=60,d=6,gamma=0.1,seed=4", 60),

@@ -11,15 +11,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb_series
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, Number, ball, exp, number, precision, total
-from harness.court.numbers import upper as bound_of
-from harness.court.relation import Relation, equal
-from harness.court.statement import direct, option, per_iterate
-from harness.court.trial import Trial
-from harness.court.vectors import Vec, scaled
-from harness.court.view import View
-from harness.statements.jst_history import same_vector
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
+    ROUNDOFF,
+    SAFETY,
+    Number,
+    ball,
+    exp,
+    number,
+    precision,
+    total,
+)
+from gammabar.harness.court.numbers import upper as bound_of
+from gammabar.harness.court.relation import Relation, equal
+from gammabar.harness.court.statement import direct, option, per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec, scaled
+from gammabar.harness.court.view import View
+from gammabar.harness.statements.jst_history import same_vector
 
 
 class Loss(NamedTuple):

@@ -11,12 +11,12 @@ from fractions import Fraction
 from functools import cached_property
 from operator import mul
 
-from harness.court.case import Case
-from harness.court.numbers import sqrt
-from harness.court.relation import Relation, equal, fact
-from harness.court.statement import direct, separable
-from oracle.rational import exact_rows, has_exact_kernel
-from problems import KernelProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import sqrt
+from gammabar.harness.court.relation import Relation, equal, fact
+from gammabar.harness.court.statement import direct, separable
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.problems import KernelProblem
 
 ABOUT_DATA = "it is about the data, not about a solver"
 SEPARABLE = (

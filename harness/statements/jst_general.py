@@ -12,15 +12,15 @@ from math import prod
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, log, number, total
-from harness.court.relation import Relation, at_least, at_most, equal, fact
-from harness.court.space import Floats
-from harness.court.statement import direct, per_iterate
-from harness.court.trial import Trial
-from harness.court.vectors import Vec, weighted_sum
-from harness.court.view import View
-from harness.statements._jst_method import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, Number, log, number, total
+from gammabar.harness.court.relation import Relation, at_least, at_most, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import direct, per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec, weighted_sum
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._jst_method import (
     ALGORITHM_1,
     DUAL_FORM,
     accelerated,
@@ -37,8 +37,8 @@ from harness.statements._jst_method import (
     start_potential,
     starts_at_one,
 )
-from harness.statements._jst_trajectory import Trajectory, Vectors
-from harness.statements.jst_history import Sequences
+from gammabar.harness.statements._jst_trajectory import Trajectory, Vectors
+from gammabar.harness.statements.jst_history import Sequences
 
 SOLVERS = (ALGORITHM_1, DUAL_FORM)
 

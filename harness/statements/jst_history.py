@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number
-from harness.court.relation import Relation, equal, fact
-from harness.court.space import Floats
-from harness.court.statement import option
-from harness.court.vectors import Vec, scaled, weighted_sum
-from harness.court.view import View
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number
+from gammabar.harness.court.relation import Relation, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import option
+from gammabar.harness.court.vectors import Vec, scaled, weighted_sum
+from gammabar.harness.court.view import View
 
 BOTH_FORMS = ("dual-acceleration", "dual-acceleration-dual")
 

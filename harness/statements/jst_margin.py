@@ -6,13 +6,13 @@ norms are the same.
 
 from __future__ import annotations
 
-from harness.court.case import Case
-from harness.court.numbers import Number, Trit, log, sqrt
-from harness.court.relation import Relation, at_most
-from harness.court.statement import per_iterate, separable, stopping
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements.jst_history import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, Trit, log, sqrt
+from gammabar.harness.court.relation import Relation, at_most
+from gammabar.harness.court.statement import per_iterate, separable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements.jst_history import (
     BOTH_FORMS,
     Sequences,
     accelerated,

@@ -13,13 +13,13 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, number, total, upper
-from harness.court.relation import Relation, at_most, equal
-from harness.court.statement import direct, per_iterate
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._jst_method import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, Number, number, total, upper
+from gammabar.harness.court.relation import Relation, at_most, equal
+from gammabar.harness.court.statement import direct, per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._jst_method import (
     DUAL_FORM,
     accelerated,
     distance_from_start,
@@ -31,7 +31,7 @@ from harness.statements._jst_method import (
     smooth,
     step,
 )
-from harness.statements._jst_mirror import Mirror, dot, last_step
+from gammabar.harness.statements._jst_mirror import Mirror, dot, last_step
 
 TRIALS = (
     Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),

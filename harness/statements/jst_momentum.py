@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, TINY
-from harness.court.relation import Relation, fact
-from harness.court.space import LinearSpace
-from harness.court.statement import per_iterate
-from harness.court.vectors import Vec, weighted_sum
-from harness.court.view import View
-from harness.statements.jst_history import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY
+from gammabar.harness.court.relation import Relation, fact
+from gammabar.harness.court.space import LinearSpace
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.vectors import Vec, weighted_sum
+from gammabar.harness.court.view import View
+from gammabar.harness.statements.jst_history import (
     BOTH_FORMS,
     Sequences,
     accelerated,

@@ -14,16 +14,26 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from harness.court.case import Case
-from harness.court.numbers import SAFETY, Number, ball, exp, log, number, precision, sqrt, total
-from harness.court.relation import Relation, at_most, equal
-from harness.court.statement import direct, per_iterate, separable
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements.jst_history import BOTH_FORMS
-from harness.statements.jst_margin import THEOREM, rate
-from oracle.integers import integer_rows
-from problems import MulticlassProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
+    SAFETY,
+    Number,
+    ball,
+    exp,
+    log,
+    number,
+    precision,
+    sqrt,
+    total,
+)
+from gammabar.harness.court.relation import Relation, at_most, equal
+from gammabar.harness.court.statement import direct, per_iterate, separable
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements.jst_history import BOTH_FORMS
+from gammabar.harness.statements.jst_margin import THEOREM, rate
+from gammabar.oracle.integers import integer_rows
+from gammabar.problems import MulticlassProblem
 
 
 def multiclass(case: Case) -> str | None:

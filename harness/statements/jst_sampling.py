@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from harness.court.case import Case
-from harness.court.numbers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
     LEVELS,
     ROUNDOFF,
     SAFETY,
@@ -27,13 +27,13 @@ from harness.court.numbers import (
     sqrt,
     working,
 )
-from harness.court.relation import Relation, at_most
-from harness.court.space import Floats
-from harness.court.statement import randomised, separable
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._jst_method import few_rows
-from problems.base import soften
+from gammabar.harness.court.relation import Relation, at_most
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import randomised, separable
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._jst_method import few_rows
+from gammabar.problems.base import soften
 
 SOLVER = "adaptive-sampling"
 
@@ -118,7 +118,7 @@ def _sums(case: Case, weights: Floats) -> tuple[Number, Number]:
 
 def _method(case: Case, theta: float) -> Any:
     """The solver on trial (by default that of the registry) with the step θ and no momentum."""
-    from solvers.registry import solver
+    from gammabar.solvers.registry import solver
 
     method = solver(SOLVER)() if case.solver is None else case.solver
     options = {"step": theta, "momentum": False}

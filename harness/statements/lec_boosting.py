@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
     ROUNDOFF,
     TINY,
     Number,
@@ -27,10 +27,10 @@ from harness.court.numbers import (
     sqrt,
     upper,
 )
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import direct
-from harness.court.trial import Trial
-from harness.statements._lec_votes import (
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._lec_votes import (
     Round,
     Session,
     constant,
@@ -40,7 +40,7 @@ from harness.statements._lec_votes import (
     solver_of,
     stumps,
 )
-from problems import DenseProblem
+from gammabar.problems import DenseProblem
 
 #: Everything here is direct: an iterate of AdaBoost is a vote, not a point of the space of w.
 TRIALS: tuple[Trial, ...] = ()

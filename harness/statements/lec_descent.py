@@ -11,13 +11,21 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, TINY, Number, exp, number, sqrt, upper
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import direct
-from harness.court.trial import Trial
-from harness.statements._lec_smooth import Column, Target, column, fault, length, small, targets
-from solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, TINY, Number, exp, number, sqrt, upper
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._lec_smooth import (
+    Column,
+    Target,
+    column,
+    fault,
+    length,
+    small,
+    targets,
+)
+from gammabar.solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
 
 #: Everything here is direct: these solvers run on functions, which the statements bring.
 TRIALS: tuple[Trial, ...] = ()

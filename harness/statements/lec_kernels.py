@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF
-from harness.court.relation import Relation, equal, fact
-from harness.court.statement import direct
-from harness.court.trial import Trial
-from harness.statements._lec_exact import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF
+from gammabar.harness.court.relation import Relation, equal, fact
+from gammabar.harness.court.statement import direct
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._lec_exact import (
     factor,
     matrix,
     nonnegative_form,
@@ -27,8 +27,8 @@ from harness.statements._lec_exact import (
     rational,
     symmetric,
 )
-from solvers import kernel_algebra
-from solvers.kernel_algebra import CommonCharacters, Composed, Linear, RankOne, Square
+from gammabar.solvers import kernel_algebra
+from gammabar.solvers.kernel_algebra import CommonCharacters, Composed, Linear, RankOne, Square
 
 TRIALS: tuple[Trial, ...] = ()
 

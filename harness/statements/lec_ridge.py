@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from flint import arb_mat, fmpq, fmpq_mat
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, TINY, Number, number, total, upper
-from harness.court.relation import Relation, equal, fact
-from harness.court.space import space_of
-from harness.court.statement import direct
-from harness.court.trial import Trial
-from harness.statements._lec_exact import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, TINY, Number, number, total, upper
+from gammabar.harness.court.relation import Relation, equal, fact
+from gammabar.harness.court.space import space_of
+from gammabar.harness.court.statement import direct
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._lec_exact import (
     identity,
     is_zero,
     matrix,
@@ -24,9 +24,9 @@ from harness.statements._lec_exact import (
     rational,
     vector,
 )
-from harness.statements._lec_smooth import column, inner, length, small
-from problems import DenseProblem, Kernel, KernelProblem
-from solvers.ridge import KernelRidge
+from gammabar.harness.statements._lec_smooth import column, inner, length, small
+from gammabar.problems import DenseProblem, Kernel, KernelProblem
+from gammabar.solvers.ridge import KernelRidge
 
 #: Everything here is direct: ridge regression has no iterates.
 TRIALS: tuple[Trial, ...] = ()

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.judge import CHANCE
-from harness.court.numbers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import CHANCE
+from gammabar.harness.court.numbers import (
     ROUNDOFF,
     TINY,
     Number,
@@ -35,11 +35,11 @@ from harness.court.numbers import (
     total,
     upper,
 )
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import direct, separable
-from harness.court.trial import Trial
-from harness.statements._lec_smooth import column, fault, length, small
-from harness.statements._lec_sums import (
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct, separable
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._lec_smooth import column, fault, length, small
+from gammabar.harness.statements._lec_sums import (
     TASKS,
     FiniteSum,
     column_mean,
@@ -49,7 +49,7 @@ from harness.statements._lec_sums import (
     steerable,
     told,
 )
-from problems import DenseProblem
+from gammabar.problems import DenseProblem
 
 #: Everything here is direct: the statements choose paths, horizons and functions.
 TRIALS: tuple[Trial, ...] = ()

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from harness.court.case import Case
-from harness.court.numbers import Number, exp, log, number, total
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import direct
-from harness.statements._rp import SOURCE
-from harness.statements._rp_gram import ordered
-from harness.statements._rp_margin import INSEPARABLE, centres, dot, gram_of
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, exp, log, number, total
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct
+from gammabar.harness.statements._rp import SOURCE
+from gammabar.harness.statements._rp_gram import ordered
+from gammabar.harness.statements._rp_margin import INSEPARABLE, centres, dot, gram_of
 
 
 def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:

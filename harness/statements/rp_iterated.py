@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.court.case import Case
-from harness.court.numbers import Number, Trit, log, number, sqrt
-from harness.court.relation import Relation, at_most, below, fact
-from harness.court.space import Floats
-from harness.court.statement import per_iterate
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._rp import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, Trit, log, number, sqrt
+from gammabar.harness.court.relation import Relation, at_most, below, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._rp import (
     SOURCE,
     above_margin,
     below_margin,

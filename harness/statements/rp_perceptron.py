@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import Number, Trit, between, number, sqrt
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.statement import direct, separable, stopping
-from harness.court.trial import Trial
-from harness.statements._rp import SOURCE, inverse_square, norm_one
-from harness.statements._rp_margin import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, Trit, between, number, sqrt
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct, separable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._rp import SOURCE, inverse_square, norm_one
+from gammabar.harness.statements._rp_margin import (
     INSEPARABLE,
     SEPARABLE,
     dot,
     integers_of,
     signed_normalised,
 )
-from oracle import solve
-from oracle.integers import integer_rows
-from oracle.signed import signed_margin
-from problems import DenseProblem, Kernel, KernelProblem, SparseProblem
+from gammabar.oracle import solve
+from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.signed import signed_margin
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
 
 TRIALS = (
     Trial("perceptron", "planted:n=60,d=5,gamma=0.15,seed=0"),

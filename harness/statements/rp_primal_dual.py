@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import Number, Trit, number, sqrt
-from harness.court.relation import Relation, at_most
-from harness.court.space import Floats
-from harness.court.statement import per_iterate, stopping
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._rp import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, Trit, number, sqrt
+from gammabar.harness.court.relation import Relation, at_most
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._rp import (
     SOURCE,
     Witnesses,
     above_margin,

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from harness.court.case import Case
-from harness.court.numbers import Number, Trit, number, sqrt
-from harness.court.relation import Relation, at_most, below, equal, fact
-from harness.court.statement import direct, per_iterate, separable, stopping
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._rp import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, Trit, number, sqrt
+from gammabar.harness.court.relation import Relation, at_most, below, equal, fact
+from gammabar.harness.court.statement import direct, per_iterate, separable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._rp import (
     SOURCE,
     entropy_gap,
     entropy_loss,
@@ -24,7 +24,7 @@ from harness.statements._rp import (
     tells,
     weights_of,
 )
-from harness.statements._rp_gram import (
+from gammabar.harness.statements._rp_gram import (
     Gram,
     absolute,
     distributions,

@@ -1,6 +1,6 @@
 """The project's own checks that the smoothed methods do what is printed (Algorithms 4, 6 and 7).
 
-As in `harness.statements.rp_steps`, each step is recomputed from the iterate before it.
+As in `gammabar.harness.statements.rp_steps`, each step is recomputed from the iterate before it.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, number
-from harness.court.relation import Relation, at_most, below, equal, fact
-from harness.court.space import Floats
-from harness.court.statement import per_iterate
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._rp import SOURCE, nearest, square, tells, uniform, weights_of
-from harness.statements._rp_steps import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, number
+from gammabar.harness.court.relation import Relation, at_most, below, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._rp import SOURCE, nearest, square, tells, uniform, weights_of
+from gammabar.harness.statements._rp_steps import (
     Walk,
     carried,
     ended,

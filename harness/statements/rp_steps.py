@@ -11,16 +11,16 @@ import math
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, SAFETY, Number, number
-from harness.court.relation import Relation, at_least, at_most, equal, fact
-from harness.court.space import Floats
-from harness.court.statement import per_iterate
-from harness.court.trial import Trial
-from harness.court.vectors import Vec
-from harness.court.view import View
-from harness.statements._rp import SOURCE, square, tells, uniform, weights_of
-from harness.statements._rp_steps import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, number
+from gammabar.harness.court.relation import Relation, at_least, at_most, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._rp import SOURCE, square, tells, uniform, weights_of
+from gammabar.harness.statements._rp_steps import (
     Walk,
     carried,
     ended,
@@ -31,7 +31,7 @@ from harness.statements._rp_steps import (
     tied,
     went_on,
 )
-from problems import KernelProblem
+from gammabar.problems import KernelProblem
 
 TRIALS = (
     Trial("normalized-perceptron", "gaussian:n=50,d=5,seed=1,separable=1", 60),

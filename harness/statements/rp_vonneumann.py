@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from harness.court.case import Case
-from harness.court.numbers import Trit, number
-from harness.court.relation import Relation, fact
-from harness.court.statement import direct, inseparable, stopping
-from harness.court.trial import Trial
-from harness.statements._rp import SOURCE, certifies, norm_one, small, tells, weights_of
-from harness.statements._rp_gram import Gram, ordered
-from harness.statements._rp_margin import INSEPARABLE, centres, dot, gram_of, integers_of
-from oracle.rational import exact_rows, has_exact_kernel
-from oracle.signed import signed_margin
-from problems import KernelProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Trit, number
+from gammabar.harness.court.relation import Relation, fact
+from gammabar.harness.court.statement import direct, inseparable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._rp import SOURCE, certifies, norm_one, small, tells, weights_of
+from gammabar.harness.statements._rp_gram import Gram, ordered
+from gammabar.harness.statements._rp_margin import INSEPARABLE, centres, dot, gram_of, integers_of
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.oracle.signed import signed_margin
+from gammabar.problems import KernelProblem
 
 TRIALS = (
     Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),

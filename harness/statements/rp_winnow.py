@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import Number, between, log, number
-from harness.court.statement import stopping
-from harness.court.trial import Trial
-from harness.statements._rp import SOURCE
-from oracle.integers import integer_rows
-from oracle.l1 import solve_l1
-from problems import DenseProblem, SparseProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, between, log, number
+from gammabar.harness.court.statement import stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.statements._rp import SOURCE
+from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.l1 import solve_l1
+from gammabar.problems import DenseProblem, SparseProblem
 
 TRIALS = (
     Trial("winnow", "planted:n=40,d=6,gamma=0.05,seed=0,rotate=0"),

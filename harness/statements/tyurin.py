@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.court.case import Case
-from harness.court.numbers import Number, exp, log, number, sqrt, total
-from harness.court.relation import Relation, at_least, at_most, equal, fact
-from harness.court.statement import Assumption, direct, per_iterate, separable, stopping
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._tyurin import SOURCE, Logistic, has_step, linear, same_data, step_of
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, exp, log, number, sqrt, total
+from gammabar.harness.court.relation import Relation, at_least, at_most, equal, fact
+from gammabar.harness.court.statement import Assumption, direct, per_iterate, separable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._tyurin import (
+    SOURCE,
+    Logistic,
+    has_step,
+    linear,
+    same_data,
+    step_of,
+)
 
 # Theorems 3.3, 5.2, 5.3 and 6.1: upper bounds
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, ball, exp, middle, number
-from harness.court.relation import Relation, at_most
-from harness.court.space import Floats
-from harness.court.statement import per_iterate, separable
-from harness.court.trial import Trial
-from harness.court.vectors import Vec
-from harness.court.view import View
-from harness.statements._tyurin import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, Number, ball, exp, middle, number
+from gammabar.harness.court.relation import Relation, at_most
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate, separable
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._tyurin import (
     SOURCE,
     Logistic,
     combination,
@@ -32,8 +32,8 @@ from harness.statements._tyurin import (
     method_of,
     per_sum,
 )
-from harness.statements._tyurin_path import NormalizedRate, Rate
-from oracle.integers import integer_rows
+from gammabar.harness.statements._tyurin_path import NormalizedRate, Rate
+from gammabar.oracle.integers import integer_rows
 
 # Theorem 3.2
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.court.case import Case
-from harness.court.numbers import ROUNDOFF, Number, ball, number, upper
-from harness.court.relation import Relation, at_most, equal, fact
-from harness.court.space import Floats
-from harness.court.statement import per_iterate
-from harness.court.trial import Trial
-from harness.court.vectors import Vec
-from harness.court.view import View
-from harness.statements._tyurin import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, Number, ball, number, upper
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._tyurin import (
     SOURCE,
     Logistic,
     combination,

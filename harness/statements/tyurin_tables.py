@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit
 
-from harness.court.case import Case
-from harness.court.relation import Relation, at_most, below
-from harness.court.statement import Assumption, direct, per_iterate
-from harness.court.trial import Trial
-from harness.court.view import View
-from harness.statements._tyurin import SOURCE, has_step, linear, method_of, same_data
-from problems import Problem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.relation import Relation, at_most, below
+from gammabar.harness.court.statement import Assumption, direct, per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.view import View
+from gammabar.harness.statements._tyurin import SOURCE, has_step, linear, method_of, same_data
+from gammabar.problems import Problem
 
 #: Method and step → printed count.
 Table = dict[tuple[str, float], int]

@@ -10,13 +10,28 @@ import numpy as np
 import pytest
 from flint import arb
 
-from harness.court.case import Case
-from harness.court.judge import clopper_pearson, examine, hear
-from harness.court.numbers import number, sqrt
-from harness.court.relation import Relation, at_least, at_most, below, equal, fact, run_rounding
-from harness.court.statement import STATEMENTS, Statement, direct, per_iterate, separable, stopping
-from problems import from_arrays, load
-from solvers import DualAcceleration, Iterate
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import clopper_pearson, examine, hear
+from gammabar.harness.court.numbers import number, sqrt
+from gammabar.harness.court.relation import (
+    Relation,
+    at_least,
+    at_most,
+    below,
+    equal,
+    fact,
+    run_rounding,
+)
+from gammabar.harness.court.statement import (
+    STATEMENTS,
+    Statement,
+    direct,
+    per_iterate,
+    separable,
+    stopping,
+)
+from gammabar.problems import from_arrays, load
+from gammabar.solvers import DualAcceleration, Iterate
 
 SQUARE = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
 
@@ -348,7 +363,7 @@ def test_a_claim_may_wait_for_a_longer_run(registered):
 
 def test_a_violation_stays_one_where_no_exact_arithmetic_is_possible(registered, monkeypatch):
     """Kernels with many rows have no exact Gram matrix: what level 0 proves is still proved."""
-    from harness.court.space import KernelSpace, TooLarge
+    from gammabar.harness.court.space import KernelSpace, TooLarge
 
     def refuse(self):
         raise TooLarge("too many rows")

@@ -11,13 +11,13 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.court.case import Case
-from harness.court.numbers import LEVELS, exp, log, number, sqrt, total, working
-from harness.court.space import space_of
-from harness.court.vectors import Vec
-from harness.court.view import View
-from problems import from_arrays
-from solvers import Iterate
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import LEVELS, exp, log, number, sqrt, total, working
+from gammabar.harness.court.space import space_of
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.problems import from_arrays
+from gammabar.solvers import Iterate
 
 GEOMETRIES = ("dense", "single", "integer", "sparse", "multiclass", "linear", "poly", "rbf",
               "normalised")  # fmt: skip

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from harness.bench.overhead import spoken_of
-from harness.court import case as court_case
-from harness.court.case import Case
-from harness.court.judge import hear
-from harness.court.relation import at_most
-from harness.court.statement import STATEMENTS, Statement, per_iterate
-from harness.run.limits import Crashed
-from harness.run.texts import open_problem
-from problems import DenseProblem, from_arrays, load
-from solvers import DualAcceleration, Iterate
+from gammabar.harness.bench.overhead import spoken_of
+from gammabar.harness.court import case as court_case
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import hear
+from gammabar.harness.court.relation import at_most
+from gammabar.harness.court.statement import STATEMENTS, Statement, per_iterate
+from gammabar.harness.run.limits import Crashed
+from gammabar.harness.run.texts import open_problem
+from gammabar.problems import DenseProblem, from_arrays, load
+from gammabar.solvers import DualAcceleration, Iterate
 
 SQUARE = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
 

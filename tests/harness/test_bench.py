@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.bench import (
+from gammabar.harness.bench import (
     SECTIONS,
     contest,
     document,
@@ -29,9 +29,9 @@ from harness.bench import (
     pages,
     table,
 )
-from harness.bench.contest import Entry, Field, interleaved, race
-from harness.cli import main
-from problems import ProblemError, load
+from gammabar.harness.bench.contest import Entry, Field, interleaved, race
+from gammabar.harness.cli import main
+from gammabar.problems import ProblemError, load
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "planted:n=60,d=5,gamma=0.2,seed=0"

@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from harness.cli import main
+from gammabar.harness.cli import main
 
 
 @pytest.fixture
@@ -43,9 +43,8 @@ def refused(gammabar):
 
 
 def test_help_names_every_command_without_importing_numpy():
-    code = (
-        "import sys; from harness.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
-    )
+    code = "import sys; from gammabar.harness.cli import main\n"
+    code += "try: main(['--help'])\nexcept SystemExit: pass\n"
     code += "print([m for m in ('numpy', 'flint', 'cvxpy', 'numba', 'rich') if m in sys.modules])"
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -281,7 +280,7 @@ def test_a_certificate_that_cannot_be_written(refused, tmp_path):
 def test_a_full_disk_is_one_sentence():
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "harness", "oracle", "iris:0,1", "--json"],
+            [sys.executable, "-m", "gammabar", "oracle", "iris:0,1", "--json"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert run.returncode == 2

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.court.judge import Verdict
-from harness.court.relation import at_most, fact
-from harness.court.statement import STATEMENTS, direct, per_iterate
-from harness.run import crew as crew_module
-from harness.run import engine
-from harness.run.crew import Crew
-from harness.run.results import Result, settle, summarise
-from harness.run.task import Outcome, Task
-from harness.run.worker import perform, warm_up
-from harness.statements import load_statements
+from gammabar.harness.court.judge import Verdict
+from gammabar.harness.court.relation import at_most, fact
+from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate
+from gammabar.harness.run import crew as crew_module
+from gammabar.harness.run import engine
+from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.results import Result, settle, summarise
+from gammabar.harness.run.task import Outcome, Task
+from gammabar.harness.run.worker import perform, warm_up
+from gammabar.harness.statements import load_statements
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 
@@ -30,8 +30,8 @@ from itertools import count, repeat
 
 import numpy as np
 
-from problems import ProblemError
-from solvers import Iterate
+from gammabar.problems import ProblemError
+from gammabar.solvers import Iterate
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def test_a_solver_of_a_user_is_judged_like_ours():
         ("Ends", "crashed", ["end after t = 1", "halt"]),
         ("Empty", "crashed", ["before the first"]),
         ("Returns", "crashed", ["TypeError", "NoneType"]),
-        ("Tuples", "crashed", ["yields tuple, not solvers.Iterate"]),
+        ("Tuples", "crashed", ["yields tuple, not gammabar.solvers.Iterate"]),
         ("Miscounts", "crashed", ["count 0, 1, 2"]),
         ("Sleeps", "timeout", ["no end within 0.5 s", place("Sleeps", "time.sleep")]),
         ("Loops", "timeout", ["no end within 0.5 s", "in act"]),
@@ -352,7 +352,7 @@ def test_processes_that_work_side_by_side_use_one_thread_each(crew):
     act = "def act(self, t, w):\n        "
     told = "raise ValueError(threads(), os.environ['OPENBLAS_NUM_THREADS'])"
     code = CODE.replace(
-        act, f"{act}from problems._stripes import threads\n        {told}\n        ", 1
+        act, f"{act}from gammabar.problems._stripes import threads\n        {told}\n        ", 1
     )
     (verdict,) = crew.perform(task("Right", code=code)).verdicts
     assert "ValueError: (1, '1')" in verdict.reason
@@ -394,7 +394,7 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
     assert sorted(map(str, plain([r for group in told for r in group]))) == sorted(
         map(str, plain(results))
     )
-    left = [p for p in psutil.Process().children() if "harness.run.child" in p.cmdline()]
+    left = [p for p in psutil.Process().children() if "gammabar.harness.run.child" in p.cmdline()]
     assert len(left) <= 1  # that of the fixture
 
 

@@ -6,17 +6,17 @@ import dataclasses
 
 import pytest
 
-from harness.run import cluster, engine
-from harness.run.store import Store
-from harness.run.task import Task
-from problems import ProblemError
+from gammabar.harness.run import cluster, engine
+from gammabar.harness.run.store import Store
+from gammabar.harness.run.task import Task
+from gammabar.problems import ProblemError
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 QUITS = """
 import os
-from solvers import Iterate
+from gammabar.solvers import Iterate
 class Mine:
     def iterates(self, problem, rng):
         yield Iterate(0, problem.origin())

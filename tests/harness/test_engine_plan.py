@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness.court.relation import fact
-from harness.court.statement import STATEMENTS, direct, per_iterate, randomised, stopping
-from harness.court.trial import Trial
-from harness.run import plan
-from harness.run.plan import Request, make_plan
-from harness.statements import load_statements
-from problems import ProblemError
+from gammabar.harness.court.relation import fact
+from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate, randomised, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.run import plan
+from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.statements import load_statements
+from gammabar.problems import ProblemError
 
 TRIALS = (
     Trial("gradient-descent", "iris:0,1", 50),

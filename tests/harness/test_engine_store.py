@@ -14,16 +14,16 @@ import time
 
 import pytest
 
-from harness.run import engine, keys
-from harness.run.plan import Request, make_plan
-from harness.run.results import Result
-from harness.run.store import VERSION, Store
-from harness.run.task import Outcome, Task
-from harness.run.worker import perform
-from problems import ProblemError
+from gammabar.harness.run import engine, keys
+from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.results import Result
+from gammabar.harness.run.store import VERSION, Store
+from gammabar.harness.run.task import Outcome, Task
+from gammabar.harness.run.worker import perform
+from gammabar.problems import ProblemError
 
 BROKEN = """
-from solvers import Iterate
+from gammabar.solvers import Iterate
 class Mine:
     def iterates(self, problem, rng):
         yield Iterate(0, problem.origin())
@@ -51,7 +51,7 @@ def counted(monkeypatch):
         done.append(one)
         return perform(one)
 
-    monkeypatch.setattr("harness.run.worker.perform", counting)
+    monkeypatch.setattr("gammabar.harness.run.worker.perform", counting)
     return done
 
 
@@ -191,15 +191,15 @@ def test_keys_follow_the_source_code(monkeypatch):
 
     monkeypatch.setattr(keys, "_read", edited)
     for changed, differs in [
-        ("solvers.dual_acceleration", (True, False)),
-        ("solvers.potential", (True, True)),
-        ("solvers.adaboost", (False, False)),
-        ("solvers.tyurin", (False, True)),
-        ("harness.statements.gb", (True, True)),
-        ("harness.court.judge", (True, True)),
-        ("problems.planted", (True, True)),
-        ("oracle.exact", (True, True)),
-        ("harness.commands.oracle", (False, False)),
+        ("gammabar.solvers.dual_acceleration", (True, False)),
+        ("gammabar.solvers.potential", (True, True)),
+        ("gammabar.solvers.adaboost", (False, False)),
+        ("gammabar.solvers.tyurin", (False, True)),
+        ("gammabar.harness.statements.gb", (True, True)),
+        ("gammabar.harness.court.judge", (True, True)),
+        ("gammabar.problems.planted", (True, True)),
+        ("gammabar.oracle.exact", (True, True)),
+        ("gammabar.harness.commands.oracle", (False, False)),
     ]:
         assert tuple(a != b for a, b in zip(now(), before, strict=True)) == differs, changed
     keys.source.cache_clear()
@@ -213,7 +213,7 @@ ASKED = ["--statement", "gb.sharp", "--statement", "gb.selfcert", "--solver", "d
 
 
 def start(store, *more):
-    command = [sys.executable, "-m", "harness", "verify", *ASKED, "--store", str(store), "--json"]
+    command = [sys.executable, "-m", "gammabar", "verify", *ASKED, "--store", str(store), "--json"]
     return subprocess.Popen(
         [*command, *more],
         stdout=subprocess.PIPE,

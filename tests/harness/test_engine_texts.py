@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from harness.run.texts import open_problem, open_solver, problem_text, solver_name, split_problem
-from harness.solver_file import load, read
-from problems import KernelProblem, MulticlassProblem, ProblemError
-from solvers.registry import SOLVERS, solver
+from gammabar.harness.run.texts import (
+    open_problem,
+    open_solver,
+    problem_text,
+    solver_name,
+    split_problem,
+)
+from gammabar.harness.solver_file import load, read
+from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
+from gammabar.solvers.registry import SOLVERS, solver
 
 # problems
 
@@ -115,7 +121,7 @@ def test_bad_solvers(text, place):
 GOOD = """
 from __future__ import annotations
 from dataclasses import dataclass
-from solvers import Iterate
+from gammabar.solvers import Iterate
 
 @dataclass(frozen=True)
 class Mine:

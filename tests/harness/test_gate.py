@@ -10,13 +10,22 @@ from importlib.util import find_spec
 
 import pytest
 
-from harness.cli import main
-from harness.commands import gate as command
-from harness.gate import compare as comparing
-from harness.gate import sides
-from harness.gate.compare import Finding, Gated, Turn, agreed, compare, count, recurring, spread
-from harness.gate.plan import COUNTS, MEMORY, PLAN, TIMES
-from problems import ProblemError
+from gammabar.harness.cli import main
+from gammabar.harness.commands import gate as command
+from gammabar.harness.gate import compare as comparing
+from gammabar.harness.gate import sides
+from gammabar.harness.gate.compare import (
+    Finding,
+    Gated,
+    Turn,
+    agreed,
+    compare,
+    count,
+    recurring,
+    spread,
+)
+from gammabar.harness.gate.plan import COUNTS, MEMORY, PLAN, TIMES
+from gammabar.problems import ProblemError
 
 TIME = Gated("bench_jst.Iteration.time_step")
 PEAK = Gated("bench_jst.Memory.peakmem_run")
@@ -212,7 +221,7 @@ class TestPlan:
         code = (
             "import json, sys\nfrom itertools import product\n"
             "from asv_runner.discovery import get_benchmark_from_name\n"
-            "from harness.gate.plan import PLAN\n"
+            "from gammabar.harness.gate.plan import PLAN\n"
             "for g in PLAN:\n"
             "    b = get_benchmark_from_name(sys.argv[1], g.name)\n"
             "    assert not g.parameters or g.parameters in set(product(*b._params)), str(g)\n"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.court.bound import BoundViolated, check_bounds
-from problems import ProblemError, from_arrays
-from solvers import DualAcceleration
+from gammabar.harness.court.bound import BoundViolated, check_bounds
+from gammabar.problems import ProblemError, from_arrays
+from gammabar.solvers import DualAcceleration
 
 PLANTED = "planted:n=60,d=6,gamma=0.1,seed=0"
 
@@ -23,8 +23,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from problems import from_arrays
-from solvers import DualAcceleration, Iterate
+from gammabar.problems import from_arrays
+from gammabar.solvers import DualAcceleration, Iterate
 
 
 @dataclass(frozen=True)

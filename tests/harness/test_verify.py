@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.cli import main
-from harness.court.relation import at_least, fact
-from harness.court.statement import STATEMENTS, direct, per_iterate
-from harness.run import plan
-from harness.run.store import Store
-from harness.statements import load_statements
+from gammabar.harness.cli import main
+from gammabar.harness.court.relation import at_least, fact
+from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate
+from gammabar.harness.run import plan
+from gammabar.harness.run.store import Store
+from gammabar.harness.statements import load_statements
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 ONE = ("--statement", "gb.sharp", "--solver", "dual-acceleration", "--problem", PROBLEM)
@@ -25,7 +25,7 @@ MINE = """
 from dataclasses import dataclass
 from itertools import count
 
-from solvers import Iterate
+from gammabar.solvers import Iterate
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def test_the_oracle_is_verified(verify):
 
 
 def test_an_oracle_that_errs_is_found_out(verify, monkeypatch):
-    import oracle.models
-    from oracle import Truth
+    from gammabar import oracle
+    from gammabar.oracle import Truth
 
     model, save = oracle.models.hard_margin_dual, Truth.save
 
@@ -282,12 +282,12 @@ def test_inapplicable_is_fine_and_said(gammabar, registered):
 
 def test_the_first_line_comes_before_the_imports():
     code = (
-        "import sys, harness.commands.verify as v\n"
+        "import sys, gammabar.harness.commands.verify as v\n"
         "def echo(*a, **k):\n"
         "    print([m for m in ('numpy', 'flint', 'rich', 'joblib') if m in sys.modules])\n"
         "    sys.exit()\n"
         "v.click.echo = echo\n"
-        "from harness.cli import main; main(['verify'])"
+        "from gammabar.harness.cli import main; main(['verify'])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "[]\n"
@@ -369,7 +369,7 @@ def test_a_full_disk_for_what_is_written_at_the_end(refused):
     assert "/dev/full" in refused("verify", "--jobs", "1", *ONE, "--junit", "/dev/full")
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "harness", "verify", *ONE, "--jobs", "1", "--json"],
+            [sys.executable, "-m", "gammabar", "verify", *ONE, "--jobs", "1", "--json"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert run.returncode == 2

@@ -14,9 +14,9 @@ from flint import arb, ctx, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import check_witness
-from harness.check_witness import Rejected, check
-from harness.statements import load_statements
+from gammabar.harness import check_witness
+from gammabar.harness.check_witness import Rejected, check
+from gammabar.harness.statements import load_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 REFUTED = {s.id: s for s in load_statements().values() if s.status == "refuted"}

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from problems import Problem, SoftMin
-from problems.base import Array, Floats, soften
-from solvers.adaptive_sampling import AdaptiveSampling, draw
-from solvers.base import Iterate
-from solvers.dual_acceleration import DualAcceleration
-from solvers.dual_form import DualForm
-from solvers.gradient_descent import (
+from gammabar.problems import Problem, SoftMin
+from gammabar.problems.base import Array, Floats, soften
+from gammabar.solvers.adaptive_sampling import AdaptiveSampling, draw
+from gammabar.solvers.base import Iterate
+from gammabar.solvers.dual_acceleration import DualAcceleration
+from gammabar.solvers.dual_form import DualForm
+from gammabar.solvers.gradient_descent import (
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,
 )
-from solvers.potential import gradient
+from gammabar.solvers.potential import gradient
 
 from .mutant import Family, Rng
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from problems import DenseProblem, Problem, SparseProblem
-from solvers.adaboost import AdaBoost, Hypothesis, Vote, _checked, _extra, _positive
-from solvers.base import Array, Iterate
-from solvers.ridge import DualFit, KernelRidge, PrimalFit
-from solvers.sgd import SGD, FiniteSum
-from solvers.smooth import (
+from gammabar.problems import DenseProblem, Problem, SparseProblem
+from gammabar.solvers.adaboost import AdaBoost, Hypothesis, Vote, _checked, _extra, _positive
+from gammabar.solvers.base import Array, Iterate
+from gammabar.solvers.ridge import DualFit, KernelRidge, PrimalFit
+from gammabar.solvers.sgd import SGD, FiniteSum
+from gammabar.solvers.smooth import (
     AcceleratedGradientDescent,
     Function,
     Quadratic,

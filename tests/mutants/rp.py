@@ -9,13 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from problems import Problem, SoftMin
-from problems.base import Floats, soften
-from solvers._combinations import Combination, combination, mix, nothing, renewed, single_row
-from solvers.base import Iterate, scored
-from solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron, _nearest
-from solvers.snkpvn import ISNKPVN, SNKPVN, _Step, _towards
-from solvers.winnow import Winnow
+from gammabar.problems import Problem, SoftMin
+from gammabar.problems.base import Floats, soften
+from gammabar.solvers._combinations import (
+    Combination,
+    combination,
+    mix,
+    nothing,
+    renewed,
+    single_row,
+)
+from gammabar.solvers.base import Iterate, scored
+from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron, _nearest
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN, _Step, _towards
+from gammabar.solvers.winnow import Winnow
 
 from .mutant import Family, Rng
 

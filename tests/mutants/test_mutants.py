@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.statements import load_statements
+from gammabar.harness.statements import load_statements
+from gammabar.problems import Problem, from_arrays, load
+from gammabar.solvers.base import Iterate
+from gammabar.solvers.registry import SOLVERS, solver
+from gammabar.solvers.snkpvn import SNKPVN
 from mutants import LOOPS, MUTANTS
-from problems import Problem, from_arrays, load
-from solvers.base import Iterate
-from solvers.registry import SOLVERS, solver
-from solvers.snkpvn import SNKPVN
 
 STEPS = 30
 FAMILIES = ("jst", "tyurin", "rp", "lec")

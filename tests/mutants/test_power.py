@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.power import idle, kills, matrix, mutants
+from gammabar.harness.power import idle, kills, matrix, mutants
 
 #: Mutant → statement → problems, as ``gammabar list mutants --matrix FILE`` writes it.
 MATRIX = json.loads(Path(__file__).with_name("matrix.json").read_text(encoding="utf-8"))

@@ -8,11 +8,11 @@ from itertools import count
 
 import numpy as np
 
-from problems import Problem
-from problems.base import Array, Floats, soften
-from solvers._combinations import mix, nothing, renewed, single_row
-from solvers.base import Iterate, scored
-from solvers.tyurin import (
+from gammabar.problems import Problem
+from gammabar.problems.base import Array, Floats, soften
+from gammabar.solvers._combinations import mix, nothing, renewed, single_row
+from gammabar.solvers.base import Iterate, scored
+from gammabar.solvers.tyurin import (
     BatchPerceptron,
     LogisticRegressionGD,
     NormalizedBatchPerceptron,

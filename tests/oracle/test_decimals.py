@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.decimals import common_digits, float_bounds, signed_digits, sqrt_bounds, sqrt_digits
+from gammabar.oracle.decimals import (
+    common_digits,
+    float_bounds,
+    signed_digits,
+    sqrt_bounds,
+    sqrt_digits,
+)
 
 positive = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12)
 huge = st.integers(-1000, 1000).map(lambda e: Fraction(10) ** e)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
-from oracle import solve
-from oracle.candidate import working_set
-from oracle.exact import minimum_norm_point
-from oracle.integers import integer_rows
-from oracle.rational import exact_rows
-from problems import from_arrays
+from gammabar.oracle import solve
+from gammabar.oracle.candidate import working_set
+from gammabar.oracle.exact import minimum_norm_point
+from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.rational import exact_rows
+from gammabar.problems import from_arrays
 
 entries = st.integers(-6, 6)
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from oracle.rational import exact_rows
-from problems import from_arrays
+from gammabar.oracle.rational import exact_rows
+from gammabar.problems import from_arrays
 
 HAIR = Fraction(1, 2**400)
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
-from oracle import solve
-from oracle.decimals import sqrt_digits
-from oracle.enclosure import kernel_balls
-from problems import Kernel, KernelProblem, from_arrays
+from gammabar.oracle import solve
+from gammabar.oracle.decimals import sqrt_digits
+from gammabar.oracle.enclosure import kernel_balls
+from gammabar.problems import Kernel, KernelProblem, from_arrays
 
 points = st.integers(-4, 4)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle import solve
-from problems import load
-from problems.generators import known
+from gammabar.oracle import solve
+from gammabar.problems import load
+from gammabar.problems.generators import known
 
 
 @settings(max_examples=60)

@@ -12,11 +12,11 @@ from flint import fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle import game, l1
-from oracle.game import Game
-from oracle.l1 import L1Truth, ratios, solve_l1
-from oracle.programme import Suggestion, suggest
-from problems.base import ProblemError
+from gammabar.oracle import game, l1
+from gammabar.oracle.game import Game
+from gammabar.oracle.l1 import L1Truth, ratios, solve_l1
+from gammabar.oracle.programme import Suggestion, suggest
+from gammabar.problems.base import ProblemError
 
 SIGNED = pytest.mark.parametrize("signed", [True, False])
 

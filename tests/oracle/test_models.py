@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from oracle import models
-from oracle.models import (
+from gammabar.oracle import models
+from gammabar.oracle.models import (
     hard_margin_dual,
     hard_margin_primal,
     kernel_dual,
     l1_margin,
     multiclass_primal,
 )
-from problems.base import ProblemError
+from gammabar.problems.base import ProblemError
 
 CLOSE = 1e-7
 

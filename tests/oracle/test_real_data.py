@@ -9,11 +9,11 @@ from itertools import combinations
 
 import pytest
 
-from harness.export import write_npz
-from oracle import solve
-from oracle.check import check
-from oracle.models import hard_margin_dual
-from problems import load
+from gammabar.harness.export import write_npz
+from gammabar.oracle import solve
+from gammabar.oracle.check import check
+from gammabar.oracle.models import hard_margin_dual
+from gammabar.problems import load
 
 SMALL = [f"digits:{a},{b}" for a, b in combinations(range(10), 2)]
 SMALL += [f"{name}:{a},{b}" for name in ("iris", "wine") for a, b in combinations(range(3), 2)]

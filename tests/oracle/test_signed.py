@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from oracle import facets as facets_module
-from oracle import reach
-from oracle.facets import Facet, facets
-from oracle.l1 import solve_l1
-from oracle.signed import SignedMargin, signed_margin
-from problems.base import ProblemError
+from gammabar.oracle import facets as facets_module
+from gammabar.oracle import reach
+from gammabar.oracle.facets import Facet, facets
+from gammabar.oracle.l1 import solve_l1
+from gammabar.oracle.signed import SignedMargin, signed_margin
+from gammabar.problems.base import ProblemError
 
 
 def margin_square(rows, w, scale=Fraction(1)) -> Fraction:

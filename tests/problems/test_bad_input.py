@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from problems import ProblemError, load
+from gammabar.problems import ProblemError, load
 
 
 def complaint(path: Path, **options) -> str:

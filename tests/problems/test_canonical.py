@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import problems.canonical as canonical
-from problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
-from problems.canonical import digest
+import gammabar.problems.canonical as canonical
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
+from gammabar.problems.canonical import digest
 
 
 def literal_digest(rows: list[list[int | float]], labels: list[int]) -> str:

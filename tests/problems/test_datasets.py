@@ -7,8 +7,8 @@ import gzip
 import numpy as np
 import pytest
 
-from problems import ProblemError, load
-from problems.datasets import DATASETS, find, read, user_data_folder
+from gammabar.problems import ProblemError, load
+from gammabar.problems.datasets import DATASETS, find, read, user_data_folder
 
 
 @pytest.mark.parametrize(

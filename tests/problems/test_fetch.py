@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from problems import ProblemError, fetch, routes
-from problems.containers import read_idx
-from problems.datasets import DATASETS, read
-from problems.fetch import data_status, encode_idx
-from problems.fetch import fetch as fetch_data
-from problems.routes import RouteError, decode_mnist_pickle
+from gammabar.problems import ProblemError, fetch, routes
+from gammabar.problems.containers import read_idx
+from gammabar.problems.datasets import DATASETS, read
+from gammabar.problems.fetch import data_status, encode_idx
+from gammabar.problems.fetch import fetch as fetch_data
+from gammabar.problems.routes import RouteError, decode_mnist_pickle
 
 IMAGES, LABELS = DATASETS["mnist"].files
 

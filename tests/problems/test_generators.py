@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from problems import ProblemError, load
-from problems.degenerate import KINDS
-from problems.draws import Draws
-from problems.generators import FAMILIES, Generated, generate, known
-from problems.planted import _fill_behind
+from gammabar.problems import ProblemError, load
+from gammabar.problems.degenerate import KINDS
+from gammabar.problems.draws import Draws
+from gammabar.problems.generators import FAMILIES, Generated, generate, known
+from gammabar.problems.planted import _fill_behind
 
 # SHA-256 of the canonical form of each family with its default options. These must never change:
 # results that were published for a seed are results for these data.

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import problems._points as points_module
-from problems import DenseProblem, MulticlassProblem, ProblemError
+import gammabar.problems._points as points_module
+from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
 
 
 def explicit_matrix(X, labels, k):

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from problems import ProblemError
-from problems.containers import decode_idx, read_idx, read_npz
-from problems.files import read_bytes
-from problems.readers import read_csv, read_svmlight
+from gammabar.problems import ProblemError
+from gammabar.problems.containers import decode_idx, read_idx, read_npz
+from gammabar.problems.files import read_bytes
+from gammabar.problems.readers import read_csv, read_svmlight
 
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems import KernelProblem, ProblemError, SparseProblem, load
-from problems.datasets import DATASETS
-from problems.generators import FAMILIES
-from problems.spec import catalogue
+from gammabar.problems import KernelProblem, ProblemError, SparseProblem, load
+from gammabar.problems.datasets import DATASETS
+from gammabar.problems.generators import FAMILIES
+from gammabar.problems.spec import catalogue
 
 
 def test_csv_file_and_its_source(tmp_path):

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-import problems
-from problems import (
+from gammabar import problems
+from gammabar.problems import (
     DenseProblem,
     Kernel,
     KernelProblem,
@@ -22,7 +22,7 @@ from problems import (
     SparseProblem,
     from_arrays,
 )
-from problems.labels import label_text, order_classes
+from gammabar.problems.labels import label_text, order_classes
 
 X = [[1, 2], [3, 4], [5, 6]]
 Y = [0, 1, 0]
@@ -238,7 +238,7 @@ def test_importing_the_package_is_cheap():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "none"
     code = (
-        "import sys, problems; p = problems.from_arrays([[1, 2], [3, 4]], [0, 1])\n"
+        "import sys, gammabar as gb; p = gb.from_arrays([[1, 2], [3, 4]], [0, 1])\n"
         "p.softmin(p.combine(p.scores(p.origin()))); print('numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

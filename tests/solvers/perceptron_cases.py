@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from problems import (
+from gammabar.problems import (
     DenseProblem,
     Kernel,
     KernelProblem,

@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from oracle import solve
-from problems import from_arrays
-from solvers import MaxMarginClassifier
+from gammabar.oracle import solve
+from gammabar.problems import from_arrays
+from gammabar.solvers import MaxMarginClassifier
 
 # Few iterations: the checks are about the interface, and most of their data are not separable.
 CHECKED = [MaxMarginClassifier(max_iter=100), MaxMarginClassifier(kernel="rbf", max_iter=100)]

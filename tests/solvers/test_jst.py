@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from reference import jst
 
-from problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
-from solvers.adaptive_sampling import AdaptiveSampling
-from solvers.dual_acceleration import DualAcceleration
-from solvers.dual_form import DualForm
-from solvers.gradient_descent import (
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
+from gammabar.solvers.adaptive_sampling import AdaptiveSampling
+from gammabar.solvers.dual_acceleration import DualAcceleration
+from gammabar.solvers.dual_form import DualForm
+from gammabar.solvers.gradient_descent import (
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,

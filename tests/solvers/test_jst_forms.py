@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from reference import jst
 
-from problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, ProblemError
-from solvers.adaptive_sampling import AdaptiveSampling, draw
-from solvers.dual_acceleration import DualAcceleration
-from solvers.dual_form import DualForm
-from solvers.gradient_descent import (
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, ProblemError
+from gammabar.solvers.adaptive_sampling import AdaptiveSampling, draw
+from gammabar.solvers.dual_acceleration import DualAcceleration
+from gammabar.solvers.dual_form import DualForm
+from gammabar.solvers.gradient_descent import (
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,
 )
-from solvers.potential import gradient
+from gammabar.solvers.potential import gradient
 
 SOLVERS = [
     DualAcceleration(),

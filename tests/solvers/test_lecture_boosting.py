@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import lecture
 
-import solvers.stumps as stumps_module
-from problems import (
+import gammabar.solvers.stumps as stumps_module
+from gammabar.problems import (
     DenseProblem,
     Kernel,
     KernelProblem,
@@ -23,8 +23,8 @@ from problems import (
     ProblemError,
     SparseProblem,
 )
-from solvers.adaboost import AdaBoost
-from solvers.stumps import BestStump, Stump
+from gammabar.solvers.adaboost import AdaBoost
+from gammabar.solvers.stumps import BestStump, Stump
 
 ROUNDS = 10
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import lecture
 
-from problems import (
+from gammabar.problems import (
     DenseProblem,
     Kernel,
     KernelProblem,
@@ -22,8 +22,8 @@ from problems import (
     ProblemError,
     SparseProblem,
 )
-from solvers.sgd import SGD, Losses
-from solvers.smooth import (
+from gammabar.solvers.sgd import SGD, Losses
+from gammabar.solvers.smooth import (
     AcceleratedGradientDescent,
     Quadratic,
     RegularisedLogistic,

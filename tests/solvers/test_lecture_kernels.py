@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import lecture
 
-from problems import Kernel, KernelProblem, ProblemError
-from solvers.kernel_algebra import (
+from gammabar.problems import Kernel, KernelProblem, ProblemError
+from gammabar.solvers.kernel_algebra import (
     CommonCharacters,
     Composed,
     Linear,
@@ -22,8 +22,8 @@ from solvers.kernel_algebra import (
     encode,
     negative_direction,
 )
-from solvers.ridge import KernelRidge
-from solvers.smooth import SmoothGradientDescent
+from gammabar.solvers.ridge import KernelRidge
+from gammabar.solvers.smooth import SmoothGradientDescent
 
 WHOLE = st.integers(-5, 5)
 

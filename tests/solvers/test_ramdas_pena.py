@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from perceptron_cases import ball, cases, dyadic, followed
 from reference import ramdas_pena as reference
 
-from solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
-from solvers.snkpvn import ISNKPVN, SNKPVN
-from solvers.winnow import Winnow
+from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+from gammabar.solvers.winnow import Winnow
 
 STEPS = 8
 COORDINATES = ("dense", "sparse", "multiclass")

@@ -12,12 +12,19 @@ from hypothesis import strategies as st
 from perceptron_cases import cases
 from reference.minimum_norm import minimum_norm_squared
 
-from problems import DenseProblem, KernelProblem, MulticlassProblem, ProblemError, from_arrays, load
-from problems.kernels import Kernel
-from solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
-from solvers.snkpvn import ISNKPVN, SNKPVN
-from solvers.tyurin import Perceptron
-from solvers.winnow import Winnow
+from gammabar.problems import (
+    DenseProblem,
+    KernelProblem,
+    MulticlassProblem,
+    ProblemError,
+    from_arrays,
+    load,
+)
+from gammabar.problems.kernels import Kernel
+from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+from gammabar.solvers.tyurin import Perceptron
+from gammabar.solvers.winnow import Winnow
 
 STEPS = 8
 EVERY = [NormalizedPerceptron(), NKP(), SNKP(), NVN(), SNKPVN(), ISNKPVN()]

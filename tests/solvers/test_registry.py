@@ -6,9 +6,9 @@ from itertools import islice
 
 import pytest
 
-import solvers
-from problems import ProblemError, from_arrays
-from solvers.registry import SOLVERS, solver
+from gammabar import solvers
+from gammabar.problems import ProblemError, from_arrays
+from gammabar.solvers.registry import SOLVERS, solver
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -15,8 +15,8 @@ from perceptron_cases import ball, cases, dyadic
 from reference import tyurin as reference
 from reference.minimum_norm import minimum_norm_squared
 
-from problems import DenseProblem, ProblemError, from_arrays, load
-from solvers.tyurin import (
+from gammabar.problems import DenseProblem, ProblemError, from_arrays, load
+from gammabar.solvers.tyurin import (
     CHOICES,
     BatchPerceptron,
     LogisticRegressionGD,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine
-from harness.statements import load_statements
-from problems import DenseProblem
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine
+from gammabar.harness.statements import load_statements
+from gammabar.problems import DenseProblem
 
 MINE = {i: s for i, s in load_statements().items() if s.source == "lec" or i.startswith("gb.lec.")}
 

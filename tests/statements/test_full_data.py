@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.court.case import Case
-from harness.court.judge import hear
-from harness.court.statement import Statement
-from harness.statements import load_statements
-from problems import load
-from solvers import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import hear
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.statements import load_statements
+from gammabar.problems import load
+from gammabar.solvers import (
     BatchPerceptron,
     DualAcceleration,
     NormalizedBatchPerceptron,

@@ -14,19 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine, hear
-from harness.court.numbers import number, working
-from harness.court.statement import STATEMENTS
-from harness.run.texts import open_problem, open_solver, solver_name
-from harness.statements import jst_general, jst_mirror, jst_sampling
-from harness.statements._jst_method import Logistic, potential, potential_gradient
-from harness.statements._jst_mirror import Mirror
-from problems import Problem, from_arrays
-from problems.base import soften
-from solvers import DualAcceleration, Iterate
-from solvers.adaptive_sampling import AdaptiveSampling
-from solvers.dual_form import DualForm
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.numbers import number, working
+from gammabar.harness.court.statement import STATEMENTS
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.statements import jst_general, jst_mirror, jst_sampling
+from gammabar.harness.statements._jst_method import Logistic, potential, potential_gradient
+from gammabar.harness.statements._jst_mirror import Mirror
+from gammabar.problems import Problem, from_arrays
+from gammabar.problems.base import soften
+from gammabar.solvers import DualAcceleration, Iterate
+from gammabar.solvers.adaptive_sampling import AdaptiveSampling
+from gammabar.solvers.dual_form import DualForm
 
 MODULES = (jst_mirror, jst_general, jst_sampling)
 TRIALS = tuple(dict.fromkeys(trial for module in MODULES for trial in module.TRIALS))
@@ -200,7 +200,7 @@ class Late:
     reverse: bool = False
 
     def iterates(self, problem: Problem, rng: Any = None) -> Iterator[Iterate]:
-        from oracle import solve
+        from gammabar.oracle import solve
 
         goal = 1000.0 * solve(problem.raw()).direction * (-1 if self.reverse else 1)
         for t in count():

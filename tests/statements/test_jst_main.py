@@ -14,13 +14,13 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine, hear
-from harness.court.numbers import LEVELS, working
-from harness.court.relation import VIOLATED
-from harness.court.statement import STATEMENTS, Statement
-from harness.run.texts import open_problem, open_solver, solver_name
-from harness.statements import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.numbers import LEVELS, working
+from gammabar.harness.court.relation import VIOLATED
+from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.statements import (
     gb,
     jst_descent,
     jst_duality,
@@ -28,9 +28,9 @@ from harness.statements import (
     jst_momentum,
     jst_multiclass,
 )
-from problems import MulticlassProblem, from_arrays
-from solvers import DualAcceleration, DualForm, GradientDescent, NormalizedGradientDescent
-from solvers.base import Iterate
+from gammabar.problems import MulticlassProblem, from_arrays
+from gammabar.solvers import DualAcceleration, DualForm, GradientDescent, NormalizedGradientDescent
+from gammabar.solvers.base import Iterate
 
 MODULES = (jst_margin, jst_momentum, jst_duality, jst_descent, jst_multiclass, gb)
 MINE = {

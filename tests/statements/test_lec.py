@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
-from harness.court.case import Case
-from harness.court.judge import examine
-from harness.court.numbers import middle, number
-from harness.run.texts import open_problem
-from harness.statements._lec_exact import matrix, nonnegative_form
-from harness.statements._lec_smooth import LogisticTarget, QuadraticTarget, column, targets
-from harness.statements._lec_sums import TASKS, FiniteSum, expectation
-from problems import DenseProblem
-from solvers import Iterate
-from solvers.sgd import _SLOPES, SGD, Losses
-from solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import examine
+from gammabar.harness.court.numbers import middle, number
+from gammabar.harness.run.texts import open_problem
+from gammabar.harness.statements._lec_exact import matrix, nonnegative_form
+from gammabar.harness.statements._lec_smooth import LogisticTarget, QuadraticTarget, column, targets
+from gammabar.harness.statements._lec_sums import TASKS, FiniteSum, expectation
+from gammabar.problems import DenseProblem
+from gammabar.solvers import Iterate
+from gammabar.solvers.sgd import _SLOPES, SGD, Losses
+from gammabar.solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
 
 CASES = [(i, text) for i, s in MINE.items() for text in s.problems]
 

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
-from harness.run.texts import open_problem
-from harness.statements._lec_exact import factor, matrix, nonnegative_form
-from harness.statements._lec_votes import DATA, session
-from problems import DenseProblem
-from solvers import kernel_algebra
-from solvers.adaboost import AdaBoost
-from solvers.kernel_algebra import CommonCharacters, KernelFunction, Linear, Square
-from solvers.ridge import KernelRidge
-from solvers.sgd import SGD
-from solvers.stumps import BestStump, Stump
+from gammabar.harness.run.texts import open_problem
+from gammabar.harness.statements._lec_exact import factor, matrix, nonnegative_form
+from gammabar.harness.statements._lec_votes import DATA, session
+from gammabar.problems import DenseProblem
+from gammabar.solvers import kernel_algebra
+from gammabar.solvers.adaboost import AdaBoost
+from gammabar.solvers.kernel_algebra import CommonCharacters, KernelFunction, Linear, Square
+from gammabar.solvers.ridge import KernelRidge
+from gammabar.solvers.sgd import SGD
+from gammabar.solvers.stumps import BestStump, Stump
 
 # AdaBoost
 

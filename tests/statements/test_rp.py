@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, examine, hear
-from harness.court.numbers import LEVELS, middle, number, working
-from harness.court.statement import STATEMENTS, Statement
-from harness.court.view import View
-from harness.run.texts import open_problem, open_solver, solver_name
-from harness.statements import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.numbers import LEVELS, middle, number, working
+from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.court.view import View
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.statements import (
     _rp,
     _rp_gram,
     _rp_margin,
@@ -32,12 +32,12 @@ from harness.statements import (
     rp_vonneumann,
     rp_winnow,
 )
-from oracle.signed import signed_margin
-from problems import DenseProblem, ProblemError, from_arrays
-from solvers import Iterate
-from solvers.ramdas_pena import NVN, SNKP
-from solvers.snkpvn import ISNKPVN, SNKPVN
-from solvers.winnow import Winnow
+from gammabar.oracle.signed import signed_margin
+from gammabar.problems import DenseProblem, ProblemError, from_arrays
+from gammabar.solvers import Iterate
+from gammabar.solvers.ramdas_pena import NVN, SNKP
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+from gammabar.solvers.winnow import Winnow
 
 MODULES = (rp_perceptron, rp_winnow, rp_smooth, rp_vonneumann, rp_primal_dual, rp_iterated,
            rp_appendix, rp_steps, rp_smooth_steps)  # fmt: skip

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.court.case import Case
-from harness.court.judge import Verdict, hear
-from harness.court.statement import STATEMENTS, Statement
-from harness.run.texts import open_problem, open_solver, solver_name
-from harness.statements import load_statements
-from problems import Problem, ProblemError, from_arrays
-from solvers import Iterate
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, hear
+from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.statements import load_statements
+from gammabar.problems import Problem, ProblemError, from_arrays
+from gammabar.solvers import Iterate
 
 load_statements()
 ABOUT = [

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from reference import tyurin as reference
 from scipy.special import expit, log_expit, softmax
 
-from harness.court.case import Case
-from harness.court.judge import examine, hear
-from harness.court.numbers import LEVELS, middle, working
-from harness.court.statement import STATEMENTS
-from harness.run.plan import Request, make_plan
-from harness.run.texts import open_problem, open_solver, solver_name
-from harness.statements import tyurin, tyurin_limits, tyurin_steps, tyurin_tables
-from harness.statements._tyurin_path import NormalizedRate, Path, Rate
-from problems import DenseProblem, Kernel, KernelProblem, load
-from solvers import Iterate
-from solvers.tyurin import (
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import examine, hear
+from gammabar.harness.court.numbers import LEVELS, middle, working
+from gammabar.harness.court.statement import STATEMENTS
+from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.statements import tyurin, tyurin_limits, tyurin_steps, tyurin_tables
+from gammabar.harness.statements._tyurin_path import NormalizedRate, Path, Rate
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, load
+from gammabar.solvers import Iterate
+from gammabar.solvers.tyurin import (
     CHOICES,
     BatchPerceptron,
     LogisticRegressionGD,
