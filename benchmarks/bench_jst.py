@@ -21,8 +21,13 @@ from .common import (
     within,
 )
 
-METHODS = ("DualAcceleration", "DualForm", "NormalizedGradientDescent", "GradientDescent",
-           "HardMarginAscent")  # fmt: skip
+METHODS = (
+    "DualAcceleration",
+    "DualForm",
+    "NormalizedGradientDescent",
+    "GradientDescent",
+    "HardMarginAscent",
+)
 #: How close to the maximum each method is followed; gradient descent takes for ever.
 FOLLOWED = {
     "DualAcceleration": 0.9999,

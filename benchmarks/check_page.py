@@ -43,8 +43,15 @@ def local_copy(html: Path, libraries: Path, folder: Path) -> Path:
 
 def look(browser: str, url: str, picture: Path | None) -> tuple[str, list[str]]:
     """What a browser makes of a page: its elements, and the errors of its scripts."""
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1500,1100",
-               "--virtual-time-budget=30000", "--enable-logging=stderr"]  # fmt: skip
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1500,1100",
+        "--virtual-time-budget=30000",
+        "--enable-logging=stderr",
+    ]
     with tempfile.TemporaryDirectory() as profile:
         command.append(f"--user-data-dir={profile}")
         done = subprocess.run(

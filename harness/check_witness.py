@@ -143,8 +143,13 @@ def _round(x: Q, direction: int) -> Q:
 def certainly(left: Any, relation: str, right: Any) -> bool:
     """Whether left relation right holds whatever the intervals contain."""
     a, b = interval(left), interval(right)
-    return {"<": a.hi < b.lo, ">": a.lo > b.hi, "<=": a.hi <= b.lo, ">=": a.lo >= b.hi,
-            "!=": a.hi < b.lo or a.lo > b.hi}[relation]  # fmt: skip
+    return {
+        "<": a.hi < b.lo,
+        ">": a.lo > b.hi,
+        "<=": a.hi <= b.lo,
+        ">=": a.lo >= b.hi,
+        "!=": a.hi < b.lo or a.lo > b.hi,
+    }[relation]
 
 
 # Reading the data of a witness.

@@ -95,9 +95,17 @@ def _linear(case: Case) -> str | None:
 
 def _check(name: str, claim: str, body: Any, **more: Any) -> Statement:
     return Statement(
-        id=f"oracle.{name}", reference="oracle/CERTIFICATE.md", kind="value", claim=claim,
-        words=body.__doc__, way="direct", body=body, problems=DEFAULT_PLAN, unit=True, **more,
-    )  # fmt: skip
+        id=f"oracle.{name}",
+        reference="oracle/CERTIFICATE.md",
+        kind="value",
+        claim=claim,
+        words=body.__doc__,
+        way="direct",
+        body=body,
+        problems=DEFAULT_PLAN,
+        unit=True,
+        **more,
+    )
 
 
 #: They judge no solver and stand in no paper, so they are not among the registered statements.
@@ -105,7 +113,11 @@ ORACLE_CHECKS = {
     check.id: check
     for check in (
         _check("certificate", r"\text{the certificate is accepted}", _accepted),
-        _check("cvxpy", r"\bar\gamma^2 = \min_{q \in \Delta} \|A^\top q\|^2", _agrees,
-               assumes=(_linear,)),
+        _check(
+            "cvxpy",
+            r"\bar\gamma^2 = \min_{q \in \Delta} \|A^\top q\|^2",
+            _agrees,
+            assumes=(_linear,),
+        ),
     )
-}  # fmt: skip
+}

@@ -113,8 +113,13 @@ def _verdicts(mutant: Any, only: str, on: str | None) -> Iterable[tuple[Verdict,
         if solver_name(trial.solver) != mutant.solver or on not in (None, trial.problem):
             continue
         for unit in sorted({s.unit for s in heard}):
-            case = Case(open_problem(trial.problem), with_options(mutant.make(), trial.solver),
-                        unit=unit, name=trial.problem, seed=trial.seed)  # fmt: skip
+            case = Case(
+                open_problem(trial.problem),
+                with_options(mutant.make(), trial.solver),
+                unit=unit,
+                name=trial.problem,
+                seed=trial.seed,
+            )
             yield from _heard(case, [s for s in heard if s.unit is unit], trial.iterations)
     for statement in about:
         if statement.way in ("direct", "randomised"):

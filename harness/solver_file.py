@@ -87,8 +87,11 @@ def _class(path: str, name: str, module: ModuleType) -> Any:
     found = getattr(module, name, None)
     if inspect.isclass(found):
         return found
-    own = [n for n, value in vars(module).items() if inspect.isclass(value)
-           and value.__module__ == module.__name__]  # fmt: skip
+    own = [
+        n
+        for n, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__
+    ]
     close = difflib.get_close_matches(name, own, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(own) or 'none'}"
     raise ProblemError(f"{path}: there is no class {name} ({hint})")

@@ -71,9 +71,13 @@ def enclose(
             # do not help.
             break
     return Enclosure(
-        found.support, found.numerators, found.total,
-        _round(found.lower, claim, up=False), _round(found.upper, claim, up=True), found.rounds,
-    )  # fmt: skip
+        found.support,
+        found.numerators,
+        found.total,
+        _round(found.lower, claim, up=False),
+        _round(found.upper, claim, up=True),
+        found.rounds,
+    )
 
 
 def _enclose(
@@ -225,8 +229,12 @@ def _normalised(problem: KernelProblem, rows: list[int], cols: list[int]) -> lis
     out = []
     for i in rows:
         values = [entry(i, j) for j in cols]
-        out.append([arb(fmpq(v.numerator, v.denominator)) / (roots[i] * roots[j])
-                    for v, j in zip(values, cols, strict=True)])  # fmt: skip
+        out.append(
+            [
+                arb(fmpq(v.numerator, v.denominator)) / (roots[i] * roots[j])
+                for v, j in zip(values, cols, strict=True)
+            ]
+        )
     return out
 
 

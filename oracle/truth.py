@@ -208,8 +208,14 @@ def data_section(problem: Problem) -> dict[str, Any]:
         classes = ["-1", "1"]
         if isinstance(problem, MulticlassProblem):
             classes = [str(c) for c in range(problem.k)]
-        return {"name": "arrays", **section, "format": "npz", "files": ["data.npz"],
-                "classes": classes, "arrays": ["X", "y"]}  # fmt: skip
+        return {
+            "name": "arrays",
+            **section,
+            "format": "npz",
+            "files": ["data.npz"],
+            "classes": classes,
+            "arrays": ["X", "y"],
+        }
     section |= {
         "name": source.name,
         "format": source.format,

@@ -108,9 +108,15 @@ def control_block(count: int) -> Array:
 
 @_compiled
 def _post(
-    control: Array, helpers: int, w: Floats, inner: float, outer: float,
-    temperature: float, scaled: Floats, factors: Floats,
-) -> int:  # fmt: skip
+    control: Array,
+    helpers: int,
+    w: Floats,
+    inner: float,
+    outer: float,
+    temperature: float,
+    scaled: Floats,
+    factors: Floats,
+) -> int:
     """Open a pass: its stripes may be taken. How many helpers are missing?
 
     A helper that leaves says so and looks once more; here the stripes are posted before the
@@ -165,9 +171,15 @@ def take(control: Array, looks: int) -> int:
 
 @_compiled
 def _join_stripes(
-    control: Array, outer: float, temperature: float, found: Floats, pulls: Floats, sums: Floats,
-    scores: Floats, pull: Floats,
-) -> tuple[int, float, float]:  # fmt: skip
+    control: Array,
+    outer: float,
+    temperature: float,
+    found: Floats,
+    pulls: Floats,
+    sums: Floats,
+    scores: Floats,
+    pull: Floats,
+) -> tuple[int, float, float]:
     """Put together what the stripes found: (0, smallest score, log of the sum of all weights).
 
     (-1, 0, 0) if some stripes are not done yet. Sums are taken in the order of the stripes.
@@ -352,8 +364,11 @@ def _eight_add(X: Array, q: Floats, i: int, last: int, out: Floats) -> None:
     """out += sum of q[r] x_(i + r) over r < 8, where q is zero for rows after `last`."""
     x0, x1, x2, x3 = X[i], X[min(i + 1, last)], X[min(i + 2, last)], X[min(i + 3, last)]
     x4, x5, x6, x7 = (
-        X[min(i + 4, last)], X[min(i + 5, last)], X[min(i + 6, last)], X[min(i + 7, last)]
-    )  # fmt: skip
+        X[min(i + 4, last)],
+        X[min(i + 5, last)],
+        X[min(i + 6, last)],
+        X[min(i + 7, last)],
+    )
     q0, q1, q2, q3, q4, q5, q6, q7 = q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7]
     d = len(out)
     whole, ahead = d - d % 16, (i + 12) * d
@@ -372,9 +387,17 @@ def _eight_add(X: Array, q: Floats, i: int, last: int, out: Floats) -> None:
 
 @_compiled
 def _weigh(
-    scores: Floats, y: Array, inner: float, temperature: float, smallest: float, total: float,
-    pull: Floats, weights: Floats, lo: int, hi: int,
-) -> tuple[float, float, bool]:  # fmt: skip
+    scores: Floats,
+    y: Array,
+    inner: float,
+    temperature: float,
+    smallest: float,
+    total: float,
+    pull: Floats,
+    weights: Floats,
+    lo: int,
+    hi: int,
+) -> tuple[float, float, bool]:
     """Weights of the rows lo, ..., hi - 1 in the pull; is any of them not zero?
 
     Where they lower the running minimum, what was summed with the old one is scaled down.
@@ -398,9 +421,17 @@ def _weigh(
 
 @_compiled
 def dense_softmin(
-    X: Array, y: Array, w: Floats, inner: float, outer: float, temperature: float,
-    scores: Floats, pull: Floats, lo: int, hi: int,
-) -> tuple[float, float]:  # fmt: skip
+    X: Array,
+    y: Array,
+    w: Floats,
+    inner: float,
+    outer: float,
+    temperature: float,
+    scores: Floats,
+    pull: Floats,
+    lo: int,
+    hi: int,
+) -> tuple[float, float]:
     """Scores, then sum of exp((smallest - score_i) / temperature) y_i inner x_i, by eight rows."""
     smallest, total = np.inf, 0.0
     dots, weights, rows, ahead = (
@@ -425,10 +456,24 @@ def dense_softmin(
 
 @_compiled
 def dense_team(
-    control: Array, role: int, number: int, w: Floats, inner: float, outer: float,
-    temperature: float, scores: Floats, pull: Floats, X: Array, y: Array, factors: Floats,
-    scaled: Floats, cuts: Array, found: Floats, pulls: Floats, sums: Floats,
-) -> tuple[int, float, float]:  # fmt: skip
+    control: Array,
+    role: int,
+    number: int,
+    w: Floats,
+    inner: float,
+    outer: float,
+    temperature: float,
+    scores: Floats,
+    pull: Floats,
+    X: Array,
+    y: Array,
+    factors: Floats,
+    scaled: Floats,
+    cuts: Array,
+    found: Floats,
+    pulls: Floats,
+    sums: Floats,
+) -> tuple[int, float, float]:
     """A whole pass, or the part of a helper in it.
 
     Returns (0, smallest score, log of the sum of weights) and fills scores and pull. Where helpers
@@ -509,9 +554,20 @@ def sparse_add(
 
 @_compiled
 def sparse_softmin(
-    indptr: Array, indices: Array, data: Array, y: Array, w: Floats, inner: float, outer: float,
-    temperature: float, scores: Floats, pull: Floats, lo: int, hi: int, block: int,
-) -> tuple[float, float]:  # fmt: skip
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    w: Floats,
+    inner: float,
+    outer: float,
+    temperature: float,
+    scores: Floats,
+    pull: Floats,
+    lo: int,
+    hi: int,
+    block: int,
+) -> tuple[float, float]:
     """As dense_softmin, for rows in CSR form, by blocks of rows."""
     smallest, total = np.inf, 0.0
     rows, weights = np.empty(block, np.int64), np.empty(block)
@@ -534,11 +590,27 @@ def sparse_softmin(
 
 @_compiled
 def sparse_team(
-    control: Array, role: int, number: int, w: Floats, inner: float, outer: float,
-    temperature: float, scores: Floats, pull: Floats, block: int, indptr: Array, indices: Array,
-    data: Array, y: Array, factors: Floats, scaled: Floats, cuts: Array, found: Floats,
-    pulls: Floats, sums: Floats,
-) -> tuple[int, float, float]:  # fmt: skip
+    control: Array,
+    role: int,
+    number: int,
+    w: Floats,
+    inner: float,
+    outer: float,
+    temperature: float,
+    scores: Floats,
+    pull: Floats,
+    block: int,
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    factors: Floats,
+    scaled: Floats,
+    cuts: Array,
+    found: Floats,
+    pulls: Floats,
+    sums: Floats,
+) -> tuple[int, float, float]:
     """As dense_team."""
     if role <= OPEN:
         missing = _post(control, number, w, inner, outer, temperature, scaled, factors)
@@ -550,9 +622,20 @@ def sparse_team(
         part = pulls[s][: len(w)]
         part[:] = 0.0
         sums[s, 0], sums[s, 1] = sparse_softmin(
-            indptr, indices, data, y, scaled, factors[0], factors[1], factors[2], found, part,
-            cuts[s], cuts[s + 1], block,
-        )  # fmt: skip
+            indptr,
+            indices,
+            data,
+            y,
+            scaled,
+            factors[0],
+            factors[1],
+            factors[2],
+            found,
+            part,
+            cuts[s],
+            cuts[s + 1],
+            block,
+        )
         _atomic_add(control, _DONE, 1)
         s = take(control, looks)
     if role == HELP:

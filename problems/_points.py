@@ -99,9 +99,14 @@ class DensePoints:
         return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1], self.shape[1])))
 
     def softmin(
-        self, w: Floats, y: Array, inner: float, outer: float, temperature: float,
+        self,
+        w: Floats,
+        y: Array,
+        inner: float,
+        outer: float,
+        temperature: float,
         meanwhile: Meanwhile = None,
-    ) -> Soft:  # fmt: skip
+    ) -> Soft:
         """One pass: scores s = outer y (X inner w), and the pull of softmax(-s / temperature).
 
         `meanwhile` is called while other threads are at work.
@@ -200,9 +205,14 @@ class SparsePoints:
         return out
 
     def softmin(
-        self, w: Floats, y: Array, inner: float, outer: float, temperature: float,
+        self,
+        w: Floats,
+        y: Array,
+        inner: float,
+        outer: float,
+        temperature: float,
         meanwhile: Meanwhile = None,
-    ) -> Soft:  # fmt: skip
+    ) -> Soft:
         """One pass, as for dense points."""
         if self._pass is not None and self._pass.fits(y):
             return self._pass(w, inner, outer, temperature, meanwhile)
@@ -294,9 +304,13 @@ class SoftPass:
         )
 
     def __call__(
-        self, w: Floats, inner: float, outer: float, temperature: float,
+        self,
+        w: Floats,
+        inner: float,
+        outer: float,
+        temperature: float,
         meanwhile: Meanwhile = None,
-    ) -> Soft:  # fmt: skip
+    ) -> Soft:
         """Scores, smallest score, log-sum-exp and pull."""
         with self._lock:
             if not self._team.whole:  # a helper may still write into the old buffers

@@ -300,10 +300,15 @@ def catalogue() -> list[Entry]:
         syntax = _SYNTAX.get(dataset.name, f"{dataset.name}:0,1")
         entries.append(
             Entry(
-                dataset.name, "data set", syntax, dataset.what, _described(SAMPLING),
-                dataset.classes, where,
+                dataset.name,
+                "data set",
+                syntax,
+                dataset.what,
+                _described(SAMPLING),
+                dataset.classes,
+                where,
             )
-        )  # fmt: skip
+        )
     for family in FAMILIES.values():
         options = _described(family.options)
         syntax = _SYNTAX[family.name]

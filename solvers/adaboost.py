@@ -162,8 +162,13 @@ def _extra(D: Array, epsilon: float, alpha: float, z: float, before: Vote) -> di
     product = before.extra["product"] * z
     gamma = 0.5 - epsilon
     return {
-        "D": D, "epsilon": epsilon, "gamma": gamma, "alpha": alpha, "z": z, "product": product,
-    }  # fmt: skip
+        "D": D,
+        "epsilon": epsilon,
+        "gamma": gamma,
+        "alpha": alpha,
+        "z": z,
+        "product": product,
+    }
 
 
 def _checked(values: Any, y: Array) -> Array:

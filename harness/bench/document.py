@@ -18,8 +18,20 @@ from gammabar.harness.output import Stage
 FORMAT = "gammabar-bench"
 VERSION = 1
 #: Whose versions matter for the numbers.
-PACKAGES = ("gammabar", "numpy", "scipy", "numba", "python-flint", "scikit-learn", "cvxpy",
-            "clarabel", "qpsolvers", "daqp", "quadprog", "piqp")  # fmt: skip
+PACKAGES = (
+    "gammabar",
+    "numpy",
+    "scipy",
+    "numba",
+    "python-flint",
+    "scikit-learn",
+    "cvxpy",
+    "clarabel",
+    "qpsolvers",
+    "daqp",
+    "quadprog",
+    "piqp",
+)
 
 
 def measure(sections: Iterable[str], quick: bool, say: Stage) -> dict[str, Any]:

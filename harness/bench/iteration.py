@@ -123,8 +123,13 @@ def dense(name: str, problem: Problem, repeat: int) -> dict[str, Any]:
     }
     if X.dtype not in (np.float64, np.float32):
         ratios[f"NumPy step / {X.dtype} iteration"] = middle["numpy"] / middle["native"]
-    return {"title": title, "data": name, "seconds": middle["float64"], "times": middle,
-            "ratios": ratios}  # fmt: skip
+    return {
+        "title": title,
+        "data": name,
+        "seconds": middle["float64"],
+        "times": middle,
+        "ratios": ratios,
+    }
 
 
 def sparse(n: int, repeat: int) -> dict[str, Any]:

@@ -64,8 +64,7 @@ def measure(
     for name in names or (EMBEDDED[:2] if quick else full):
         limit = 1.0 if quick else LIMITS.get(name, LIMIT)
         # A ladder of budgets takes several times its last rung.
-        about, scores = race(contestants, name, limit, repeat=repeat, limit=60 + 5 * limit,
-                             say=say)  # fmt: skip
+        about, scores = race(contestants, name, limit, repeat=repeat, limit=60 + 5 * limit, say=say)
         results.append(about | {"limit": limit, "rows": [_row(score) for score in scores]})
     return results
 
@@ -189,8 +188,9 @@ def _liblinear(X: Floats, y: Any, part: Callable[[Any], float], limit: float) ->
 
     trace, most = Trace(), 1
     while True:
-        model = LinearSVC(loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, max_iter=most,
-                          random_state=0)  # fmt: skip
+        model = LinearSVC(
+            loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, max_iter=most, random_state=0
+        )
         start = perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the limit is the budget

@@ -96,9 +96,15 @@ def field(name: str, models: Sequence[str] = BOTH) -> Field:
             for which in models
         ),
     ]
-    about = {"data": name, "n": problem.n, "d": X.shape[1], "gamma": shown(truth),
-             "support": len(truth.support), "resolution": resolution,
-             "left_out": [m for m in BOTH if m not in models]}  # fmt: skip
+    about = {
+        "data": name,
+        "n": problem.n,
+        "d": X.shape[1],
+        "gamma": shown(truth),
+        "support": len(truth.support),
+        "resolution": resolution,
+        "left_out": [m for m in BOTH if m not in models],
+    }
     return Field(entries, about)
 
 
@@ -127,8 +133,9 @@ def _liblinear(X: Floats, y: Any) -> Answer:
     from sklearn.svm import LinearSVC
 
     # Ten times the default limit, which it would reach on almost all data.
-    model = LinearSVC(loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, max_iter=10_000,
-                      random_state=0)  # fmt: skip
+    model = LinearSVC(
+        loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, max_iter=10_000, random_state=0
+    )
     return _normal(model.fit(X, y).coef_[0])
 
 
@@ -175,8 +182,10 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
     out = []
     for result in results:
         ours = result["rows"][0]["seconds"]
-        title = (f"{result['data']}: {result['n']:,} × {result['d']:,}, γ̄ = {result['gamma']}, "
-                 f"{result['support']} support vectors")  # fmt: skip
+        title = (
+            f"{result['data']}: {result['n']:,} × {result['d']:,}, γ̄ = {result['gamma']}, "
+            f"{result['support']} support vectors"
+        )
         rows = [
             (
                 row["name"],
@@ -189,8 +198,10 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
             for row in result["rows"]
             if not row["absent"]
         ]
-        notes = [f"CVXPY's {model} model, the slower one here, was left out to save time."
-                 for model in result["left_out"]]  # fmt: skip
+        notes = [
+            f"CVXPY's {model} model, the slower one here, was left out to save time."
+            for model in result["left_out"]
+        ]
         out.append(Table(title, columns, rows, named(result["rows"]) + notes))
     return out
 

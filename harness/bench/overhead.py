@@ -94,8 +94,16 @@ def spoken_of(solver: str) -> list[Statement]:
 
 def tables(results: list[dict[str, Any]]) -> list[Table]:
     """One row per problem."""
-    columns = ("data", "size", "iterations", "statements", "comparisons, of them escalated",
-               "bare run", "with judges", "ratio")  # fmt: skip
+    columns = (
+        "data",
+        "size",
+        "iterations",
+        "statements",
+        "comparisons, of them escalated",
+        "bare run",
+        "with judges",
+        "ratio",
+    )
     rows = [
         (
             result["data"],

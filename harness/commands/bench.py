@@ -14,15 +14,33 @@ from gammabar.harness.output import print_json, stages
 
 @click.command("bench")
 @click.option("--quick", is_flag=True, help="Embedded data and small sizes: about a minute.")
-@click.option("--only", type=click.Choice(SECTIONS), multiple=True, metavar="SECTION",
-              help=f"Only this section: {', '.join(SECTIONS)} (may be repeated).")  # fmt: skip
+@click.option(
+    "--only",
+    type=click.Choice(SECTIONS),
+    multiple=True,
+    metavar="SECTION",
+    help=f"Only this section: {', '.join(SECTIONS)} (may be repeated).",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the JSON document here.")  # fmt: skip
-@click.option("--page", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              metavar="DIR", help="Write page, pictures and numbers into DIR.")  # fmt: skip
-@click.option("--from", "kept", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              metavar="FILE", help="Measure nothing: take the numbers of a document.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the JSON document here.",
+)
+@click.option(
+    "--page",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write page, pictures and numbers into DIR.",
+)
+@click.option(
+    "--from",
+    "kept",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Measure nothing: take the numbers of a document.",
+)
 def command(
     quick: bool,
     only: tuple[str, ...],

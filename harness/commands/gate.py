@@ -40,8 +40,9 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
     tree = checkout(ROOT, commit)
     click.echo(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
     if not same_lock(ROOT, tree):
-        click.echo("the lock files differ: both sides run with the packages installed now",
-                   err=True)  # fmt: skip
+        click.echo(
+            "the lock files differ: both sides run with the packages installed now", err=True
+        )
     findings = []
     with bar(len(plan), "comparing", as_json) as advance:
         for finding in compare(plan, lambda: Pair(tree, ROOT, ROOT / "benchmarks")):
@@ -64,10 +65,16 @@ def _show(findings: list[Finding]) -> None:
     # Counts that are the same say nothing that the last line does not say.
     told = [f for f in findings if f.verdict != "same" or f.kind != "track"]
     rows = [
-        (f.name, f.verdict, _number(f.base, f.kind), _number(f.head, f.kind),
-         "" if f.ratio is None else f"{f.ratio:.3f}", f.confidence)
+        (
+            f.name,
+            f.verdict,
+            _number(f.base, f.kind),
+            _number(f.head, f.kind),
+            "" if f.ratio is None else f"{f.ratio:.3f}",
+            f.confidence,
+        )
         for f in sorted(told, key=lambda f: order[f.verdict])
-    ]  # fmt: skip
+    ]
     print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
     tally = {v: sum(f.verdict == v for f in findings) for v in order}
     bad = tally["failed"] + tally["worse"]

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("kind", type=click.Choice(("statements", "solvers", "problems", "mutants")))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-@click.option("--matrix", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="For mutants: compute anew which statements refute which, and keep it in FILE "
-              "(some minutes).")  # fmt: skip
+@click.option(
+    "--matrix",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="For mutants: compute anew which statements refute which, and keep it in FILE "
+    "(some minutes).",
+)
 def command(kind: str, as_json: bool, matrix: Path | None) -> None:
     """List what there is of a KIND: statements, solvers, problems or mutants."""
     if matrix is not None:
@@ -38,8 +42,21 @@ def command(kind: str, as_json: bool, matrix: Path | None) -> None:
 
 
 #: What JSON says of a statement.
-_FIELDS = ("id", "source", "reference", "kind", "claim", "words", "status", "witness", "fixed_by",
-           "solvers", "problems", "note", "powerless")  # fmt: skip
+_FIELDS = (
+    "id",
+    "source",
+    "reference",
+    "kind",
+    "claim",
+    "words",
+    "status",
+    "witness",
+    "fixed_by",
+    "solvers",
+    "problems",
+    "note",
+    "powerless",
+)
 
 
 def _statements(as_json: bool) -> None:
@@ -63,16 +80,25 @@ def _mutants(as_json: bool) -> None:
 
     killers = _killers()
     entries = [
-        {"name": m.name, "family": m.family, "solver": m.solver, "wrong": m.wrong,
-         "equivalent": m.equivalent, "killed_by": killers.get(m.name)}
+        {
+            "name": m.name,
+            "family": m.family,
+            "solver": m.solver,
+            "wrong": m.wrong,
+            "equivalent": m.equivalent,
+            "killed_by": killers.get(m.name),
+        }
         for m in mutants().values()
-    ]  # fmt: skip
+    ]
     if as_json:
         print_json(entries)
         return
     for family in dict.fromkeys(entry["family"] for entry in entries):
-        rows = [(e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—") for e in entries
-                if e["family"] == family]  # fmt: skip
+        rows = [
+            (e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—")
+            for e in entries
+            if e["family"] == family
+        ]
         print_table((f"mutant ({family})", "what is wrong", "killed by"), rows)
 
 

@@ -25,16 +25,38 @@ NORMS = ("l2", "l1", "l1-simplex")
 @click.option("--kernel", metavar="KERNEL", help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | linear")
 @click.option("--normalised", is_flag=True, help="Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
 @click.option("--multiclass", is_flag=True, help="All classes (Ji–Srebro–Telgarsky §5.2).")
-@click.option("--norm", type=click.Choice(NORMS), default="l2", show_default=True,
-              help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).")  # fmt: skip
-@click.option("--method", type=click.Choice(("exact", "cvxpy")), default="exact",
-              show_default=True, help="Who proposes the candidate; both are proved.")  # fmt: skip
-@click.option("--digits", type=click.IntRange(1, 100_000), default=17, show_default=True,
-              help="Significant digits of γ̄, each proved.")  # fmt: skip
-@click.option("--signed", is_flag=True,
-              help="For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.")  # fmt: skip
-@click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the certificate, for `gammabar check`.")  # fmt: skip
+@click.option(
+    "--norm",
+    type=click.Choice(NORMS),
+    default="l2",
+    show_default=True,
+    help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).",
+)
+@click.option(
+    "--method",
+    type=click.Choice(("exact", "cvxpy")),
+    default="exact",
+    show_default=True,
+    help="Who proposes the candidate; both are proved.",
+)
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 100_000),
+    default=17,
+    show_default=True,
+    help="Significant digits of γ̄, each proved.",
+)
+@click.option(
+    "--signed",
+    is_flag=True,
+    help="For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the certificate, for `gammabar check`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     data: str,
@@ -218,8 +240,13 @@ def _l1(
         "time": f"{seconds:.3g} s",
     }
     if certificate:
-        body = {"format": FORMAT, "version": VERSION, "kind": "l1-margin",
-                "geometry": geometry(problem), "data": data_section(problem)}  # fmt: skip
+        body = {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": "l1-margin",
+            "geometry": geometry(problem),
+            "data": data_section(problem),
+        }
         write_certificate(body | found.certificate_fields(), certificate)
         answer["certificate"] = str(certificate)
         lines["certificate"] = str(certificate)

@@ -24,36 +24,85 @@ if TYPE_CHECKING:
 
 
 @click.command("verify", epilog=DATA_HELP)
-@click.option("--statement", "statements", multiple=True, metavar="ID",
-              help="Only this statement (repeatable).")  # fmt: skip
-@click.option("--source", "sources", multiple=True, metavar="NAME",
-              help="Only statements of this source: jst, tyurin, rp, lec, gb, oracle.")  # fmt: skip
-@click.option("--problem", "problems", multiple=True, metavar="DATA",
-              help="On these problems instead of those of the plan (repeatable).")  # fmt: skip
+@click.option(
+    "--statement",
+    "statements",
+    multiple=True,
+    metavar="ID",
+    help="Only this statement (repeatable).",
+)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="Only statements of this source: jst, tyurin, rp, lec, gb, oracle.",
+)
+@click.option(
+    "--problem",
+    "problems",
+    multiple=True,
+    metavar="DATA",
+    help="On these problems instead of those of the plan (repeatable).",
+)
 @click.option("--kernel", metavar="KERNEL", help="For --problem: rbf:gamma=0.1, poly:degree=2, …")
 @click.option("--normalised", is_flag=True, help="For --problem: divide kernel rows by √K(x,x).")
 @click.option("--multiclass", is_flag=True, help="For --problem: all classes.")
 @click.option("--label", metavar="NAME", help="For --problem: label column of a CSV file.")
-@click.option("--solver", "solvers", multiple=True, metavar="NAME[:OPTION=VALUE,…]",
-              help="Only this solver (repeatable).")  # fmt: skip
-@click.option("--solver-file", "file", metavar="FILE:CLASS",
-              help="A solver of your own, as in my.py:MySolver.")  # fmt: skip
-@click.option("--iterations", type=click.IntRange(0), metavar="T",
-              help="Hear t = 0, …, T instead of what the plan says.")  # fmt: skip
+@click.option(
+    "--solver",
+    "solvers",
+    multiple=True,
+    metavar="NAME[:OPTION=VALUE,…]",
+    help="Only this solver (repeatable).",
+)
+@click.option(
+    "--solver-file",
+    "file",
+    metavar="FILE:CLASS",
+    help="A solver of your own, as in my.py:MySolver.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(0),
+    metavar="T",
+    help="Hear t = 0, …, T instead of what the plan says.",
+)
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Of all random numbers.")
-@click.option("--random", type=click.IntRange(1), metavar="N",
-              help="Instead of the plan, N random runs.")  # fmt: skip
+@click.option(
+    "--random", type=click.IntRange(1), metavar="N", help="Instead of the plan, N random runs."
+)
 @click.option("--edges", is_flag=True, help="For --random: problems in special position.")
-@click.option("--time-limit", "limit", type=click.FloatRange(0, min_open=True), default=300.0,
-              show_default=True, metavar="SECONDS", help="For each run of a solver.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(1), metavar="N",
-              help="How many runs at once.  [default: as many as there are cores]")  # fmt: skip
+@click.option(
+    "--time-limit",
+    "limit",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For each run of a solver.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many runs at once.  [default: as many as there are cores]",
+)
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler.")
-@click.option("--store", "path", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Keep results in this SQLite file.")  # fmt: skip
+@click.option(
+    "--store",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep results in this SQLite file.",
+)
 @click.option("--resume", is_flag=True, help="Do not run again what the store has.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the results as JUnit XML.")  # fmt: skip
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the results as JUnit XML.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     path: Path | None,
@@ -85,8 +134,9 @@ def command(
         tasks = _plan(**wishes)
         tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
         with _interruptible(store, len(tasks)):
-            results = run(tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume,
-                          tell=tell)  # fmt: skip
+            results = run(
+                tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume, tell=tell
+            )
     summary = summarise(results)
     if junit is not None:
         from gammabar.harness.run.junit import write_junit
@@ -104,9 +154,14 @@ def command(
 
 
 def _plan(
-    kernel: str | None, normalised: bool, multiclass: bool, label: str | None,
-    problems: tuple[str, ...], file: str | None, **wishes: Any,
-) -> list[Any]:  # fmt: skip
+    kernel: str | None,
+    normalised: bool,
+    multiclass: bool,
+    label: str | None,
+    problems: tuple[str, ...],
+    file: str | None,
+    **wishes: Any,
+) -> list[Any]:
     from gammabar.harness.run.plan import Request, make_plan
     from gammabar.harness.run.texts import open_problem, problem_text
 
@@ -159,8 +214,11 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if store is not None:
-            click.echo(f"gammabar: {store.written} of {total} runs are now in {store.path};"
-                       " go on with --resume", err=True)  # fmt: skip
+            click.echo(
+                f"gammabar: {store.written} of {total} runs are now in {store.path};"
+                " go on with --resume",
+                err=True,
+            )
         raise
 
 
@@ -184,8 +242,12 @@ def _bar(total: int, quiet: bool) -> Iterator[Tell]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     counts: Counter[str] = Counter()
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"),
-               TimeElapsedColumn())  # fmt: skip
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
 

@@ -106,8 +106,13 @@ class Case:
     def truth(self) -> Truth:
         """What the oracle proved about the problem."""
         problem = self.problem.raw()
-        key = (type(problem).__name__, problem.digest(), str(getattr(problem, "kernel", "")),
-               str(getattr(problem, "normalised", "")), str(getattr(problem, "k", "")))  # fmt: skip
+        key = (
+            type(problem).__name__,
+            problem.digest(),
+            str(getattr(problem, "kernel", "")),
+            str(getattr(problem, "normalised", "")),
+            str(getattr(problem, "k", "")),
+        )
         if key not in _TRUTHS:
             _TRUTHS[key] = solve(problem)
             while len(_TRUTHS) > 64:

@@ -103,9 +103,12 @@ class Tally:
                 self.doubtful = t, relation, decision
 
     def _escalate(
-        self, claim: Callable[[int], list[Relation]], relations: list[Relation],
-        decided: list[str], rounding: float,
-    ) -> tuple[list[Relation], list[str]]:  # fmt: skip
+        self,
+        claim: Callable[[int], list[Relation]],
+        relations: list[Relation],
+        decided: list[str],
+        rounding: float,
+    ) -> tuple[list[Relation], list[str]]:
         self.escalated += sum(d != HOLDS for d in decided)
         for level in range(1, len(LEVELS)):
             try:
@@ -152,8 +155,9 @@ class Tally:
 
     def _best(self, verdict: str) -> Verdict:
         if self.worst is None:
-            return Verdict(self.statement.id, verdict, checked=self.checked,
-                           escalated=self.escalated)  # fmt: skip
+            return Verdict(
+                self.statement.id, verdict, checked=self.checked, escalated=self.escalated
+            )
         return self._result(verdict, self.worst[1], self.worst[2], "")
 
     def _result(self, verdict: str, t: int | None, relation: Relation, reason: str) -> Verdict:
@@ -391,12 +395,18 @@ def _randomised(statement: Statement, case: Case) -> Verdict:
     delta = statement.delta or 0.0
     verdict = "holds" if high <= delta else "refuted" if low > delta else "undecided"
     return Verdict(
-        statement.id, verdict, tightness=high / delta if delta else None, slack=delta - high,
-        checked=statement.runs, escalated=tally.escalated,
+        statement.id,
+        verdict,
+        tightness=high / delta if delta else None,
+        slack=delta - high,
+        checked=statement.runs,
+        escalated=tally.escalated,
         reason=f"{failures} failures in {statement.runs} runs fixed in advance: the probability of"
         f" failure lies in [{low:.3g}, {high:.3g}] with confidence 1 − {CHANCE:g}",
-        left=f"{high:.6g}", right=f"{delta:.6g}", what="P(failure) ≤ δ",
-    )  # fmt: skip
+        left=f"{high:.6g}",
+        right=f"{delta:.6g}",
+        what="P(failure) ≤ δ",
+    )
 
 
 def clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:
@@ -408,8 +418,11 @@ def clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, flo
 
 
 def hear(
-    case: Case, statements: list[Statement], iterations: int, most: int = 100_000,
-) -> list[Verdict]:  # fmt: skip
+    case: Case,
+    statements: list[Statement],
+    iterations: int,
+    most: int = 100_000,
+) -> list[Verdict]:
     """Run the solver of a case once and judge all statements about it.
 
     Parameters

@@ -29,8 +29,17 @@ Assumption: TypeAlias = Callable[[Case], str | None]
 Claimed: TypeAlias = Relation | Iterable[Relation] | None
 
 STATEMENTS: dict[str, Statement] = {}
-KINDS = ("anytime", "stopping", "identity", "probability", "expectation", "limit", "existence",
-         "value", "table")  # fmt: skip
+KINDS = (
+    "anytime",
+    "stopping",
+    "identity",
+    "probability",
+    "expectation",
+    "limit",
+    "existence",
+    "value",
+    "table",
+)
 
 
 @dataclass(frozen=True)
@@ -135,43 +144,104 @@ def _decorator(way: str, identifier: str, **more: Any) -> Callable[[Any], Any]:
 
 
 def per_iterate(
-    identifier: str, *, reference: str, claim: str, solvers: tuple[str, ...], kind: str = "anytime",
-    since: int = 0, unit: bool = False, **more: Any,
-) -> Callable[[Any], Any]:  # fmt: skip
+    identifier: str,
+    *,
+    reference: str,
+    claim: str,
+    solvers: tuple[str, ...],
+    kind: str = "anytime",
+    since: int = 0,
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
     """Register a claim about every iterate of a solver from t = `since` on."""
-    return _decorator("iterates", identifier, reference=reference, claim=claim, solvers=solvers,
-                      kind=kind, since=since, unit=unit, **more)  # fmt: skip
+    return _decorator(
+        "iterates",
+        identifier,
+        reference=reference,
+        claim=claim,
+        solvers=solvers,
+        kind=kind,
+        since=since,
+        unit=unit,
+        **more,
+    )
 
 
 def stopping(
-    identifier: str, *, reference: str, claim: str, solvers: tuple[str, ...],
-    goal: Callable[[View, Case], Trit] | None = None, unit: bool = False, **more: Any,
-) -> Callable[[Any], Any]:  # fmt: skip
+    identifier: str,
+    *,
+    reference: str,
+    claim: str,
+    solvers: tuple[str, ...],
+    goal: Callable[[View, Case], Trit] | None = None,
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
     """Register a claim that a goal is reached at some t ≤ limit; the body returns the limit.
 
     The default goal is that w_t separates the data. None as limit: nothing is claimed of the case.
     """
-    return _decorator("stopping", identifier, reference=reference, claim=claim, solvers=solvers,
-                      kind="stopping", goal=goal or separates, unit=unit, **more)  # fmt: skip
+    return _decorator(
+        "stopping",
+        identifier,
+        reference=reference,
+        claim=claim,
+        solvers=solvers,
+        kind="stopping",
+        goal=goal or separates,
+        unit=unit,
+        **more,
+    )
 
 
 def direct(
-    identifier: str, *, reference: str, claim: str, kind: str, problems: tuple[str, ...],
-    unit: bool = False, **more: Any,
-) -> Callable[[Any], Any]:  # fmt: skip
+    identifier: str,
+    *,
+    reference: str,
+    claim: str,
+    kind: str,
+    problems: tuple[str, ...],
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
     """Register a claim about a problem, or about data that it brings itself (problems = ("",))."""
-    return _decorator("direct", identifier, reference=reference, claim=claim, kind=kind,
-                      problems=problems, unit=unit, **more)  # fmt: skip
+    return _decorator(
+        "direct",
+        identifier,
+        reference=reference,
+        claim=claim,
+        kind=kind,
+        problems=problems,
+        unit=unit,
+        **more,
+    )
 
 
 def randomised(
-    identifier: str, *, reference: str, claim: str, delta: float, runs: int,
-    problems: tuple[str, ...], unit: bool = False, **more: Any,
-) -> Callable[[Any], Any]:  # fmt: skip
+    identifier: str,
+    *,
+    reference: str,
+    claim: str,
+    delta: float,
+    runs: int,
+    problems: tuple[str, ...],
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
     """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance."""
-    return _decorator("randomised", identifier, reference=reference, claim=claim,
-                      kind="probability", delta=delta, runs=runs, problems=problems, unit=unit,
-                      **more)  # fmt: skip
+    return _decorator(
+        "randomised",
+        identifier,
+        reference=reference,
+        claim=claim,
+        kind="probability",
+        delta=delta,
+        runs=runs,
+        problems=problems,
+        unit=unit,
+        **more,
+    )
 
 
 def separates(it: View, case: Case) -> Trit:

@@ -29,8 +29,14 @@ START = 300.0
 #: What must be on the path for `import gammabar`.
 _ROOT = Path(gammabar.__file__).resolve().parent.parent
 #: Every library that would start threads of its own.
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
-            "VECLIB_MAXIMUM_THREADS", "RAYON_NUM_THREADS")  # fmt: skip
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
 
 
 class Died(Exception):
@@ -59,9 +65,11 @@ class Child:
         # -P: a folder that happens to be called `problems` in the user's own must not be found.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "gammabar.harness.run.child", str(self._dump.fileno())],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
             pass_fds=(self._dump.fileno(),),
-        )  # fmt: skip
+        )
         assert self._process.stdout is not None
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
@@ -144,9 +152,13 @@ class Child:
         stack = self._dump.read().decode(errors="replace").splitlines()
         self.close()
         return next(
-            (f" ({line.strip().removeprefix('File ').replace(chr(34), '')})"
-             for line in stack if file and f'"{file}"' in line), "",
-        )  # fmt: skip
+            (
+                f" ({line.strip().removeprefix('File ').replace(chr(34), '')})"
+                for line in stack
+                if file and f'"{file}"' in line
+            ),
+            "",
+        )
 
     def kill(self) -> None:
         """End the process, at once; whoever waits for its answer gets `Died`."""

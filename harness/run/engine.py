@@ -99,7 +99,10 @@ def _parallel(todo: list[tuple[int, Task]], jobs: int) -> Iterator[tuple[int, Ou
             return place, crew.perform(task)
 
         parallel: Any = Parallel(
-            n_jobs=jobs, backend="threading", return_as="generator_unordered",
-            batch_size=1, pre_dispatch="2*n_jobs",
-        )  # fmt: skip
+            n_jobs=jobs,
+            backend="threading",
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch="2*n_jobs",
+        )
         yield from parallel(delayed(conduct)(place, task) for place, task in todo)

@@ -47,23 +47,33 @@ def _suite(
     runs = {(r.problem, r.solver, r.seed, r.iterations, r.seconds) for r in results}
     skipped = sum(r.verdict.verdict == "inapplicable" and r.as_expected for r in results)
     suite = xml.SubElement(
-        root, "testsuite", name=source, tests=str(len(results)), errors=str(errors),
-        failures=str(len(wrong) - errors), skipped=str(skipped),
+        root,
+        "testsuite",
+        name=source,
+        tests=str(len(results)),
+        errors=str(errors),
+        failures=str(len(wrong) - errors),
+        skipped=str(skipped),
         time=f"{sum(seconds for *_, seconds in runs):.6f}",
-    )  # fmt: skip
+    )
     for result in results:
         _case(suite, result, explain)
 
 
 def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) -> None:
     verdict = result.verdict
-    by, on = (f"{word} {text}" if text else "" for word, text in
-              (("by", result.solver), ("on", result.problem)))  # fmt: skip
+    by, on = (
+        f"{word} {text}" if text else ""
+        for word, text in (("by", result.solver), ("on", result.problem))
+    )
     name = " ".join(filter(None, (verdict.statement, on, by, f"seed {result.seed}")))
     case = xml.SubElement(
-        suite, "testcase", classname=verdict.statement, name=_legal(name),
+        suite,
+        "testcase",
+        classname=verdict.statement,
+        name=_legal(name),
         time=f"{result.seconds:.6f}",
-    )  # fmt: skip
+    )
     if not result.as_expected:
         kind = "error" if verdict.failure else "failure"
         expected = f"{verdict.failure or verdict.verdict} (expected: {result.expected})"

@@ -114,9 +114,15 @@ def _without_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
             for solver in _solvers(request, statement):
                 planned = problem in own and request.seed is None and not solver
                 yield Task(
-                    (statement.id,), (_expected(statement, problem, planned),), problem, solver,
-                    request.code, seed=request.seed or 0, unit=statement.unit, planned=planned,
-                )  # fmt: skip
+                    (statement.id,),
+                    (_expected(statement, problem, planned),),
+                    problem,
+                    solver,
+                    request.code,
+                    seed=request.seed or 0,
+                    unit=statement.unit,
+                    planned=planned,
+                )
 
 
 def _solvers(request: Request, statement: Statement) -> list[str]:
@@ -149,9 +155,16 @@ def _with_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
         whole = planned and not request.solvers
         expected = (_expected(s, run.problem, whole) for s in statements.values())
         yield Task(
-            tuple(statements), tuple(expected), run.problem, run.solver, request.code, length[run],
-            run.seed, run.unit, planned,
-        )  # fmt: skip
+            tuple(statements),
+            tuple(expected),
+            run.problem,
+            run.solver,
+            request.code,
+            length[run],
+            run.seed,
+            run.unit,
+            planned,
+        )
 
 
 @dataclass(frozen=True)
@@ -221,9 +234,14 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
             if heard:
                 expected = ("unrefuted" if s.status == "holds" else "either" for s in heard)
                 yield Task(
-                    tuple(s.id for s in heard), tuple(expected), trial.problem, trial.solver,
-                    iterations=trial.iterations, seed=trial.seed, unit=unit,
-                )  # fmt: skip
+                    tuple(s.id for s in heard),
+                    tuple(expected),
+                    trial.problem,
+                    trial.solver,
+                    iterations=trial.iterations,
+                    seed=trial.seed,
+                    unit=unit,
+                )
 
 
 def _expected(statement: Statement, problem: str, planned: bool) -> str:

@@ -82,10 +82,17 @@ def _finite(value: Any) -> Any:
 def results_of(task: Task, outcome: Outcome) -> list[Result]:
     """The results of a task."""
     return [
-        Result(verdict, task.problem, task.solver, expected, task.seed, task.iterations,
-               outcome.seconds)
+        Result(
+            verdict,
+            task.problem,
+            task.solver,
+            expected,
+            task.seed,
+            task.iterations,
+            outcome.seconds,
+        )
         for verdict, expected in zip(outcome.verdicts, task.expected, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def settle(results: list[Result]) -> list[Result]:

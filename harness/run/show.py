@@ -92,9 +92,12 @@ def explain(result: Result) -> str:
     if verdict.failure:  # how tight the claim was until then is beside the point
         verdict = replace(verdict, worst_t=None, what="", where="", left="", right="", slack=None)
     text = explain_verdict(
-        statement, verdict, problem=result.problem, solver=solver,
+        statement,
+        verdict,
+        problem=result.problem,
+        solver=solver,
         reproduce=reproduce(result),
-    )  # fmt: skip
+    )
     if result.expected == "refuted":
         text += f"\n    expected  refuted: {statement.note or 'see the registry'}"
     return text

@@ -104,18 +104,34 @@ class Store:
     def put(self, key: str, task: Task, outcome: Outcome) -> None:
         """Write a trajectory, in place of an older one with the same key."""
         rows = [
-            (key, place, v.statement, v.verdict, expected, v.tightness, v.slack, v.worst_t,
-             json.dumps(v.as_dict(), ensure_ascii=False))
+            (
+                key,
+                place,
+                v.statement,
+                v.verdict,
+                expected,
+                v.tightness,
+                v.slack,
+                v.worst_t,
+                json.dumps(v.as_dict(), ensure_ascii=False),
+            )
             for place, (v, expected) in enumerate(zip(outcome.verdicts, task.expected, strict=True))
-        ]  # fmt: skip
+        ]
         with self._trouble(), self._transaction():
             self._base.execute(
                 "INSERT OR REPLACE INTO trajectories"
                 " (key, solver, problem, seed, iterations, failed, seconds)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (key, task.solver, task.problem, task.seed, task.iterations, outcome.failed,
-                 outcome.seconds),
-            )  # fmt: skip
+                (
+                    key,
+                    task.solver,
+                    task.problem,
+                    task.seed,
+                    task.iterations,
+                    outcome.failed,
+                    outcome.seconds,
+                ),
+            )
             self._base.execute("DELETE FROM results WHERE key = ?", (key,))
             self._base.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self.written += 1
@@ -141,10 +157,17 @@ class Store:
                 " FROM trajectories t JOIN results r USING (key) ORDER BY t.rowid, r.place"
             ).fetchall()
         return [
-            Result(verdict_from(json.loads(details)), problem, solver, expected, seed, iterations,
-                   seconds)
+            Result(
+                verdict_from(json.loads(details)),
+                problem,
+                solver,
+                expected,
+                seed,
+                iterations,
+                seconds,
+            )
             for solver, problem, seed, iterations, seconds, expected, details in rows
-        ]  # fmt: skip
+        ]
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

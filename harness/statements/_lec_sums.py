@@ -71,9 +71,11 @@ class FiniteSum:
     @cached_property
     def lipschitz(self) -> Number:
         """ρ: the largest norm of a row, since slopes are at most 1."""
-        squares = [self.space.exact_inner(e, e) for e in np.eye(self.n)] if self.kernel else [
-            total(v * v for v in self.row(i).entries()) for i in range(self.n)
-        ]  # fmt: skip
+        squares = (
+            [self.space.exact_inner(e, e) for e in np.eye(self.n)]
+            if self.kernel
+            else [total(v * v for v in self.row(i).entries()) for i in range(self.n)]
+        )
         return sqrt(-smallest(-square for square in squares))
 
     def slopes(self, w: Floats, i: int) -> list[Number]:
@@ -140,21 +142,59 @@ class Task:
 #: third (λ = (½, ½, 1)): attained at w* = 1, (1, 1), 1 and (1, 1)/7.
 TASKS = (
     Task("hinge, a = 1", ((1,),), "hinge", lambda: number(0), lambda: number(1), (1, 2, 4, 9)),
-    Task("hinge, a = (1, 0), (0, 1)", ((1, 0), (0, 1)), "hinge", lambda: number(0),
-         lambda: sqrt(2), (1, 2, 5, 7)),
-    Task("hinge, a = 1, 1, −1", ((1,), (1,), (-1,)), "hinge", lambda: number(2) / 3,
-         lambda: number(1), (1, 2, 3, 5)),
-    Task("hinge, a = (3, 4), (4, 3)", ((3, 4), (4, 3)), "hinge", lambda: number(0),
-         lambda: sqrt(2) / 7, (1, 3, 6)),
+    Task(
+        "hinge, a = (1, 0), (0, 1)",
+        ((1, 0), (0, 1)),
+        "hinge",
+        lambda: number(0),
+        lambda: sqrt(2),
+        (1, 2, 5, 7),
+    ),
+    Task(
+        "hinge, a = 1, 1, −1",
+        ((1,), (1,), (-1,)),
+        "hinge",
+        lambda: number(2) / 3,
+        lambda: number(1),
+        (1, 2, 3, 5),
+    ),
+    Task(
+        "hinge, a = (3, 4), (4, 3)",
+        ((3, 4), (4, 3)),
+        "hinge",
+        lambda: number(0),
+        lambda: sqrt(2) / 7,
+        (1, 3, 6),
+    ),
     # f' = (1/(1 + e^{−w}) − 2/(1 + e^w))/3 vanishes where e^w = 2.
-    Task("logistic, a = 1, 1, −1", ((1,), (1,), (-1,)), "logistic",
-         lambda: (2 * log(number(3) / 2) + log(3)) / 3, lambda: log(2), (1, 2, 5)),
+    Task(
+        "logistic, a = 1, 1, −1",
+        ((1,), (1,), (-1,)),
+        "logistic",
+        lambda: (2 * log(number(3) / 2) + log(3)) / 3,
+        lambda: log(2),
+        (1, 2, 5),
+    ),
     # H = [−½, ½]: f falls up to its minimum at 1, so the best of H is ½.
-    Task("hinge, a = 1, |w| ≤ ½", ((1,),), "hinge", lambda: number(1) / 2,
-         lambda: number(1) / 2, (1, 4), everywhere=False),
-    Task("hinge, a = 1, 1, −1, |w| ≤ ½", ((1,), (1,), (-1,)), "hinge",
-         lambda: number(5) / 6, lambda: number(1) / 2, (1, 5), everywhere=False),
-)  # fmt: skip
+    Task(
+        "hinge, a = 1, |w| ≤ ½",
+        ((1,),),
+        "hinge",
+        lambda: number(1) / 2,
+        lambda: number(1) / 2,
+        (1, 4),
+        everywhere=False,
+    ),
+    Task(
+        "hinge, a = 1, 1, −1, |w| ≤ ½",
+        ((1,), (1,), (-1,)),
+        "hinge",
+        lambda: number(5) / 6,
+        lambda: number(1) / 2,
+        (1, 5),
+        everywhere=False,
+    ),
+)
 
 
 def solver_of(case: Case) -> Any:
@@ -216,8 +256,9 @@ def sample(
 ) -> Iterator[tuple[Number | None, str]]:
     """f(w̄) of independent runs with the solver's own random indices."""
     rho = f.lipschitz
-    solver = replace(solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss,
-                     indices=None)  # fmt: skip
+    solver = replace(
+        solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss, indices=None
+    )
     for run in range(runs):
         average, wrong = output(solver, f, T, case.rng(run))
         yield (None if average is None else f.quick_value(average)), wrong

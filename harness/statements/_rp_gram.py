@@ -101,8 +101,10 @@ def distributions(case: Case) -> Iterator[Weights]:
         parts[int(rng.integers(n))] += 1
         yield [Fraction(v, sum(parts)) for v in parts]
     for noise in (0, 1, 30):
-        parts = [q + Fraction(v, 64 * n) for q, v in
-                 zip(case.q_bar, rng.integers(0, noise + 1, n).tolist(), strict=True)]  # fmt: skip
+        parts = [
+            q + Fraction(v, 64 * n)
+            for q, v in zip(case.q_bar, rng.integers(0, noise + 1, n).tolist(), strict=True)
+        ]
         yield [v / sum(parts) for v in parts]
 
 

@@ -159,8 +159,9 @@ def gradient_norm(case: Case) -> Iterator[Relation]:
                 slopes = k if loss == "exponential" else [v / (1 + v) for v in k]
                 # ℓ′(ℓ⁻¹(S)): S itself, and 1 − e^{−S} with e^S = Π (1 + e^ξ_i).
                 whole = sum(k) if loss == "exponential" else 1 - 1 / prod(1 + v for v in k)
-                yield at_least(sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0",
-                               where=f"{loss} loss, n = {n}")  # fmt: skip
+                yield at_least(
+                    sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0", where=f"{loss} loss, n = {n}"
+                )
 
 
 # Appendix C
@@ -184,8 +185,9 @@ def lemma_c2(it: View, case: Case) -> Relation:
     4ρ D(q̄, q_0)/(t+1)²."""
     _, now = trajectory(case)
     bound = 4 * rho(case) * distance_from_start(case) / (it.t + 1) ** 2
-    return at_most((now.mu_square - case.gamma_squared) / 2, bound,
-                   "φ(μ_t) − φ(q̄) ≤ 4ρ D(q̄, q_0)/(t+1)²")  # fmt: skip
+    return at_most(
+        (now.mu_square - case.gamma_squared) / 2, bound, "φ(μ_t) − φ(q̄) ≤ 4ρ D(q̄, q_0)/(t+1)²"
+    )
 
 
 @per_iterate(
@@ -224,13 +226,15 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
         return
     length = schedule.step(t - 1) / path.rho
     move = weighted_sum(1.0, now.w, -1.0, past.w, -length, past.g, -length, past.pull)
-    yield vanishes(move, 8 * ROUNDOFF * now.w.size(),
-                   "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0")  # fmt: skip
+    yield vanishes(
+        move, 8 * ROUNDOFF * now.w.size(), "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0"
+    )
     factor, last = schedule.momentum(t), schedule.mixing(t - 1)
     if path.gives_g:
         rest = weighted_sum(1.0, now.g, -factor, past.g, -factor, now.pull)
-        yield vanishes(rest, 8 * ROUNDOFF * now.g.size(),
-                       "‖g_t − λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Zᵀq_t)‖ = 0")  # fmt: skip
+        yield vanishes(
+            rest, 8 * ROUNDOFF * now.g.size(), "‖g_t − λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Zᵀq_t)‖ = 0"
+        )
     if path.gives_mu:
         rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
         yield vanishes(rest, small, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
@@ -322,8 +326,7 @@ def lemma_c12_identity(it: View, case: Case) -> Relation:
     path, now = trajectory(case)
     part = 1 / path.rho
     rest = weighted_sum(1.0, now.w, -part, path.first, part, now.pull, -part, path.next_sum)
-    return vanishes(rest, 2 * path.rounding,
-                    "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0")  # fmt: skip
+    return vanishes(rest, 2 * path.rounding, "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0")
 
 
 def _shortfall(it: View, case: Case) -> Number:
@@ -360,8 +363,11 @@ def _shortfall(it: View, case: Case) -> Number:
 def lemma_c12_sum(it: View, case: Case) -> Relation:
     """The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ln(n) ln(t+1)."""
-    return at_most(it.once(_shortfall), 2 * case.log_n * log(it.t + 1),
-                   "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)")  # fmt: skip
+    return at_most(
+        it.once(_shortfall),
+        2 * case.log_n * log(it.t + 1),
+        "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)",
+    )
 
 
 @per_iterate(
@@ -381,5 +387,8 @@ def lemma_c12_sum(it: View, case: Case) -> Relation:
 def lemma_c12_sum_fixed(it: View, case: Case) -> Relation:
     """The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ψ(0) ln(t+1)."""
-    return at_most(it.once(_shortfall), 2 * start_potential(case) * log(it.t + 1),
-                   "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ψ(0) ln(t+1)")  # fmt: skip
+    return at_most(
+        it.once(_shortfall),
+        2 * start_potential(case) * log(it.t + 1),
+        "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ψ(0) ln(t+1)",
+    )

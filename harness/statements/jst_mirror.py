@@ -70,9 +70,13 @@ def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
     jump = dot(now.q, now.logs - past.logs)
     for q in path.everywhere:
         right = dot(q.q, now.logs - past.logs) - jump
-        yield equal(dot(past.p - now.p, now.q - q.q), right,
-                    "⟨p_t − p_{t+1}, q_{t+1} − q⟩ = D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)",
-                    allowance=path.rounding_of_logs(past, now, q), where=q.name)  # fmt: skip
+        yield equal(
+            dot(past.p - now.p, now.q - q.q),
+            right,
+            "⟨p_t − p_{t+1}, q_{t+1} − q⟩ = D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)",
+            allowance=path.rounding_of_logs(past, now, q),
+            where=q.name,
+        )
 
 
 _B6 = (
@@ -100,12 +104,21 @@ def _chain(case: Case, printed: bool) -> Iterator[Relation]:
     for q in path.everywhere:
         middle = common + ratio * dot(gap, now.q - (past.q if printed else q.q))
         apart = upper(total(abs(v) for v in (now.q - q.q).entries())) + ROUNDOFF
-        yield equal(dot(force, past.q - q.q), middle,
-                    "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩",
-                    allowance=4 * rounding * apart, where=q.name)  # fmt: skip
+        yield equal(
+            dot(force, past.q - q.q),
+            middle,
+            "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩",
+            allowance=4 * rounding * apart,
+            where=q.name,
+        )
         last = common + ratio * (path.drop(q.q, past, now) - jump)
-        yield equal(middle, last, "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)",
-                    allowance=4 * rounding * apart, where=q.name)  # fmt: skip
+        yield equal(
+            middle,
+            last,
+            "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)",
+            allowance=4 * rounding * apart,
+            where=q.name,
+        )
 
 
 @per_iterate(
@@ -174,8 +187,11 @@ def equation_b7(it: View, case: Case) -> Relation | None:
     jump = path.drop(now.q, past, now)
     left = dot(past.nu.force, past.q - now.q) - path.ratio(past.t) * jump
     right = past.nu.above(now.mu) * number(1 / mixing(case, past.t))
-    return at_most(left, right, "⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) ≤"
-                   " (f(ν_t) − f(μ_{t+1}))/λ_t")  # fmt: skip
+    return at_most(
+        left,
+        right,
+        "⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) ≤ (f(ν_t) − f(μ_{t+1}))/λ_t",
+    )
 
 
 @per_iterate(
@@ -201,9 +217,13 @@ def equation_b9(it: View, case: Case) -> Iterator[Relation]:
     for q in path.everywhere:
         left = now.mu.above(q) * number(theta / lam**2)
         left -= past.mu.above(q) * number(theta * (1 - lam) / lam**2)
-        yield at_most(left, path.rho * path.drop(q.q, past, now),
-                      "θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) ≤"
-                      " (D(q, q_t) − D(q, q_{t+1}))/α", where=q.name)  # fmt: skip
+        yield at_most(
+            left,
+            path.rho * path.drop(q.q, past, now),
+            "θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) ≤"
+            " (D(q, q_t) − D(q, q_{t+1}))/α",
+            where=q.name,
+        )
 
 
 @per_iterate(
@@ -251,10 +271,13 @@ class LemmaB3:
         path, past, now = found.path, found.past, found.now
         scale = number(step(self.case, past.t) / mixing(self.case, past.t) ** 2)
         for q in path.everywhere:
-            yield at_most(scale * now.mu.above(q) + self.sums[q.name],
-                          path.rho * path.drop(q.q, found.first, now),
-                          "Σ … (f(μ_j) − f(q)) − θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)) ≤"
-                          " (D(q, q_0) − D(q, q_t))/α", where=q.name)  # fmt: skip
+            yield at_most(
+                scale * now.mu.above(q) + self.sums[q.name],
+                path.rho * path.drop(q.q, found.first, now),
+                "Σ … (f(μ_j) − f(q)) − θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)) ≤"
+                " (D(q, q_0) − D(q, q_t))/α",
+                where=q.name,
+            )
 
 
 @direct(
@@ -317,10 +340,15 @@ def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
             terms = [inverse[t if printed else j] for j in range(t + 1)]
             middle = inverse[0] ** 2 + sum(terms[1:])
             where, index = f"{name}, t = {t}", "t" if printed else "j"
-            yield at_most(inverse[t] ** 2, middle, f"1/λ_t² ≤ 1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}",
-                          where=where)  # fmt: skip
-            yield equal(middle, sum(terms), f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index} = Σ_{{j=0}}^t"
-                        f" 1/λ_{index}", where=where)  # fmt: skip
+            yield at_most(
+                inverse[t] ** 2, middle, f"1/λ_t² ≤ 1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}", where=where
+            )
+            yield equal(
+                middle,
+                sum(terms),
+                f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index} = Σ_{{j=0}}^t 1/λ_{index}",
+                where=where,
+            )
 
 
 def _growing_slowly(case: Case) -> str | None:
@@ -357,5 +385,6 @@ def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
         closer, scale * whole, "λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)) ≤ λ_{t−1}²/α D(q̄, q_0)"
     )
     if accelerated(case) is None:
-        yield at_most(excess, 4 * path.rho * whole / (it.t + 1) ** 2,
-                      "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)")  # fmt: skip
+        yield at_most(
+            excess, 4 * path.rho * whole / (it.t + 1) ** 2, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)"
+        )

@@ -208,9 +208,12 @@ def lemma_d1(case: Case, rng: np.random.Generator) -> Relation:
     is at least Σ_{j<t} θ_j ‖Zᵀq_j‖² − 2 ln n − √(8 ln(2/δ) ln n)."""
     made = run(case, rng, tolerance(case, LEMMAS))
     lost = 2 * case.log_n + sqrt(8 * log(2 / DELTA) * case.log_n)
-    return at_most(made.theta * made.squares + made.last.psi, lost,
-                   "Σ θ_j ‖Zᵀq_j‖² + ψ(Zw_t) ≤ 2 ln n + √(8 ln(2/δ) ln n)",
-                   where=f"t = {made.last.t}")  # fmt: skip
+    return at_most(
+        made.theta * made.squares + made.last.psi,
+        lost,
+        "Σ θ_j ‖Zᵀq_j‖² + ψ(Zw_t) ≤ 2 ln n + √(8 ln(2/δ) ln n)",
+        where=f"t = {made.last.t}",
+    )
 
 
 @randomised(

@@ -202,8 +202,9 @@ def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
         for r in (r for r in s.rounds if not r.perfect and r.epsilon < 1):
             e, f = r.epsilon, 1 - r.epsilon
             value = side(f * sqrt(e / f) + e * sqrt(f / e), _root(r))
-            yield equal(r.after.extra["z"], value, what, where=r.where,
-                        allowance=_slack(r, _root(r)))  # fmt: skip
+            yield equal(
+                r.after.extra["z"], value, what, where=r.where, allowance=_slack(r, _root(r))
+            )
 
 
 @direct(
@@ -245,8 +246,13 @@ def normaliser_bound(case: Case) -> Iterator[Relation]:
         for r in s.rounds if gamma > 0 else ():
             product *= number(r.after.extra["z"])
             off += 0.0 if r.perfect else r.slip
-            yield at_most(product, exp(-2 * r.t * gamma * gamma), "z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²}",
-                          where=r.where, allowance=2 * off)  # fmt: skip
+            yield at_most(
+                product,
+                exp(-2 * r.t * gamma * gamma),
+                "z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²}",
+                where=r.where,
+                allowance=2 * off,
+            )
 
 
 def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
@@ -255,14 +261,20 @@ def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
         gamma = _below(s)
         for r in s.rounds:
             g = _advantage(r)
-            yield at_most(_root(r), exp(-2 * g * g), "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}",
-                          where=r.where)  # fmt: skip
+            yield at_most(
+                _root(r), exp(-2 * g * g), "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}", where=r.where
+            )
             # Two powers of e are equal if their exponents are.
-            yield equal((-2 - 2 * sign) * g * g, 0, "exponents: −4γ_t²/2 is that of the next power",
-                        where=r.where)  # fmt: skip
+            yield equal(
+                (-2 - 2 * sign) * g * g,
+                0,
+                "exponents: −4γ_t²/2 is that of the next power",
+                where=r.where,
+            )
             if gamma > 0:
-                yield at_most(exp(sign * 2 * g * g), exp(-2 * gamma * gamma), "… ≤ e^{−2γ²}",
-                              where=r.where)  # fmt: skip
+                yield at_most(
+                    exp(sign * 2 * g * g), exp(-2 * gamma * gamma), "… ≤ e^{−2γ²}", where=r.where
+                )
 
 
 def _below(s: Session) -> Number:
@@ -316,8 +328,12 @@ def _round(r: Round) -> Iterator[Relation]:
     # Both sides round an exponential, a product and a quotient; and the solver its z.
     yield same(_apart(after, fresh), 0, "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}", 4 * sums)
     yield same(float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums)
-    yield same(told["product"], number(r.before.extra["product"]) * z, "z_2 ⋯ z_{t+1}",
-               4 * ROUNDOFF * upper(z) * abs(r.before.extra["product"]))  # fmt: skip
+    yield same(
+        told["product"],
+        number(r.before.extra["product"]) * z,
+        "z_2 ⋯ z_{t+1}",
+        4 * ROUNDOFF * upper(z) * abs(r.before.extra["product"]),
+    )
     w, last = np.asarray(r.after.w), np.asarray(r.before.w)
     yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=r.where)
     votes = np.asarray(r.before.votes) + float(told["alpha"]) * r.agrees
@@ -338,8 +354,9 @@ def _apart(values: Any, wanted: Any) -> float:
 def _perfect(r: Round) -> Iterator[Relation]:
     """h_t makes no mistake, or nothing but mistakes: H is what it tends to."""
     told, sign = r.after.extra, int(r.agrees[0])
-    yield fact(told["alpha"] == sign * math.inf and told["z"] == 0, "α_t = ±∞, z_{t+1} = 0",
-               where=r.where)  # fmt: skip
+    yield fact(
+        told["alpha"] == sign * math.inf and told["z"] == 0, "α_t = ±∞, z_{t+1} = 0", where=r.where
+    )
     yield fact(np.array_equal(r.after.votes, np.ones(r.n)), "sign(H) = y", where=r.where)
 
 
@@ -364,6 +381,10 @@ def best_stump(case: Case) -> Iterator[Relation]:
             signed = np.asarray(r.before.dual) * r.y
             edges = s.stumps @ signed
             allowance = r.n * (8 * ROUNDOFF + 2.0**-59)
-            yield equal(float(signed @ (r.agrees * r.y)), float(np.abs(edges).max()),
-                        "Σ D_t(i) y_i h_t(x_i) is largest", where=r.where,
-                        allowance=allowance)  # fmt: skip
+            yield equal(
+                float(signed @ (r.agrees * r.y)),
+                float(np.abs(edges).max()),
+                "Σ D_t(i) y_i h_t(x_i) is largest",
+                where=r.where,
+                allowance=allowance,
+            )

@@ -154,8 +154,9 @@ def gradient_descent_step(case: Case) -> Iterator[Relation]:
             gradient = target.gradient(w)
             gap = length(column(after.w) - (w - gradient * eta))
             where = f"{target.name}, t = {it.t}"
-            yield equal(gap, 0, "w_{t+1} = w_t − η∇f(w_t)", where=where,
-                        allowance=_step_slip(target, w))  # fmt: skip
+            yield equal(
+                gap, 0, "w_{t+1} = w_t − η∇f(w_t)", where=where, allowance=_step_slip(target, w)
+            )
             if "gradient" in it.extra:
                 gap = length(column(it.extra["gradient"]) - gradient)
                 yield equal(gap, 0, "∇f(w_t)", where=where, allowance=2 * target.slip(w) + TINY)
@@ -194,13 +195,20 @@ def accelerated_step(case: Case) -> Iterator[Relation]:
             # A gradient step from a point that is off by `off` ends off by at most twice that.
             allowance = _step_slip(target, v) + 2 * off
             yield equal(gap, 0, "w_{t+1} = v_t − ∇f(v_t)/β", where=where, allowance=allowance)
-            told = {"v_t": (it.extra.get("v"), v, off), "v_t − w_t": (it.momentum, v - w, 2 * off),
-                    "∇f(v_t)": (it.extra.get("gradient"), gradient,
-                                2 * target.slip(v) + 2 * upper(target.beta) * off)}  # fmt: skip
+            told = {
+                "v_t": (it.extra.get("v"), v, off),
+                "v_t − w_t": (it.momentum, v - w, 2 * off),
+                "∇f(v_t)": (
+                    it.extra.get("gradient"),
+                    gradient,
+                    2 * target.slip(v) + 2 * upper(target.beta) * off,
+                ),
+            }
             for what, (given, wanted, slack) in told.items():
                 if given is not None:
-                    yield equal(length(column(given) - wanted), 0, what, where=where,
-                                allowance=slack + TINY)  # fmt: skip
+                    yield equal(
+                        length(column(given) - wanted), 0, what, where=where, allowance=slack + TINY
+                    )
 
 
 @direct(

@@ -60,8 +60,13 @@ def square_kernel(case: Case) -> Iterator[Relation]:
         value = kernel(np.array([a, b]), np.array([c, d]))
         yield equal(int(value), features, "k(x, x')", where=where)
         delivered = float(np.dot(kernel.features([a, b]), kernel.features([c, d])))
-        yield equal(delivered, features, "φ(x)ᵀφ(x') in doubles", where=where,
-                    allowance=8 * ROUNDOFF * features)  # fmt: skip
+        yield equal(
+            delivered,
+            features,
+            "φ(x)ᵀφ(x') in doubles",
+            where=where,
+            allowance=8 * ROUNDOFF * features,
+        )
 
 
 def _common(first: str, second: str) -> int:
@@ -222,8 +227,11 @@ def kernel_algebra_is_closed(case: Case) -> Iterator[Relation]:
     are kernels."""
     algebra = kernel_algebra if case.solver is None else case.solver
     X = np.array(POINTS)
-    for name, f in {"3x₁ − x₂": lambda x: 3 * x[0] - x[1], "|x₁| − 1": lambda x: abs(x[0]) - 1,
-                    "0": lambda x: 0}.items():  # fmt: skip
+    for name, f in {
+        "3x₁ − x₂": lambda x: 3 * x[0] - x[1],
+        "|x₁| − 1": lambda x: abs(x[0]) - 1,
+        "0": lambda x: 0,
+    }.items():
         wanted = matrix([[f(x) * f(z) for z in POINTS] for x in POINTS])
         yield from _is_kernel(algebra.RankOne(f)(X, X), wanted, f"f(x) = {name}")
     pairs = [(Linear(), Square()), (Square(), RankOne(lambda x: x[1])), (Linear(), Linear())]
@@ -250,8 +258,15 @@ def _sum_of_features(
 ) -> Iterator[Relation]:
     (L1, d1), (L2, d2) = _factors(K1, K2)
     n = K1.nrows()
-    joined = fmpq_mat(n, len(d1) + len(d2), [v for i in range(n) for v in (
-        *(L1[i, j] for j in range(len(d1))), *(L2[i, j] for j in range(len(d2))))])  # fmt: skip
+    joined = fmpq_mat(
+        n,
+        len(d1) + len(d2),
+        [
+            v
+            for i in range(n)
+            for v in (*(L1[i, j] for j in range(len(d1))), *(L2[i, j] for j in range(len(d2))))
+        ],
+    )
     K = product_of_features(joined, [a * d for d in d1] + [b * d for d in d2])
     yield fact(bool(K1 * a + K2 * b == K), "(√α φ₁, √β φ₂)", where=where)
 

@@ -51,8 +51,9 @@ def _solver(case: Case, strength: float, kernel: str = "linear") -> Any:
 def ridge_options(case: Case) -> str | None:
     """The solver, if one is given, has the options of kernel ridge regression."""
     options = ("regularisation", "kernel", "primal", "dual", "objective")
-    lacking = [name for name in options if case.solver is not None
-               and not hasattr(case.solver, name)]  # fmt: skip
+    lacking = [
+        name for name in options if case.solver is not None and not hasattr(case.solver, name)
+    ]
     return f"the solver has no {lacking[0]}" if lacking else None
 
 
@@ -96,8 +97,13 @@ class Regression:
         ]
 
 
-LINES = ("∇_α = 0", "2Kᵀ(Kα − y) + 2λKα = 0", "Kᵀ((K + λI)α − y) = 0", "(K + λI)α = y",
-         "α = (K + λI)⁻¹y")  # fmt: skip
+LINES = (
+    "∇_α = 0",
+    "2Kᵀ(Kα − y) + 2λKα = 0",
+    "Kᵀ((K + λI)α − y) = 0",
+    "(K + λI)α = y",
+    "α = (K + λI)⁻¹y",
+)
 
 
 @direct(
@@ -176,8 +182,9 @@ def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
         ("dual", dual, kernel * (off_alpha + (n + m + 4) * ROUNDOFF * upper(length(alpha)))),
     ):
         gap = length(column(fit.predict(at)) - wanted)
-        yield equal(gap, 0, f"{name} predictions are ⟨w*, φ(x)⟩", where=r.name,
-                    allowance=2 * off + TINY)  # fmt: skip
+        yield equal(
+            gap, 0, f"{name} predictions are ⟨w*, φ(x)⟩", where=r.name, allowance=2 * off + TINY
+        )
 
 
 def _balls(v: fmpq_mat) -> Any:
@@ -240,17 +247,26 @@ def ridge_system(case: Case) -> Iterator[Relation]:
     for strength in (0.25, 2.0):
         w = column(_solver(case, strength).primal(X, y).w)
         rest = rows.transpose() * (rows * w - right) + w * number(strength)
-        yield equal(length(rest), 0, "(ΦᵀΦ + λI)w = Φᵀy", where=f"λ = {strength:g}",
-                    allowance=_primal_slip(X, y, strength, length(w)))  # fmt: skip
+        yield equal(
+            length(rest),
+            0,
+            "(ΦᵀΦ + λI)w = Φᵀy",
+            where=f"λ = {strength:g}",
+            allowance=_primal_slip(X, y, strength, length(w)),
+        )
         for kernel in ("linear", "poly:degree=2,coef0=1", "rbf:gamma=0.5"):
             space = space_of(KernelProblem(X, np.ones(n, dtype=int), Kernel.parse(kernel)))
             delivered = _solver(case, strength, kernel).dual(X, y).alpha
             alpha, K = column(delivered), space.gram()
             trace = upper(total(K[i, i] for i in range(n))) + n * strength
             values = 2 * n**0.5 * space.score_error(np.asarray(delivered, dtype=float))
-            yield equal(length(K * alpha + alpha * number(strength) - right), 0, "(K + λI)α = y",
-                        where=f"{kernel}, λ = {strength:g}",
-                        allowance=_solved(n, trace, length(alpha)) + values + TINY)  # fmt: skip
+            yield equal(
+                length(K * alpha + alpha * number(strength) - right),
+                0,
+                "(K + λI)α = y",
+                where=f"{kernel}, λ = {strength:g}",
+                allowance=_solved(n, trace, length(alpha)) + values + TINY,
+            )
 
 
 @direct(
@@ -283,8 +299,13 @@ def ridge_objective(case: Case) -> Iterator[Relation]:
             gap = length(column(f.gradient(w)) - (rows.transpose() * rest * 2 + at * (2 * lam)))
             yield equal(gap, 0, "the gradient", where=where, allowance=slip)
             value = inner(rest, rest) + lam * inner(at, at) - inner(right, right)
-            yield equal(f.value(w), value, "the value, less ‖y‖²", where=where,
-                        allowance=slip * float(np.linalg.norm(w)) + TINY)  # fmt: skip
+            yield equal(
+                f.value(w),
+                value,
+                "the value, less ‖y‖²",
+                where=where,
+                allowance=slip * float(np.linalg.norm(w)) + TINY,
+            )
 
 
 def _full(M: fmpq_mat) -> Any:

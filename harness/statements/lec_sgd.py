@@ -118,8 +118,15 @@ def sgd_rate(case: Case) -> Iterator[Relation]:
         for T in task.horizons if task.everywhere else ():
             f, B = task.sum(), task.distance()
             mean, off, wrong = expectation(solver_of(case), f, B, T)
-            yield _judged(mean, task.best(), B * f.lipschitz / sqrt(T), what,
-                          f"{task.name}, T = {T}", wrong, off)  # fmt: skip
+            yield _judged(
+                mean,
+                task.best(),
+                B * f.lipschitz / sqrt(T),
+                what,
+                f"{task.name}, T = {T}",
+                wrong,
+                off,
+            )
     # Too many paths to count: the solver draws its own, and must not forget a term.
     task, T = TASKS[1], 16
     f, B = task.sum(), task.distance()
@@ -160,9 +167,14 @@ def sgd_sample_complexity(case: Case) -> Iterator[Relation]:
 
 
 def _judged(
-    mean: Number | None, best: Number, bound: Number, what: str, where: str, wrong: str,
+    mean: Number | None,
+    best: Number,
+    bound: Number,
+    what: str,
+    where: str,
+    wrong: str,
     off: float = 0.0,
-) -> Relation:  # fmt: skip
+) -> Relation:
     if mean is None:
         return fact(False, wrong, where=where)
     return at_most(mean - best, bound, what, where=where, allowance=off)
@@ -191,8 +203,9 @@ def sgd_step(case: Case) -> Iterator[Relation]:
         sums = [FiniteSum(case.problem, loss) for loss in ("hinge", "logistic")]
     for k, f in enumerate(sums):
         rho = f.lipschitz
-        solver = replace(solver_of(case), horizon=T, distance=B, lipschitz=middle(rho), loss=f.loss,
-                         indices=None)  # fmt: skip
+        solver = replace(
+            solver_of(case), horizon=T, distance=B, lipschitz=middle(rho), loss=f.loss, indices=None
+        )
         run = list(islice(solver.iterates(f.problem, case.rng(k)), T))
         wrong = [bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))]
         if wrong or len(run) != T:
@@ -206,13 +219,23 @@ def sgd_step(case: Case) -> Iterator[Relation]:
             if not (isinstance(i, int | np.integer) and 0 <= i < f.n):
                 yield fact(False, f"the index {i!r} is none of 0, …, {f.n - 1}", where=where)
                 break
-            yield equal(f.step_gap(it.w, after.w, int(i), eta), 0, "w_{t+1} = w_t − η∇ℓ_i(w_t)",
-                        where=where, allowance=f.slip(it.w, eta))  # fmt: skip
+            yield equal(
+                f.step_gap(it.w, after.w, int(i), eta),
+                0,
+                "w_{t+1} = w_t − η∇ℓ_i(w_t)",
+                where=where,
+                allowance=f.slip(it.w, eta),
+            )
             points = [p.w for p in run[: after.t + 1]]
             size = sum(float(np.linalg.norm(p)) for p in points) / len(points)
             gap = length(column(told(after, "average")) - column_mean(points))
-            yield equal(gap, 0, "w̄ = (1/T) Σ_t w_t", where=where,
-                        allowance=2 * (len(points) + 4) * ROUNDOFF * size + TINY)  # fmt: skip
+            yield equal(
+                gap,
+                0,
+                "w̄ = (1/T) Σ_t w_t",
+                where=where,
+                allowance=2 * (len(points) + 4) * ROUNDOFF * size + TINY,
+            )
 
 
 def _horizons(kind: Any) -> Iterator[Relation]:

@@ -81,9 +81,13 @@ class _Smoothed(Walk):
         ]
 
     def moved(
-        self, it: View, before: View, now: tuple[Floats, Floats], last: tuple[Floats, Floats],
+        self,
+        it: View,
+        before: View,
+        now: tuple[Floats, Floats],
+        last: tuple[Floats, Floats],
         k: int,
-    ) -> list[Relation]:  # fmt: skip
+    ) -> list[Relation]:
         """α_{k+1} and p_{k+1} from α_k and p_k; `now` and `last` are such pairs."""
         theta = 2 / (k + 3)
         alpha, p = last

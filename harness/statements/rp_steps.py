@@ -79,8 +79,14 @@ class _Mean(Walk):
         rows = tied(before, k)
         said = before.extra.get("i", -1)
         choices = [int(said)] if said in rows else self._closest(it, before, rows)
-        gaps = [same_vector(it, self._mean(before, j), f"w_{it.t} is the mean of k w_k and a row "
-                            "of smallest score") for j in choices]  # fmt: skip
+        gaps = [
+            same_vector(
+                it,
+                self._mean(before, j),
+                f"w_{it.t} is the mean of k w_k and a row of smallest score",
+            )
+            for j in choices
+        ]
         return min(gaps, key=lambda gap: float(gap.left.abs_upper()))
 
     def _mean(self, before: View, j: int) -> Vec:
@@ -237,8 +243,14 @@ class NVNStep(Walk):
         found = [represents(it, p, it.t, "p")]
         epsilon = number(self.case.solver.epsilon)
         if it.extra.get("halt") == "certificate":
-            found.append(at_most(square(it, p), epsilon**2, "the method halts, so ‖w_k‖² ≤ ε²",
-                                 allowance=4 * carried(it, it.t)))  # fmt: skip
+            found.append(
+                at_most(
+                    square(it, p),
+                    epsilon**2,
+                    "the method halts, so ‖w_k‖² ≤ ε²",
+                    allowance=4 * carried(it, it.t),
+                )
+            )
         if it.t == 0:
             return [same_weights(p, uniform(it.n), 0.0, "p_0 = 1/n"), *found]
         before = self.previous(it)
@@ -259,14 +271,21 @@ class NVNStep(Walk):
             return [same_weights(p, last, 0.0, "p_{k+1} = e_j")]
         theta = float(np.dot(p - last, direction)) / length
         rounding = 16 * ROUNDOFF * (k + 8 + p.size)
-        found = [same_weights(p, last + theta * direction, rounding, "p_{k+1} is between p_k and "
-                              "e_j, j a row of smallest score")]  # fmt: skip
+        found = [
+            same_weights(
+                p,
+                last + theta * direction,
+                rounding,
+                "p_{k+1} is between p_k and e_j, j a row of smallest score",
+            )
+        ]
         best = self._line_search(before, j)
         if best is not None:
             middle, radius = best
             allowed = radius + rounding / math.sqrt(length)
-            found.append(equal(theta, middle, "θ_k minimises ‖(1 − λ) w_k + λ a_j‖",
-                               allowance=allowed))  # fmt: skip
+            found.append(
+                equal(theta, middle, "θ_k minimises ‖(1 − λ) w_k + λ a_j‖", allowance=allowed)
+            )
         return found
 
     def _line_search(self, before: View, j: int) -> tuple[Number, float] | None:

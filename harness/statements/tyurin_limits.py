@@ -140,8 +140,13 @@ class _Companions:
             gap = (run.now() * (1 / number(run.rate.step)) - it.here).norm()
             # The delivered iterate is rounded as well, t times.
             rounding = (it.t + 1) * it.space.radius * per_sum(it.space) + least(it.space)
-            yield at_most(gap, run.rate.distance + rounding, "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)",
-                          where=f"γ = {run.rate.step:g}", size=it.here.size())  # fmt: skip
+            yield at_most(
+                gap,
+                run.rate.distance + rounding,
+                "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)",
+                where=f"γ = {run.rate.step:g}",
+                size=it.here.size(),
+            )
 
 
 class _Descent:
@@ -239,8 +244,12 @@ class Limits:
         yield at_most(abs(beta - weight), bound, "|β_t − limit|", size=2.0 * n)
         said = it.extra.get("log_beta")
         if said is not None:
-            yield at_most(abs(exp(number(float(said))) - weight), bound,
-                          "|β_t − limit| for the solver's β_t", size=2.0 * n)  # fmt: skip
+            yield at_most(
+                abs(exp(number(float(said))) - weight),
+                bound,
+                "|β_t − limit| for the solver's β_t",
+                size=2.0 * n,
+            )
 
     def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
         """The limits of ∇f(θ_t) and of β_t."""

@@ -192,8 +192,13 @@ class RowStep(PerceptronStep):
         row = self.case.problem.row(self.row)
         carried = self.space.score_error(row) + it.t * ROUNDOFF * self.space.radius**2
         allowed = 2 * before.score_error + it.t * carried
-        yield at_most(score, allowed, "the row that is added is in S_t, up to rounding",
-                      where=f"row {self.row}", size=self.space.radius * upper(it.norm))  # fmt: skip
+        yield at_most(
+            score,
+            allowed,
+            "the row that is added is in S_t, up to rounding",
+            where=f"row {self.row}",
+            size=self.space.radius * upper(it.norm),
+        )
 
     def _added(self, before: View, it: View) -> int | None:
         """The row that was added; None if there was none to add."""

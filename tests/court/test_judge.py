@@ -172,8 +172,12 @@ def test_history_hears_every_iterate(registered):
         def update(self, it):
             self.ts.append(it.t)
 
-    s = claim(registered, lambda it, case: at_most(len(case.history(Seen).ts), it.t + 1),
-              since=2, history=(Seen,))  # fmt: skip
+    s = claim(
+        registered,
+        lambda it, case: at_most(len(case.history(Seen).ts), it.t + 1),
+        since=2,
+        history=(Seen,),
+    )
     assert verdict(s, [(1, 1)]).verdict == "holds"
 
 
@@ -355,8 +359,11 @@ def test_iterates_that_end_without_saying_why_are_reported(registered):
 
 
 def test_a_claim_may_wait_for_a_longer_run(registered):
-    s = claim(registered, lambda it, case: at_most(0, 1),
-              waits=lambda it, case: "" if it.t >= 3 else "too short")  # fmt: skip
+    s = claim(
+        registered,
+        lambda it, case: at_most(0, 1),
+        waits=lambda it, case: "" if it.t >= 3 else "too short",
+    )
     assert verdict(s, [(1, 1)], iterations=3).verdict == "holds"
     assert verdict(s, [(1, 1)], iterations=2).reason == "too short"
 

@@ -19,8 +19,17 @@ from gammabar.harness.court.view import View
 from gammabar.problems import from_arrays
 from gammabar.solvers import Iterate
 
-GEOMETRIES = ("dense", "single", "integer", "sparse", "multiclass", "linear", "poly", "rbf",
-              "normalised")  # fmt: skip
+GEOMETRIES = (
+    "dense",
+    "single",
+    "integer",
+    "sparse",
+    "multiclass",
+    "linear",
+    "poly",
+    "rbf",
+    "normalised",
+)
 
 
 def make(geometry: str, rng: np.random.Generator, scale: float = 1.0):
@@ -37,8 +46,12 @@ def make(geometry: str, rng: np.random.Generator, scale: float = 1.0):
         return from_arrays(scipy.sparse.csr_array(X * (rng.random((n, d)) < 0.6)), y)
     if geometry == "multiclass":
         return from_arrays(X, np.arange(n) % 3 if n > 2 else y, multiclass=True)
-    kernel = {"linear": "linear", "poly": "poly:degree=3,coef0=0.5", "rbf": "rbf:gamma=0.7",
-              "normalised": "poly:degree=2,coef0=1"}[geometry]  # fmt: skip
+    kernel = {
+        "linear": "linear",
+        "poly": "poly:degree=3,coef0=0.5",
+        "rbf": "rbf:gamma=0.7",
+        "normalised": "poly:degree=2,coef0=1",
+    }[geometry]
     return from_arrays(X, y, kernel=kernel, normalised=geometry == "normalised")
 
 
@@ -84,8 +97,9 @@ def test_the_pull_is_within_its_error(geometry: str, seed: int):
         gap = [truth[j, 0] - arb(v) for j, v in enumerate(pull.mid.tolist())]
         if geometry in ("linear", "poly", "rbf", "normalised"):
             gram = case.space.gram()
-            size = sqrt(total(a * gram[i, j] * b for i, a in enumerate(gap)
-                              for j, b in enumerate(gap)))  # fmt: skip
+            size = sqrt(
+                total(a * gram[i, j] * b for i, a in enumerate(gap) for j, b in enumerate(gap))
+            )
         else:
             size = sqrt(total(v * v for v in gap))
         assert size <= pull.err
@@ -103,8 +117,9 @@ def test_exact_scores_are_those_of_rational_arithmetic(seed: int, unit: bool):
     with working(LEVELS[1]):
         scores = case.space.exact_scores(w, np.arange(problem.n))
         for row, score in zip(rows, scores, strict=True):
-            value = number(sum((a * Fraction(b) for a, b in zip(row, w.tolist(), strict=True)),
-                               Fraction(0)))  # fmt: skip
+            value = number(
+                sum((a * Fraction(b) for a, b in zip(row, w.tolist(), strict=True)), Fraction(0))
+            )
             if unit:
                 value = value / sqrt(number(radius))
             assert score.overlaps(value)

@@ -95,8 +95,9 @@ def test_a_real_pass_goes_on_while_iterates_are_judged():
     def right(it, case):
         again = case.problem.softmin(it.w + 1e-3)
         wrong = np.abs(again.scores - A @ (it.w + 1e-3)).max()
-        return at_most(float(wrong), 1e-9), at_most(abs(float(it.score_doubles.min()
-                                                    - (A @ it.w).min())), 1e-9)  # fmt: skip
+        return at_most(float(wrong), 1e-9), at_most(
+            abs(float(it.score_doubles.min() - (A @ it.w).min())), 1e-9
+        )
 
     (found,) = hear(Case(problem, DualAcceleration()), [claim(right)], 12)
     assert (found.verdict, found.checked) == ("holds", 26)

@@ -35,10 +35,24 @@ from gammabar.problems import ProblemError, load
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "planted:n=60,d=5,gamma=0.2,seed=0"
-ORACLE_FIELD = ("gammabar", "LIBLINEAR", "LIBSVM", "DAQP", "quadprog", "PIQP",
-                "CVXPY + Clarabel, dual", "CVXPY + Clarabel, primal")  # fmt: skip
-MARGIN_FIELD = ("MaxMarginClassifier", "DualAcceleration", "gammabar oracle", "LIBLINEAR",
-                "Perceptron", "SGDClassifier")  # fmt: skip
+ORACLE_FIELD = (
+    "gammabar",
+    "LIBLINEAR",
+    "LIBSVM",
+    "DAQP",
+    "quadprog",
+    "PIQP",
+    "CVXPY + Clarabel, dual",
+    "CVXPY + Clarabel, primal",
+)
+MARGIN_FIELD = (
+    "MaxMarginClassifier",
+    "DualAcceleration",
+    "gammabar oracle",
+    "LIBLINEAR",
+    "Perceptron",
+    "SGDClassifier",
+)
 
 
 def say(text):
@@ -249,8 +263,14 @@ def tiny():
         }
     about = document.circumstances()
     seconds = dict.fromkeys(SECTIONS, 1.0)
-    whole = {"format": document.FORMAT, "version": document.VERSION, "quick": True,
-             "circumstances": about, "seconds": seconds, "sections": sections}  # fmt: skip
+    whole = {
+        "format": document.FORMAT,
+        "version": document.VERSION,
+        "quick": True,
+        "circumstances": about,
+        "seconds": seconds,
+        "sections": sections,
+    }
     return json.loads(json.dumps(whole, allow_nan=False))
 
 
@@ -326,15 +346,26 @@ class TestPage:
 
     @pytest.mark.parametrize(
         ("seconds", "shown"),
-        [(None, ""), (12.345, "12.3 s"), (0.9999, "1.00 s"), (0.0123, "12.3 ms"), (5e-6, "5.00 µs"),
-         (1234.5, "1,230 s")],
-    )  # fmt: skip
+        [
+            (None, ""),
+            (12.345, "12.3 s"),
+            (0.9999, "1.00 s"),
+            (0.0123, "12.3 ms"),
+            (5e-6, "5.00 µs"),
+            (1234.5, "1,230 s"),
+        ],
+    )
     def test_durations(self, seconds, shown):
         assert table.duration(seconds) == shown
 
     def test_percentages_show_their_nines(self):
         assert [table.percent(f) for f in (0.5, 0.9959, 0.99997, 1.0, -3.0)] == [
-            "50 %", "99.59 %", "99.9970 %", "100 %", "-300 %"]  # fmt: skip
+            "50 %",
+            "99.59 %",
+            "99.9970 %",
+            "100 %",
+            "-300 %",
+        ]
 
 
 class TestCommand:
@@ -347,8 +378,9 @@ class TestCommand:
 
         monkeypatch.setattr(document, "measure", measure)
         out_file = tmp_path / "out.json"
-        code, out, _ = gammabar("--quick", "--only", "growth", "--only", "oracle", "--json",
-                                "--out", out_file)  # fmt: skip
+        code, out, _ = gammabar(
+            "--quick", "--only", "growth", "--only", "oracle", "--json", "--out", out_file
+        )
         assert code == 0
         assert json.loads(out) == json.loads(out_file.read_text("utf-8")) == tiny
         assert asked == [(["oracle", "growth"], True)]
@@ -381,8 +413,15 @@ class TestCommand:
     @pytest.mark.slow
     def test_the_script_of_the_oracle(self, tmp_path):
         figures = tmp_path / "figures.json"
-        arguments = [sys.executable, "benchmarks/oracle_ratios.py", "--repeat", "1", "--json",
-                     str(figures), TINY]  # fmt: skip
+        arguments = [
+            sys.executable,
+            "benchmarks/oracle_ratios.py",
+            "--repeat",
+            "1",
+            "--json",
+            str(figures),
+            TINY,
+        ]
         done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "LIBLINEAR" in done.stdout

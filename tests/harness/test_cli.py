@@ -108,11 +108,18 @@ def test_certificates_of_files_are_checked_from_the_files(gammabar, tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [["--kernel", "rbf:gamma=0.5"], ["--kernel", "poly:degree=2,coef0=1"], ["--kernel", "linear"],
-     ["--kernel", "poly:degree=2,coef0=1", "--normalised"], ["--norm", "l1"],
-     ["--norm", "l1-simplex"], ["--method", "cvxpy"], ["--multiclass"]],
+    [
+        ["--kernel", "rbf:gamma=0.5"],
+        ["--kernel", "poly:degree=2,coef0=1"],
+        ["--kernel", "linear"],
+        ["--kernel", "poly:degree=2,coef0=1", "--normalised"],
+        ["--norm", "l1"],
+        ["--norm", "l1-simplex"],
+        ["--method", "cvxpy"],
+        ["--multiclass"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_every_geometry_yields_a_certificate_that_is_accepted(gammabar, tmp_path, options):
     certificate = tmp_path / "c.json"
     data = "iris" if options == ["--multiclass"] else "iris:0,1"
@@ -179,7 +186,7 @@ def test_data_list_and_export(gammabar, tmp_path):
         ("junk.npz", b"PK\x03\x04 nothing", "junk.npz"),
         ("nothing.npz", b"", "nothing.npz"),
     ],
-)  # fmt: skip
+)
 def test_bad_files(refused, tmp_path, name, content, place):
     path = tmp_path / name
     path.write_bytes(content)
@@ -281,8 +288,11 @@ def test_a_full_disk_is_one_sentence():
     with open("/dev/full", "w") as full:
         run = subprocess.run(
             [sys.executable, "-m", "gammabar", "oracle", "iris:0,1", "--json"],
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert run.returncode == 2
     assert "no space left" in run.stderr
     assert "Traceback" not in run.stderr

@@ -167,8 +167,15 @@ class Segfaults(Right):
 
 def task(name: str, *statements: str, **more) -> Task:
     statements = statements or ("gb.sharp",)
-    values = {"problem": PROBLEM, "solver": f"my.py:{name}", "code": CODE, "iterations": 40,
-              "unit": True, "planned": False, "limit": 60.0}  # fmt: skip
+    values = {
+        "problem": PROBLEM,
+        "solver": f"my.py:{name}",
+        "code": CODE,
+        "iterations": 40,
+        "unit": True,
+        "planned": False,
+        "limit": 60.0,
+    }
     return Task(statements, ("holds",) * len(statements), **(values | more))
 
 
@@ -236,7 +243,7 @@ def test_a_solver_of_a_user_is_judged_like_ours():
         ("Sleeps", "timeout", ["no end within 0.5 s", place("Sleeps", "time.sleep")]),
         ("Loops", "timeout", ["no end within 0.5 s", "in act"]),
     ],
-)  # fmt: skip
+)
 def test_what_goes_wrong_in_a_solver_is_a_verdict(name, failure, reasons):
     limit = 0.5 if failure == "timeout" else 60.0
     (verdict,) = perform(task(name, limit=limit)).verdicts
@@ -336,8 +343,10 @@ def test_whatever_hangs_is_ended(crew, monkeypatch, name, place):
     assert (verdict.verdict, verdict.failure) == ("undecided", "timeout")
     assert "no end within 2 s" in verdict.reason
     start = line_of(name, place)
-    assert any(f"my.py, line {line} in act" in verdict.reason.replace(", in", " in")
-               for line in range(start, start + 5)), verdict.reason  # fmt: skip
+    assert any(
+        f"my.py, line {line} in act" in verdict.reason.replace(", in", " in")
+        for line in range(start, start + 5)
+    ), verdict.reason
 
 
 @pytest.mark.parametrize(("name", "how"), [("Quits", "exit code 3"), ("Segfaults", "SIGSEGV")])
@@ -363,8 +372,10 @@ def test_files_are_tried_out_in_another_process(crew):
     carded = CODE + "\nclass Carded(Right):\n    class card:\n        name = 'snkp'\n"
     assert crew.probe("my.py:Carded", carded, 60) == {"name": "snkp"}
     assert "no class Wrong" in crew.probe("my.py:Wrong", CODE, 60)["error"]
-    for code, what in [("while True: pass\n", "no end within 1 s (my.py, line 1"),
-                       ("import os; os._exit(5)\n", "exit code 5")]:  # fmt: skip
+    for code, what in [
+        ("while True: pass\n", "no end within 1 s (my.py, line 1"),
+        ("import os; os._exit(5)\n", "exit code 5"),
+    ]:
         error = crew.probe("my.py:Mine", code, 1.0)["error"]
         assert error.startswith("my.py: cannot be imported")
         assert what in error
@@ -400,10 +411,16 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
 
 def test_results_do_not_depend_on_how_many_work():
     tasks = [
-        Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), f"planted:n=20,d=3,seed={seed}",
-             "dual-acceleration", iterations=30, unit=True)
+        Task(
+            ("gb.sharp", "gb.selfcert"),
+            ("holds", "holds"),
+            f"planted:n=20,d=3,seed={seed}",
+            "dual-acceleration",
+            iterations=30,
+            unit=True,
+        )
         for seed in range(5)
-    ]  # fmt: skip
+    ]
     alone = engine.run(tasks, jobs=1)
     assert plain(engine.run(tasks, jobs=2)) == plain(alone)
     assert {r.verdict.verdict for r in alone} == {"holds"}
@@ -432,17 +449,31 @@ def test_what_is_as_expected(expected, fine):
 
 
 def test_a_false_claim_need_not_be_refuted_in_every_run():
-    runs = [result("refuted", "refuted"), result("holds", "refuted"),
-            result("inapplicable", "refuted", problem="q")]  # fmt: skip
+    runs = [
+        result("refuted", "refuted"),
+        result("holds", "refuted"),
+        result("inapplicable", "refuted", problem="q"),
+    ]
     assert [r.as_expected for r in settle(runs)] == [True, True, False]
     assert [r.as_expected for r in settle(runs[1:])] == [False, False]
 
 
 def test_summary():
-    runs = [result("holds", "holds"), result("undecided", "holds", failure="timeout"),
-            result("refuted", "holds"), result("refuted", "refuted")]  # fmt: skip
-    assert summarise(runs) == {"holds": 1, "refuted": 2, "undecided": 1, "inapplicable": 0,
-                               "results": 4, "unexpected": 2, "failures": 1}  # fmt: skip
+    runs = [
+        result("holds", "holds"),
+        result("undecided", "holds", failure="timeout"),
+        result("refuted", "holds"),
+        result("refuted", "refuted"),
+    ]
+    assert summarise(runs) == {
+        "holds": 1,
+        "refuted": 2,
+        "undecided": 1,
+        "inapplicable": 0,
+        "results": 4,
+        "unexpected": 2,
+        "failures": 1,
+    }
 
 
 def test_json_has_no_infinities():

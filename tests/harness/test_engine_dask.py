@@ -29,9 +29,10 @@ def address():
     """The scheduler of a cluster with two worker processes of one thread each."""
     with (
         dask.config.set({"distributed.worker.daemon": True}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
-                                 dashboard_address=":0") as local,
-    ):  # fmt: skip
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as local,
+    ):
         yield local.scheduler_address
 
 
@@ -42,10 +43,16 @@ def plain(results):
 
 def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
     tasks = [
-        Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), f"planted:n=20,d=3,seed={seed}",
-             "dual-acceleration", iterations=30, unit=True)
+        Task(
+            ("gb.sharp", "gb.selfcert"),
+            ("holds", "holds"),
+            f"planted:n=20,d=3,seed={seed}",
+            "dual-acceleration",
+            iterations=30,
+            unit=True,
+        )
         for seed in range(6)
-    ]  # fmt: skip
+    ]
     told = []
     with Store(tmp_path / "s.sqlite") as store:
         results = engine.run(tasks, dask=address, store=store, tell=told.append)

@@ -36,8 +36,14 @@ def tiny(monkeypatch):
     per_iterate("one.rate", solvers=gd, **more)(body)
     per_iterate("one.unit", solvers=gd, unit=True, **more)(body)
     stopping("one.stop", solvers=both, **more)(body)
-    per_iterate("two.false", solvers=gd, status="refuted", problems=("iris:0,2", "loss-spike"),
-                fixed_by="one.rate", **more)(body)  # fmt: skip
+    per_iterate(
+        "two.false",
+        solvers=gd,
+        status="refuted",
+        problems=("iris:0,2", "loss-spike"),
+        fixed_by="one.rate",
+        **more,
+    )(body)
     direct("two.data", kind="identity", problems=("iris:1,2", "wine:0,1"), **more)(body)
     direct("two.own", kind="value", problems=("",), status="refuted", **more)(body)
     randomised("two.chance", delta=0.1, runs=5, problems=("iris:1,2",), solvers=("sgd",), **more)(
@@ -64,8 +70,11 @@ def by(tasks, statement):
 
 def test_one_run_is_heard_by_all_statements_about_its_solver():
     tasks = chosen()
-    (run,) = [t for t in tasks if t.solver == "gradient-descent" and t.problem == "iris:0,1"
-              and not t.unit]  # fmt: skip
+    (run,) = [
+        t
+        for t in tasks
+        if t.solver == "gradient-descent" and t.problem == "iris:0,1" and not t.unit
+    ]
     assert run.statements == ("one.rate", "one.stop", "two.false")
     assert run.iterations == 80  # two runs that differ in their length alone are one
     assert run.planned
@@ -204,7 +213,8 @@ def test_lengths_seeds_and_limits_are_the_users():
 def test_data_that_are_not_here_are_not_waited_for(monkeypatch, tmp_path):
     monkeypatch.setenv("GAMMABAR_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    direct("two.large", kind="value", problems=("fashion:0,4", "iris:0,1"), reference="here",
-           claim="")(lambda case: fact(True))  # fmt: skip
+    direct(
+        "two.large", kind="value", problems=("fashion:0,4", "iris:0,1"), reference="here", claim=""
+    )(lambda case: fact(True))
     expected = by(chosen(statements=("two.large",)), "two.large")
     assert expected == {("", "fashion:0,4"): "inapplicable", ("", "iris:0,1"): "holds"}

@@ -32,8 +32,12 @@ class Mine:
 
 
 def task(seed: int = 0, **more) -> Task:
-    values = {"problem": f"planted:n=10,d=2,seed={seed}", "solver": "dual-acceleration",
-              "iterations": 20, "unit": True}  # fmt: skip
+    values = {
+        "problem": f"planted:n=10,d=2,seed={seed}",
+        "solver": "dual-acceleration",
+        "iterations": 20,
+        "unit": True,
+    }
     return Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), **(values | more))
 
 
@@ -162,13 +166,18 @@ def test_keys_tell_apart_what_may_give_other_results(tmp_path):
     others = [
         dataclasses.replace(base, **change)
         for change in (
-            {"seed": 1}, {"iterations": 21}, {"unit": False}, {"problem": "iris:0,1"},
-            {"problem": f"{csv} --kernel linear"}, {"solver": "dual-acceleration:step=2"},
+            {"seed": 1},
+            {"iterations": 21},
+            {"unit": False},
+            {"problem": "iris:0,1"},
+            {"problem": f"{csv} --kernel linear"},
+            {"solver": "dual-acceleration:step=2"},
             {"solver": "my.py:Mine", "code": BROKEN},
             {"solver": "my.py:Mine", "code": BROKEN + " "},
-            {"statements": ("gb.selfcert", "gb.sharp")}, {"statements": ("gb.sharp",)},
+            {"statements": ("gb.selfcert", "gb.sharp")},
+            {"statements": ("gb.sharp",)},
         )
-    ]  # fmt: skip
+    ]
     first = keys.key(base)
     assert len({first, *map(keys.key, others)}) == len(others) + 1
     assert keys.key(dataclasses.replace(base, limit=1.0, expected=("either",) * 2)) == first
@@ -208,8 +217,17 @@ def test_keys_follow_the_source_code(monkeypatch):
 # several processes
 
 PROBLEMS = [f"planted:n=40,d=4,gamma=0.1,seed={seed}" for seed in range(8)]
-ASKED = ["--statement", "gb.sharp", "--statement", "gb.selfcert", "--solver", "dual-acceleration",
-         "--iterations", "300", *(word for p in PROBLEMS for word in ("--problem", p))]  # fmt: skip
+ASKED = [
+    "--statement",
+    "gb.sharp",
+    "--statement",
+    "gb.selfcert",
+    "--solver",
+    "dual-acceleration",
+    "--iterations",
+    "300",
+    *(word for p in PROBLEMS for word in ("--problem", p)),
+]
 
 
 def start(store, *more):
@@ -262,8 +280,9 @@ def killed(path, *more, after: float | None = None) -> None:
 
 def here() -> list[dict]:
     """The results of the same run, in this process."""
-    request = Request(("gb.sharp", "gb.selfcert"), (), tuple(PROBLEMS), ("dual-acceleration",),
-                      iterations=300)  # fmt: skip
+    request = Request(
+        ("gb.sharp", "gb.selfcert"), (), tuple(PROBLEMS), ("dual-acceleration",), iterations=300
+    )
     results = [result.as_dict() for result in engine.run(make_plan(request))]
     for result in results:
         del result["seconds"]

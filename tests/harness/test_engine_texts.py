@@ -81,10 +81,12 @@ def test_every_solver_opens_by_its_name(name):
         ("snkpvn:q=0.5,0.5,delta=0.1", {"q": (0.5, 0.5), "delta": 0.1}),
         ("dual-acceleration-dual:mixing=0.5", {"mixing": 0.5}),
         ("dual-acceleration-dual:mixing=accelerated", {"mixing": "accelerated"}),
-        ("kernel-ridge:kernel=poly:degree=2,coef0=1,regularisation=2",
-         {"kernel": "poly:degree=2,coef0=1", "regularisation": 2.0}),
+        (
+            "kernel-ridge:kernel=poly:degree=2,coef0=1,regularisation=2",
+            {"kernel": "poly:degree=2,coef0=1", "regularisation": 2.0},
+        ),
     ],
-)  # fmt: skip
+)
 def test_options_have_the_types_of_their_fields(text, values):
     opened = open_solver(text)
     for name, value in values.items():
@@ -152,12 +154,16 @@ def test_a_solver_of_a_user(tmp_path):
         ("class Mine: pass\n", "Mine", "no method iterates"),
         ("class Mine:\n    iterates = 3\n", "Mine", "no method iterates"),
         (GOOD.replace(" = 1.0", ""), "Mine", "must work without arguments"),
-        ("class Mine:\n  def __init__(self):\n    raise OSError\n  def iterates(self, p, r): ...\n",
-         "Mine", "line 3: Mine() must work without arguments: OSError"),
+        (
+            "class Mine:\n  def __init__(self):\n    raise OSError\n"
+            "  def iterates(self, p, r): ...\n",
+            "Mine",
+            "line 3: Mine() must work without arguments: OSError",
+        ),
         (GOOD.replace(", rng=None", ""), "Mine", "def iterates(self, problem, rng)"),
         ("class Mine:\n    x = '\0'\n", "Mine", "null"),
     ],
-)  # fmt: skip
+)
 def test_bad_files_of_users(tmp_path, code, name, place):
     path = tmp_path / "my.py"
     path.write_text(code)

@@ -229,8 +229,11 @@ class TestPlan:
         )
         found = subprocess.run(
             [sys.executable, "-c", code, str(sides.ROOT / "benchmarks")],
-            capture_output=True, text=True, cwd=sides.ROOT, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            cwd=sides.ROOT,
+            check=False,
+        )
         assert found.returncode == 0, found.stderr
 
 
@@ -250,8 +253,9 @@ class TestSides:
         for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
             subprocess.run(
                 ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-                cwd=tmp_path, check=True,
-            )  # fmt: skip
+                cwd=tmp_path,
+                check=True,
+            )
         (tmp_path / "thing.py").write_text("NUMBER = 2\n")
         return tmp_path
 
@@ -293,8 +297,12 @@ class TestSides:
         def fresh():
             return sides.Pair(tree, repository, repository / "benchmarks")
 
-        plan = [Gated("bench_x.track_dies"), Gated("bench_x.track_x"), Gated("bench_x.peakmem_x"),
-                Gated("bench_x.track_none")]  # fmt: skip
+        plan = [
+            Gated("bench_x.track_dies"),
+            Gated("bench_x.track_x"),
+            Gated("bench_x.peakmem_x"),
+            Gated("bench_x.track_none"),
+        ]
         died, number, missing, memory = compare(plan, fresh)
         assert died.verdict == "failed"
         assert "exit code 3" in died.confidence
@@ -347,9 +355,17 @@ class TestCommand:
         assert answer["base"] == "0" * 40
         assert answer["regressions"] == 1
         assert answer["results"] == [
-            {"name": "m", "kind": "peakmem", "verdict": "worse", "base": 1.0, "head": 2.0,
-             "ratio": 2.0, "confidence": "in 3 rounds", "rounds": [2.0, 2.0, 2.0]}
-        ]  # fmt: skip
+            {
+                "name": "m",
+                "kind": "peakmem",
+                "verdict": "worse",
+                "base": 1.0,
+                "head": 2.0,
+                "ratio": 2.0,
+                "confidence": "in 3 rounds",
+                "rounds": [2.0, 2.0, 2.0],
+            }
+        ]
 
     def test_nothing_compared_is_an_error(self, gammabar):
         code, _, err = gammabar(findings=[Finding("a", "time", "new")])

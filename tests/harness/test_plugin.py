@@ -74,8 +74,12 @@ def test_in_a_users_project(tmp_path: Path):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "-p", "no:xdist"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     out = done.stdout
     for name, result in (
         ("test_holds", "PASSED"),
@@ -95,8 +99,9 @@ def test_in_a_users_project(tmp_path: Path):
 
 
 def test_the_call_behind_it():
-    verdict, other = check_bounds(["jst.thm3.1.1", "gb.sharp"], DualAcceleration(), PLANTED,
-                                  iterations=30)  # fmt: skip
+    verdict, other = check_bounds(
+        ["jst.thm3.1.1", "gb.sharp"], DualAcceleration(), PLANTED, iterations=30
+    )
     assert (verdict.verdict, other.verdict) == ("holds", "holds")
     with pytest.raises(ProblemError, match="did you mean"):
         check_bounds(["gb.shrap"], DualAcceleration(), PLANTED)

@@ -119,8 +119,15 @@ def registered(monkeypatch):
 def test_json_has_the_documented_fields(verify):
     code, document = verify(*ONE, "--statement", "gb.selfcert", "--iterations", "50")
     assert code == 0
-    assert document["summary"] == {"holds": 2, "refuted": 0, "undecided": 0, "inapplicable": 0,
-                                   "results": 2, "unexpected": 0, "failures": 0}  # fmt: skip
+    assert document["summary"] == {
+        "holds": 2,
+        "refuted": 0,
+        "undecided": 0,
+        "inapplicable": 0,
+        "results": 2,
+        "unexpected": 0,
+        "failures": 0,
+    }
     first, second = document["results"]
     assert (first["statement"], second["statement"]) == ("gb.sharp", "gb.selfcert")
     for result in document["results"]:
@@ -196,8 +203,17 @@ def test_a_solver_of_the_user(verify, mine):
 
 
 def test_a_solver_that_breaks(gammabar, mine):
-    code, out, _ = gammabar("verify", "--solver-file", f"{mine}:Breaks", "--statement", "gb.sharp",
-                            "--problem", PROBLEM, "--jobs", "1")  # fmt: skip
+    code, out, _ = gammabar(
+        "verify",
+        "--solver-file",
+        f"{mine}:Breaks",
+        "--statement",
+        "gb.sharp",
+        "--problem",
+        PROBLEM,
+        "--jobs",
+        "1",
+    )
     assert code == 1
     assert "undecided, 1 failed" in out
     assert "crashed" in out
@@ -210,17 +226,34 @@ def test_a_solver_that_breaks(gammabar, mine):
 
 def claims(status="holds", **more):
     """A false claim of our own: every margin is at least one."""
-    per_iterate("test.wide", reference="here", claim="", solvers=("perceptron",), status=status,
-                words="γ(w_t) ≥ 1 for all t.", since=1, **more)(
-        lambda it, case: at_least(it.margin, 1, "γ(w_t) ≥ 1")
-    )  # fmt: skip
+    per_iterate(
+        "test.wide",
+        reference="here",
+        claim="",
+        solvers=("perceptron",),
+        status=status,
+        words="γ(w_t) ≥ 1 for all t.",
+        since=1,
+        **more,
+    )(lambda it, case: at_least(it.margin, 1, "γ(w_t) ≥ 1"))
 
 
 def test_an_unexpected_refutation_is_shown_in_full(gammabar, registered):
     claims()
     problem = "iris:0,1 --kernel linear"
-    code, out, _ = gammabar("verify", "--jobs", "1", "--statement", "test.wide", "--problem",
-                            problem, "--iterations", "20", "--seed", "3")  # fmt: skip
+    code, out, _ = gammabar(
+        "verify",
+        "--jobs",
+        "1",
+        "--statement",
+        "test.wide",
+        "--problem",
+        problem,
+        "--iterations",
+        "20",
+        "--seed",
+        "3",
+    )
     assert code == 1
     assert "refuted (not expected)" in out
     assert "✗" in out
@@ -255,8 +288,16 @@ def test_an_expected_refutation_is_fine(gammabar, verify, registered):
 
 
 def test_a_refutation_that_does_not_come_is_not_fine(gammabar, registered):
-    direct("test.true", reference="here", claim="", kind="value", problems=("",), words="1 = 1",
-           status="refuted", note="It is false.")(lambda case: fact(True))  # fmt: skip
+    direct(
+        "test.true",
+        reference="here",
+        claim="",
+        kind="value",
+        problems=("",),
+        words="1 = 1",
+        status="refuted",
+        note="It is false.",
+    )(lambda case: fact(True))
     code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
     assert code == 1
     assert "its own data" in out
@@ -273,8 +314,14 @@ def test_undecided_is_not_fine(verify, registered):
 
 
 def test_inapplicable_is_fine_and_said(gammabar, registered):
-    direct("test.never", reference="here", claim="", kind="value", problems=("",),
-           assumes=(lambda case: "it never is",))(lambda case: fact(False))  # fmt: skip
+    direct(
+        "test.never",
+        reference="here",
+        claim="",
+        kind="value",
+        problems=("",),
+        assumes=(lambda case: "it never is",),
+    )(lambda case: fact(False))
     code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
     assert code == 0
     assert "inapplicable" in out
@@ -370,8 +417,11 @@ def test_a_full_disk_for_what_is_written_at_the_end(refused):
     with open("/dev/full", "w") as full:
         run = subprocess.run(
             [sys.executable, "-m", "gammabar", "verify", *ONE, "--jobs", "1", "--json"],
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert run.returncode == 2
     assert "no space left" in run.stderr
     assert "Traceback" not in run.stderr
@@ -387,18 +437,22 @@ def test_junit(gammabar, registered, tmp_path):
     direct("test.true", **more)(lambda case: fact(True))
     direct("test.never", assumes=(lambda case: "\x07 <&> never",), **more)(lambda case: fact(True))
     direct("other.broken", **more)(lambda case: [1 / 0])
-    code, _, _ = gammabar("verify", "--jobs", "1", "--source", "test", "--source", "other",
-                          "--junit", path)  # fmt: skip
+    code, _, _ = gammabar(
+        "verify", "--jobs", "1", "--source", "test", "--source", "other", "--junit", path
+    )
     assert code == 1
     root = ElementTree.parse(path).getroot()
     assert root.tag == "testsuites"
     suites = {suite.get("name"): suite for suite in root}
-    assert {n: [s.get(k) for k in ("tests", "failures", "errors", "skipped")]
-            for n, s in suites.items()} == {
-        "other": ["1", "0", "1", "0"], "test": ["2", "0", "0", "1"],
-    }  # fmt: skip
-    code, _, _ = gammabar("verify", "--jobs", "1", "--source", "test", "--junit", path,
-                          "--problem", "iris:0,1")  # fmt: skip
+    assert {
+        n: [s.get(k) for k in ("tests", "failures", "errors", "skipped")] for n, s in suites.items()
+    } == {
+        "other": ["1", "0", "1", "0"],
+        "test": ["2", "0", "0", "1"],
+    }
+    code, _, _ = gammabar(
+        "verify", "--jobs", "1", "--source", "test", "--junit", path, "--problem", "iris:0,1"
+    )
     (case,) = ElementTree.parse(path).getroot().iter("testcase")
     assert case.get("classname") == "test.wide"
     assert case.get("name") == "test.wide on iris:0,1 by perceptron seed 0"
@@ -417,8 +471,19 @@ def test_list_statements(gammabar):
     assert len({s["id"] for s in statements}) == len(statements)
     known = {s["id"] for s in statements}
     for s in statements:
-        assert {"id", "source", "reference", "kind", "claim", "words", "status", "witness",
-                "fixed_by", "solvers", "note"} <= s.keys()  # fmt: skip
+        assert {
+            "id",
+            "source",
+            "reference",
+            "kind",
+            "claim",
+            "words",
+            "status",
+            "witness",
+            "fixed_by",
+            "solvers",
+            "note",
+        } <= s.keys()
         assert s["source"] == s["id"].partition(".")[0]
         assert s["status"] in ("holds", "refuted")
         assert s["fixed_by"] is None or s["fixed_by"] in known

@@ -54,18 +54,24 @@ def test_the_checker_needs_nothing_but_python(tmp_path: Path):
     script = ROOT / "harness" / "check_witness.py"
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(script), *map(str, FILES)],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("accepted: ") == len(FILES)
     imported = {
         name.split(".")[0]
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
         for name in (
-            [alias.name for alias in node.names] if isinstance(node, ast.Import)
-            else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
         )
-    }  # fmt: skip
+    }
     assert imported <= set(sys.stdlib_module_names)
 
 

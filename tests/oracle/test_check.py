@@ -336,9 +336,12 @@ def test_truth_values_and_byte_strings(tmp_path: Path) -> None:
     X = make.npy_bytes("|b1", (2, 2), b"\1\0\1\1")
     y = make.npy_bytes("|S2", (2,), b"-11\0")
     case = make.linear(
-        [[1, 0], [1, 1]], [-1, 1], format="npz", files=["d.npz"],
+        [[1, 0], [1, 1]],
+        [-1, 1],
+        format="npz",
+        files=["d.npz"],
         contents={"d.npz": make.npz_bytes(X=X, y=y)},
-    )  # fmt: skip
+    )
     assert run(case, tmp_path)
 
 
@@ -417,8 +420,14 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert (rejected.returncode, rejected.stderr) == (1, "")
     assert rejected.stdout.startswith("rejected: ")
 
-    for arguments in [(), (certificate,), (certificate, tmp_path / "none"), ("none", data),
-                      (certificate, data, data), (tmp_path, data)]:  # fmt: skip
+    for arguments in [
+        (),
+        (certificate,),
+        (certificate, tmp_path / "none"),
+        ("none", data),
+        (certificate, data, data),
+        (tmp_path, data),
+    ]:
         missing = command(*arguments)
         assert (missing.returncode, missing.stdout) == (2, "")
         assert len(missing.stderr.splitlines()) == 1

@@ -64,9 +64,7 @@ def test_polynomial_kernel_is_its_feature_map(data):
     X, y = data
     truth = solve(from_arrays(X, y, kernel="poly:degree=2,coef0=1"))
     # φ(x) = (x_i x_j, √2 x_i, 1): the √2 is avoided by listing x_i twice, products once per order.
-    features = [
-        [a * b for a in x for b in x] + [*x, *x] + [1] for x in X.tolist()
-    ]  # fmt: skip
+    features = [[a * b for a in x for b in x] + [*x, *x] + [1] for x in X.tolist()]
     signs = np.where(y == y.max(), 1, -1)
     rows = [[v * int(s) for v in row] for row, s in zip(features, signs, strict=True)]
     assert truth.gamma_squared == minimum_norm_squared(rows)

@@ -26,9 +26,16 @@ def test_planted_margins_are_recovered(n, d, percent, seed, rotate):
 
 @pytest.mark.parametrize(
     "data",
-    ["worst-case:n=50", "loss-spike", "two-lines:r=3", "imbalanced:n=60,d=4,ratio=5,gamma=0.2",
-     "inseparable:n=40,d=5,seed=3", "duplicated:n=10,d=3,copies=3", "degenerate:kind=ties"],
-)  # fmt: skip
+    [
+        "worst-case:n=50",
+        "loss-spike",
+        "two-lines:r=3",
+        "imbalanced:n=60,d=4,ratio=5,gamma=0.2",
+        "inseparable:n=40,d=5,seed=3",
+        "duplicated:n=10,d=3,copies=3",
+        "degenerate:kind=ties",
+    ],
+)
 def test_families_with_known_truth(data):
     problem = load(data)
     assert solve(problem).gamma_squared == known(problem).gamma_squared

@@ -76,6 +76,8 @@ def test_full_image_data(shared_data, tmp_path, data, folder, digits, support):
     )
     run = subprocess.run(
         [sys.executable, "-S", "oracle/check.py", tmp_path / "c.json", shared_data / folder],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -91,8 +91,10 @@ def test_planted_support(support):
     prove(made)
     assert len(made.known.q) == support
     gamma_squared = made.known.gamma_squared
-    w = [sum(weight * row[j] for i, weight in made.known.q for row in [rows(made)[i]])
-         for j in range(5)]  # fmt: skip
+    w = [
+        sum(weight * row[j] for i, weight in made.known.q for row in [rows(made)[i]])
+        for j in range(5)
+    ]
     on_margin = sum(dot(row, w) == gamma_squared for row in rows(made))
     assert on_margin == support
 

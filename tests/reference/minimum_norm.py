@@ -43,8 +43,10 @@ def minimum_norm_squared(rows: Sequence[Sequence[int | float | Fraction]]) -> Fr
             found = _affine(exact, subset)
             if found is None or min(found) < 0:
                 continue
-            w = [sum((q * exact[i][j] for q, i in zip(found, subset, strict=True)), Fraction(0))
-                 for j in range(d)]  # fmt: skip
+            w = [
+                sum((q * exact[i][j] for q, i in zip(found, subset, strict=True)), Fraction(0))
+                for j in range(d)
+            ]
             square = dot(w, w)
             if all(dot(row, w) >= square for row in exact):
                 return square

@@ -127,9 +127,13 @@ def test_kernel_classifier_separates_rings():
 
 @pytest.mark.parametrize(
     ("options", "place"),
-    [({"tol": 0}, "tol"), ({"max_iter": 0}, "max_iter"), ({"kernel": "sinc"}, "kernel"),
-     ({"intercept_scaling": -1}, "intercept_scaling")],
-)  # fmt: skip
+    [
+        ({"tol": 0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"kernel": "sinc"}, "kernel"),
+        ({"intercept_scaling": -1}, "intercept_scaling"),
+    ],
+)
 def test_bad_parameters(options, place):
     with pytest.raises(ValueError, match=place):
         MaxMarginClassifier(**options).fit([[0.0], [1.0]], [0, 1])

@@ -33,8 +33,16 @@ TRIALS = tuple(dict.fromkeys(trial for module in MODULES for trial in module.TRI
 B = ("lemB.3", "lemB.4", "eqB.6", "eqB.6.fixed", "eqB.7", "eqB.9", "thmB.12")
 C = ("lemC.2", "lemC.3", "lemC.7", "lemC.11", "lemC.12.identity", "lemC.12.sum")
 RUNS = tuple(f"jst.{name}" for name in (*B, *C, "lemC.12.sum.fixed"))
-ALONE = ("jst.eqB.11", "jst.eqB.11.fixed", "jst.sec5.1.smooth", "jst.sec5.1.gradnorm",
-         "jst.thm4.1", "jst.thm4.1.fixed", "jst.lemD.1", "jst.lemD.2")  # fmt: skip
+ALONE = (
+    "jst.eqB.11",
+    "jst.eqB.11.fixed",
+    "jst.sec5.1.smooth",
+    "jst.sec5.1.gradnorm",
+    "jst.thm4.1",
+    "jst.thm4.1.fixed",
+    "jst.lemD.1",
+    "jst.lemD.2",
+)
 TWO_ROWS = "planted:n=2,d=1,gamma=0.5"  # in the unit ball: 1/2 and 1, up to the sign
 SMALL = "planted:n=20,d=3,gamma=0.2,seed=0"
 

@@ -68,10 +68,28 @@ def heard(solver: Any, text: str, ids: list[str], iterations: int = 60) -> dict[
 
 
 def test_every_statement_of_the_list_is_registered():
-    jst = ["sec2.argmax", "eq2.2", "eq2.3", "thm3.1.1", "thm3.1.2", "sec1.quarter", "sec3.1.mirror",
-           "sec3.1.align", "lem3.2", "lem3.4.primal", "lem3.4.momentum", "lem3.4.mu", "lem3.5",
-           "lem3.6.lower", "lem3.6.upper", "prop3.7", "sec5.2.risk", "thm5.1", "lemA.1.value",
-           "lemA.1.vector"]  # fmt: skip
+    jst = [
+        "sec2.argmax",
+        "eq2.2",
+        "eq2.3",
+        "thm3.1.1",
+        "thm3.1.2",
+        "sec1.quarter",
+        "sec3.1.mirror",
+        "sec3.1.align",
+        "lem3.2",
+        "lem3.4.primal",
+        "lem3.4.momentum",
+        "lem3.4.mu",
+        "lem3.5",
+        "lem3.6.lower",
+        "lem3.6.upper",
+        "prop3.7",
+        "sec5.2.risk",
+        "thm5.1",
+        "lemA.1.value",
+        "lemA.1.vector",
+    ]
     listed = [*(f"jst.{name}" for name in jst), "gb.sharp", "gb.selfcert"]
     assert set(listed) | {f"{i}.fixed" for i in FALSE} == set(MINE)
     assert {s.id for s in MINE.values() if s.status == "refuted"} == FALSE
@@ -253,8 +271,13 @@ def test_a_solver_that_yields_only_t_and_w_can_be_judged():
     found = heard(Bare(DualAcceleration()), PLANTED, [s.id for s in about("dual-acceleration")])
     silent = {i for i, v in found.items() if v.verdict == "inapplicable"}
     # What is about the momentum has nothing to judge; the others are not of this problem.
-    assert silent == {"jst.lem3.4.momentum", "jst.lem3.4.mu.fixed", "jst.lem3.4.mu", "jst.thm5.1",
-                      "jst.thm5.1.fixed"}  # fmt: skip
+    assert silent == {
+        "jst.lem3.4.momentum",
+        "jst.lem3.4.mu.fixed",
+        "jst.lem3.4.mu",
+        "jst.thm5.1",
+        "jst.thm5.1.fixed",
+    }
     assert {v.verdict for i, v in found.items() if i not in silent} == {"holds"}
     mirror = heard(Bare(GradientDescent()), PLANTED, ["jst.sec3.1.mirror"])
     assert mirror["jst.sec3.1.mirror"].verdict == "holds"
@@ -283,9 +306,13 @@ def test_a_solver_may_change_its_arrays_in_place():
 
 @pytest.mark.parametrize(
     "identifier",
-    ["jst.lemA.1.value", "jst.sec2.argmax.fixed", "jst.sec3.1.align.fixed",
-     "jst.lemA.1.vector.fixed"],
-)  # fmt: skip
+    [
+        "jst.lemA.1.value",
+        "jst.sec2.argmax.fixed",
+        "jst.sec3.1.align.fixed",
+        "jst.lemA.1.vector.fixed",
+    ],
+)
 def test_a_wrong_dual_point_is_refuted(identifier):
     case = Case(open_problem(PLANTED), unit=True)
     truth = case.truth
@@ -325,8 +352,10 @@ def test_printed_constants():
     """n = 3, γ̄ = 1/2, t = 4: every bound by hand."""
     text, t, n, gamma = "planted:n=3,d=2,gamma=0.5,seed=0", 4, 3, 0.5
     problem = open_problem(text)
-    w = [it.w for it, _ in zip(DualAcceleration().iterates(problem.unit()), range(t + 1),
-                               strict=False)][t]  # fmt: skip
+    w = [
+        it.w
+        for it, _ in zip(DualAcceleration().iterates(problem.unit()), range(t + 1), strict=False)
+    ][t]
     margin, length = problem.unit().margin(w), problem.norm(w)
 
     def check(identifier: str, left: float, right: float, place: int = 0) -> None:
@@ -401,8 +430,9 @@ def test_smallest_witnesses():
 
 def test_the_printed_reduction_minimises_the_margin():
     """N = 1, k = 2, d = 1: γ_m(U_1) = −√2 against √2 − (1 + 2 ln 2)/√2."""
-    case = Case(MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2), DualAcceleration(),
-                unit=True)  # fmt: skip
+    case = Case(
+        MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2), DualAcceleration(), unit=True
+    )
     (v,) = hear(case, [STATEMENTS["jst.thm5.1"]], 3)
     assert (v.verdict, v.worst_t) == ("refuted", 1)
     assert float(arb(v.left)) == pytest.approx(2 * math.sqrt(2))  # γ̄_m − γ_m(U_1)
@@ -474,8 +504,9 @@ def small_problems(draw: Any) -> Any:
     labels = draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
     kind = draw(st.sampled_from(["linear", "linear", "kernel", "multiclass"]))
     if kind == "multiclass":
-        return MulticlassProblem(X, np.array([(v + 1) // 2 for v in labels]), k=draw(
-            st.integers(2, 3)))  # fmt: skip
+        return MulticlassProblem(
+            X, np.array([(v + 1) // 2 for v in labels]), k=draw(st.integers(2, 3))
+        )
     if len(set(labels)) == 1:
         labels[0] = -labels[0]  # from_arrays wants both; a row and its label may change sign
         X[0] = -X[0]
@@ -486,10 +517,19 @@ def small_problems(draw: Any) -> Any:
 
 
 @settings(max_examples=60)
-@given(small_problems(), st.sampled_from(["dual-acceleration", "dual-acceleration-dual",
-                                          "dual-acceleration-dual:mixing=0.7",
-                                          "dual-acceleration:step=0.5", "gradient-descent",
-                                          "normalized-gradient-descent:decay=1"]))  # fmt: skip
+@given(
+    small_problems(),
+    st.sampled_from(
+        [
+            "dual-acceleration",
+            "dual-acceleration-dual",
+            "dual-acceleration-dual:mixing=0.7",
+            "dual-acceleration:step=0.5",
+            "gradient-descent",
+            "normalized-gradient-descent:decay=1",
+        ]
+    ),
+)
 def test_right_solvers_are_never_refuted(problem, solver):
     case = Case(problem, open_solver(solver), unit=True)
     for v in hear(case, about(solver_name(solver)), 30, most=300):

@@ -38,9 +38,14 @@ def test_every_id_of_the_list_is_registered() -> None:
     assert {f"lec.{name}" for name in listed} <= set(MINE)
     refutations = {i for i, s in MINE.items() if s.status == "refuted"}
     assert refutations == {
-        "lec.thm1", "lec.lem7.line4", "lec.alg3.z.sum", "lec.alg3.z.exp", "lec.ridge", "lec.ex9.2",
+        "lec.thm1",
+        "lec.lem7.line4",
+        "lec.alg3.z.sum",
+        "lec.alg3.z.exp",
+        "lec.ridge",
+        "lec.ex9.2",
         "lec.thm10",
-    }  # fmt: skip
+    }
     for identifier in refutations:
         statement = MINE[identifier]
         assert statement.fixed_by in MINE
@@ -173,8 +178,9 @@ def test_smoothness_and_convexity_of_the_quadratics_are_what_the_solver_is_told(
             (-1, target.function.strong_convexity),
         ):
             near = Fraction(bound) * (1 + sign * Fraction(1, 2**48))
-            shifted = [[sign * (near * (i == j) - v) for j, v in enumerate(row)]
-                       for i, row in enumerate(A)]  # fmt: skip
+            shifted = [
+                [sign * (near * (i == j) - v) for j, v in enumerate(row)] for i, row in enumerate(A)
+            ]
             assert nonnegative_form(matrix(shifted))
 
 
@@ -284,9 +290,14 @@ def exact_hinge(rows, w) -> Fraction:
 
 def test_the_minima_of_the_sums_are_right() -> None:
     """At w* the value is attained; a λ with Σ λ_i a_i = 0 proves that nothing is smaller."""
-    points = {"a = 1": [1], "a = (1, 0), (0, 1)": [1, 1], "a = 1, 1, −1": [1],
-              "a = (3, 4), (4, 3)": [Fraction(1, 7)] * 2, "a = 1, |w| ≤ ½": [Fraction(1, 2)],
-              "a = 1, 1, −1, |w| ≤ ½": [Fraction(1, 2)]}  # fmt: skip
+    points = {
+        "a = 1": [1],
+        "a = (1, 0), (0, 1)": [1, 1],
+        "a = 1, 1, −1": [1],
+        "a = (3, 4), (4, 3)": [Fraction(1, 7)] * 2,
+        "a = 1, |w| ≤ ½": [Fraction(1, 2)],
+        "a = 1, 1, −1, |w| ≤ ½": [Fraction(1, 2)],
+    }
     with ctx.workprec(128):
         for task in TASKS:
             B, best = task.distance(), task.best()
@@ -303,8 +314,10 @@ def test_the_minima_of_the_sums_are_right() -> None:
             assert (B * B).overlaps(number(sum((Fraction(v) ** 2 for v in w), Fraction(0))))
             if task.everywhere:
                 duals = [1, 1, 2] if value else [0] * len(task.rows)  # halves
-                balance = [sum(c * a for c, a in zip(duals, column, strict=True))
-                           for column in zip(*task.rows, strict=True)]  # fmt: skip
+                balance = [
+                    sum(c * a for c, a in zip(duals, column, strict=True))
+                    for column in zip(*task.rows, strict=True)
+                ]
                 assert not any(balance)
                 assert Fraction(sum(duals), 2 * len(duals)) == value
 

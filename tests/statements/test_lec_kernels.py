@@ -254,8 +254,11 @@ def test_the_difference_has_no_features_on_any_points() -> None:
         assert nonnegative_form(K)
         for v in ([1, -2, 0, 4], [3, 1, 1, 1]):
             v = v[: len(points)]
-            form = sum(a * b * (x - z) for a, x in zip(v, points, strict=True)
-                       for b, z in zip(v, points, strict=True))  # fmt: skip
+            form = sum(
+                a * b * (x - z)
+                for a, x in zip(v, points, strict=True)
+                for b, z in zip(v, points, strict=True)
+            )
             assert form == 0
         assert K[0, 1] == -K[1, 0] != 0
 

@@ -39,20 +39,63 @@ from gammabar.solvers.ramdas_pena import NVN, SNKP
 from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
 from gammabar.solvers.winnow import Winnow
 
-MODULES = (rp_perceptron, rp_winnow, rp_smooth, rp_vonneumann, rp_primal_dual, rp_iterated,
-           rp_appendix, rp_steps, rp_smooth_steps)  # fmt: skip
+MODULES = (
+    rp_perceptron,
+    rp_winnow,
+    rp_smooth,
+    rp_vonneumann,
+    rp_primal_dual,
+    rp_iterated,
+    rp_appendix,
+    rp_steps,
+    rp_smooth_steps,
+)
 NAMES = {module.__name__ for module in MODULES}
 MINE = {s.id: s for s in STATEMENTS.values() if s.body.__module__ in NAMES}
 TRIALS = tuple(dict.fromkeys(t for module in MODULES for t in getattr(module, "TRIALS", ())))
-PRINTED = ("eq1", "perceptron", "normalized", "sec2.2.ball", "sec2.2.order", "sec2.2.example",
-           "winnow", "eq7", "lem1", "lem2", "lem3", "nkp", "lem4", "lem5", "thm1", "lem6", "thm2",
-           "nvn", "thm3", "lem7", "lem8", "lem9", "thm4.1", "thm4.2", "eq16", "eq17")  # fmt: skip
-FALSE = {f"rp.{i}" for i in ("eq1", "sec2.2.ball", "winnow", "lem9", "thm4.1", "thm4.2", "eq16",
-                             "eq17")}  # fmt: skip
-OURS = {"gb.snkp.any", "gb.snkp.any.exit", "gb.rp.simplex", "rp.lem8.separator", "rp.lem9.chain",
-        "rp.lem9.solution"}  # fmt: skip
-STEPS = {f"gb.rp.{name}.step" for name in ("normalized-perceptron", "winnow", "nkp", "snkp", "nvn",
-                                           "snkpvn", "isnkpvn")}  # fmt: skip
+PRINTED = (
+    "eq1",
+    "perceptron",
+    "normalized",
+    "sec2.2.ball",
+    "sec2.2.order",
+    "sec2.2.example",
+    "winnow",
+    "eq7",
+    "lem1",
+    "lem2",
+    "lem3",
+    "nkp",
+    "lem4",
+    "lem5",
+    "thm1",
+    "lem6",
+    "thm2",
+    "nvn",
+    "thm3",
+    "lem7",
+    "lem8",
+    "lem9",
+    "thm4.1",
+    "thm4.2",
+    "eq16",
+    "eq17",
+)
+FALSE = {
+    f"rp.{i}" for i in ("eq1", "sec2.2.ball", "winnow", "lem9", "thm4.1", "thm4.2", "eq16", "eq17")
+}
+OURS = {
+    "gb.snkp.any",
+    "gb.snkp.any.exit",
+    "gb.rp.simplex",
+    "rp.lem8.separator",
+    "rp.lem9.chain",
+    "rp.lem9.solution",
+}
+STEPS = {
+    f"gb.rp.{name}.step"
+    for name in ("normalized-perceptron", "winnow", "nkp", "snkp", "nvn", "snkpvn", "isnkpvn")
+}
 
 
 # What is registered ------------------------------------------------------------------------------

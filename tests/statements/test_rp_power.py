@@ -169,8 +169,12 @@ def test_certificates_that_are_none() -> None:
 
         found = refuted(Wrong(open_solver(name), early), INSEPARABLE, name)
         assert f"gb.rp.{solver_name(name)}.step" in found
-        ends = {"nvn": "rp.nvn", "snkpvn": "rp.lem9.solution", "snkp": "gb.snkp.any.exit",
-                "isnkpvn": "rp.thm4.2.fixed"}  # fmt: skip
+        ends = {
+            "nvn": "rp.nvn",
+            "snkpvn": "rp.lem9.solution",
+            "snkp": "gb.snkp.any.exit",
+            "isnkpvn": "rp.thm4.2.fixed",
+        }
         assert ends[solver_name(name)] in found
 
 
@@ -205,9 +209,20 @@ def test_a_solver_that_tells_only_its_iterates_is_heard() -> None:
 
 # Right solvers -----------------------------------------------------------------------------------
 
-SOLVERS = ("perceptron:choice=random", "normalized-perceptron", "winnow", "winnow:rate=0.3", "nkp",
-           "snkp", "snkp:epsilon=0.1", "nvn:epsilon=0.1", "snkpvn:delta=0.02", "snkpvn:delta=0.3",
-           "isnkpvn:epsilon=0.02", "isnkpvn:gamma=1.3,epsilon=0.2")  # fmt: skip
+SOLVERS = (
+    "perceptron:choice=random",
+    "normalized-perceptron",
+    "winnow",
+    "winnow:rate=0.3",
+    "nkp",
+    "snkp",
+    "snkp:epsilon=0.1",
+    "nvn:epsilon=0.1",
+    "snkpvn:delta=0.02",
+    "snkpvn:delta=0.3",
+    "isnkpvn:epsilon=0.02",
+    "isnkpvn:gamma=1.3,epsilon=0.2",
+)
 
 
 def problems(seed: int) -> Problem:

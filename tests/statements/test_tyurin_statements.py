@@ -68,8 +68,19 @@ def test_every_statement_about_runs_is_decided_in_the_plan():
 
 
 def test_the_ids_of_the_list_are_there():
-    ids = {"thm3.2", "thm3.3", "thm4.1", "thm5.1", "thm5.2", "thm5.3", "sec6.limits", "thm6.1",
-           "table1.worst", "table1.imbalanced", "table1.fashion"}  # fmt: skip
+    ids = {
+        "thm3.2",
+        "thm3.3",
+        "thm4.1",
+        "thm5.1",
+        "thm5.2",
+        "thm5.3",
+        "sec6.limits",
+        "thm6.1",
+        "table1.worst",
+        "table1.imbalanced",
+        "table1.fashion",
+    }
     assert {f"tyurin.{name}" for name in ids} <= OURS.keys()
     refuted = {s.id for s in OURS.values() if s.status == "refuted"}
     assert refuted == {"tyurin.thm4.1", "tyurin.sec6.limits"}
@@ -338,8 +349,9 @@ def test_the_table_has_the_printed_numbers():
     assert list(tyurin_tables.FASHION.values()) == [2778, 2928, 3160, 3351, 3359]
     (found,) = hear(
         Case(load("worst-case:n=1000"), LogisticRegressionGD(100.0)),
-        [OURS["tyurin.table1.worst"]], 400,
-    )  # fmt: skip
+        [OURS["tyurin.table1.worst"]],
+        400,
+    )
     assert (found.verdict, found.worst_t, found.checked) == ("holds", 308, 309)
 
 
