@@ -16,7 +16,7 @@ def main() -> None:
     """Race on the problems named, or on those of ``gammabar bench``."""
     # asv imports this module on commits that have no such package.
     from gammabar.harness.bench import oracle
-    from gammabar.harness.output import stages
+    from gammabar.harness.screen.output import stages
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="embedded data")

@@ -17,7 +17,7 @@ def main() -> None:
     """Run every comparison; --quick uses embedded data and smaller sizes."""
     # asv imports this module on commits that have no such package.
     from gammabar.harness.bench import growth, iteration
-    from gammabar.harness.output import stages
+    from gammabar.harness.screen.output import stages
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="embedded data, smaller sizes")

@@ -23,7 +23,7 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any, Self
 
-from gammabar.harness.output import Stage
+from gammabar.harness.screen.output import Stage
 from gammabar.problems import ProblemError
 
 #: Threads of a BLAS spin for a while after a product; in a pause they go to sleep, lest a

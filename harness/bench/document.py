@@ -13,7 +13,7 @@ from typing import Any
 
 from gammabar.harness.bench import SECTIONS
 from gammabar.harness.bench.table import Table
-from gammabar.harness.output import Stage
+from gammabar.harness.screen.output import Stage
 
 FORMAT = "gammabar-bench"
 VERSION = 1

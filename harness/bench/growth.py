@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gammabar.harness.bench.contest import interleaved
 from gammabar.harness.bench.iteration import numpy_step, one_read, stepper
 from gammabar.harness.bench.table import Table, digits, duration
-from gammabar.harness.output import Stage
+from gammabar.harness.screen.output import Stage
 from gammabar.oracle import solve
 from gammabar.problems import DenseProblem, SparseProblem
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gammabar.harness.bench.contest import Entry, Field, interleaved, race
 from gammabar.harness.bench.data import MNIST, SAMPLE, available
 from gammabar.harness.bench.table import Table, digits, duration
-from gammabar.harness.output import Stage
+from gammabar.harness.screen.output import Stage
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
 from gammabar.problems._stripes import threads
 from gammabar.problems.kernels import Kernel

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gammabar.harness.bench.contest import Entry, Field, Score, race
 from gammabar.harness.bench.data import EMBEDDED, FASHION, MNIST, available, shown
 from gammabar.harness.bench.table import Table, duration, named, percent, ratio
-from gammabar.harness.output import Stage
+from gammabar.harness.screen.output import Stage
 from gammabar.oracle import solve
 from gammabar.problems import Problem, load
 from gammabar.solvers import DualAcceleration, MaxMarginClassifier

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gammabar.harness.bench.contest import Entry, Field, race
 from gammabar.harness.bench.data import EMBEDDED, FASHION, MNIST, available, shown
 from gammabar.harness.bench.table import Table, duration, named, ratio
-from gammabar.harness.output import Stage
+from gammabar.harness.screen.output import Stage
 from gammabar.oracle import solve
 from gammabar.problems import Problem, load
 

@@ -26,7 +26,7 @@ class Table:
         """For the terminal."""
         import click
 
-        from gammabar.harness.output import print_table
+        from gammabar.harness.screen.output import print_table
 
         plain = [tuple(cell.replace("**", "") for cell in row) for row in self.rows]
         print_table(self.columns, plain, self.title)

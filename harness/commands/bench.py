@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gammabar.harness.bench import SECTIONS
-from gammabar.harness.output import print_json, stages
+from gammabar.harness.screen.output import print_json, stages
 
 
 @click.command("bench")

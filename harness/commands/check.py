@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gammabar.harness.output import print_json, stages
+from gammabar.harness.screen.output import print_json, stages
 from gammabar.problems import ProblemError
 
 
@@ -90,7 +90,7 @@ def _paths(file: Path, data: tuple[str, ...], folder: Path) -> list[Path]:
     problem = load(name, label=None if label is None else str(label), multiclass=multiclass)
     if problem.source is not None and problem.source.paths:
         return [Path(path) for path in problem.source.paths]
-    from gammabar.harness.export import write_npz
+    from gammabar.harness.run.export import write_npz
 
     return [write_npz(problem, folder / "data.npz")]
 

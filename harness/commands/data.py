@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gammabar.harness.output import print_json, print_table, stages
+from gammabar.harness.screen.output import print_json, print_table, stages
 
 if TYPE_CHECKING:
     from gammabar.problems.fetch import Status
@@ -62,7 +62,7 @@ def fetch(name: str) -> None:
 @click.option("--multiclass", is_flag=True, help="All classes.")
 def export(data: str, file: Path, label: str | None, multiclass: bool) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
-    from gammabar.harness.export import write_npz
+    from gammabar.harness.run.export import write_npz
     from gammabar.problems import load
 
     if file.suffix != ".npz":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gammabar.harness.output import print_json, print_table
+from gammabar.harness.screen.output import print_json, print_table
 
 if TYPE_CHECKING:
     from gammabar.harness.gate.compare import Finding
@@ -29,7 +29,7 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
     from gammabar.harness.gate.compare import compare
     from gammabar.harness.gate.plan import COUNTS, PLAN
     from gammabar.harness.gate.sides import ROOT, Pair, base_commit, checkout, same_lock
-    from gammabar.harness.progress import bar
+    from gammabar.harness.screen.progress import bar
 
     commit = base_commit(ROOT, base)
     if find_spec("asv_runner") is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gammabar.harness.output import print_json, print_table
+from gammabar.harness.screen.output import print_json, print_table
 
 if TYPE_CHECKING:
     from gammabar.problems.spec import Entry
@@ -104,7 +104,7 @@ def _mutants(as_json: bool) -> None:
 
 def _compute(path: Path, quiet: bool) -> None:
     from gammabar.harness.power import matrix, mutants
-    from gammabar.harness.progress import bar
+    from gammabar.harness.screen.progress import bar
 
     with path.open("w", encoding="utf-8") as file:
         with bar(len(mutants()), "wrong solvers", quiet) as advance:

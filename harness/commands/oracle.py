@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli import DATA_HELP
-from gammabar.harness.output import print_json, stages
+from gammabar.harness.screen.output import print_json, stages
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import Truth

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli import DATA_HELP
-from gammabar.harness.output import print_json
+from gammabar.harness.screen.output import print_json
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
@@ -187,7 +187,7 @@ def _plan(
 def _with_file(request: Request, file: str) -> Request:
     """A user's file is loaded in another process: importing it may do anything."""
     from gammabar.harness.run.crew import Crew
-    from gammabar.harness.solver_file import read
+    from gammabar.harness.run.solver_file import read
     from gammabar.problems import ProblemError
     from gammabar.solvers.registry import SOLVERS
 

@@ -70,7 +70,7 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
 
 def _probe(text: str, code: str) -> dict[str, Any]:
     """Whether a user's solver can be loaded, and which one of the registry it stands for."""
-    from gammabar.harness.solver_file import load
+    from gammabar.harness.run.solver_file import load
     from gammabar.problems import ProblemError
 
     try:

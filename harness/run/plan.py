@@ -13,7 +13,7 @@ from itertools import islice
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.trial import Trial
-from gammabar.harness.random_trials import random_trials
+from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
 from gammabar.harness.run.task import TIME_LIMIT, Task
 from gammabar.harness.run.texts import open_solver, solver_name, split_problem
@@ -40,7 +40,7 @@ class Request:
     limit : float
         Seconds for each trajectory.
     random : int or None
-        Instead of the plan, so many random trials (`gammabar.harness.random_trials`).
+        Instead of the plan, so many random trials (`gammabar.harness.run.random_trials`).
     edges : bool
         Random trials on problems in special position.
     """

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from gammabar.harness.court.message import explain as explain_verdict
-from gammabar.harness.output import print_table
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import VERDICTS, Result
+from gammabar.harness.screen.output import print_table
 
 #: Verdicts as people read them, worst first.
 _ORDER = ("refuted", "undecided", "holds", "inapplicable")

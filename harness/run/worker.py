@@ -96,7 +96,7 @@ def _file(task: Task) -> str:
 def _solver(task: Task) -> Any:
     if task.code is None:
         return open_solver(task.solver)
-    from gammabar.harness.solver_file import load
+    from gammabar.harness.run.solver_file import load
 
     return load(task.solver, task.code)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gammabar.harness.run.solver_file import load, read
 from gammabar.harness.run.texts import (
     open_problem,
     open_solver,
@@ -11,7 +12,6 @@ from gammabar.harness.run.texts import (
     solver_name,
     split_problem,
 )
-from gammabar.harness.solver_file import load, read
 from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
 from gammabar.solvers.registry import SOLVERS, solver
 
