@@ -1,7 +1,7 @@
 """The power of the suite: which statement refutes which wrong solver.
 
-Every mutant of ``tests/mutants`` takes the place of its solver in the default plan. A mutant
-that no statement refutes is a hole in the suite; a statement that refutes none needs a reason
+Every mutant of a paper takes the place of its solver in the default plan. A mutant that no
+statement refutes is a hole in the suite; a statement that refutes none needs a reason
 (`Statement.powerless`).
 """
 
@@ -14,33 +14,11 @@ from typing import Any
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.judge import Verdict, examine, hear
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.library import load_statements, mutants, trials
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
-from gammabar.harness.statements import load_statements, trials
 
 #: A mutant is heard for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000
-
-
-def mutants() -> dict[str, Any]:
-    """The mutants of the repository.
-
-    Raises
-    ------
-    ProblemError
-        If this is not a clone of the repository.
-    """
-    from importlib import import_module
-
-    from gammabar.problems import ProblemError
-
-    try:
-        found: dict[str, Any] = import_module("tests.mutants").MUTANTS
-    except ImportError as error:
-        raise ProblemError(
-            "the wrong solvers are in the folder tests/mutants of the repository, and this is not "
-            f"a clone of it ({error})"
-        ) from None
-    return found
 
 
 def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[str, list[str]]:

@@ -21,8 +21,8 @@ from gammabar.harness.bench.table import Table, digits, duration
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.judge import hear
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.library import load_statements
 from gammabar.harness.screen.output import Stage
-from gammabar.harness.statements import load_statements
 from gammabar.problems import load
 from gammabar.solvers import DualAcceleration
 

@@ -23,7 +23,7 @@ def command(file: Path, data: tuple[str, ...], as_json: bool) -> int:
     A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
     `gammabar oracle` was given, or the data file(s); by default it is the data that the
     certificate names. A witness shows that a statement is false as printed; it brings its data and
-    is checked with `harness/check_witness.py`. Neither checker shares code with the rest of
+    is checked with `papers/witness.py`. Neither checker shares code with the rest of
     gammabar: they read files themselves, and generated or embedded data are handed over as .npz.
     """
     from gammabar.oracle.check import Rejected, check
@@ -63,7 +63,7 @@ def _is_witness(file: Path) -> bool:
 
 
 def _witness(file: Path) -> tuple[str, bool]:
-    from gammabar.harness.check_witness import Rejected, check
+    from gammabar.papers.witness import Rejected, check
 
     try:
         return check(str(file)), True

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gammabar.harness.screen.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from gammabar.harness.court.statement import Statement
     from gammabar.problems.spec import Entry
 
 
@@ -60,11 +61,11 @@ _FIELDS = (
 
 
 def _statements(as_json: bool) -> None:
-    from gammabar.harness.statements import load_statements
+    from gammabar.harness.library import load_statements, witness
 
     statements = list(load_statements().values())
     if as_json:
-        print_json([{name: getattr(s, name) for name in _FIELDS} for s in statements])
+        print_json([_described(s, witness(s.id)) for s in statements])
         return
     for source in dict.fromkeys(s.source for s in statements):
         rows = [
@@ -75,11 +76,21 @@ def _statements(as_json: bool) -> None:
         print_table((source, "kind", "status", "what it says"), rows)
 
 
-def _mutants(as_json: bool) -> None:
-    from gammabar.harness.power import mutants
+def _described(statement: Statement, witness: Path | None) -> dict[str, Any]:
+    """A statement for JSON; its witness by a path that leads there from this folder."""
+    here = Path.cwd()
+    if witness is not None and witness.is_relative_to(here):
+        witness = witness.relative_to(here)
+    known = {name: getattr(statement, name) for name in _FIELDS if name != "witness"}
+    known["witness"] = None if witness is None else str(witness)
+    return {name: known[name] for name in _FIELDS}
 
-    killers = _killers()
-    entries = [
+
+def _mutants(as_json: bool) -> None:
+    from gammabar.harness.library import matrix, mutants
+
+    killers = {name: list(found) for name, found in matrix().items()}
+    entries: list[dict[str, Any]] = [
         {
             "name": m.name,
             "family": m.family,
@@ -103,7 +114,8 @@ def _mutants(as_json: bool) -> None:
 
 
 def _compute(path: Path, quiet: bool) -> None:
-    from gammabar.harness.power import matrix, mutants
+    from gammabar.harness.library import mutants
+    from gammabar.harness.power import matrix
     from gammabar.harness.screen.progress import bar
 
     with path.open("w", encoding="utf-8") as file:
@@ -111,16 +123,6 @@ def _compute(path: Path, quiet: bool) -> None:
             found = matrix(advance=advance)
         json.dump(found, file, indent=1, ensure_ascii=False, sort_keys=True)
         file.write("\n")
-
-
-def _killers() -> dict[str, list[str]]:
-    """Which statements refute which mutant, as far as that was written down."""
-    root = Path(__file__).resolve().parent.parent.parent
-    path = root / "tests" / "mutants" / "matrix.json"
-    if not path.is_file():
-        return {}
-    matrix = json.loads(path.read_text(encoding="utf-8"))
-    return {name: list(statements) for name, statements in matrix.items()}
 
 
 def _problems(as_json: bool) -> None:
@@ -143,7 +145,7 @@ def _last(entry: Entry) -> str:
 
 
 def _solvers(as_json: bool) -> None:
-    from gammabar.harness.statements import load_statements
+    from gammabar.harness.library import load_statements
     from gammabar.solvers.registry import SOLVERS, solver
 
     cards = [solver(name).card for name in SOLVERS]

@@ -22,7 +22,7 @@ class BoundViolated(AssertionError):
 
 def find_statement(identifier: str) -> Statement:
     """A registered statement by its id, or a readable error."""
-    from gammabar.harness.statements import load_statements
+    from gammabar.harness.library import load_statements
 
     statements = load_statements()
     if identifier not in statements:

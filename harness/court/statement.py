@@ -69,8 +69,6 @@ class Statement:
         "no problem". For a refuted statement: where it is refuted.
     status : "holds" or "refuted"
         What is expected of it.
-    witness : str or None
-        Path of the witness of a refutation.
     fixed_by : str or None
         Id of the closest true form.
     note : str
@@ -99,7 +97,6 @@ class Statement:
     since: int = 0
     problems: tuple[str, ...] = ()
     status: str = "holds"
-    witness: str | None = None
     fixed_by: str | None = None
     note: str = ""
     powerless: str = ""

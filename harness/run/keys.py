@@ -21,7 +21,7 @@ from gammabar.harness.run.texts import solver_name, split_problem
 
 #: The folder of the package `gammabar`, whose links lead to the folders beside it.
 _ROOT = Path(gammabar.__file__).resolve().parent
-_PACKAGES = ("problems", "oracle", "solvers", "harness")
+_PACKAGES = ("problems", "oracle", "solvers", "harness", "papers")
 #: Their results may differ in the last digit from version to version.
 _LIBRARIES = ("gammabar", "numpy", "scipy", "numba", "python-flint")
 #: Every task depends on these, partly through imports by name, which a parser does not see.
@@ -75,13 +75,13 @@ def _modules(task: Task) -> tuple[str, ...]:
 
 @cache
 def _homes(statement: Statement) -> tuple[str, ...]:
-    """The module of a statement; all of them if it is registered elsewhere than it is written."""
+    """The module of a statement; its whole paper if it is registered elsewhere than written."""
     name = str(statement.body.__module__)
     path = _path(name)
     if path is None or f'"{statement.id}"' in path.read_text(encoding="utf-8"):
         return (name,)
-    folder = _ROOT / "harness" / "statements"
-    return (name, *(f"gammabar.harness.statements.{p.stem}" for p in sorted(folder.glob("*.py"))))
+    package = name.rpartition(".")[0]
+    return (name, *(f"{package}.{p.stem}" for p in sorted(path.parent.glob("*.py"))))
 
 
 @cache

@@ -1,6 +1,6 @@
 """The plan: which statements are examined on which runs, and what is expected of them.
 
-By default that is every run that the statements' modules name (`harness.statements.trials`), heard
+By default that is every run that the statements' modules name (`gammabar.harness.library`), heard
 by all statements about its solver; every statement that needs no run, on its own problems; and the
 checks of the oracle. The user may choose statements, solvers and problems, or bring a solver.
 """
@@ -13,11 +13,11 @@ from itertools import islice
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.trial import Trial
+from gammabar.harness.library import trials
 from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
 from gammabar.harness.run.task import TIME_LIMIT, Task
 from gammabar.harness.run.texts import open_solver, solver_name, split_problem
-from gammabar.harness.statements import trials
 from gammabar.problems import ProblemError
 
 RUNS = ("iterates", "stopping")

@@ -12,37 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from gammabar.harness.court.trial import Trial
+from gammabar.harness.library import papers
 from gammabar.problems import ProblemError
 
-#: Solvers, and the options to draw from.
-SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "dual-acceleration": {"loss": ("exponential", "exponential", "logistic")},
-    "dual-acceleration-dual": {
-        "mixing": ("accelerated", "1"),
-        "loss": ("exponential", "logistic"),
-    },
-    "adaptive-sampling": {"step": ("0.05", "0.3", "1"), "momentum": ("False", "True")},
-    "gradient-descent": {"step": ("0.1", "0.5", "1"), "loss": ("exponential", "logistic")},
-    "normalized-gradient-descent": {"decay": ("False", "True"), "step": ("0.5", "1")},
-    "batch-perceptron-cotter": {"averaged": ("True", "False")},
-    "lr-gd": {"step": ("0.1", "1", "30", "10000", "1000000")},
-    "normalized-lr-gd": {"step": ("0.1", "1", "30", "10000", "1000000")},
-    "batch-perceptron": {},
-    "normalized-batch-perceptron": {},
-    "perceptron": {"choice": ("first", "cyclic", "random", "worst")},
-    "normalized-perceptron": {},
-    "winnow": {},
-    "nkp": {},
-    "snkp": {},
-    "nvn": {},
-    "snkpvn": {},
-    "isnkpvn": {},
-}
-#: How often each is drawn: those that many statements speak about, more often.
-_OFTEN = {"dual-acceleration": 5, "dual-acceleration-dual": 4, "snkp": 2, "snkpvn": 2}
-WEIGHTS = np.array([_OFTEN.get(name, 1) for name in SOLVERS]) / sum(
-    _OFTEN.get(name, 1) for name in SOLVERS
-)
 #: These need coordinates.
 COORDINATES = ("winnow",)
 KINDS = ("ties", "dependent", "collinear", "square", "simplex", "opposite", "zero-row")
@@ -60,6 +32,10 @@ def random_trials(seed: int = 0, edges: bool = False) -> Iterator[Trial]:
     """
     from gammabar.harness.run.texts import open_problem
 
+    every = papers().values()
+    solvers = {name: options for paper in every for name, options in paper.random.items()}
+    often = {name: times for paper in every for name, times in paper.often.items()}
+    weights = np.array([often.get(name, 1) for name in solvers], dtype=float)
     rng = np.random.default_rng([seed, edges])
     while True:
         problem = special_problem(rng) if edges else random_problem(rng)
@@ -68,10 +44,10 @@ def random_trials(seed: int = 0, edges: bool = False) -> Iterator[Trial]:
         except ProblemError:
             continue  # a combination of options that makes no sense, such as more support than rows
         for _ in range(3):
-            name = str(rng.choice(list(SOLVERS), p=WEIGHTS))
+            name = str(rng.choice(list(solvers), p=weights / weights.sum()))
             if "--kernel" in problem and name in COORDINATES:
                 continue
-            options = [f"{k}={rng.choice(v)}" for k, v in SOLVERS[name].items()]
+            options = [f"{k}={rng.choice(v)}" for k, v in solvers[name].items()]
             solver = f"{name}:{','.join(options)}" if options else name
             yield Trial(solver, problem, int(rng.choice((5, 15, 40))), int(rng.integers(1000)))
 

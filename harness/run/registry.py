@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable
 
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.library import load_statements
 from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
-from gammabar.harness.statements import load_statements
 from gammabar.problems import ProblemError
 
 

@@ -392,7 +392,7 @@ class TestCommand:
             (["--only", "oracle", "--page", "."], "--page needs all sections"),
             (["--page", "no such folder"], "no such folder"),
             (["--from", "pyproject.toml"], "is no JSON document"),
-            (["--from", "harness/witnesses/rp.eq1.json"], "was not written by"),
+            (["--from", "papers/ramdas_pena_2015/witnesses/rp.eq1.json"], "was not written by"),
             (["--from", "pyproject.toml", "--quick"], "measures nothing"),
         ],
     )

@@ -11,13 +11,13 @@ import pytest
 from gammabar.harness.court.judge import Verdict
 from gammabar.harness.court.relation import at_most, fact
 from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate
+from gammabar.harness.library import load_statements
 from gammabar.harness.run import crew as crew_module
 from gammabar.harness.run import engine
 from gammabar.harness.run.crew import Crew
 from gammabar.harness.run.results import Result, settle, summarise
 from gammabar.harness.run.task import Outcome, Task
 from gammabar.harness.run.worker import perform, warm_up
-from gammabar.harness.statements import load_statements
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 

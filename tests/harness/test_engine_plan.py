@@ -7,9 +7,9 @@ import pytest
 from gammabar.harness.court.relation import fact
 from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate, randomised, stopping
 from gammabar.harness.court.trial import Trial
+from gammabar.harness.library import load_statements
 from gammabar.harness.run import plan
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.statements import load_statements
 from gammabar.problems import ProblemError
 
 TRIALS = (

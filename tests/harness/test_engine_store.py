@@ -204,7 +204,7 @@ def test_keys_follow_the_source_code(monkeypatch):
         ("gammabar.solvers.potential", (True, True)),
         ("gammabar.solvers.adaboost", (False, False)),
         ("gammabar.solvers.tyurin", (False, True)),
-        ("gammabar.harness.statements.gb", (True, True)),
+        ("gammabar.papers.gammabar.own", (True, True)),
         ("gammabar.harness.court.judge", (True, True)),
         ("gammabar.problems.planted", (True, True)),
         ("gammabar.oracle.exact", (True, True)),

@@ -1,0 +1,44 @@
+"""The papers on the shelf: which there are, and all that their packages bring.
+
+A paper is a Python package, or a single file, with a `Paper` called ``paper``. What it brings is
+found in it and listed nowhere else:
+
+- statements, registered by the decorators of `gammabar.harness.court.statement`, in any module;
+- ``TRIALS`` in any module: the runs of the default plan (`gammabar.harness.court.trial`);
+- ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
+- ``witnesses/<id>.json`` and a module ``refuters``: proofs that a statement is false as printed.
+
+Papers are those of the package `gammabar.papers`, those that installed distributions offer under
+the entry-point group ``gammabar.papers``, and those that the user names (`open_paper`).
+"""
+
+from gammabar.harness.library.mutant import Family, Mutant
+from gammabar.harness.library.paper import Paper
+from gammabar.harness.library.shelf import (
+    PaperRef,
+    load_statements,
+    loops,
+    matrix,
+    mutants,
+    open_paper,
+    papers,
+    trials,
+    witness,
+    witnesses,
+)
+
+__all__ = [
+    "Family",
+    "Mutant",
+    "Paper",
+    "PaperRef",
+    "load_statements",
+    "loops",
+    "matrix",
+    "mutants",
+    "open_paper",
+    "papers",
+    "trials",
+    "witness",
+    "witnesses",
+]

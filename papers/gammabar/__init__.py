@@ -1,0 +1,12 @@
+"""The project's own results, and its checks that methods do what their papers print."""
+
+from gammabar.papers import Paper
+
+paper = Paper(
+    key="gb",
+    title="Own results, with proofs",
+    authors="The gammabar developers",
+    year=2026,
+    venue="docs/own-results.md",
+    gated=("gb.sharp", "gb.selfcert"),
+)

@@ -1,0 +1,302 @@
+"""The project's own checks that perceptrons, Winnow and von Neumann's method do what is printed.
+
+Their bounds count iterations, which a wrong step need not change: so each step is recomputed from
+the iterate before it (see `papers.gammabar._rp_steps` for what rounding may do). Where several
+rows have the smallest score, any of them is right.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, number
+from gammabar.harness.court.relation import Relation, at_least, at_most, equal, fact
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.papers.gammabar._rp_steps import (
+    Walk,
+    carried,
+    ended,
+    represents,
+    same_vector,
+    same_weights,
+    slack,
+    tied,
+    went_on,
+)
+from gammabar.papers.ramdas_pena_2015._rp import SOURCE, square, tells, uniform, weights_of
+from gammabar.problems import KernelProblem
+
+TRIALS = (
+    Trial("normalized-perceptron", "gaussian:n=50,d=5,seed=1,separable=1", 60),
+    Trial("nkp", "iris:0,1 --kernel poly:degree=2,coef0=1", 60),
+    Trial("nkp", "duplicated:n=6,d=3,copies=3,gamma=0.05", 60),
+    Trial("nvn:epsilon=0.001", "gaussian:n=30,d=4,seed=3", 60),
+    Trial("nvn", "degenerate:kind=zero-row", 60),
+)
+
+
+@per_iterate(
+    "gb.rp.simplex",
+    reference=f"{SOURCE}, Section 4: α_k is always a probability distribution",
+    kind="identity",
+    claim=r"\alpha_k, p_k \in \Delta_n",
+    solvers=("nkp", "snkp", "nvn", "snkpvn", "isnkpvn"),
+    unit=True,
+)
+def simplex(it: View, case: Case) -> list[Relation]:
+    """α_k and p_k are probability distributions (but for α_0 = 0)."""
+    found = []
+    for name, symbol in (("dual", "α_k"), ("p", "p_k")):
+        weights = weights_of(it, name)
+        if weights is None or (it.t == 0 and not weights.any()):
+            continue
+        found.append(at_least(float(weights.min()), 0, f"{symbol} ≥ 0"))
+        # Each step is a convex combination in doubles, and a sum of n numbers rounds n times.
+        allowed = 8 * ROUNDOFF * (case.n + 8) * (it.t + 1)
+        found.append(equal(float(weights.sum()), 1, f"Σ {symbol} = 1", allowance=allowed))
+    return found
+
+
+# Perceptrons
+
+
+class _Mean(Walk):
+    """w_{k+1} = (1 − θ_k) w_k + θ_k a_j with θ_k = 1/(k+1) and a row j of smallest score."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case)
+        self._squares: Floats | None = None
+
+    def moved(self, it: View, before: View) -> Relation:
+        k = before.t
+        rows = tied(before, k)
+        said = before.extra.get("i", -1)
+        choices = [int(said)] if said in rows else self._closest(it, before, rows)
+        gaps = [
+            same_vector(
+                it,
+                self._mean(before, j),
+                f"w_{it.t} is the mean of k w_k and a row of smallest score",
+            )
+            for j in choices
+        ]
+        return min(gaps, key=lambda gap: float(gap.left.abs_upper()))
+
+    def _mean(self, before: View, j: int) -> Vec:
+        k, space = before.t, before.space
+        row = before.vec(self.case.problem.row(j), 8 * ROUNDOFF * space.radius)
+        theta = number(1) / (k + 1)
+        return before.vec(before.w) * (1 - theta) + row * theta
+
+    def _closest(self, it: View, before: View, rows: Floats) -> list[int]:
+        """Of many rows with the smallest score, those nearest to the one that was added."""
+        if len(rows) > 8:
+            problem = self.case.problem
+            if self._squares is None:
+                self._squares = np.array([problem.norm(problem.row(i)) for i in range(it.n)]) ** 2
+            added = it.t * it.w - before.t * before.w
+            distances = self._squares[rows] - 2 * problem.scores(added)[rows]
+            rows = rows[np.argsort(distances, kind="stable")[:8]]
+        return [int(i) for i in rows]
+
+
+@per_iterate(
+    "gb.rp.normalized-perceptron.step",
+    reference=f"{SOURCE}, Algorithm 2 as printed",
+    kind="identity",
+    claim=r"w_0 = 0,\ w_{k+1} = (1-\theta_k)w_k + \theta_k XYp(w_k),\ \theta_k = \tfrac{1}{k+1};"
+    r"\text{ exit iff } YX^\top w_k > 0",
+    solvers=("normalized-perceptron",),
+    unit=True,
+)
+class NormalizedPerceptronStep(_Mean):
+    """Every iterate of Algorithm 2 is the step from the one before, and it exits when it should."""
+
+    def claim(self, it: View) -> list[Relation]:
+        if it.t == 0:
+            return [fact(not it.w.any(), "w_0 = 0"), *ended(it, 0)]
+        before = self.previous(it)
+        return [self.moved(it, before), went_on(before, before.t), *ended(it, it.t)]
+
+
+@per_iterate(
+    "gb.rp.nkp.step",
+    reference=f"{SOURCE}, Algorithm 3 as printed",
+    kind="identity",
+    claim=r"\alpha_0 = 0,\ \alpha_{k+1} = (1-\theta_k)\alpha_k + \theta_k p(\alpha_k),\ "
+    r"\theta_k = \tfrac{1}{k+1};\text{ exit iff } G\alpha_k > 0",
+    solvers=("nkp",),
+    unit=True,
+)
+class NKPStep(_Mean):
+    """Every iterate of NKP is the step from the one before, and it exits when it should."""
+
+    def claim(self, it: View) -> list[Relation]:
+        alpha = weights_of(it, "dual")
+        found = [] if alpha is None else [represents(it, alpha, it.t)]
+        if it.t == 0:
+            start = not it.w.any() and (alpha is None or not alpha.any())
+            return [fact(start, "α_0 = 0"), *found, *ended(it, 0)]
+        before = self.previous(it)
+        found += [went_on(before, before.t), *ended(it, it.t)]
+        last = weights_of(before, "dual")
+        if alpha is None or last is None:
+            return [self.moved(it, before), *found]
+        return [self._added(before, last, alpha), *found]
+
+    def _added(self, before: View, last: Floats, alpha: Floats) -> Relation:
+        """(k+1) α_{k+1} − k α_k is a distribution on rows of smallest score."""
+        k = before.t
+        p = (k + 1) * alpha - k * last
+        outside = np.ones(p.size, dtype=bool)
+        outside[tied(before, k)] = False
+        gap = float(np.abs(p[outside]).sum() - np.minimum(p[~outside], 0).sum())
+        gap += abs(float(p.sum()) - 1)
+        # Entries of α are rounded, and here multiplied by k + 1; n numbers are added up.
+        allowed = 32 * ROUNDOFF * (k + 2) + 4 * p.size * ROUNDOFF
+        return equal(
+            gap, 0, "p(α_k) is a distribution on rows of smallest score", allowance=allowed
+        )
+
+
+# Winnow
+
+
+@per_iterate(
+    "gb.rp.winnow.step",
+    reference="multiplicative weights, as the solver documents them; Ramdas and Peña (2015), "
+    "Section 2.2, print no update",
+    kind="identity",
+    claim=r"w_0 = \mathbf{1}_d/d,\ w_{t+1} \propto w_t^{\eta_{t+1}/\eta_t} \odot"
+    r"\exp(\eta_{t+1}\, a_i/\|a_i\|_\infty),\ i = \arg\min_i \langle a_i, w_t\rangle",
+    solvers=("winnow",),
+)
+class WinnowStep(Walk):
+    """Every iterate of Winnow is the multiplicative step from the one before."""
+
+    def claim(self, it: View) -> list[Relation] | None:
+        if isinstance(self.case.problem, KernelProblem):
+            return None
+        d = it.space.dimension
+        if it.t == 0:
+            start = same_weights(it.w, uniform(d), 0.0, "w_0 = 1/d")
+            return [start, *ended(it, 0)]
+        before = self.previous(it)
+        rows = tied(before, 0)
+        said = before.extra.get("i", -1)
+        choices = [int(said)] if said in rows else [int(i) for i in rows]
+        gaps = [self._moved(it, before, i) for i in choices]
+        best = min(gaps, key=lambda gap: float(gap.left.abs_upper()))
+        return [best, went_on(before, 0), *ended(it, 0)]
+
+    def _rate(self, t: int, d: int) -> float:
+        rate = getattr(self.case.solver, "rate", None)
+        return math.sqrt(math.log(d) / (t + 1)) if rate is None else float(rate)
+
+    def _moved(self, it: View, before: View, i: int) -> Relation:
+        t, d = it.t, it.space.dimension
+        old, new = self._rate(before.t, d), self._rate(t, d)
+        row = self.case.problem.row(i)
+        gain = row / (float(np.abs(row).max()) or 1.0)
+        if d == 1:
+            predicted = np.ones(1)
+        else:
+            with np.errstate(divide="ignore"):
+                power = new / old * np.log(before.w) + new * gain
+            weights = np.exp(power - power.max())
+            predicted = weights / weights.sum()
+        # w_t = exp(η_t G_t)/Σ with G_t a sum of t numbers of at most one, added up in doubles: its
+        # exponents are at most η_t t, and off by t roundoffs of them, there and here.
+        relative = ROUNDOFF * (64 + 4 * d + 8 * (new + old) * (t + 8) * (t + 8))
+        what = f"w_{t} is the multiplicative step from w_{before.t}"
+        return same_weights(it.w, predicted, relative, what)
+
+
+# Von Neumann
+
+
+@per_iterate(
+    "gb.rp.nvn.step",
+    reference=f"{SOURCE}, Algorithm 5 as printed",
+    kind="identity",
+    claim=r"p_0 = \mathbf{1}_n/n,\ \theta_k = \arg\min_{\lambda\in[0,1]} \|(1-\lambda)w_k +"
+    r"\lambda y_jx_j\|_2,\ p_{k+1} = (1-\theta_k)p_k + \theta_k e_j,\ w_k = XYp_k;"
+    r"\text{ exit iff } \|XYp_k\|_2 \le \epsilon",
+    solvers=("nvn",),
+    assumes=(tells("epsilon"),),
+    unit=True,
+)
+class NVNStep(Walk):
+    """Every iterate of NVN is the step from the one before, and it exits when it should."""
+
+    def claim(self, it: View) -> list[Relation] | None:
+        p = weights_of(it, "dual")
+        if p is None:
+            return None
+        found = [represents(it, p, it.t, "p")]
+        epsilon = number(self.case.solver.epsilon)
+        if it.extra.get("halt") == "certificate":
+            found.append(
+                at_most(
+                    square(it, p),
+                    epsilon**2,
+                    "the method halts, so ‖w_k‖² ≤ ε²",
+                    allowance=4 * carried(it, it.t),
+                )
+            )
+        if it.t == 0:
+            return [same_weights(p, uniform(it.n), 0.0, "p_0 = 1/n"), *found]
+        before = self.previous(it)
+        last = weights_of(before, "dual")
+        assert last is not None
+        early = bool(square(before, last) + 4 * carried(before, before.t) < epsilon**2)
+        found.append(fact(not early, "the method goes on, so ‖w_k‖ > ε"))
+        return found + self._moved(before, last, p)
+
+    def _moved(self, before: View, last: Floats, p: Floats) -> list[Relation]:
+        k, rows = before.t, tied(before, before.t)
+        said = before.extra.get("i", -1)
+        j = int(said) if said in rows else int(rows[np.argmax((p - last)[rows])])
+        direction = -last
+        direction[j] += 1.0
+        length = float(np.dot(direction, direction))
+        if length == 0:  # p_k = e_j, and every λ is as good
+            return [same_weights(p, last, 0.0, "p_{k+1} = e_j")]
+        theta = float(np.dot(p - last, direction)) / length
+        rounding = 16 * ROUNDOFF * (k + 8 + p.size)
+        found = [
+            same_weights(
+                p,
+                last + theta * direction,
+                rounding,
+                "p_{k+1} is between p_k and e_j, j a row of smallest score",
+            )
+        ]
+        best = self._line_search(before, j)
+        if best is not None:
+            middle, radius = best
+            allowed = radius + rounding / math.sqrt(length)
+            found.append(
+                equal(theta, middle, "θ_k minimises ‖(1 − λ) w_k + λ a_j‖", allowance=allowed)
+            )
+        return found
+
+    def _line_search(self, before: View, j: int) -> tuple[Number, float] | None:
+        """The best λ and how far rounding may move it; None if w_k and a_j cannot be told apart."""
+        row = self.case.problem.row(j)
+        error = 4 * (carried(before, before.t) + before.score_error)
+        ww = float(before.norm_squared.mid())
+        wa = float(before.score_doubles[j])
+        aa = self.case.problem.norm(row) ** 2
+        gain, length = ww - wa, ww - 2 * wa + aa
+        if length <= 8 * error:
+            return None
+        best = min(1.0, max(0.0, gain / length))
+        return number(best), 4 * error / (length - 4 * error) * SAFETY + slack(before, 0)

@@ -1,0 +1,188 @@
+"""The sequences of Appendix C along a run, in the space of w: Aᵀq_t, Aᵀμ_t, Aᵀν_t and their sums.
+
+Aᵀq_t with q_t = ∇ψ(Zw_t) comes from w_t itself. μ_t and ν_t are those that the solver delivers, if
+it does; Algorithm 1 does not, and then they follow from q_t by their definition, eq. (B.1). So the
+claims of Appendix C are about any solver, even one that yields nothing but t and w. For the
+exponential loss and a solver that delivers neither, all that is what Section 3.2 needs as well, and
+is taken from there (`gammabar.papers.ji_srebro_telgarsky_2021.history`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.vectors import Vec, weighted_sum
+from gammabar.harness.court.view import View
+from gammabar.papers.ji_srebro_telgarsky_2021._method import (
+    Logistic,
+    delivered,
+    loss_of,
+    psi_of,
+    smoothness,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.history import Schedule, Sequences
+
+
+def combined(case: Case, q: Floats) -> Vec:
+    """Aᵀq for doubles q, with a bound on the rounding of one evaluation."""
+    error = (case.n + 16) * ROUNDOFF * case.space.radius * float(np.abs(q).sum()) * SAFETY
+    return Vec(case.space, case.problem.combine(q), error)
+
+
+@dataclass(slots=True)  # not frozen: that costs microseconds, at every iterate
+class Vectors:
+    """The vectors at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t (A = −Z), and minus the g_t of eq. (C.5).
+
+    And ‖Zᵀμ_t‖².
+    """
+
+    t: int
+    w: Vec
+    pull: Vec
+    mu: Vec
+    nu: Vec
+    g: Vec
+    mu_square: Number
+
+
+class Trajectory:
+    """Everything at t that the claims of Appendix C need, with error bounds.
+
+    Attributes
+    ----------
+    now, before : Vectors
+        Those at t and at t − 1; `before` is None at t = 0.
+    gives_g, gives_mu : bool
+        Whether the solver delivers g_t, and μ_t with ν_t.
+    schedule : Schedule
+        λ_t and θ_t.
+    rho : float
+        ρ.
+    start : arb
+        ψ(Zw_0).
+    first, origin : Vec
+        Aᵀq_0 and w_0.
+    inverses, nu_lengths, nu_squares : arb
+        Σ_{j<t} 1/λ_j, Σ_{j<t} ‖Zᵀν_j‖/λ_j and Σ_{j<t} ‖Zᵀν_j‖²/λ_j.
+    mu_squares, next_squares : arb
+        Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖² and Σ_{j<t} ‖Zᵀμ_{j+1}‖²/λ_j.
+    next_sum, weighted : Vec
+        Σ_{j<t} Aᵀμ_{j+1}/λ_j and Σ_{j≤t} j Aᵀq_j.
+    rounding : float
+        A bound on the rounding of w_1, …, w_t to doubles, all together.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.space = case, case.space
+        self.schedule, self.rho = Schedule(case), float(smoothness(case))
+        self.now: Vectors | None = None
+        self.before: Vectors | None = None
+        self.inverses = self.nu_lengths = self.nu_squares = arb(0)
+        self.mu_squares = self.next_squares = arb(0)
+        self.rounding = self.drift = 0.0
+        self._shares = False
+
+    def update(self, it: View) -> None:
+        """Take in the next iterate."""
+        past = self.now
+        if past is None:
+            gives = any(name in it.extra for name in ("p", "mu", "nu"))
+            self._shares = loss_of(self.case) == "exponential" and not gives
+        now = self._shared(it) if self._shares else self._own(it, past)
+        self.rounding += 4 * ROUNDOFF * now.w.size()
+        if past is None:
+            self.start, self.first, self.origin = psi_of(it), now.pull, now.w
+            self.next_sum = now.pull * 0.0
+        else:
+            last = self.schedule.reciprocal(past.t)
+            self.next_squares += last * now.mu_square
+            self.next_sum = weighted_sum(1.0, self.next_sum, float(last), now.mu)
+        self.before, self.now = past, now
+
+    def _shared(self, it: View) -> Vectors:
+        """From the sequences of Section 3.2, which have heard this iterate."""
+        seen: Sequences = self.case.history(Sequences)
+        self.gives_mu, self.gives_g = False, isinstance(seen.momentum, Vec)
+        self.inverses, self.nu_lengths = seen.scale, seen.path
+        self.mu_squares, self.nu_squares = seen.mu_squares, seen.nu_squares
+        self.weighted = seen.weighted
+        g = seen.momentum if isinstance(seen.momentum, Vec) else seen.g
+        return Vectors(it.t, it.here, it.pull, seen.mu, seen.nu, g, seen.mu_square)
+
+    def _own(self, it: View, past: Vectors | None) -> Vectors:
+        """From what the solver delivers, or for a loss of its own."""
+        if past is not None and "p" in it.extra:
+            self.drift += self._drift(it, past)
+        pull = self._pull(it)
+        mu, nu = self._averages(it, past, pull)
+        square_ = square(mu.norm())
+        now = Vectors(it.t, it.here, pull, mu, nu, self._momentum(it, past, pull), square_)
+        if past is None:
+            self.weighted = pull * 0.0
+        else:
+            self._add(past, now)
+        return now
+
+    def _drift(self, it: View, past: Vectors) -> float:
+        """How far one step takes A w_t from scores that the solver carries along on its own.
+
+        Rounding of A (w_t − w_{t−1}), and of adding it to either.
+        """
+        moved = self.space.score_error(it.w - past.w.mid)
+        sums = 4 * ROUNDOFF * self.space.radius * self.space.size(it.w)
+        return (2 * moved + sums) * SAFETY
+
+    def _pull(self, it: View) -> Vec:
+        """Aᵀq_t for q_t = ∇ψ(Zw_t)."""
+        radius = self.space.radius * SAFETY
+        if loss_of(self.case) == "exponential":
+            off = radius * float(np.expm1(2 * self.drift))
+            return it.vec(it.pull.mid, it.pull.err + off)
+        logistic = Logistic(it.score_doubles, it.score_error + self.drift)
+        pull = combined(self.case, logistic.weights)
+        off = radius * float(logistic.weights.sum()) * logistic.relative
+        return it.vec(pull.mid, pull.err + off)
+
+    def _averages(self, it: View, past: Vectors | None, pull: Vec) -> tuple[Vec, Vec]:
+        """Aᵀμ_t and Aᵀν_t."""
+        given = delivered(it, "mu", "nu")
+        self.gives_mu = given is not None
+        if given is not None:
+            return combined(self.case, given[0]), combined(self.case, given[1])
+        mu = pull if past is None else self._mixed(past.t, past.mu, pull)
+        return mu, self._mixed(it.t, mu, pull)
+
+    def _mixed(self, t: int, mu: Vec, q: Vec) -> Vec:
+        """(1 − λ_t) μ + λ_t q."""
+        return weighted_sum(self.schedule.rest(t), mu, self.schedule.mixing(t), q)
+
+    def _momentum(self, it: View, past: Vectors | None, pull: Vec) -> Vec:
+        given = it.momentum
+        self.gives_g = given is not None
+        if given is not None:
+            return it.vec(given)
+        if past is None:
+            return pull * 0.0
+        factor = self.schedule.momentum(it.t)
+        return weighted_sum(factor, past.g, factor, pull)
+
+    def _add(self, past: Vectors, now: Vectors) -> None:
+        inverse, length = self.schedule.reciprocal(past.t), past.nu.norm()
+        self.inverses += inverse
+        self.nu_lengths += inverse * length
+        self.nu_squares += inverse * square(length)
+        if past.t:
+            last = self.schedule.reciprocal(past.t - 1)
+            self.mu_squares += (last * last - inverse * (inverse - 1)) * past.mu_square
+        self.weighted = weighted_sum(1.0, self.weighted, float(now.t), now.pull)
+
+
+def square(value: Number) -> Number:
+    """x², also for a ball around zero, of which Arb's power makes no number."""
+    return value * value

@@ -1,0 +1,159 @@
+"""Ji, Srebro and Telgarsky (2021), Lemma 3.4: acceleration of the dual is momentum in the primal.
+
+Rows of A are y_i x_i: Aᵀq_t, Aᵀμ_t and the momentum of the solver are minus the paper's Zᵀq_t,
+Zᵀμ_t and g_t, and each identity is checked with both sides negated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY
+from gammabar.harness.court.relation import Relation, fact
+from gammabar.harness.court.space import LinearSpace
+from gammabar.harness.court.statement import per_iterate
+from gammabar.harness.court.vectors import Vec, weighted_sum
+from gammabar.harness.court.view import View
+from gammabar.papers.ji_srebro_telgarsky_2021.history import (
+    BOTH_FORMS,
+    Sequences,
+    accelerated,
+    claimed_pull,
+    exponential,
+    no_vector,
+    same_vector,
+    starts_at_one,
+    theta_at_most_one,
+)
+
+
+@per_iterate(
+    "jst.lem3.4.primal",
+    reference="Lemma 3.4, first display",
+    claim=r"w_{t+1} = w_t - \theta_t (g_t + Z^\top q_t) \quad \text{for all } t \ge 0,"
+    r" \text{ where } g_0 := 0,\ g_t := \frac{\lambda_{t-1}(1-\lambda_t)}{\lambda_t}"
+    r" (g_{t-1} + Z^\top q_t)",
+    kind="identity",
+    solvers=BOTH_FORMS,
+    assumes=(*exponential, theta_at_most_one, starts_at_one),
+    unit=True,
+    history=(Sequences,),
+    note="It is checked one step late, when w_{t+1} is known; at t = 0 that w_0 = 0.",
+)
+def primal_step(it: View, case: Case) -> Relation:
+    """w_{t+1} = w_t − θ_t (g_t + Zᵀq_t) for all t ≥ 0, where g_0 = 0 and
+    g_t = λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Zᵀq_t); λ_0 = 1.
+
+    g_t is followed, not taken from the solver.
+    """
+    seen = case.history(Sequences)
+    if seen.last_step is None:
+        return fact(not it.w.any(), "w_0 = 0")
+    what = "w_t − w_{t−1} = −θ_{t−1} (g_{t−1} + Zᵀq_{t−1})"
+    gap = weighted_sum(1.0, it.here, -1.0, seen.last, -1.0, seen.last_step)
+    return no_vector(gap, what, seen.momentum_drift)
+
+
+@per_iterate(
+    "jst.lem3.4.momentum",
+    reference="Lemma 3.4, closed form of g_t",
+    claim=r"\frac{\lambda_{t-1}(1-\lambda_t)}{\lambda_t} = \frac{t}{t+1} \quad \text{and} \quad"
+    r" g_t = \sum_{j=1}^t \frac{j}{t+1} Z^\top q_j \quad \text{for } \lambda_t = 2/(t+2)",
+    kind="identity",
+    solvers=BOTH_FORMS,
+    assumes=(*exponential, accelerated),
+    unit=True,
+    history=(Sequences,),
+    note="g_t is the momentum that the solver claims. The dual form claims ν_t, and there it is"
+    " Zᵀν_t/λ_t − Zᵀq_t, as in the proof (Lemma C.3).",
+)
+def momentum_is_a_sum(it: View, case: Case) -> Relation | None:
+    """g_t = Σ_{j=1}^t j/(t+1) Zᵀq_j for λ_t = 2/(t+2), that is λ_{t−1}(1−λ_t)/λ_t = t/(t+1)."""
+    seen = case.history(Sequences)
+    momentum = claimed_momentum(it, seen)
+    if momentum is None or isinstance(momentum, Relation):
+        return momentum
+    what = "g_t = Σ_j j/(t+1) Zᵀq_j"
+    return same_vector(momentum, seen.weighted, what, seen.momentum_drift, 1 / (it.t + 1))
+
+
+def claimed_momentum(it: View, seen: Sequences) -> Vec | Relation | None:
+    """g_t as the solver claims it, or None if it claims nothing that tells."""
+    if seen.momentum is not None or "nu" not in it.extra:
+        return seen.momentum
+    nu = claimed_pull(it, it.extra["nu"], "ν_t")
+    if isinstance(nu, Relation):
+        return nu
+    return weighted_sum((it.t + 2) / 2, nu, -1.0, it.pull)  # 1/λ_t = (t + 2)/2
+
+
+def same_space(case: Case) -> str | None:
+    """d = n, so that Zᵀμ_t ∈ ℝᵈ and q_t ∈ ℝⁿ can be equal at all."""
+    if not isinstance(case.space, LinearSpace):
+        return "Zᵀμ_t and q_t are of different spaces"
+    n, d = case.n, case.space.dimension
+    return None if n == d else f"Zᵀμ_t has {d} entries and q_t has {n}"
+
+
+@per_iterate(
+    "jst.lem3.4.mu",
+    reference="Lemma 3.4, last line",
+    claim=r"Z^\top\mu_t = 2q_t/t \quad \text{for } \lambda_t = 2/(t+2)",
+    kind="identity",
+    solvers=BOTH_FORMS,
+    assumes=(*exponential, accelerated, same_space),
+    since=1,
+    unit=True,
+    history=(Sequences,),
+    status="refuted",
+    fixed_by="jst.lem3.4.mu.fixed",
+    problems=("degenerate:kind=simplex,n=1,d=1", "loss-spike"),
+    note="The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is"
+    " false there. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, so Z = (−1), μ_1 = q_1 = (1),"
+    " t = 1: Zᵀμ_1 = −1 on the left, 2q_1/1 = 2 on the right. The other text of the paper prints"
+    " Zᵀμ_t = 2g_t/t, as Lemma C.3 does in both: a slip of transcription.",
+)
+def mu_is_weights(it: View, case: Case) -> Relation:
+    """Zᵀμ_t = 2q_t/t for λ_t = 2/(t+2), with the weights q_t in place of the momentum g_t."""
+    seen = case.history(Sequences)
+    weights = softmax(it)
+    # Zᵀμ_t = −Aᵀμ_t; both sides negated.
+    return same_vector(seen.mu, weights, "Zᵀμ_t = 2q_t/t", factor=-2 / it.t)
+
+
+def softmax(it: View) -> Vec:
+    """q_t in doubles, as a vector of ℝⁿ."""
+    scores = it.score_doubles
+    raw = np.exp(scores.min() - scores)
+    # Scores off by e change a weight by a factor of at most exp(2e); exponentials and sum the rest.
+    error = np.expm1(2 * it.score_error) + (it.n + 16) * ROUNDOFF
+    return it.vec(raw / raw.sum(), float(error) * SAFETY + TINY)
+
+
+@per_iterate(
+    "jst.lem3.4.mu.fixed",
+    reference="Lemma 3.4, last line, with g_t for q_t",
+    claim=r"Z^\top\mu_t = 2g_t/t \quad \text{for all } t \ge 1 \text{ and } \lambda_t = 2/(t+2)",
+    kind="identity",
+    solvers=BOTH_FORMS,
+    assumes=(*exponential, accelerated),
+    since=1,
+    unit=True,
+    history=(Sequences,),
+)
+def mu_is_momentum(it: View, case: Case) -> Relation | None:
+    """Zᵀμ_t = 2g_t/t for all t ≥ 1 and λ_t = 2/(t+2).
+
+    What the solver claims, μ_t or g_t, is compared with the other as it is followed.
+    """
+    seen, what = case.history(Sequences), "Zᵀμ_t = 2g_t/t"
+    if "mu" in it.extra:
+        mu = claimed_pull(it, it.extra["mu"], "μ_t")
+        if isinstance(mu, Relation):
+            return mu
+        return same_vector(mu, seen.g, what, seen.drift, 2 / it.t)
+    momentum = seen.momentum
+    if momentum is None or isinstance(momentum, Relation):
+        return momentum
+    return same_vector(seen.mu, momentum, what, seen.drift, 2 / it.t)

@@ -1,0 +1,152 @@
+"""What witnesses against Ji, Srebro and Telgarsky (2021) must show.
+
+Standard library only: see `gammabar.papers.witness`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction as Q
+from typing import Any
+
+from gammabar.papers.witness import (
+    Claim,
+    Interval,
+    demand,
+    dot,
+    exp,
+    interval,
+    log,
+    matrix,
+    one_row,
+    rational,
+    refuter,
+    rounded,
+    sqrt,
+    vector,
+    whole,
+)
+
+
+@refuter("jst.prop3.7")
+def _(data: dict[str, Any]) -> Claim:
+    """At t = 0: γ(w_0) = 0, and with one row the bound is γ̄/2 − 4 ln(1)/γ̄."""
+    one_row(data)
+    whole(data["t"], 0, 0)
+    return Q(0), ">=", Q(1, 2) - 4 * log(1)
+
+
+@refuter("jst.sec1.quarter")
+def _(data: dict[str, Any]) -> Claim:
+    """One row: 4√(ln 1)/γ̄ = 0 steps, after which γ(w_0) = 0; γ̄/4 is claimed."""
+    one_row(data)
+    return Q(0), ">=", Q(1, 4)
+
+
+@refuter("jst.sec2.argmax")
+def _(data: dict[str, Any]) -> Claim:
+    """A w with ‖w‖ < 1 and γ(w) = γ̄, which is no element of the unit sphere."""
+    a, w = one_row(data), vector(data["w"])
+    square = dot(w, w)
+    demand(0 < square < 1, "w is inside the unit ball and not zero")
+    demand(dot(a, w) > 0 and dot(a, w) ** 2 == square, "γ(w) = γ̄ = 1")
+    return square, ">=", Q(1)  # elements of the right set have norm one
+
+
+@refuter("jst.sec3.1.align")
+def _(data: dict[str, Any]) -> Claim:
+    """One row: q̄ = (1), Zᵀq̄ = −a and γ̄ū = a; compared along a."""
+    a = one_row(data)
+    return dot(a, [-v for v in a]), ">=", dot(a, a)
+
+
+@refuter("jst.lemA.1.vector")
+def _(data: dict[str, Any]) -> Claim:
+    """One row: max (Zw)_1 over the ball is attained at ū = −a only; −Zᵀq̄ = a and γ̄ū = −a."""
+    a = one_row(data)
+    return dot(a, [-v for v in a]), ">=", dot(a, a)
+
+
+@refuter("jst.lem3.4.mu")
+def _(data: dict[str, Any]) -> Claim:
+    """n = d = 1: q_t = μ_t = (1), so Zᵀμ_t = −a, and 2q_t/t is positive."""
+    a = one_row(data)
+    demand(len(a) == 1 and a[0] > 0, "n = d = 1, a positive row")
+    return -a[0], ">=", 2 / Q(whole(data["t"], 1, 10**6))
+
+
+@refuter("jst.eqB.6")
+def _(data: dict[str, Any]) -> Claim:
+    """t = 0, λ = θ = 1, exponential loss: ⟨∇f(ν_0), q_0 − q⟩ = ⟨∇f(ν_0), q_0 − q_1⟩ + ⟨…⟩, where
+    the last term as printed is ⟨p_0 − p_1, q_1 − q_0⟩ = ⟨∇f(ν_0), q_1 − q_0⟩: together zero."""
+    rows, q = matrix(data["rows"]), vector(data["q"])
+    n = len(rows)
+    demand(len(q) == n and min(q) >= 0 and sum(q) == 1, "q is in the simplex")
+    demand(all(dot(r, r) <= 1 for r in rows), "rows of norm at most one")
+    mean = [sum(column) / n for column in zip(*rows, strict=True)]
+    slope = [dot(r, mean) for r in rows]  # ∇φ(q_0) = ZZᵀq_0
+    left = dot(slope, [Q(1, n) - v for v in q])
+    return left, "==", Q(0)
+
+
+@refuter("jst.eqB.11")
+def _(data: dict[str, Any]) -> Claim:
+    """λ_t = 2/(t+2): the middle 1/λ_0² + t/λ_t against the right side (t+1)/λ_t."""
+    t = whole(data["t"], 1, 10**6)
+    return 1 + Q(t * (t + 2), 2), ">=", Q((t + 1) * (t + 2), 2)
+
+
+@refuter("jst.lemC.12.sum")
+def _(data: dict[str, Any]) -> Claim:
+    """n copies of one row of norm one, the logistic loss, ρ = n, t = 2."""
+    n = whole(data["copies"], 2, 10**5)
+    weight = _logistic_weight
+    q0, w1 = weight(Q(0), n), None
+    w1 = q0  # θ/(ρλ_0) Aᵀν_0 = n q_0 / n
+    q1 = weight(w1, n)
+    w2 = w1 + 3 * q1 / 2  # λ_1 = 2/3, ν_1 = μ_1/3 + 2q_1/3 = q_1
+    mu1, mu2 = q1, q1 / 3 + 2 * weight(w2, n) / 3
+    # 1/λ_0² = 1, 1/λ_1² = 9/4, (1 − λ_1)/λ_1² = 3/4; ‖Zᵀμ‖ = n μ; both sides times 2ρ.
+    left = n * n * (Q(9, 4) * mu2 * mu2 + Q(1, 4) * mu1 * mu1)
+    right = n * n * (mu1 * mu1 + Q(3, 2) * mu2 * mu2) - 4 * n * log(n) * log(3)
+    return left, ">=", right
+
+
+def _logistic_weight(w: Any, n: int) -> Interval:
+    """∇ψ of n equal scores w: σ(−w)/(1 − (1 − σ(−w))ⁿ)."""
+    sigma = 1 / (1 + exp(w))
+    rest = interval(1 - sigma)
+    power = Interval(rest.lo**n, rest.hi**n)
+    found = sigma / (1 - power)
+    return Interval(rounded(found.lo, -1), rounded(found.hi, 1))
+
+
+@refuter("jst.thm5.1")
+def _(data: dict[str, Any]) -> Claim:
+    """One point x with ‖x‖ = 1 of the first of two classes: n = 1, and w_1 = −Zᵀq_0 with Z as
+    printed makes x prefer the other class: γ_m(U_1) = −√2, γ̄_m = √2; t = 1."""
+    x = one_row(data)
+    root = sqrt(2)
+    first, second = [-v for v in x], x  # √2 times the columns of U_1: minus the printed z
+    # ‖U_1‖ = 1, so γ_m(U_1) is the difference itself.
+    value = interval(dot(x, first) - dot(x, second)) / root
+    bound = root - 4 * (1 + log(1)) * (1 + 2 * log(2)) / (root * 4)
+    return value, ">=", bound
+
+
+@refuter("jst.sec5.2.risk")
+def _(data: dict[str, Any]) -> Claim:
+    """One point of the first of two classes, exponential loss: ℓ(xᵀU(e_2 − e_1)) against
+    ℓ(⟨U, z⟩) with the printed z = x(e_1 − e_2)ᵀ/√2."""
+    x, first, second = vector(data["x"]), vector(data["u1"]), vector(data["u2"])
+    gap = dot(x, first) - dot(x, second)
+    demand(gap > 0, "the point prefers its own class")
+    return exp(-gap), ">=", exp(gap / sqrt(2))
+
+
+@refuter("jst.thm4.1")
+def _(data: dict[str, Any]) -> Claim:
+    """One row: θ_j = √(ln(1)/t) = 0, so w_t = 0 with certainty; γ̄ − ε > 0 is claimed."""
+    one_row(data)
+    epsilon, delta = rational(data["epsilon"]), rational(data["delta"])
+    demand(epsilon > 0 and 0 < delta < 1, "ε > 0 and 0 < δ < 1")
+    return Q(0), ">=", 1 - epsilon

@@ -1,0 +1,285 @@
+"""Sharan, Lecture 9, Section 5: the examples and the theorems on kernels.
+
+Everything is exact: integers and rationals. ``case.solver``, where it is given, is a kernel (or,
+for Theorem 11, the operations on kernels) to be tried in place of `solvers.kernel_algebra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import ROUNDOFF
+from gammabar.harness.court.relation import Relation, equal, fact
+from gammabar.harness.court.statement import direct
+from gammabar.harness.court.trial import Trial
+from gammabar.papers.lecture._exact import (
+    factor,
+    matrix,
+    nonnegative_form,
+    product_of_features,
+    rational,
+    symmetric,
+)
+from gammabar.solvers import kernel_algebra
+from gammabar.solvers.kernel_algebra import CommonCharacters, Composed, Linear, RankOne, Square
+
+TRIALS: tuple[Trial, ...] = ()
+
+WORDS = ("university", "california")
+POINTS = ((1, 2), (0, -1), (3, 1), (-2, 2), (1, 2))
+
+
+# Example 9
+
+
+@direct(
+    "lec.ex9.1",
+    reference="Example 9.1",
+    kind="identity",
+    claim=r"\phi(x)^T \phi(x') = x_1^2 x_1'^2 + 2x_1x_2x_1'x_2' + x_2^2 x_2'^2 = "
+    r"(x_1x_1' + x_2x_2')^2 = (x^T x')^2",
+    problems=("",),
+    note="All sides are polynomials of degree at most 2 in each of four variables, so their "
+    "equality on {0, 1, 2}⁴ proves it everywhere.",
+)
+def square_kernel(case: Case) -> Iterator[Relation]:
+    """The features (x₁², √2 x₁x₂, x₂²) have the products ⟨x, x'⟩²."""
+    kernel = Square() if case.solver is None else case.solver
+    for a, b, c, d in product(range(3), repeat=4):
+        where = f"x = ({a}, {b}), x' = ({c}, {d})"
+        # √2·√2 = 2
+        features = (a * a) * (c * c) + 2 * (a * b) * (c * d) + (b * b) * (d * d)
+        yield equal(features, (a * c + b * d) ** 2, "φ(x)ᵀφ(x') = ⟨x, x'⟩²", where=where)
+        value = kernel(np.array([a, b]), np.array([c, d]))
+        yield equal(int(value), features, "k(x, x')", where=where)
+        delivered = float(np.dot(kernel.features([a, b]), kernel.features([c, d])))
+        yield equal(
+            delivered,
+            features,
+            "φ(x)ᵀφ(x') in doubles",
+            where=where,
+            allowance=8 * ROUNDOFF * features,
+        )
+
+
+def _common(first: str, second: str) -> int:
+    """|{all characters which appear at least once in both}|."""
+    return sum(1 for c in set(first) if c in second)
+
+
+@direct(
+    "lec.ex9.2",
+    reference="Example 9.2",
+    kind="value",
+    claim=r"s_1 = \text{``university''},\ s_2 = \text{``california''}: \quad k(s_1, s_2) = 2",
+    problems=("",),
+    status="refuted",
+    fixed_by="lec.ex9.2.fixed",
+    note="The characters in both are i, n and r: the value is 3. The i, which both have twice, "
+    "counts once.",
+)
+def string_kernel_as_printed(case: Case) -> Relation:
+    """The words "university" and "california" have 2 characters in common."""
+    return equal(_common(*WORDS), 2, "k(university, california) = 2")
+
+
+@direct(
+    "lec.ex9.2.fixed",
+    reference="Example 9.2, with the right value",
+    kind="value",
+    claim=r"s_1 = \text{``university''},\ s_2 = \text{``california''}: \quad k(s_1, s_2) = 3",
+    problems=("",),
+    note="Also from the printed features, which see the letters a to z.",
+)
+def string_kernel(case: Case) -> Iterator[Relation]:
+    """The words "university" and "california" have 3 characters in common, i, n and r."""
+    kernel = CommonCharacters() if case.solver is None else case.solver
+    yield equal(_common(*WORDS), 3, "k(university, california) = 3")
+    yield equal(int(kernel(*WORDS)), 3, "k of the library")
+    letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
+    printed = [[int(letter in word) for letter in letters] for word in WORDS]
+    yield equal(sum(a * b for a, b in zip(*printed, strict=True)), 3, "φ(s₁)ᵀφ(s₂)")
+    pairs = zip(*(kernel.features(word) for word in WORDS), strict=True)
+    yield equal(int(sum(a * b for a, b in pairs)), 3, "φ(s₁)ᵀφ(s₂) of the library")
+
+
+# Theorem 10
+
+
+def _grams(case: Case) -> Iterator[tuple[str, fmpq_mat]]:
+    """Gram matrices of kernels."""
+    kernels = {
+        "⟨x, x'⟩": Linear(),
+        "⟨x, x'⟩²": Square(),
+        "x₁x₁'": RankOne(lambda x: x[0]),
+        "⟨x, x'⟩ + 2⟨x, x'⟩²": Linear() + 2 * Square(),
+        "⟨g(x), g(x')⟩": Composed(Linear(), lambda x: [x[0] * x[1], 1]),
+    }
+    if case.solver is not None:
+        kernels = {"the kernel on trial": case.solver}
+    X = np.array(POINTS)
+    for name, kernel in kernels.items():
+        for n in (1, 3, len(X)):
+            yield f"{name}, n = {n}", matrix(kernel(X[:n], X[:n]).tolist())
+
+
+#: Symmetric matrices, semidefinite or not.
+SYMMETRIC: dict[str, list[list[int]]] = {
+    "0": [[0]],
+    "−1": [[-1]],
+    "ones": [[1, 1], [1, 1]],
+    "1, 2, 1": [[1, 2], [2, 1]],
+    "exchange": [[0, 1], [1, 0]],
+    "2, −1": [[2, -1, 0], [-1, 2, -1], [0, -1, 2]],
+    "cycle": [[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]],
+}
+#: x − x' at 0, 1, 3, whose form is 0; and v₁² + v₁v₂ + v₂².
+OTHERS: dict[str, list[list[int]]] = {
+    "k(x, x') = x − x' at 0, 1": [[0, -1], [1, 0]],
+    "k(x, x') = x − x' at 0, 1, 3": [[0, -1, -3], [1, 0, -2], [3, 2, 0]],
+    "triangle": [[1, 1], [0, 1]],
+}
+
+
+def _semidefinite(K: fmpq_mat) -> bool:
+    """Whether vᵀKv ≥ 0 for all v: whether all roots of det(λI − S), S the symmetric part, are ≥ 0.
+
+    They are real, so this is so if and only if the coefficients alternate in sign.
+    """
+    coefficients = list(((K + K.transpose()) / 2).charpoly())
+    top = len(coefficients) - 1
+    return all((-1) ** (top - k) * c >= 0 for k, c in enumerate(coefficients))
+
+
+def _has_features(K: fmpq_mat) -> bool:
+    """Whether K_ij = φ(x_i)ᵀφ(x_j) for some φ on the n points; it is made and multiplied out."""
+    found = factor(K) if symmetric(K) else None
+    return found is not None and bool(product_of_features(*found) == K)
+
+
+@direct(
+    "lec.thm10",
+    reference="Theorem 10 (Mercer)",
+    kind="identity",
+    claim=r"k \text{ is a kernel} \iff v^T K v \geq 0 \ \forall v, \text{ for } "
+    r"K_{ij} = k(x_i, x_j) \text{ and any } x_1, \dots, x_n",
+    problems=("",),
+    status="refuted",
+    fixed_by="lec.thm10.fixed",
+    note="It lacks symmetry: k(x, x') = x − x' on ℝ has vᵀKv = 0 for all v and any points, since K "
+    "is antisymmetric, but k(0, 1) = −1 and k(1, 0) = 1, and φ(0)ᵀφ(1) = φ(1)ᵀφ(0). At the points "
+    "0, 1: K = ((0, −1), (1, 0)). Moreover Definition 8 has features in ℝᵐ: k(x, x') = 1 if x = x' "
+    "and else 0 has K = I for any distinct points, of rank n, so no finite m serves for all n.",
+)
+def mercer_as_printed(case: Case) -> Iterator[Relation]:
+    """A function k is a kernel if and only if vᵀKv ≥ 0 for all v, for its matrix K on any
+    points."""
+    rows = SYMMETRIC | OTHERS
+    for name, K in [*_grams(case), *((name, matrix(rows[name])) for name in rows)]:
+        yield fact(_semidefinite(K) == _has_features(K), "vᵀKv ≥ 0 ∀v ⟺ K = ΦΦᵀ", where=name)
+
+
+@direct(
+    "lec.thm10.fixed",
+    reference="Theorem 10 (Mercer), for symmetric k and features in a Hilbert space",
+    kind="identity",
+    claim=r"k \text{ symmetric: } k(x, x') = \langle\phi(x), \phi(x')\rangle \iff K \succcurlyeq 0 "
+    r"\text{ for any } x_1, \dots, x_n",
+    problems=("",),
+    note="For n points a φ of length n is made (K = L diag(d) Lᵀ); for all points at once the "
+    "Hilbert space of k may be needed. That vᵀKv ≥ 0 is decided by the characteristic polynomial.",
+)
+def mercer(case: Case) -> Iterator[Relation]:
+    """A symmetric function is a product of features, in some Hilbert space, if and only if all its
+    matrices are positive semidefinite."""
+    for name, K in _grams(case):
+        yield fact(symmetric(K) and _semidefinite(K), "a kernel has K ≽ 0", where=name)
+        yield fact(_has_features(K), "K = ΦΦᵀ", where=name)
+    for name, rows in SYMMETRIC.items():
+        K = matrix(rows)
+        yield fact(_semidefinite(K) == _has_features(K), "K ≽ 0 ⟺ K = ΦΦᵀ", where=name)
+        yield fact(_semidefinite(K) == nonnegative_form(K), "K ≽ 0, in two ways", where=name)
+
+
+# Theorem 11
+
+
+@direct(
+    "lec.thm11",
+    reference="Theorem 11",
+    kind="identity",
+    claim=r"f(x)f(x'), \quad \alpha k_1 + \beta k_2 \ (\alpha, \beta \geq 0), \quad k_1 \cdot k_2 "
+    r"\quad \text{are kernels}",
+    problems=("",),
+    note="By the feature mappings (√α φ₁, √β φ₂) and φ₁ ⊗ φ₂, multiplied out exactly.",
+)
+def kernel_algebra_is_closed(case: Case) -> Iterator[Relation]:
+    """f(x)f(x') is a kernel, and sums with weights that are not negative and products of kernels
+    are kernels."""
+    algebra = kernel_algebra if case.solver is None else case.solver
+    X = np.array(POINTS)
+    for name, f in {
+        "3x₁ − x₂": lambda x: 3 * x[0] - x[1],
+        "|x₁| − 1": lambda x: abs(x[0]) - 1,
+        "0": lambda x: 0,
+    }.items():
+        wanted = matrix([[f(x) * f(z) for z in POINTS] for x in POINTS])
+        yield from _is_kernel(algebra.RankOne(f)(X, X), wanted, f"f(x) = {name}")
+    pairs = [(Linear(), Square()), (Square(), RankOne(lambda x: x[1])), (Linear(), Linear())]
+    for (k1, k2), (a, b) in product(pairs, [(2, 3), (0, 1), (Fraction(1, 3), Fraction(5, 2))]):
+        K1, K2 = (matrix(k(X, X).tolist()) for k in (k1, k2))
+        where = f"{type(k1).__name__}, {type(k2).__name__}, α = {a}, β = {b}"
+        total = algebra.Sum(algebra.Scaled(a, k1), algebra.Scaled(b, k2))(X, X)
+        yield from _is_kernel(total, K1 * rational(a) + K2 * rational(b), f"αk₁ + βk₂: {where}")
+        yield from _sum_of_features(K1, K2, rational(a), rational(b), where)
+        entries = [u * v for u, v in zip(K1.entries(), K2.entries(), strict=True)]
+        both = fmpq_mat(K1.nrows(), K1.ncols(), entries)
+        yield from _is_kernel(algebra.Product(k1, k2)(X, X), both, f"k₁k₂: {where}")
+        yield from _product_of_features(K1, K2, both, where)
+
+
+def _is_kernel(values: Any, wanted: fmpq_mat, where: str) -> Iterator[Relation]:
+    K = matrix(np.asarray(values).tolist())
+    yield fact(bool(wanted == K), "its values are those stated", where=where)
+    yield fact(symmetric(K) and _semidefinite(K) and _has_features(K), "K = ΦΦᵀ", where=where)
+
+
+def _sum_of_features(
+    K1: fmpq_mat, K2: fmpq_mat, a: fmpq, b: fmpq, where: str
+) -> Iterator[Relation]:
+    (L1, d1), (L2, d2) = _factors(K1, K2)
+    n = K1.nrows()
+    joined = fmpq_mat(
+        n,
+        len(d1) + len(d2),
+        [
+            v
+            for i in range(n)
+            for v in (*(L1[i, j] for j in range(len(d1))), *(L2[i, j] for j in range(len(d2))))
+        ],
+    )
+    K = product_of_features(joined, [a * d for d in d1] + [b * d for d in d2])
+    yield fact(bool(K1 * a + K2 * b == K), "(√α φ₁, √β φ₂)", where=where)
+
+
+def _product_of_features(
+    K1: fmpq_mat, K2: fmpq_mat, both: fmpq_mat, where: str
+) -> Iterator[Relation]:
+    (L1, d1), (L2, d2) = _factors(K1, K2)
+    pairs = list(product(range(len(d1)), range(len(d2))))
+    n = K1.nrows()
+    tensor = fmpq_mat(n, len(pairs), [L1[i, j] * L2[i, k] for i in range(n) for j, k in pairs])
+    K = product_of_features(tensor, [d1[j] * d2[k] for j, k in pairs])
+    yield fact(bool(both == K), "φ₁ ⊗ φ₂", where=where)
+
+
+def _factors(*matrices: fmpq_mat) -> list[tuple[fmpq_mat, list[fmpq]]]:
+    found = [factor(K) for K in matrices]
+    return [f for f in found if f is not None]

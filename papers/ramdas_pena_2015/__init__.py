@@ -1,0 +1,23 @@
+"""Ramdas and Peña (2015): normalised and smoothed perceptrons in an RKHS."""
+
+from gammabar.papers import Paper
+
+paper = Paper(
+    key="rp",
+    title="Margins, Kernels and Non-linear Smoothed Perceptrons",
+    authors="Aaditya Ramdas and Javier Peña",
+    year=2015,
+    venue="arXiv version of May 18, 2015 of a paper at ICML 2014",
+    url="https://arxiv.org/abs/1505.04123",
+    text="a transcription of the arXiv version",
+    random={
+        "normalized-perceptron": {},
+        "winnow": {},
+        "nkp": {},
+        "snkp": {},
+        "nvn": {},
+        "snkpvn": {},
+        "isnkpvn": {},
+    },
+    often={"snkp": 2, "snkpvn": 2},
+)

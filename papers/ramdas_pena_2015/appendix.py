@@ -1,0 +1,177 @@
+"""Ramdas and Peña (2015), Appendix A: the optimality conditions behind Lemmas 5 and 8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, exp, log, number, total
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct
+from gammabar.papers.ramdas_pena_2015._gram import ordered
+from gammabar.papers.ramdas_pena_2015._margin import INSEPARABLE, centres, dot, gram_of
+from gammabar.papers.ramdas_pena_2015._rp import SOURCE
+
+
+def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
+    """p^q_μ: the point of the simplex nearest to q − s/μ, by trying every size of the support."""
+    target = [a - s / mu for a, s in zip(q, scores, strict=True)]
+    for size in range(1, len(q) + 1):
+        shift = (sum(sorted(target, reverse=True)[:size], Fraction(0)) - 1) / size
+        p = [max(v - shift, Fraction(0)) for v in target]
+        if sum(p) == 1:
+            return p
+    raise AssertionError("some size is right")
+
+
+ORTHONORMAL = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]]
+
+
+def _euclidean_conditions() -> Iterator[tuple[Fraction, str]]:
+    """⟨Gα + μ∇d_q(p), r − p⟩ for p = p^q_μ(α) and r a corner, over many data."""
+    families = {"e_1 and e_2": ORTHONORMAL} | INSEPARABLE
+    for name, rows in families.items():
+        gram, n = gram_of(rows), len(rows)
+        for q, alpha in product(centres(n), centres(n)):
+            scores = [dot(row, alpha) for row in gram]
+            for mu in (Fraction(2 * n), Fraction(1), Fraction(1, 6)):
+                p = _projected(q, scores, mu)
+                slope = [s + mu * (a - b) for s, a, b in zip(scores, p, q, strict=True)]
+                for i in range(n):
+                    yield slope[i] - dot(slope, p), f"{name}, μ = {mu}"
+
+
+def _entropy_conditions() -> Iterator[tuple[Number, str]]:
+    """The same for d(p) = Σ p_i log p_i + log n, where ∇d(p)_i = log p_i + 1."""
+    for name, rows in INSEPARABLE.items():
+        gram, n = gram_of(rows), len(rows)
+        for alpha in centres(n):
+            scores = [number(dot(row, alpha)) for row in gram]
+            for mu in (number(2), number(1) / 6):
+                weights = [exp(-s / mu) for s in scores]
+                p = [v / total(weights) for v in weights]
+                slope = [s + mu * (log(v) + 1) for s, v in zip(scores, p, strict=True)]
+                along = total(s * v for s, v in zip(slope, p, strict=True))
+                for i in range(n):
+                    yield slope[i] - along, f"{name}, entropy, μ = {mu.str(3)}"
+
+
+def _vanishes(value: Number, what: str, where: str) -> Relation:
+    """An identity between logarithms, to as many digits as the balls have at least."""
+    return equal(value, 0, what, allowance=2.0**-80, where=where)
+
+
+@direct(
+    "rp.eq16",
+    reference=f"{SOURCE}, equation (16)",
+    kind="identity",
+    claim=r"\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0"
+    r"\quad\forall r\in\Delta_n",
+    problems=("",),
+    status="refuted",
+    fixed_by="rp.eq16.fixed",
+    note="True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = "
+    "½‖p − q‖², whose minimiser may lie on its boundary: for G = I, α = (0, 1), q = (1, 0) and any "
+    "μ, say μ_0 = 4, p = (1, 0), and r = (0, 1) gives ⟨(0, 1), (−1, 1)⟩ = 1. The proof needs only "
+    "that it is not negative.",
+    powerless="it is about minimisers, not about a solver",
+)
+def eq16(case: Case) -> Iterator[Relation]:
+    """The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n."""
+    what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
+    for value, where in _euclidean_conditions():
+        yield fact(value == 0, what, where=where)
+    for ball, where in _entropy_conditions():
+        yield _vanishes(ball, what, where)
+
+
+@direct(
+    "rp.eq16.fixed",
+    reference=f"{SOURCE}, equation (16), with ≥ in place of = for d_q",
+    kind="identity",
+    claim=r"\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle \ge 0"
+    r"\quad\forall r\in\Delta_n,"
+    r"\text{ with equality for the entropy}",
+    problems=("",),
+    powerless="it is about minimisers, not about a solver",
+)
+def eq16_fixed(case: Case) -> Iterator[Relation]:
+    """The gradient at the smoothed minimiser has a non-negative product with r − p for every
+    r ∈ Δ_n; it is 0 for the entropy."""
+    for value, where in _euclidean_conditions():
+        yield ordered(Fraction(0), value, "0 ≤ ⟨Gα + μ∇d(p), r − p⟩", where=where)
+    for ball, where in _entropy_conditions():
+        yield _vanishes(ball, "⟨Gα + μ∇d(p), r − p⟩ = 0", where)
+
+
+def _squares() -> Iterator[tuple[list[Fraction], str]]:
+    """c for d(p) = ½‖p − c‖²: the paper's d_q, and c outside the simplex; all strongly convex."""
+    for q in centres(3):
+        yield q, f"d_q, q = {[str(v) for v in q]}"
+    yield [Fraction(2), Fraction(0)], "d(p) = ½‖p − (2, 0)‖²"
+    yield [Fraction(1, 2), Fraction(3), Fraction(-1)], "d(p) = ½‖p − (½, 3, −1)‖²"
+
+
+def _pinsker(what: str) -> Iterator[Relation]:
+    """d(p) ≥ ½‖p − 1/n‖²₁ for the entropy, whose gradient at 1/n is constant."""
+    for p in centres(4):
+        entropy = total(number(v) * log(v) for v in p if v) + log(4)
+        distance = sum((abs(v - Fraction(1, 4)) for v in p), Fraction(0))
+        if distance:
+            yield at_most(distance**2 / 2, entropy, what, where="entropy")
+
+
+@direct(
+    "rp.eq17",
+    reference=f"{SOURCE}, equation (17)",
+    kind="identity",
+    claim=r"p^* := \arg\min_{p\in\Delta_n} d(p):\ \langle\nabla d(p^*), r - p\rangle = 0"
+    r"\Rightarrow d(p_0) \ge \tfrac12\|p_0 - p^*\|_\#^2",
+    problems=("",),
+    status="refuted",
+    fixed_by="rp.eq17.fixed",
+    note="Stated for every 1-strongly convex d. True for the two that the paper uses, where "
+    "∇d(p*) is constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and "
+    "r = (0, 1) gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0.",
+    powerless="it is about minimisers, not about a solver",
+)
+def eq17(case: Case) -> Iterator[Relation]:
+    """The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
+    d(p_0) ≥ ½‖p_0 − p*‖²."""
+    for c, where in _squares():
+        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
+        slope = [a - b for a, b in zip(best, c, strict=True)]
+        for r in centres(len(c)):
+            value = dot(slope, r) - dot(slope, best)
+            yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
+            yield ordered(_gap(r, best), _gap(r, c), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
+    yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
+
+
+def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
+    return sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) / 2
+
+
+@direct(
+    "rp.eq17.fixed",
+    reference=f"{SOURCE}, equation (17), with ≥ in place of =",
+    kind="identity",
+    claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow"
+    r"d(p_0) - d(p^*) \ge \tfrac12\|p_0 - p^*\|_\#^2",
+    problems=("",),
+    powerless="it is about minimisers, not about a solver",
+)
+def eq17_fixed(case: Case) -> Iterator[Relation]:
+    """The gradient of d at its minimiser p* has a non-negative product with r − p* for every
+    r ∈ Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖²."""
+    for c, where in _squares():
+        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
+        slope = [a - b for a, b in zip(best, c, strict=True)]
+        for r in centres(len(c)):
+            value = dot(slope, r) - dot(slope, best)
+            yield ordered(Fraction(0), value, "0 ≤ ⟨∇d(p*), r − p*⟩", where=where)
+            rise = _gap(r, c) - _gap(best, c)
+            yield ordered(_gap(r, best), rise, "½‖p_0 − p*‖² ≤ d(p_0) − d(p*)", where=where)
+    yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0) − d(p*)")

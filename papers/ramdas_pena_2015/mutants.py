@@ -1,0 +1,478 @@
+"""Mutants of the solvers of Ramdas and Peña (2015)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from gammabar.harness.library.mutant import Family, Rng
+from gammabar.problems import Problem, SoftMin
+from gammabar.problems.base import Floats, soften
+from gammabar.solvers._combinations import (
+    Combination,
+    combination,
+    mix,
+    nothing,
+    renewed,
+    single_row,
+)
+from gammabar.solvers.base import Iterate, scored
+from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron, _nearest
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN, _Step, _towards
+from gammabar.solvers.winnow import Winnow
+
+FAMILY = Family("rp")
+
+
+# Normalized Perceptron and Winnow ---------------------------------------------------------------
+
+
+class Mean(NormalizedPerceptron):
+    """Algorithm 2; it works on k w_k."""
+
+    def done(self, scores: Floats) -> bool:
+        return bool((scores > 0).all())
+
+    def added(self, k: int, total: Floats, row: Floats) -> Floats:
+        """(k+1) w_{k+1}."""
+        return total + row
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        total = problem.origin()
+        for k in count():
+            scores = problem.scores(total)
+            done, j = self.done(scores), int(np.argmin(scores))
+            extra: dict[str, Any] = {"halt": "separated"} if done else {"i": j}
+            yield scored(k, total / max(k, 1), problem, scores / max(k, 1), **extra)
+            if done:
+                return
+            total = self.added(k, total, problem.row(j))
+
+
+@FAMILY.mutant("exits-at-zero", "w_0 = 0 has scores 0 only, so it halts at once")
+class MeanExitsAtZero(Mean):
+    """It halts when A w_k ≥ 0."""
+
+    def done(self, scores: Floats) -> bool:
+        return bool((scores >= 0).all())
+
+
+@FAMILY.mutant("theta-constant", "w_k forgets all but the last rows, and need never separate")
+class ThetaConstant(Mean):
+    """θ_k = ½ in place of 1/(k+1), after the first step."""
+
+    def added(self, k: int, total: Floats, row: Floats) -> Floats:
+        return (k + 1) / 2 * (total / k + row) if k else row
+
+
+class Multiplicative(Winnow):
+    """Winnow; `total` is g_1 + … + g_t."""
+
+    def point(self, rate: float, total: Floats) -> Floats:
+        return soften(-rate * total, 1.0)[0]
+
+    def added(self, total: Floats, row: Floats) -> Floats:
+        return total + row / (np.abs(row).max() or 1.0)
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        total = problem.origin()
+        for t in count():
+            w = self.point(self._rate(t, total.size), total)
+            scores = problem.scores(w)
+            done, i = bool((scores > 0).all()), int(np.argmin(scores))
+            extra: dict[str, Any] = {"halt": "separated"} if done else {"i": i}
+            yield scored(t, w, problem, scores, **extra)
+            if done:
+                return
+            total = self.added(total, problem.row(i))
+
+
+@FAMILY.mutant("wrong-sign", "weight goes to the coordinates that the worst rows vote against")
+class WinnowWrongSign(Multiplicative):
+    """w_t ∝ exp(−η_t (g_1 + … + g_t))."""
+
+    def point(self, rate: float, total: Floats) -> Floats:
+        return super().point(rate, -total)
+
+
+@FAMILY.mutant(
+    "scale-forgotten",
+    "the rate is meant for coordinates of at most one",
+)
+class ScaleForgotten(Multiplicative):
+    """g_{t+1} = a_i, not divided by ‖a_i‖_∞."""
+
+    def added(self, total: Floats, row: Floats) -> Floats:
+        return total + row
+
+
+# NKP --------------------------------------------------------------------------------------------
+
+
+class Counts(NKP):
+    """Algorithm 3; it works on k α_k."""
+
+    def done(self, total: Combination) -> bool:
+        return total.separates()
+
+    def fresh(self, problem: Problem, total: Combination) -> Combination:
+        return renewed(problem, total)
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        total = nothing(problem)
+        for k in count():
+            if self.done(total):
+                total = self.fresh(problem, total)
+            alpha, w, scores = (part / max(k, 1) for part in total)
+            if self.done(total):
+                yield scored(k, w, problem, scores, dual=alpha, halt="separated")
+                return
+            j = int(np.argmin(total.scores))
+            yield Iterate(k, w, problem, dual=alpha, extra={"i": j, "scores": scores})
+            total = mix((1.0, total), (1.0, single_row(problem, j)))
+
+
+@FAMILY.mutant("exits-at-zero", "α_0 = 0 has G α_0 = 0, so it halts at once")
+class CountsExitAtZero(Counts):
+    """It halts when G α_k ≥ 0."""
+
+    def done(self, total: Combination) -> bool:
+        return bool((total.scores >= 0).all())
+
+
+@FAMILY.mutant("reports-counts", "w_k is right, but what it reports is no distribution")
+class ReportsCounts(NKP):
+    """The dual that it reports is k α_k."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        for it in super().iterates(problem, rng):
+            assert it.dual is not None
+            yield replace(it, dual=it.t * it.dual)
+
+
+@FAMILY.mutant(
+    "carried-scores-trusted",
+    "after many additions their errors may be larger than the smallest score",
+    equivalent="only by rounding errors, and never where the Gram matrix has small integers only",
+)
+class CarriedScoresTrusted(Counts):
+    """It halts by the scores that were carried along, without computing them afresh."""
+
+    def fresh(self, problem: Problem, total: Combination) -> Combination:
+        return total
+
+
+# SNKP -------------------------------------------------------------------------------------------
+
+
+class Smooth(SNKP):
+    """Algorithm 4; `soft` and `p_mu` are at α_k and temperature μ_k."""
+
+    def separated(self, soft: SoftMin) -> bool:
+        return soft.smallest > 0
+
+    def moved(self, theta: float, alpha: Floats, p: Floats, p_mu: Floats) -> Floats:
+        """α_{k+1}, and likewise w_{k+1}."""
+        return (1 - theta) * (alpha + theta * p) + theta**2 * p_mu
+
+    def cooled(self, theta: float, mu: float) -> float:
+        return (1 - theta) * mu
+
+    def target(
+        self, problem: Problem, w: Floats, hot: float, p_mu: Floats, pull: Floats
+    ) -> tuple[Floats, Floats]:
+        """What p_{k+1} moves to, and its combination; `hot` is μ_k."""
+        return p_mu, pull
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        alpha, mu = np.full(problem.n, 1 / problem.n), 2.0
+        w = problem.combine(alpha)
+        soft = problem.softmin(w, mu)
+        p_mu = soften(soft.scores, mu)[0]
+        p, v = p_mu, soft.pull
+        for k in count():
+            extra = {"p": p, "v": v, "mu": mu}
+            if self.separated(soft):
+                extra["halt"] = "separated"
+            elif self.epsilon is not None and problem.norm(v) <= self.epsilon:
+                extra["halt"] = "certificate"
+            yield Iterate(k, w, problem, soft, dual=alpha, extra=extra)
+            if "halt" in extra:
+                return
+            theta = 2 / (k + 3)
+            alpha = self.moved(theta, alpha, p, p_mu)
+            w = self.moved(theta, w, v, soft.pull)
+            hot, mu = mu, self.cooled(theta, mu)
+            soft = problem.softmin(w, mu)
+            p_mu = soften(soft.scores, mu)[0]
+            target, pull = self.target(problem, w, hot, p_mu, soft.pull)
+            p = (1 - theta) * p + theta * target
+            v = (1 - theta) * v + theta * pull
+
+
+@FAMILY.mutant("temperature-one-behind", "the excessive gap ½‖p_k‖² ≤ −L_μ(α_k) needs μ_{k+1} here")
+class TemperatureOneBehind(Smooth):
+    """p_{k+1} = (1 − θ_k) p_k + θ_k p_{μ_k}(α_{k+1}), with μ_k in place of μ_{k+1}."""
+
+    def target(
+        self, problem: Problem, w: Floats, hot: float, p_mu: Floats, pull: Floats
+    ) -> tuple[Floats, Floats]:
+        soft = problem.softmin(w, hot)
+        return soften(soft.scores, hot)[0], soft.pull
+
+
+@FAMILY.mutant("never-cools", "the smoothed function stays 2 log n away from the true one")
+class NeverCools(Smooth):
+    """μ_{k+1} = μ_k."""
+
+    def cooled(self, theta: float, mu: float) -> float:
+        return mu
+
+
+@FAMILY.mutant("cools-too-fast", "L_μ(α_k) ≤ −½‖p_k‖² needs a μ_k that falls no faster than θ_k²")
+class CoolsTooFast(Smooth):
+    """μ_{k+1} = (1 − θ_k)² μ_k."""
+
+    def cooled(self, theta: float, mu: float) -> float:
+        return (1 - theta) ** 2 * mu
+
+
+@FAMILY.mutant("momentum-dropped", "α_k chases the newest answer, and L_μ(α_k) ≤ −½‖p_k‖² breaks")
+class MomentumDropped(Smooth):
+    """α_{k+1} = (1 − θ_k) α_k + θ_k p_{μ_k}(α_k), with p_{μ_k}(α_k) in place of p_k."""
+
+    def moved(self, theta: float, alpha: Floats, p: Floats, p_mu: Floats) -> Floats:
+        return (1 - theta) * (alpha + theta * p_mu) + theta**2 * p_mu
+
+
+@FAMILY.mutant(
+    "exits-at-zero",
+    "a row on the hyperplane is not classified, and inseparable data are called separated",
+    equivalent="only where the smallest score of some α_k is exactly 0",
+)
+class SmoothExitsAtZero(Smooth):
+    """It halts when G α_k ≥ 0."""
+
+    def separated(self, soft: SoftMin) -> bool:
+        return soft.smallest >= 0
+
+
+@FAMILY.mutant("reports-next-mu", "every iterate is right, but L_μ is taken at a wrong μ")
+class ReportsNextMu(SNKP):
+    """The μ_k that it reports is μ_{k+1}."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        for it in super().iterates(problem, rng):
+            mu = (1 - 2 / (it.t + 3)) * it.extra["mu"]
+            yield replace(it, extra=it.extra | {"mu": mu})
+
+
+# NVN --------------------------------------------------------------------------------------------
+
+
+class VonNeumann(NVN):
+    """Algorithm 5."""
+
+    def done(self, p: Combination) -> bool:
+        return p.norm() <= self.epsilon
+
+    def theta(self, ww: float, wa: float, aa: float) -> float:
+        return _nearest(ww, wa, aa)
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        p = combination(problem, np.full(problem.n, 1 / problem.n))
+        for k in count():
+            if self.done(p):
+                p = renewed(problem, p)
+            norm = p.norm()
+            if self.done(p):
+                yield scored(
+                    k, p.w, problem, p.scores, dual=p.weights, halt="certificate", norm=norm
+                )
+                return
+            j = int(np.argmin(p.scores))
+            row = single_row(problem, j)
+            theta = self.theta(p.square(), float(p.scores[j]), float(row.scores[j]))
+            extra = {"i": j, "theta": theta, "norm": norm, "scores": p.scores}
+            yield Iterate(k, p.w, problem, dual=p.weights, extra=extra)
+            p = mix((1 - theta, p), (theta, row))
+
+
+@FAMILY.mutant("square-tested", "its ε-solution is a √ε-solution")
+class SquareTested(VonNeumann):
+    """It halts when ‖w_k‖² ≤ ε."""
+
+    def done(self, p: Combination) -> bool:
+        return p.square() <= self.epsilon
+
+
+@FAMILY.mutant("overshoots", "unless it is cut, w_{k+1} is as long as w_k")
+class Overshoots(VonNeumann):
+    """θ_k is twice what the line search finds, cut to [0, 1]."""
+
+    def theta(self, ww: float, wa: float, aa: float) -> float:
+        return min(1.0, 2 * super().theta(ww, wa, aa))
+
+
+# SNKPVN and ISNKPVN -----------------------------------------------------------------------------
+
+
+class Inner:
+    """SNKPVN(q, δ), for both methods."""
+
+    def hottest(self, n: int) -> float:
+        """μ_0."""
+        return 2.0 * n
+
+    def towards(self, q: Floats, scores: Floats, mu: float) -> Floats:
+        return _towards(q, scores, mu)
+
+    def small(self, p: Combination, delta: float) -> bool:
+        return p.norm() < delta
+
+    def cooled(self, mu: float, theta: float) -> float:
+        return (1 - theta) * mu
+
+    def smoothed(self, problem: Problem, q: Combination, delta: float) -> Iterator[_Step]:
+        alpha, mu = q, self.hottest(problem.n)
+        p_mu = combination(problem, self.towards(q.weights, alpha.scores, mu))
+        p = p_mu
+        for k in count():
+            if alpha.separates():
+                alpha = renewed(problem, alpha)
+            if self.small(p, delta):
+                p = renewed(problem, p)
+            outcome = None
+            if alpha.separates():
+                outcome = "separated"
+            elif self.small(p, delta):
+                outcome = "certificate"
+            yield _Step(k, alpha, p, mu, outcome)
+            if outcome:
+                return
+            theta = 2 / (k + 3)
+            alpha = mix((1 - theta, alpha), ((1 - theta) * theta, p), (theta**2, p_mu))
+            mu = self.cooled(mu, theta)
+            p_mu = combination(problem, self.towards(q.weights, alpha.scores, mu))
+            p = mix((1 - theta, p), (theta, p_mu))
+
+
+class Once(Inner, SNKPVN):
+    """Algorithm 6."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        centre = combination(problem, self._centre(problem.n))
+        for step in self.smoothed(problem, centre, self.delta):
+            extra = step.extra()
+            if step.outcome:
+                extra["halt"] = step.outcome
+            yield Iterate(step.k, step.alpha.w, problem, dual=step.alpha.weights, extra=extra)
+
+
+@FAMILY.mutant("starts-cold", "the smoothing is weaker than the norm of the space asks for")
+class StartsCold(Once):
+    """μ_0 = 2 in place of 2n."""
+
+    def hottest(self, n: int) -> float:
+        return 2.0
+
+
+@FAMILY.mutant("never-cools", "p_μ stays near the centre, whatever the scores are")
+class OnceNeverCools(Once):
+    """μ_{k+1} = μ_k."""
+
+    def cooled(self, mu: float, theta: float) -> float:
+        return mu
+
+
+@FAMILY.mutant("square-tested", "what it certifies is ‖p_k‖_G < √δ")
+class OnceSquareTested(Once):
+    """It returns p_k when ‖p_k‖²_G < δ."""
+
+    def small(self, p: Combination, delta: float) -> bool:
+        return p.square() < delta
+
+
+@FAMILY.mutant(
+    "centre-forgotten",
+    "the lemmas are about a projection from q − G α/μ",
+    equivalent="only with a centre q of its own: the default 1/n does not move the projection",
+)
+class CentreForgotten(Once):
+    """p^q_μ(α) is the projection of −G α/μ onto the simplex, without q."""
+
+    def towards(self, q: Floats, scores: Floats, mu: float) -> Floats:
+        return super().towards(np.zeros_like(q), scores, mu)
+
+
+class Iterated(Inner, ISNKPVN):
+    """Algorithm 7."""
+
+    def halts(self, delta: float) -> bool:
+        return delta < self.epsilon
+
+    def following(self, q: Combination, p: Combination) -> Combination:
+        """q_{t+1}."""
+        return p
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        q = combination(problem, np.full(problem.n, 1 / problem.n))
+        iterations = count()
+        for t in count():
+            delta = q.norm() / self.gamma
+            for step in self.smoothed(problem, q, delta):
+                extra = step.extra() | {"outer": t, "inner": step.k, "delta": delta}
+                if step.outcome == "certificate":
+                    extra["returned"] = True
+                if step.outcome == "separated" or (step.outcome and self.halts(delta)):
+                    extra["halt"] = step.outcome
+                yield Iterate(
+                    next(iterations), step.alpha.w, problem, dual=step.alpha.weights, extra=extra
+                )
+                if "halt" in extra:
+                    return
+            q = self.following(q, step.p)
+
+
+@FAMILY.mutant(
+    "restarts-from-the-start", "δ_t never gets smaller, so inseparable data are never certified"
+)
+class RestartsFromTheStart(Iterated):
+    """q_{t+1} = q_0."""
+
+    def following(self, q: Combination, p: Combination) -> Combination:
+        return q
+
+
+@FAMILY.mutant("halts-at-first-return", "its certificate is any q_1, not an ε-solution")
+class HaltsAtFirstReturn(Iterated):
+    """It halts after the first call, whatever δ_0 is."""
+
+    def halts(self, delta: float) -> bool:
+        return True
+
+
+@FAMILY.mutant("centre-forgotten", "later calls start at q_t but are smoothed around 1/n")
+class IteratedCentreForgotten(Iterated):
+    """p^q_μ(α) is the projection of −G α/μ onto the simplex, without q."""
+
+    def towards(self, q: Floats, scores: Floats, mu: float) -> Floats:
+        return super().towards(np.zeros_like(q), scores, mu)
+
+
+LOOPS = (
+    Mean(),
+    Multiplicative(),
+    Multiplicative(0.3),
+    Counts(),
+    Smooth(),
+    Smooth(0.2),
+    VonNeumann(),
+    Once(),
+    Iterated(),
+    Iterated(3.0, 0.1),
+)

@@ -1,0 +1,336 @@
+"""Ramdas and Peña (2015), Sections 1 and 2: linear feasibility, perceptrons, normalised margins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Number, Trit, between, number, sqrt
+from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.statement import direct, separable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.oracle import solve
+from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.signed import signed_margin
+from gammabar.papers.ramdas_pena_2015._margin import (
+    INSEPARABLE,
+    SEPARABLE,
+    dot,
+    integers_of,
+    signed_normalised,
+)
+from gammabar.papers.ramdas_pena_2015._rp import SOURCE, inverse_square, norm_one
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
+
+TRIALS = (
+    Trial("perceptron", "planted:n=60,d=5,gamma=0.15,seed=0"),
+    Trial("perceptron:choice=random", "iris:0,1", seed=1),
+    Trial("perceptron:choice=worst", "two-lines:r=2,n=20"),
+    Trial("normalized-perceptron", "planted:n=60,d=5,gamma=0.15,seed=1"),
+    Trial("normalized-perceptron", "iris:0,1"),
+    Trial("normalized-perceptron", "worst-case:n=30"),
+    Trial("normalized-perceptron", "degenerate:kind=square"),
+    Trial("normalized-perceptron", "two-lines:r=3,n=20 --kernel linear --normalised"),
+    Trial("normalized-perceptron", "degenerate:kind=collinear,n=1,d=2"),
+    Trial("normalized-perceptron", "inseparable:n=20,d=3,seed=0", 40),
+    Trial("normalized-perceptron", "iris:0,1,2 --multiclass", 30),
+)
+
+
+# Section 1
+
+
+def _orientations() -> Iterator[tuple[int, Fraction, str]]:
+    """Labels and scores: every w and x of a small grid, w of norm one."""
+    units = [(1, 0), (0, 1), (-1, 0), (Fraction(3, 5), Fraction(-4, 5))]
+    grid = [(a, b) for a in (-1, 0, 2) for b in (-3, 0, 1)]
+    for w in units:
+        for x in grid:
+            for y in (1, -1):
+                yield y, Fraction(dot(w, x)), f"w = {_shown(w)}, x = {_shown(x)}, y = {y}"
+
+
+def _shown(v: Any) -> str:
+    return "(" + ", ".join(map(str, v)) + ")"
+
+
+def _sign(value: Fraction) -> int:
+    return (value > 0) - (value < 0)
+
+
+@direct(
+    "rp.eq1",
+    reference=f"{SOURCE}, equation (1)",
+    kind="identity",
+    claim=r"y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
+    problems=("",),
+    status="refuted",
+    fixed_by="rp.eq1.fixed",
+    note="A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both "
+    "labels, but sign(0) is at most one of them, whatever sign(0) is taken to be (here 0).",
+    powerless="it is about signs, not about a solver",
+)
+def eq1(case: Case) -> Iterator[Relation]:
+    """For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i."""
+    for y, score, where in _orientations():
+        same = (y * score >= 0) == (_sign(score) == y)
+        yield fact(same, "y wᵀx ≥ 0 ⟺ sign(wᵀx) = y", where=where)
+
+
+@direct(
+    "rp.eq1.fixed",
+    reference=f"{SOURCE}, equation (1), with > in place of ≥",
+    kind="identity",
+    claim=r"y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
+    problems=("",),
+    powerless="it is about signs, not about a solver",
+)
+def eq1_fixed(case: Case) -> Iterator[Relation]:
+    """For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0."""
+    for y, score, where in _orientations():
+        same = (y * score > 0) == (_sign(score) == y)
+        yield fact(same, "y wᵀx > 0 ⟺ sign(wᵀx) = y", where=where)
+
+
+# Sections 2.1 and 2.2: the perceptrons
+
+
+@stopping(
+    "rp.perceptron",
+    reference=f"{SOURCE}, Section 2.1",
+    claim=r"YX^\top u \ge \rho > 0,\ \|u\|_2 = 1 \;\Rightarrow\; \text{a perfect separator in }"
+    r"\frac{\max_i \|x_i\|_2^2}{\rho^2}\text{ iterations/mistakes}",
+    solvers=("perceptron", "normalized-perceptron"),
+    assumes=(separable,),
+    note="Any unit vector u with positive margin gives a bound; checked is the smallest of them, "
+    "ρ = γ̄. Also for updates with the point that is misclassified by the largest amount, and for "
+    "Algorithm 2, which has the same guarantees (remark in Section 2.1).",
+)
+def perceptron(case: Case) -> Any:
+    """The perceptron separates separable data after at most max_i ‖x_i‖²/ρ² mistakes."""
+    return inverse_square(case)
+
+
+@stopping(
+    "rp.normalized",
+    reference=f"{SOURCE}, Section 2.2",
+    claim=r"\rho_2 > 0 \;\Rightarrow\; \text{a perfect separator in } \frac{1}{\rho_2^2}"
+    r"\text{ iterations, on } X_2",
+    solvers=("normalized-perceptron",),
+    assumes=(norm_one, separable),
+    unit=True,
+)
+def normalized(case: Case) -> Any:
+    """On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations."""
+    return inverse_square(case)
+
+
+# Section 2.2: normalised margins
+
+
+def linear(case: Case) -> str | None:
+    """The data are points of ℝ^d, none of which is the origin."""
+    if not isinstance(case.problem, DenseProblem | SparseProblem):
+        return "this is about points of ℝ^d"
+    norms = case.problem.X.any(axis=1) if isinstance(case.problem.X, np.ndarray) else None
+    if norms is None:
+        norms = abs(case.problem.X).sum(axis=1) > 0
+    return None if np.all(norms) else "a point at the origin cannot be normalised"
+
+
+def _suprema(case: Case) -> Iterator[tuple[Number, Number, str]]:
+    """sup_{‖w‖ = 1} and sup_{‖w‖ ≤ 1} of min_i ⟨a_i, w⟩, for rows of norm one.
+
+    Over the ball the supremum is the distance of the origin to the hull of the rows; over the
+    sphere it is the same if that is positive, and else minus the distance to the nearest facet.
+    """
+    if case.given is None:
+        for name, rows in SEPARABLE.items():
+            yield *(2 * [_distance(rows)]), name
+        for name, rows in INSEPARABLE.items():
+            square = signed_margin(*integers_of(rows)).rho_squared_hi
+            yield -sqrt(number(square)), number(0), name
+        return
+    truth = solve(_normalised(case))
+    if truth.separable:
+        value = between(sqrt(number(truth.square_lo)), sqrt(number(truth.square_hi)))
+        yield value, value, case.name
+    found = signed_normalised(case.problem) if truth.separable is False else None
+    if found is not None:
+        low, high, error = (number(v) for v in found)
+        yield between(-sqrt(high) - error, error - sqrt(low)), number(0), case.name
+
+
+def _distance(rows: list[list[Fraction]]) -> Number:
+    integers, scale = integers_of(rows)
+    truth = solve(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)))
+    return sqrt(number(truth.square_lo * scale**2))
+
+
+def _equal(sphere: Number, ball_: Number) -> Trit:
+    """Whether two suprema are equal: the same number, or certainly different ones."""
+    if sphere is ball_ or sphere == ball_:
+        return True
+    return False if sphere != ball_ else None
+
+
+def _equivalent(same: Trit, sign: Trit) -> Trit:
+    return None if same is None or sign is None else same == sign
+
+
+def _normalised(case: Case) -> KernelProblem:
+    return KernelProblem(case.problem.X, case.problem.y, Kernel("linear"), normalised=True)
+
+
+BALL = ("iris:0,1", "worst-case:n=10", "gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite")
+
+
+@direct(
+    "rp.sec2.2.ball",
+    reference=f"{SOURCE}, Section 2.2, first remark",
+    kind="identity",
+    claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
+    r"\text{ iff } \rho_2 > 0",
+    problems=("",),
+    assumes=(lambda case: None if case.given is None else linear(case),),
+    status="refuted",
+    fixed_by="rp.sec2.2.ball.fixed",
+    note="With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) "
+    "and (−1, 0) of ℝ², where w = (0, 1) has both scores 0 and no w does better.",
+    powerless="it is about the data alone",
+)
+def ball(case: Case) -> Iterator[Relation]:
+    """The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ > 0."""
+    for sphere, ball_, where in _suprema(case):
+        sign = True if sphere > 0 else False if sphere <= 0 else None
+        same = _equal(sphere, ball_)
+        yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ > 0", where=where)
+
+
+@direct(
+    "rp.sec2.2.ball.fixed",
+    reference=f"{SOURCE}, Section 2.2, first remark, with ≥ in place of >",
+    kind="identity",
+    claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
+    r"\text{ iff } \rho_2 \ge 0",
+    problems=("", *BALL),
+    assumes=(lambda case: None if case.given is None else linear(case),),
+    powerless="it is about the data alone",
+)
+def ball_fixed(case: Case) -> Iterator[Relation]:
+    """The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ ≥ 0."""
+    for sphere, ball_, where in _suprema(case):
+        sign = True if sphere >= 0 else False if sphere < 0 else None
+        same = _equal(sphere, ball_)
+        yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ ≥ 0", where=where)
+
+
+@direct(
+    "rp.sec2.2.order",
+    reference=f"{SOURCE}, Section 2.2, second remark",
+    kind="identity",
+    claim=r"\frac{\rho}{\max_i\|x_i\|_2} = \min_i\frac{y_i x_i^\top u^*}{\max_i\|x_i\|_2}"
+    r"\le \min_i\frac{y_i x_i^\top u^*}{\|x_i\|_2} \le"
+    r"\sup_{\|u\|_2=1}\min_i\frac{y_i x_i^\top u}{\|x_i\|_2} = \rho_2",
+    problems=(
+        "iris:0,1",
+        "two-lines:r=3,n=20",
+        "planted:n=40,d=4,gamma=0.1,seed=0",
+        "gaussian:n=20,d=3,seed=1,separable=1",
+        "loss-spike",
+    ),
+    assumes=(lambda case: None if case.given is not None else "no data", linear, separable),
+    powerless="it is about the data alone",
+)
+def order(case: Case) -> Iterator[Relation]:
+    """For separable data ρ/max_i ‖x_i‖ ≤ ρ₂: normalising never makes the bound worse."""
+    truth = case.truth
+    integers, exponent = integer_rows(case.problem.X, np.arange(case.n))
+    unit = Fraction(2) ** exponent
+    labels = np.asarray(case.problem.y)
+    rows = [[int(v) * int(s) for v in row] for row, s in zip(integers, labels, strict=True)]
+    w = [Fraction(0)] * len(rows[0])
+    for i, weight in enumerate(case.q_bar):
+        if weight:
+            w = [a + weight * b for a, b in zip(w, rows[i], strict=True)]
+    scores = [dot(row, w) * unit**2 for row in rows]  # ⟨a_i, Aᵀq̄⟩ = γ̄ ⟨a_i, u*⟩
+    norms = [dot(row, row) * unit**2 for row in rows]
+    yield fact(min(scores) == truth.square_lo, "ρ = min_i y_i x_iᵀu*")
+    ratios = [s * s / m for s, m in zip(scores, norms, strict=True)]  # all scores are positive
+    middle = min(ratios) / truth.square_lo  # the square of min_i y_i x_iᵀu*/‖x_i‖
+    left = truth.square_lo / truth.radius_squared_lo
+    yield at_most(left / middle, 1, "(ρ/max‖x‖)² ≤ (min_i y_i x_iᵀu*/‖x_i‖)², as a ratio")
+    normal = solve(_normalised(case))
+    if normal.square_hi < middle:
+        yield at_most(middle, normal.square_hi, "(min_i y_i x_iᵀu*/‖x_i‖)² ≤ ρ₂²")
+    elif normal.square_lo < middle:
+        # u* is (nearly) the best for the normalised rows as well: ρ₂ is a supremum, and at least
+        # the value at u*, so the enclosure that contains this value is all there is to see.
+        yield fact(True, "min_i y_i x_iᵀu*/‖x_i‖ = ρ₂ to all digits of the enclosure")
+    else:
+        yield at_most(middle, normal.square_lo, "(min_i y_i x_iᵀu*/‖x_i‖)² ≤ ρ₂²")
+
+
+def on_two_lines(case: Case) -> str | None:
+    """Positive points on 6x₂ = 8x₁, negative ones on 8x₂ = 6x₁, in ℝ²₊, with several norms."""
+    why = "the points are not on the two lines of the example"
+    if linear(case) is not None or case.problem.dimension != 2:
+        return why
+    X, _ = integer_rows(case.problem.X, np.arange(case.n))
+    first, second = (X[:, j].astype(object) for j in (0, 1))
+    plus = np.asarray(case.problem.y) > 0
+    sides = np.where(plus, 6 * second - 8 * first, 8 * second - 6 * first)
+    return None if not sides.any() and (X > 0).all() and plus.any() and not plus.all() else why
+
+
+@direct(
+    "rp.sec2.2.example",
+    reference=f"{SOURCE}, Section 2.2, example",
+    kind="value",
+    claim=r"\rho_2 \approx 0.14,\quad \rho \approx 0.14/r,\quad \max_i\|x_i\|_2 = r,\quad"
+    r"\text{a discrepancy of } r^4",
+    problems=("two-lines:r=3", "two-lines:r=1.5,n=12", "two-lines:r=20,n=30"),
+    assumes=(lambda case: None if case.given is not None else "no data", on_two_lines),
+    note="The unit of length is that in which the norms lie between 1/r and r; 0.14 is "
+    "1/√50 = 0.1414… to two decimals.",
+    powerless="it is about the data alone",
+)
+def example(case: Case) -> Iterator[Relation]:
+    """Points of norms from 1/r to r on two lines: the separator is x₁ = x₂, ρ₂ ≈ 0.14,
+    ρ ≈ 0.14/r, max ‖x‖ = r, and the two bounds differ by a factor of r⁴."""
+    truth = case.truth
+    X, exponent = integer_rows(case.problem.X, np.arange(case.n))
+    labels = np.asarray(case.problem.y).tolist()
+    norms = [Fraction(dot(row, row)) * Fraction(4) ** exponent for row in X.tolist()]
+    # In a unit of length l the norms lie between 1/r and r if l⁴ is the product of the extreme
+    # squared norms; here are l² and r².
+    unit = _root(min(norms) * max(norms))
+    r = max(norms) / unit
+    yield fact(unit**2 == min(norms) * max(norms) and r > 1, "norms from 1/r to r, with r > 1")
+    scores = [(b - a) * s for (a, b), s in zip(X.tolist(), labels, strict=True)]
+    across = Fraction(min(scores)) ** 2 * Fraction(4) ** exponent / 2
+    yield fact(across == truth.square_lo, "the maximum-margin separator is x₁ = x₂")
+    made = {(_part(a, b), _part(b, a), s) for (a, b), s in zip(X.tolist(), labels, strict=True)}
+    squares = (Fraction(9, 25), Fraction(16, 25))
+    expected = {(*squares, 1), (*squares[::-1], -1)}
+    yield fact(made == expected, "normalised points are (0.6, 0.8) and (0.8, 0.6)")
+    rows = [[Fraction(3, 5), Fraction(4, 5)], [Fraction(-4, 5), Fraction(-3, 5)]]
+    second, first = _distance(rows), sqrt(number(truth.square_lo / unit))
+    yield equal(second, Fraction(14, 100), "ρ₂ ≈ 0.14", allowance=0.005)
+    yield equal(first * sqrt(number(r)), Fraction(14, 100), "r ρ ≈ 0.14", allowance=0.005)
+    factor = r * Fraction(1, 50) / (truth.square_lo / unit)
+    yield fact(factor == r**2, "(max‖x‖²/ρ²)/(1/ρ₂²) = r⁴")
+
+
+def _root(value: Fraction) -> Fraction:
+    """The square root, if it is rational."""
+    return Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+
+
+def _part(a: int, b: int) -> Fraction:
+    return Fraction(a * a, a * a + b * b)

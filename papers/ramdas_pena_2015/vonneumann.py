@@ -1,0 +1,265 @@
+"""Ramdas and Peña (2015), Sections 5 and 6: infeasible problems and primal-dual algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import Trit, number
+from gammabar.harness.court.relation import Relation, fact
+from gammabar.harness.court.statement import direct, inseparable, stopping
+from gammabar.harness.court.trial import Trial
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.oracle.signed import signed_margin
+from gammabar.papers.ramdas_pena_2015._gram import Gram, ordered
+from gammabar.papers.ramdas_pena_2015._margin import INSEPARABLE, centres, dot, gram_of, integers_of
+from gammabar.papers.ramdas_pena_2015._rp import (
+    SOURCE,
+    certifies,
+    norm_one,
+    small,
+    tells,
+    weights_of,
+)
+from gammabar.problems import KernelProblem
+
+TRIALS = (
+    Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),
+    Trial("nvn:epsilon=0.1", "degenerate:kind=opposite --kernel rbf:gamma=1"),
+    Trial("nvn:epsilon=0.03", "degenerate:kind=opposite,n=8,d=1"),
+    Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
+    Trial("nvn:epsilon=0.001", "iris:0,1", 60),
+)
+
+
+# Section 5
+
+
+def _gordan(case: Case, what: str) -> Iterator[Relation]:
+    """Exactly one: q̄ is the point of the simplex with the smallest ‖Aᵀp‖, so it tells which."""
+    gram = Gram(case)
+    second = _balanced(case)
+    least = gram.least(case.q_bar)
+    # Σ_i p_i ⟨a_i, w⟩ = 0 leaves no w with only positive scores; balls cannot see the zeros.
+    first = True if least > 0 else False if second or least <= 0 else None
+    known = first is not None and second is not None
+    yield fact(first != second if known else None, what)
+    yield fact(sum(case.q_bar) == 1 and min(case.q_bar) >= 0, "p ∈ Δ_n")
+
+
+def _balanced(case: Case) -> Trit:
+    """Whether Σ_i q̄_i y_i φ(x_i) = 0, exactly; normalising rows only rescales the weights."""
+    problem, q = case.problem.raw(), case.q_bar
+    used = np.array([i for i, v in enumerate(q) if v])
+    if isinstance(problem, KernelProblem):
+        if problem.normalised:
+            problem = KernelProblem(problem.X, problem.y, problem.kernel)
+        if not has_exact_kernel(problem):  # an RBF kernel: one point with both labels
+            X, y = problem.X[used], problem.y[used]
+            twins = len(used) == 2 and y[0] != y[1] and not abs(X[0] - X[1]).max() > 0
+            return bool(twins and q[int(used[0])] == Fraction(1, 2))
+    gram = exact_rows(problem).gram(used)[0].tolist()
+    weights = [q[int(i)] for i in used]
+    return dot(weights, [dot([int(v) for v in row], weights) for row in gram]) == 0
+
+
+def any_rows(case: Case) -> str | None:
+    """The margin is decided."""
+    return None if case.separable is not None else "separability is not known"
+
+
+def rational(case: Case) -> str | None:
+    """Euclidean space: inner products are rational numbers."""
+    return None if Gram(case).rational else "this is about points of ℝ^d"
+
+
+@direct(
+    "rp.lem6",
+    reference=f"{SOURCE}, Lemma 6 (Gordan's theorem)",
+    kind="identity",
+    claim=r"\text{Exactly one: } \exists w\ \forall i\ y_i(w^\top x_i) > 0;\quad"
+    r"\exists p\in\Delta_n\ \|XYp\|_2 = 0",
+    problems=(
+        "iris:0,1:n=30,seed=0",
+        "inseparable:n=20,d=3,seed=0",
+        "degenerate:kind=opposite",
+        "degenerate:kind=zero-row",
+        "degenerate:kind=collinear,n=1,d=2",
+        "gaussian:n=20,d=3,seed=1",
+        "planted:n=20,d=3,gamma=0.001,seed=0",
+    ),
+    assumes=(small, rational),
+    powerless="it is about the data alone",
+)
+def lem6(case: Case) -> Iterator[Relation]:
+    """Exactly one of: some w has only positive scores; some p ∈ Δ_n has Σ_i p_i y_i x_i = 0."""
+    yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖XYq̄‖ = 0")
+
+
+@direct(
+    "rp.thm2",
+    reference=f"{SOURCE}, Theorem 2",
+    kind="identity",
+    claim=r"\text{Exactly one: } \exists f\in\mathcal{F}_K\ \forall i\ "
+    r"\langle f, y_i\tilde\phi_{x_i}\rangle_K > 0 \text{ i.e. } G\alpha > 0;\quad"
+    r"\exists p\in\Delta_n\ \|p\|_G = 0",
+    problems=(
+        "gaussian:n=16,d=3,seed=0 --kernel rbf:gamma=1",
+        "degenerate:kind=opposite --kernel rbf:gamma=1",
+        "planted:n=10,d=3,gamma=0.2,seed=0 --kernel poly:degree=2,coef0=1 --normalised",
+        "worst-case:n=12",
+        "degenerate:kind=opposite,n=6,d=1",
+        "degenerate:kind=collinear,n=1,d=2",
+    ),
+    assumes=(norm_one, small, any_rows),
+    unit=True,
+    powerless="it is about the data alone",
+)
+def thm2(case: Case) -> Iterator[Relation]:
+    """Exactly one of: some f has only positive scores; some p ∈ Δ_n has ‖p‖_G = 0."""
+    yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖q̄‖_G = 0")
+
+
+@stopping(
+    "rp.nvn",
+    reference=f"{SOURCE}, Section 5, guarantee of Algorithm 5",
+    claim=r"\text{If (3) is infeasible, NVN terminates with an } \epsilon\text{-approximate"
+    r" solution to (13) in } 1/\epsilon^2 \text{ iterations}",
+    solvers=("nvn",),
+    assumes=(tells("epsilon"), norm_one, inseparable),
+    goal=lambda it, case: certifies(it, number(case.solver.epsilon), weights_of(it, "dual")),
+    unit=True,
+    note="For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the "
+    "paper is about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ "
+    "‖w_k‖²/(1 + ‖w_k‖²), hence ‖w_k‖² ≤ 1/(k+1), and ‖w_k‖ ≤ ε for the first k ≥ 1/ε² − 1.",
+)
+def nvn(case: Case) -> Any:
+    """On data that are not separable NVN finds an ε-solution within 1/ε² iterations."""
+    return 1 / Fraction(case.solver.epsilon) ** 2
+
+
+# Section 5.2
+
+
+def _sup_min(rows: list[list[Fraction]]) -> Fraction | None:
+    """−ρ² for ρ = sup_{‖w‖ = 1} min_i ⟨a_i, w⟩ by brute force, given that ρ is negative.
+
+    At a maximiser w the active rows span the space: if some unit v were orthogonal to them, and
+    hence to w, which is a multiple of a convex combination of them, then their scores at
+    cos φ w + sin φ v would be ρ cos φ > ρ. So d independent rows B have equal scores: w is ±B⁻¹1.
+    """
+    d = len(rows[0])
+    best = None
+    for chosen in combinations(rows, d):
+        matrix = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in chosen])
+        if matrix.det() == 0:
+            continue
+        solved = matrix.solve(fmpq_mat(d, 1, [1] * d))
+        w = [Fraction(int(v.p), int(v.q)) for v in (solved[i, 0] for i in range(d))]
+        for sign in (1, -1):
+            least = min(sign * dot(row, w) for row in rows)
+            value = least * abs(least) / dot(w, w)
+            best = value if best is None or value > best else best
+    return best if best is not None and best < 0 else None
+
+
+@direct(
+    "rp.thm3",
+    reference=f"{SOURCE}, Theorem 3",
+    kind="identity",
+    claim=r"\text{When the primal is infeasible, } |\rho_K| = \delta_{\max} := \sup\{\delta \mid"
+    r"\|f\|_K \le \delta \Rightarrow f \in \mathrm{conv}(Y\tilde\phi_X)\}",
+    problems=("",),
+    note="ρ_K from its definition, by brute force; δ_max as the distance of the origin to the "
+    "nearest facet of the hull, 0 where the hull is flat or the origin is on its boundary.",
+    powerless="it is about the data alone",
+)
+def thm3(case: Case) -> Iterator[Relation]:
+    """For data that are not separable |ρ_K| is the radius of the largest ball around the origin
+    inside the hull of the rows."""
+    for name, rows in INSEPARABLE.items():
+        facets = signed_margin(*integers_of(rows))
+        w = facets.witness
+        least = min(dot(row, w) for row in rows)
+        reached = least * abs(least) / dot(w, w)
+        if facets.rho_squared_hi:
+            yield fact(_sup_min(rows) == -facets.rho_squared_hi, "ρ_K² = δ_max²", where=name)
+            yield fact(
+                reached == -facets.rho_squared_hi, "the nearest facet attains it", where=name
+            )
+        else:
+            # w has no negative score, so ρ_K ≥ 0, and −δw is outside the hull for every δ > 0; and
+            # ρ_K ≤ 0, for the origin is in the hull.
+            yield fact(reached == 0, "ρ_K = 0 = δ_max", where=name)
+
+
+# Section 6
+
+
+def _square_distance(rows: list[list[Fraction]], q: list[Fraction]) -> Fraction:
+    """dist(q, W)² by trying every support: on the best one, only the equations matter."""
+    n, d = len(rows), len(rows[0])
+    best: Fraction | None = None
+    for size in range(1, n + 1):
+        for inside in combinations(range(n), size):
+            # p = q + Bᵀλ on the support, with B p = (0, …, 0, 1).
+            B = [[rows[i][j] for i in inside] for j in range(d)] + [[Fraction(1)] * size]
+            aim = [Fraction(0)] * d + [Fraction(1)]
+            missing = [a - dot(b, [q[i] for i in inside]) for a, b in zip(aim, B, strict=True)]
+            system = [[dot(a, b) for b in B] + [m] for a, m in zip(B, missing, strict=True)]
+            multipliers = _solution(system)
+            if multipliers is None:
+                continue
+            shift = [dot(multipliers, column) for column in zip(*B, strict=True)]
+            if all(q[i] + s >= 0 for i, s in zip(inside, shift, strict=True)):
+                outside = sum((q[i] ** 2 for i in range(n) if i not in inside), Fraction(0))
+                found = dot(shift, shift) + outside
+                best = found if best is None or found < best else best
+    assert best is not None, "some support of a witness is tried"
+    return best
+
+
+def _solution(system: list[list[Fraction]]) -> list[Fraction] | None:
+    """Any solution of linear equations [M | b], or None."""
+    size = len(system[0]) - 1
+    entries = [fmpq(v.numerator, v.denominator) for row in system for v in row]
+    reduced, _ = fmpq_mat(len(system), size + 1, entries).rref()
+    found = [Fraction(0)] * size
+    for row in reduced.tolist():
+        pivot = next((j for j, v in enumerate(row) if v != 0), None)
+        if pivot == size:
+            return None
+        if pivot is not None:
+            found[pivot] = Fraction(int(row[size].p), int(row[size].q))
+    return found
+
+
+@direct(
+    "rp.lem7",
+    reference=f"{SOURCE}, Lemma 7",
+    kind="identity",
+    claim=r"\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le"
+    r"\min\left\{\sqrt2, \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0"
+    r"\text{ iff } p\in W",
+    problems=("",),
+    note="For data that are not separable; otherwise W is empty.",
+    powerless="it is about the data alone",
+)
+def lem7(case: Case) -> Iterator[Relation]:
+    """For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K| (compared
+    are the squares)."""
+    for name, rows in INSEPARABLE.items():
+        margin = signed_margin(*integers_of(rows)).rho_squared_hi
+        gram = gram_of(rows)
+        for q in centres(len(rows)):
+            distance = _square_distance(rows, q)
+            length = dot(q, [dot(row, q) for row in gram])
+            yield ordered(distance, Fraction(2), "dist(q, W)² ≤ 2", where=name)
+            yield ordered(margin * distance, 2 * length, "ρ_K² dist(q, W)² ≤ 2‖q‖²_G", where=name)
+            yield fact((length == 0) == (distance == 0), "‖q‖_G = 0 ⟺ q ∈ W", where=name)

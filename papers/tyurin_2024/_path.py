@@ -1,0 +1,207 @@
+"""The perceptrons that Tyurin's gradient methods tend to as γ → ∞, and how fast they do.
+
+LR+GD tends to Batch Perceptron (Theorem 3.2) and Normalized LR+GD to Normalized Batch Perceptron
+(Section 6). A limit as such cannot be checked at finitely many γ. But the distance at any γ has a
+bound that the perceptron's own path determines and that tends to 0.
+
+*Theorem.* Let θ̂_t be the iterates of the perceptron and S_t its misclassified rows,
+g_{i,t} = |⟨a_i, θ̂_t⟩|, and σ(x) = 1/(1 + exp x). Put E_0 = E_1 = 0 and, for t ≥ 1,
+
+    ε_{i,t} = σ(γ (g_{i,t} − R E_t)),      T_t = Σ_i ε_{i,t},
+    E_{t+1} = E_t + R T_t/n                                   (LR+GD),
+    E_{t+1} = E_t + 2R min(1, T_t/(|S_t| − T_t))              (Normalized LR+GD, while T_t < |S_t|).
+
+Then ‖θ_t/γ − θ̂_t‖ ≤ E_t for every t and every γ > 0; with Normalized LR+GD for t up to the first
+where S_t is empty. If no g_{i,s} with 1 ≤ s < t is 0, then E_t → 0 as γ → ∞.
+
+*Proof.* At 0 every σ_i is ½, so θ_1/γ = θ̂_1 in both pairs. Let ‖θ_t/γ − θ̂_t‖ ≤ E_t. The score of
+row i at θ_t/γ differs from the one at θ̂_t by at most R E_t. If i is not in S_t it is at least
+g_i − R E_t, so σ_i ≤ ε_i; if i is in S_t it is at most R E_t − g_i, so 1 − σ_i ≤ ε_i, as
+σ(x) + σ(−x) = 1. In any case |σ_i − [i ∈ S_t]| ≤ ε_i. LR+GD moves θ_t/γ by (1/n) Σ_i σ_i a_i and
+Batch Perceptron by (1/n) Σ_i [i ∈ S_t] a_i: at most R T_t/n apart. For the normalised pair let
+k = |S_t|, m the mean of the rows in S_t, Σ = Σ_i σ_i ≥ k − T_t. Then
+
+    (1/Σ) Σ_i σ_i a_i − m = (1/Σ) (Σ_i (σ_i − [i ∈ S_t]) a_i + (k − Σ) m),
+
+of norm at most 2R T_t/(k − T_t), and at most 2R, being a difference of two means of the rows.
+For γ → ∞, by induction E_t → 0, hence ε_{i,t} → 0 if g_{i,t} > 0, hence E_{t+1} → 0. ∎
+
+The same argument bounds gradient and β_t: ‖∇f(θ_t) + (1/n) Σ_{i ∈ S_t} a_i‖ ≤ R T_t/n, and
+|β_t − n/k| = n |k − Σ|/(k Σ) ≤ n T_t/(k (k − T_t)).
+
+What a solver delivers is rounded. With e_t a bound on the error of its scores, ε_{i,t} is taken as
+σ(γ (g_{i,t} − R E_t) − e_t), and E_{t+1} has a bound on the rounding of one step added.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import (
+    LEVELS,
+    ROUNDOFF,
+    SAFETY,
+    TINY,
+    Number,
+    middle,
+    number,
+    total,
+    working,
+)
+from gammabar.harness.court.space import Floats
+from gammabar.harness.court.vectors import Vec
+from gammabar.harness.court.view import View
+from gammabar.papers.tyurin_2024._tyurin import Mask, combination, floats, per_sum
+
+#: Rows for which a score that doubles cannot tell from 0 is computed exactly.
+MOST = 400
+
+
+class Path:
+    """The iterates θ̂_t of (Normalized) Batch Perceptron, with S_t as it is in exact arithmetic.
+
+    θ̂_t = Σ_i c_i a_i with rational c_i: the sums are integers over a common denominator.
+
+    Attributes
+    ----------
+    t : int
+    point : Vec
+        θ̂_t.
+    wrong : array of bool
+        S_t, for t ≥ 1.
+    gaps : array
+        Lower bounds of |⟨a_i, θ̂_t⟩|.
+    lost : bool
+        Whether S_t could not be decided: then nothing is known of what follows.
+    """
+
+    def __init__(self, case: Case, normalised: bool) -> None:
+        self.case, self.space, self.normalised = case, case.space, normalised
+        n = self.space.n
+        self.t, self.lost = 0, False
+        self._counts, self._denominator = [0] * n, 1
+        self.wrong: Mask = np.ones(n, dtype=bool)
+        self.gaps: Floats = np.zeros(n)
+        self.point = Vec(self.space, np.zeros(self.space.dimension))
+
+    def advance(self) -> None:
+        """On to θ̂_{t+1}; it stays where S_t is empty."""
+        if self.lost:
+            return
+        self.t += 1
+        if self.t > 1 and not self.wrong.any():
+            return
+        n = self.space.n
+        if self.t == 1:
+            # (1/2n) of every row; normalised: the mean of S_0, which is all rows.
+            self._counts, self._denominator = [1] * n, n if self.normalised else 2 * n
+        else:
+            self._add(int(self.wrong.sum()) if self.normalised else n)
+        self._look()
+
+    def _add(self, divisor: int) -> None:
+        common = math.lcm(self._denominator, divisor)
+        factor, weight = common // self._denominator, common // divisor
+        added = zip(self._counts, self.wrong.tolist(), strict=True)
+        self._counts = [count * factor + weight * wrong for count, wrong in added]
+        self._denominator = common
+
+    def _look(self) -> None:
+        space = self.space
+        weights = floats([count / self._denominator for count in self._counts])
+        self.point = combination(space, weights, ROUNDOFF * float(weights.sum()))
+        scores = self.case.problem.scores(self.point.mid)
+        error = (space.score_error(self.point.mid) + space.radius * self.point.err) * SAFETY
+        self.wrong = scores <= 0
+        self.gaps = np.maximum(np.abs(scores) * (1 - 4 * ROUNDOFF) - error, 0.0)
+        for i in np.flatnonzero(np.abs(scores) <= error).tolist():
+            self._decide(i)
+
+    def _decide(self, i: int) -> None:
+        """Decide on which side row i is, through the exact Gram matrix."""
+        if self.space.n > MOST:
+            self.lost = True
+            return
+        with working(LEVELS[-1]):
+            gram = self.space.gram()
+            counts = enumerate(self._counts)
+            score = total(gram[i, j] * count for j, count in counts if count) / self._denominator
+            self.lost = not (score > 0 or score <= 0)
+            self.wrong[i] = not score > 0
+            self.gaps[i] = max(middle(abs(score).lower()) * (1 - 4 * ROUNDOFF), 0.0)
+
+
+class Rate:
+    """E_t along a run of (Normalized) LR+GD, rounding included.
+
+    Attributes
+    ----------
+    path : Path
+        The perceptron's iterate of the same t.
+    distance : float
+        E_t; infinite where nothing is known.
+    doubt : float
+        T_t.
+    """
+
+    normalised = False
+
+    def __init__(self, case: Case, step: float | None = None) -> None:
+        self.case, self.space = case, case.space
+        self.step = float(case.solver.step if step is None else step)
+        self.path = Path(case, self.normalised)
+        self.t, self.distance, self.doubt = -1, 0.0, 0.0
+        self._next = 0.0
+
+    def update(self, it: View) -> None:
+        """Hear the next iterate; several statements may tell it of the same one."""
+        if it.t > self.t:
+            self.hear(it.here.size(), it.score_error)
+
+    def hear(self, length: float, score_error: float) -> None:
+        """The next iterate has at most this norm, and scores with at most this error."""
+        self.t += 1
+        if self.t:
+            self.path.advance()
+        self.distance = math.inf if self.path.lost else self._next
+        if not math.isfinite(self.distance):
+            self._next = math.inf
+            return
+        radius = self.space.radius
+        rounding = radius * per_sum(self.space) + 4 * ROUNDOFF * (length / self.step + radius)
+        self._next = (self.distance + self._moved(score_error) + rounding) * (1 + 8 * ROUNDOFF)
+
+    def _moved(self, score_error: float) -> float:
+        """How much further apart the step takes the two."""
+        if self.t == 0:
+            return 0.0  # every σ_i is ½
+        path, radius = self.path, self.space.radius
+        exponents = self.step * (path.gaps - radius * self.distance) - score_error
+        # Rounding of the exponents themselves.
+        exponents -= 16 * ROUNDOFF * np.abs(exponents)
+        self.doubt = float((expit(-exponents) * SAFETY + TINY).sum()) * SAFETY
+        if not self.normalised:
+            return radius * self.doubt / self.space.n * SAFETY
+        wrong = int(path.wrong.sum())
+        if self.doubt >= wrong:
+            return math.inf if not wrong else 2 * radius
+        return 2 * radius * min(1.0, self.doubt / (wrong - self.doubt)) * SAFETY
+
+    @property
+    def tells(self) -> bool:
+        """Whether E_t says anything: it is finite, and shorter than θ̂_t."""
+        return self.distance < self.path.point.size()
+
+    def apart(self, w: Vec) -> Number:
+        """‖θ_t/γ − θ̂_t‖."""
+        return (w * (1 / number(self.step)) - self.path.point).norm()
+
+
+class NormalizedRate(Rate):
+    """The same for Normalized LR+GD."""
+
+    normalised = True

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Checks a witness: data on which a statement, as its source prints it, is false.
+
+    python papers/witness.py WITNESS.json
+
+Standard library only, and nothing of court or solvers: what is claimed is recomputed from the data
+in the file, in rational arithmetic, or in intervals with rational ends where logarithms,
+exponentials and roots occur. This module has the arithmetic; each paper says in its ``refuters.py``
+what its statements claim of the data. A statement is refuted if its relation is certain to fail.
+The words of the file about what it shows are not believed; only its data are used.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from fractions import Fraction as Q
+from importlib.util import module_from_spec, spec_from_file_location
+from math import isqrt
+from pathlib import Path
+from re import fullmatch
+from typing import Any
+
+BITS = 256  # intervals are a little wider than 2^-BITS
+
+
+class Rejected(Exception):
+    """The witness does not show what it claims to show."""
+
+
+class Interval:
+    """All numbers from lo to hi, both rational."""
+
+    def __init__(self, lo: Any, hi: Any = None) -> None:
+        self.lo, self.hi = Q(lo), Q(lo if hi is None else hi)
+
+    def __add__(self, other: Any) -> Interval:
+        other = interval(other)
+        return Interval(self.lo + other.lo, self.hi + other.hi)
+
+    def __sub__(self, other: Any) -> Interval:
+        other = interval(other)
+        return Interval(self.lo - other.hi, self.hi - other.lo)
+
+    def __mul__(self, other: Any) -> Interval:
+        other = interval(other)
+        ends = [a * b for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
+        return Interval(min(ends), max(ends))
+
+    def __truediv__(self, other: Any) -> Interval:
+        other = interval(other)
+        if other.lo <= 0 <= other.hi:
+            raise Rejected("a division by something that may be zero")
+        return self * Interval(1 / other.hi, 1 / other.lo)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Any) -> Interval:
+        return interval(other) - self
+
+    def __rtruediv__(self, other: Any) -> Interval:
+        return interval(other) / self
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.hi, -self.lo)
+
+
+def interval(value: Any) -> Interval:
+    return value if isinstance(value, Interval) else Interval(value)
+
+
+def sqrt(value: Any) -> Interval:
+    """The square root, rounded outwards."""
+    value = interval(value)
+    if value.lo < 0:
+        raise Rejected("the square root of a negative number")
+    low = Q(isqrt((value.lo.numerator << 2 * BITS) // value.lo.denominator), 1 << BITS)
+    high = Q(isqrt((value.hi.numerator << 2 * BITS) // value.hi.denominator) + 1, 1 << BITS)
+    exact = low * low == value.lo == value.hi
+    return Interval(low, low if exact else high)
+
+
+def exp(value: Any) -> Interval:
+    """The exponential, rounded outwards: a Taylor series after halving the argument."""
+    value = interval(value)
+    return Interval(_exp(value.lo).lo, _exp(value.hi).hi)
+
+
+def _exp(x: Q) -> Interval:
+    halvings = max(0, abs(x).__ceil__().bit_length() + 8)
+    x, unit = rounded(x / (1 << halvings), -1), 1 << (2 * BITS)
+    y = rounded(x + Q(1, unit), 1)  # x and y enclose the argument
+    low, high = _series(x).lo, _series(y).hi
+    for _ in range(halvings):
+        low, high = rounded(low * low, -1), rounded(high * high, 1)
+    return Interval(low, high)
+
+
+def _series(x: Q) -> Interval:
+    """exp for |x| < 1/128: fifty terms leave less than 2⁻⁵⁰⁰."""
+    term = total = Q(1)
+    for k in range(1, 60):
+        term = rounded(term * x / k, 1)
+        total += term
+    slack = Q(64, 1 << (2 * BITS))
+    return Interval(total - slack, total + slack)
+
+
+def log(value: Any) -> Interval:
+    """The natural logarithm, rounded outwards."""
+    value = interval(value)
+    if value.lo <= 0:
+        raise Rejected("the logarithm of a number that is not positive")
+    return Interval(_log(value.lo).lo, _log(value.hi).hi)
+
+
+def _log(x: Q) -> Interval:
+    """ln x = k ln 2 + 2 artanh((m − 1)/(m + 1)) with x = m 2ᵏ and m in [1, 2)."""
+    k = x.numerator.bit_length() - x.denominator.bit_length()
+    m = x / Q(2) ** k
+    if m < 1:
+        k, m = k - 1, m * 2
+    return _artanh2((m - 1) / (m + 1)) + k * _artanh2(Q(1, 3))
+
+
+def _artanh2(z: Q) -> Interval:
+    """2 artanh z for 0 ≤ z ≤ 1/3: terms fall by a factor of nine."""
+    power, total, terms = z, Q(0), 2 * BITS // 3
+    square = rounded(z * z, -1)
+    for j in range(terms):
+        total += power / (2 * j + 1)
+        power = rounded(power * square, -1)
+    # What was rounded down in each power, and the tail of the series.
+    slack = Q(terms * terms, 1 << (2 * BITS)) + 2 * Q(1, 9) ** terms
+    return Interval(2 * total, 2 * (total + slack))
+
+
+def rounded(x: Q, direction: int) -> Q:
+    """A nearby rational with a denominator of 2^(2 BITS): below, or above."""
+    scaled = x.numerator << (2 * BITS)
+    whole = scaled // x.denominator if direction < 0 else -(-scaled // x.denominator)
+    return Q(whole, 1 << (2 * BITS))
+
+
+def certainly(left: Any, relation: str, right: Any) -> bool:
+    """Whether left relation right holds whatever the intervals contain."""
+    a, b = interval(left), interval(right)
+    return {
+        "<": a.hi < b.lo,
+        ">": a.lo > b.hi,
+        "<=": a.hi <= b.lo,
+        ">=": a.lo >= b.hi,
+        "!=": a.hi < b.lo or a.lo > b.hi,
+    }[relation]
+
+
+# Reading the data of a witness.
+
+
+def rational(text: Any) -> Q:
+    if not isinstance(text, str) or not fullmatch(r"-?\d{1,500}(/[1-9]\d{0,499})?", text):
+        raise Rejected('a rational number is written as "3" or "-3/4"')
+    return Q(text)
+
+
+def vector(values: Any) -> list[Q]:
+    if not isinstance(values, list) or not 0 < len(values) <= 1000:
+        raise Rejected("a vector is a list of rational numbers in quotes")
+    return [rational(v) for v in values]
+
+
+def matrix(rows: Any) -> list[list[Q]]:
+    if not isinstance(rows, list) or not 0 < len(rows) <= 1000:
+        raise Rejected("a matrix is a list of rows")
+    found = [vector(row) for row in rows]
+    if len({len(row) for row in found}) != 1:
+        raise Rejected("rows of different lengths")
+    return found
+
+
+def whole(value: Any, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise Rejected(f"{value!r} is not a whole number from {low} to {high}")
+    return value
+
+
+def dot(u: list[Any], v: list[Any]) -> Any:
+    return sum((a * b for a, b in zip(u, v, strict=True)), Q(0))
+
+
+def demand(condition: bool, what: str) -> None:
+    if not condition:
+        raise Rejected(what)
+
+
+def one_row(data: dict[str, Any]) -> list[Q]:
+    """A single row of norm one: its maximum margin is 1, attained by the row itself."""
+    rows = matrix(data["rows"])
+    demand(len(rows) == 1 and dot(rows[0], rows[0]) == 1, "the witness is one row of norm one")
+    return rows[0]
+
+
+#: Left, relation, right: what a statement says of the data.
+Claim = tuple[Any, str, Any]
+REFUTERS: dict[str, Callable[[dict[str, Any]], Claim]] = {}
+_LOADED: set[Path] = set()
+
+
+def refuter(statement: str) -> Callable[[Callable[[dict[str, Any]], Claim]], Any]:
+    """Register what a statement claims of the data of a witness.
+
+    A witness is accepted if that is certainly false. Rows are a_i = y_i x_i.
+    """
+
+    def register(function: Callable[[dict[str, Any]], Claim]) -> Any:
+        REFUTERS[statement] = function
+        return function
+
+    return register
+
+
+def load_refuters(*folders: Path) -> None:
+    """Read the refuters of our papers, and of papers in further folders.
+
+    As files, not as parts of their packages, which would import the court.
+    """
+    ours = Path(__file__).resolve().parent
+    for path in (*sorted(ours.glob("*/refuters.py")), *(f / "refuters.py" for f in folders)):
+        if path in _LOADED or not path.is_file():
+            continue
+        name = f"gammabar_refuters_{len(_LOADED)}"
+        spec = spec_from_file_location(name, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader.exec_module(module_from_spec(spec))
+        _LOADED.add(path)
+
+
+NEGATION = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!="}
+
+
+def check(path: str, *folders: Path) -> str:
+    """What the witness in a file refutes; raises `Rejected` if it does not.
+
+    Folders are those of papers that are not in this package.
+    """
+    load_refuters(*folders)
+    try:
+        with open(path, encoding="utf-8") as file:
+            witness = json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise Rejected(f"{path} cannot be read: {error}") from None
+    if not isinstance(witness, dict) or witness.get("format") != "gammabar-witness":
+        raise Rejected("this is not a witness")
+    if witness.get("version") != 1:
+        raise Rejected("only version 1 is known")
+    statement, data = witness.get("statement"), witness.get("data")
+    if not isinstance(statement, str) or statement not in REFUTERS or not isinstance(data, dict):
+        raise Rejected(f"no claim is known for the statement {statement!r}")
+    try:
+        left, relation, right = REFUTERS[statement](data)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise Rejected(f"the data are incomplete or of the wrong shape: {error!r}") from None
+    if not certainly(left, NEGATION[relation], right):
+        raise Rejected(f"{statement} is not violated by these data")
+    return f"{statement} is false as printed: {shown(left)} {relation} {shown(right)} does not hold"
+
+
+def shown(value: Any) -> str:
+    value = interval(value)
+    if value.lo == value.hi and value.lo.denominator < 10**6:
+        return str(value.lo)
+    try:
+        return f"{float(value.lo):.12g}…"
+    except OverflowError:
+        return "a number beyond doubles"
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments:
+        print(__doc__)
+        return 2
+    for path in arguments:
+        try:
+            print(f"accepted: {check(path)}")
+        except Rejected as reason:
+            print(f"rejected: {path}: {reason}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    # Refuters ask for this module by its name, in a clone as in an installation.
+    above = Path(__file__).resolve().parent.parent
+    sys.path.insert(0, str(above if (above / "gammabar").is_dir() else above.parent))
+    from gammabar.papers.witness import main as named
+
+    sys.exit(named(sys.argv[1:]))

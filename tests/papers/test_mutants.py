@@ -1,0 +1,194 @@
+"""The mutants are what they say: right but for one line, and not right."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gammabar.harness.library import load_statements, loops, mutants
+from gammabar.problems import Problem, from_arrays, load
+from gammabar.solvers.base import Iterate
+from gammabar.solvers.registry import SOLVERS, solver
+from gammabar.solvers.snkpvn import SNKPVN
+
+LOOPS, MUTANTS = loops(), mutants()
+
+STEPS = 30
+FAMILIES = ("jst", "tyurin", "rp", "lec")
+X = [[1, 2], [2, -1], [-3, 1], [1, 1], [2, 2], [-1, 3]]
+
+#: Separable and not.
+ORDINARY = {
+    "planted": load("planted:n=20,d=3,gamma=0.1,seed=1"),
+    "inseparable": load("inseparable:n=12,d=3,seed=0"),
+    "loss-spike": load("loss-spike"),
+    "worst-case": load("worst-case:n=20"),
+    "alternating": from_arrays([[i, 1] for i in range(1, 7)], [1, -1, -1, -1, 1, 1]),
+    "whole": from_arrays(X, [1, 1, -1, 1, 1, -1]),
+}
+#: The mean of the rows has a score of 0 with one of them.
+TIED = from_arrays([[1, 0], [1, -1]], [1, -1])
+OTHERS = {
+    "kernel": from_arrays(X, [1, 1, -1, 1, -1, -1], kernel="rbf:gamma=0.3"),
+    "multiclass": from_arrays(X, [0, 1, 2, 1, 0, 2], multiclass=True),
+}
+
+Observed = list[dict[str, Any]]
+
+
+def twin(wrong: Any) -> Any:
+    """The right solver with the same hyper-parameters."""
+    right = solver(wrong.card.name)
+    return right(**{option.name: getattr(wrong, option.name) for option in fields(right)})
+
+
+def run(method: Any, problem: Problem, steps: int = STEPS) -> Observed:
+    """All that a solver tells about a problem."""
+    if method.card.name == "kernel-ridge":
+        A = problem.X
+        targets = np.arange(len(A)) % 3 - 1.0
+        f = method.objective(A, targets)
+        w, alpha = method.primal(A, targets).w, method.dual(A, targets).alpha
+        return [{"w": w, "alpha": alpha, "A": f.A, "b": f.b}]
+    iterates = method.iterates(problem, np.random.default_rng(1))
+    return [told(it) for it in islice(iterates, steps)]
+
+
+def told(it: Iterate) -> dict[str, Any]:
+    """Every field of an iterate that is a number, a text or an array."""
+    all_fields = {name.name: getattr(it, name.name) for name in fields(it)}
+    soft = vars(it.soft) if it.soft is not None else {}
+    everything = all_fields | {f"soft.{k}": v for k, v in soft.items()}
+    everything |= {f"extra.{k}": v for k, v in it.extra.items()}
+    return {
+        name: value
+        for name, value in everything.items()
+        if value is None or isinstance(value, int | float | str | np.ndarray | np.number)
+    }
+
+
+def same(one: Observed, other: Observed, slack: float = 0.0) -> bool:
+    """Whether two runs tell the same, up to a slack that is relative to the largest number."""
+    return len(one) == len(other) and all(
+        a.keys() == b.keys() and all(equal(a[name], b[name], slack) for name in a)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def equal(a: Any, b: Any, slack: float) -> bool:
+    if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+        return a is b or (isinstance(a, str) and a == b)
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if a.shape != b.shape:
+        return False
+    size = max(np.max(np.abs(a), initial=0.0), np.max(np.abs(b), initial=0.0))
+    if not np.isfinite(size):
+        return bool(np.array_equal(a, b))
+    return bool((np.abs(a - b) <= slack * size).all())
+
+
+def fitting(method: Any, problems: dict[str, Problem]) -> Iterator[Problem]:
+    """The problems that the solver runs on, in the unit ball if it asks for that."""
+    for name, problem in problems.items():
+        geometry = name if name in OTHERS else "dense"
+        if geometry in method.card.geometries or method.card.name == "kernel-ridge":
+            yield problem.unit() if method.card.unit_ball else problem
+
+
+#: Where a mutant that is the right solver on ordinary problems is not: options, and a problem.
+WITNESSES: dict[str, tuple[dict[str, Any], Problem]] = {
+    "batch-perceptron-cotter/radius-forgotten": ({}, ORDINARY["loss-spike"]),
+    "nkp/carried-scores-trusted": ({}, ORDINARY["planted"].unit()),
+    "snkp/exits-at-zero": ({}, TIED),
+    "snkpvn/centre-forgotten": ({"q": (0.6, 0.4)}, TIED),
+}
+
+
+def test_the_registry_is_sane() -> None:
+    assert len(MUTANTS) >= 60
+    for name, mutant in MUTANTS.items():
+        assert mutant.name == name
+        assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", name)
+        assert mutant.family in FAMILIES
+        assert name.startswith(f"{mutant.solver}/")
+        assert mutant.wrong.endswith(".")
+        assert ": " in mutant.wrong
+
+
+def test_every_solver_has_two_that_go_wrong_on_ordinary_data() -> None:
+    ordinary = Counter(m.solver for m in MUTANTS.values() if m.equivalent is None)
+    assert set(ordinary) == set(SOLVERS)
+    assert min(ordinary.values()) >= 2
+
+
+def test_families_are_those_of_the_statements() -> None:
+    statements = load_statements().values()
+    for mutant in MUTANTS.values():
+        sources = {s.source for s in statements if mutant.solver in s.solvers}
+        assert mutant.family in sources or sources == {"gb"}  # of its source, or only ours
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_a_solver(name: str) -> None:
+    mutant = MUTANTS[name]
+    wrong = mutant.make()
+    assert isinstance(wrong, solver(mutant.solver))
+    assert type(wrong) is not solver(mutant.solver)
+    assert type(wrong).__doc__ != solver(mutant.solver).__doc__
+    copy = pickle.loads(pickle.dumps(mutant))  # for runs in several processes
+    assert copy.make() == wrong
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_runs(name: str) -> None:
+    """In every geometry of the solver; iterates are numbered from 0, and finite."""
+    wrong = MUTANTS[name].make()
+    for problem in fitting(wrong, ORDINARY | OTHERS):
+        for t, it in enumerate(run(wrong, problem, 5)):
+            assert it.get("t", 0) == t
+            assert np.isfinite(it["w"]).all()
+
+
+@pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent is None])
+def test_a_mutant_is_not_the_solver(name: str) -> None:
+    """And not by rounding errors: float32 is the smallest difference there is."""
+    wrong = MUTANTS[name].make()
+    right = twin(wrong)
+    assert any(not same(run(wrong, p), run(right, p), 1e-9) for p in fitting(wrong, ORDINARY))
+
+
+@pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent])
+def test_an_equivalent_mutant_is_the_solver_on_ordinary_problems(name: str) -> None:
+    wrong = MUTANTS[name].make()
+    for problem in fitting(wrong, ORDINARY):
+        assert same(run(wrong, problem), run(twin(wrong), problem), 1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent])
+def test_an_equivalent_mutant_is_not_the_solver_everywhere(name: str) -> None:
+    options, problem = WITNESSES[name]
+    wrong = type(MUTANTS[name].make())(**options)
+    assert not same(run(wrong, problem), run(twin(wrong), problem))
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=repr)
+def test_a_loop_without_a_mutation_is_the_solver(loop: Any) -> None:
+    """To the last bit, in every geometry."""
+    for problem in fitting(loop, ORDINARY | OTHERS | {"tied": TIED}):
+        assert same(run(loop, problem), run(twin(loop), problem))
+
+
+def test_runs_can_be_told_apart() -> None:
+    one = run(SNKPVN(), TIED)
+    assert same(one, one)
+    assert not same(one, one[:-1])
+    assert not same(one, [*one[:-1], one[-1] | {"w": one[-1]["w"] + 1e-15}])
+    assert not same(one, [*one[:-1], one[-1] | {"extra.halt": "elsewhere"}])

@@ -1,0 +1,371 @@
+"""The statements of Ramdas and Peña: registered, decided, with their witnesses and constants."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.numbers import LEVELS, middle, number, working
+from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.court.view import View
+from gammabar.harness.library import witness
+from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.oracle.signed import signed_margin
+from gammabar.papers.gammabar import rp_smooth_steps, rp_steps
+from gammabar.papers.ramdas_pena_2015 import _gram as _rp_gram
+from gammabar.papers.ramdas_pena_2015 import _margin as _rp_margin
+from gammabar.papers.ramdas_pena_2015 import _rp
+from gammabar.papers.ramdas_pena_2015 import appendix as rp_appendix
+from gammabar.papers.ramdas_pena_2015 import iterated as rp_iterated
+from gammabar.papers.ramdas_pena_2015 import perceptron as rp_perceptron
+from gammabar.papers.ramdas_pena_2015 import primal_dual as rp_primal_dual
+from gammabar.papers.ramdas_pena_2015 import smooth as rp_smooth
+from gammabar.papers.ramdas_pena_2015 import vonneumann as rp_vonneumann
+from gammabar.papers.ramdas_pena_2015 import winnow as rp_winnow
+from gammabar.problems import DenseProblem, ProblemError, from_arrays
+from gammabar.solvers import Iterate
+from gammabar.solvers.ramdas_pena import NVN, SNKP
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+from gammabar.solvers.winnow import Winnow
+
+MODULES = (
+    rp_perceptron,
+    rp_winnow,
+    rp_smooth,
+    rp_vonneumann,
+    rp_primal_dual,
+    rp_iterated,
+    rp_appendix,
+    rp_steps,
+    rp_smooth_steps,
+)
+NAMES = {module.__name__ for module in MODULES}
+MINE = {s.id: s for s in STATEMENTS.values() if s.body.__module__ in NAMES}
+TRIALS = tuple(dict.fromkeys(t for module in MODULES for t in getattr(module, "TRIALS", ())))
+PRINTED = (
+    "eq1",
+    "perceptron",
+    "normalized",
+    "sec2.2.ball",
+    "sec2.2.order",
+    "sec2.2.example",
+    "winnow",
+    "eq7",
+    "lem1",
+    "lem2",
+    "lem3",
+    "nkp",
+    "lem4",
+    "lem5",
+    "thm1",
+    "lem6",
+    "thm2",
+    "nvn",
+    "thm3",
+    "lem7",
+    "lem8",
+    "lem9",
+    "thm4.1",
+    "thm4.2",
+    "eq16",
+    "eq17",
+)
+FALSE = {
+    f"rp.{i}" for i in ("eq1", "sec2.2.ball", "winnow", "lem9", "thm4.1", "thm4.2", "eq16", "eq17")
+}
+OURS = {
+    "gb.snkp.any",
+    "gb.snkp.any.exit",
+    "gb.rp.simplex",
+    "rp.lem8.separator",
+    "rp.lem9.chain",
+    "rp.lem9.solution",
+}
+STEPS = {
+    f"gb.rp.{name}.step"
+    for name in ("normalized-perceptron", "winnow", "nkp", "snkp", "nvn", "snkpvn", "isnkpvn")
+}
+
+
+# What is registered ------------------------------------------------------------------------------
+
+
+def test_every_statement_of_the_list_is_registered() -> None:
+    printed = {f"rp.{i}" for i in PRINTED}
+    assert printed | {f"{i}.fixed" for i in FALSE} | OURS | STEPS == set(MINE)
+    assert {s.id for s in MINE.values() if s.status == "refuted"} == FALSE
+
+
+@pytest.mark.parametrize("statement", MINE.values(), ids=lambda s: s.id)
+def test_entries_are_complete(statement: Statement) -> None:
+    assert statement.words.endswith((".", ".)"))
+    assert statement.claim
+    if statement.status == "refuted":
+        assert statement.fixed_by in MINE
+        assert witness(statement.id)
+        assert statement.problems
+        assert statement.note
+    if statement.way == "direct":
+        assert statement.problems
+        assert statement.powerless
+    if statement.id.endswith(".fixed"):
+        assert MINE[statement.id.removesuffix(".fixed")].fixed_by == statement.id
+
+
+# The plan ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def planned() -> dict[str, dict[str, Verdict]]:
+    """Statement → problem → verdict, for all trials."""
+    found: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    for trial in TRIALS:
+        problem, solver = open_problem(trial.problem), open_solver(trial.solver)
+        for unit in (False, True):
+            about = [s for s in MINE.values() if solver_name(trial.solver) in s.solvers]
+            about = [s for s in about if s.unit is unit]
+            case = Case(problem, solver, unit=unit, name=trial.problem, seed=trial.seed)
+            for verdict in hear(case, about, trial.iterations):
+                found[verdict.statement][f"{trial.solver} | {trial.problem}"] = verdict
+    return found
+
+
+@pytest.mark.parametrize("identifier", [i for i, s in MINE.items() if s.solvers])
+def test_trials_decide_every_statement_about_a_solver(identifier: str, planned) -> None:
+    verdicts = {name: v.verdict for name, v in planned[identifier].items()}
+    allowed = {"holds", "inapplicable"} | ({"refuted"} & {MINE[identifier].status})
+    assert set(verdicts.values()) <= allowed
+    assert "holds" in verdicts.values()
+    if identifier not in ("gb.snkp.any.exit", "rp.thm4.1", "rp.thm4.2"):
+        assert sum(v in ("holds", "refuted") for v in verdicts.values()) >= 3
+
+
+@pytest.mark.parametrize(
+    ("identifier", "text"),
+    [(s.id, text) for s in MINE.values() for text in s.problems],
+)
+def test_where_a_statement_is_examined_besides(identifier: str, text: str) -> None:
+    statement = MINE[identifier]
+    problem = open_problem(text) if text else None
+    if statement.way == "direct":
+        verdict = examine(statement, Case(problem, unit=statement.unit, name=text))
+    else:
+        solver = open_solver(statement.solvers[0])
+        (verdict,) = hear(Case(problem, solver, unit=statement.unit), [statement], 200)
+    assert verdict.verdict == statement.status, verdict
+
+
+def test_claims_about_rows_of_norm_one_are_not_made_of_others() -> None:
+    case = Case(open_problem("planted:n=20,d=3,gamma=0.2"), SNKP(), unit=True)
+    about = [s for s in MINE.values() if "snkp" in s.solvers]
+    for verdict in hear(case, about, 10):
+        silent = verdict.statement.startswith("rp.") or verdict.statement == "gb.snkp.any.exit"
+        assert (verdict.verdict == "inapplicable") >= silent
+
+
+# Witnesses, by hand ------------------------------------------------------------------------------
+
+
+def hears(identifier: str, problem, solver, iterations: int = 20) -> Verdict:
+    statement = MINE[identifier]
+    (verdict,) = hear(Case(problem, solver, unit=statement.unit), [statement], iterations)
+    return verdict
+
+
+def test_winnow_needs_log_d() -> None:
+    row = DenseProblem(np.array([[1, -3]]), np.array([1]))
+    assert hears("rp.winnow", row, Winnow()).verdict == "refuted"
+    fixed = hears("rp.winnow.fixed", row, Winnow())
+    assert fixed.verdict == "holds"
+    assert float(fixed.right.strip("[").split()[0]) == pytest.approx(36 * math.log(2))
+    # The constant one would be too small for log d as well.
+    (start,) = islice(Winnow().iterates(DenseProblem(np.array([[1, -1]]), np.array([1]))), 1)
+    assert start.smallest == 0
+    assert math.log(2) < 1
+
+
+def test_the_last_display_of_lemma_9_divides_by_a_negative_number() -> None:
+    pair = from_arrays([[1], [1]], [1, -1])
+    q = (0.75, 0.25)
+    (start,) = islice(SNKPVN(0.01, q).iterates(pair), 1)
+    assert sorted(start.extra["p"].tolist()) == [0.375, 0.625]
+    verdict = hears("rp.lem9", pair, SNKPVN(0.01, q))
+    assert verdict.verdict == "refuted"
+    assert verdict.worst_t == 0
+    assert float(verdict.left.strip("[").split()[0]) == 0.25
+    assert float(verdict.right.strip("[").split()[0]) == pytest.approx(-math.sqrt(2))
+    assert hears("rp.lem9.fixed", pair, SNKPVN(0.01, q)).verdict == "holds"
+
+
+def test_theorem_4_counts_loops_from_zero_and_forgets_witnesses() -> None:
+    one = from_arrays([[2.0]], [1])
+    assert hears("rp.thm4.1", one, ISNKPVN()).verdict == "refuted"
+    assert hears("rp.thm4.1.fixed", one, ISNKPVN()).verdict == "holds"
+    pair = from_arrays([[1, 2], [1, 2]], [1, -1])
+    verdict = hears("rp.thm4.2", pair, ISNKPVN())
+    assert verdict.verdict == "refuted"
+    assert "can end" in verdict.what
+    third = from_arrays([[1], [1], [1]], [1, 1, -1])
+    # log 2/log 4 = ½ loops, but there is one.
+    assert "loops" in hears("rp.thm4.2", third, ISNKPVN(4.0, 0.5)).what
+    assert hears("rp.thm4.2.fixed", third, ISNKPVN(4.0, 0.5)).verdict == "holds"
+
+
+def test_gradients_at_a_corner_are_not_perpendicular() -> None:
+    # G = I, α = (0, 1), q = (1, 0), μ = 4.
+    half, one, zero = Fraction(1, 2), Fraction(1), Fraction(0)
+    p = rp_appendix._projected([one, zero], [zero, one], Fraction(4))
+    assert p == [1, 0]
+    assert rp_appendix._projected([half, half], [zero, one], one) == [1, 0]
+    values = {value for value, _ in rp_appendix._euclidean_conditions()}
+    assert min(values) == 0
+    assert 1 in values
+
+
+# Constants, by hand ------------------------------------------------------------------------------
+
+
+def bound(identifier: str, text: str, solver=None) -> float:
+    case = Case(open_problem(text), solver, unit=MINE[identifier].unit)
+    assert MINE[identifier].inapplicable(case) is None
+    with working(LEVELS[1]):
+        return middle(number(MINE[identifier].body(case)))
+
+
+def test_printed_bounds() -> None:
+    simplex = "degenerate:kind=simplex,n=16,d=16"  # ρ = 1/4
+    assert bound("rp.perceptron", simplex) == 16
+    assert bound("rp.normalized", simplex) == 16
+    assert bound("rp.nkp", simplex) == 16
+    assert bound("rp.thm1", simplex) == pytest.approx(8 * math.sqrt(2 * math.log(16)))
+    separator = bound("rp.lem8.separator", simplex, SNKPVN(0.1))
+    assert separator == pytest.approx(8 * math.sqrt(32))
+    pair = "degenerate:kind=opposite,n=4,d=1"  # rows 1, 1, 1, −1: ρ = −1 and ‖q‖ = ½
+    assert bound("rp.nvn", pair, NVN(0.125)) == 64
+    assert bound("rp.lem9.solution", pair, SNKPVN(0.25)) == pytest.approx(4 * math.sqrt(8))
+    assert bound("gb.snkp.any.exit", pair, SNKP(0.5)) == pytest.approx(
+        4 * math.sqrt(2 * math.log(4))
+    )
+    winnow = "degenerate:kind=collinear,n=1,d=2,seed=25"  # the row (3, −4): ρ₁ = 3/4
+    assert bound("rp.winnow", winnow, Winnow()) == 0
+    assert bound("rp.winnow.fixed", winnow, Winnow()) == pytest.approx(64 / 9 * math.log(2))
+    assert bound("rp.winnow.fixed", winnow, Winnow(0.5)) == pytest.approx(4 * math.log(2))
+
+
+def test_temperatures() -> None:
+    mu, centred = Fraction(2), Fraction(2 * 7)
+    case = Case(open_problem("worst-case:n=7"))
+    with working(LEVELS[1]):
+        for k in range(6):
+            assert middle(rp_smooth.temperature(k)) == pytest.approx(float(mu))
+            assert middle(rp_primal_dual.temperature(case, k)) == pytest.approx(float(centred))
+            theta = Fraction(2, k + 3)
+            mu, centred = (1 - theta) * mu, (1 - theta) * centred
+
+
+def test_loops() -> None:
+    solver = ISNKPVN(4.0, 0.01)
+    case = Case(open_problem("worst-case:n=7"), solver, unit=True)
+    with working(LEVELS[1]):
+        assert middle(rp_iterated._loops(case, Fraction(1, 64))) == pytest.approx(3)
+
+
+# What the statements are made of -----------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.integers(-20, 20), min_size=1, max_size=6), st.integers(1, 30), st.integers(0, 5)
+)
+def test_smoothed_maximum_is_enclosed(scores, scale, seed) -> None:
+    """max_p −⟨s, p⟩ − (μ/2)‖p − q‖², against the exact projection."""
+    rng = np.random.default_rng(seed)
+    parts = rng.integers(0, 5, len(scores)) + np.eye(len(scores), dtype=int)[0]
+    q = [Fraction(int(v), int(parts.sum())) for v in parts]
+    s, mu = [Fraction(v, 7) for v in scores], Fraction(scale, 11)
+    p = rp_appendix._projected(q, s, mu)
+    exact = -sum((a * b for a, b in zip(s, p, strict=True)), Fraction(0))
+    exact -= mu / 2 * sum(((a - b) ** 2 for a, b in zip(p, q, strict=True)), Fraction(0))
+    with working(LEVELS[1]):
+        found = _rp.prox_value([number(v) for v in s], [number(v) for v in q], number(mu))
+        assert found.contains(number(exact)) or found.overlaps(number(exact))
+        assert found.rad() < 1e-25
+    near = _rp.nearest(np.array([float(a - b / mu) for a, b in zip(q, s, strict=True)]))
+    assert near == pytest.approx([float(v) for v in p], abs=1e-12)
+
+
+def test_entropy_loss_is_the_supremum() -> None:
+    problem = from_arrays([[3, 4], [4, 3], [-5, 0]], [1, -1, 1])
+    case = Case(problem, unit=True)
+    w = np.array([0.3, -0.2])
+    with working(LEVELS[1]):
+        it = View(Iterate(0, w), case, level=1)
+        loss = middle(_rp.entropy_loss(it, number(Fraction(1, 3))))
+        hard = middle(_rp.hard_loss(it))
+    scores = case.problem.scores(w)
+    assert hard == pytest.approx(-scores.min() + w @ w / 2)
+    for p in np.random.default_rng(0).dirichlet(np.ones(3), 200):
+        d = float((p * np.log(p)).sum()) + math.log(3)
+        assert -scores @ p - d / 3 + w @ w / 2 <= loss + 1e-12
+    best = np.exp(-3 * scores) / np.exp(-3 * scores).sum()
+    d = float((best * np.log(best)).sum()) + math.log(3)
+    assert -scores @ best - d / 3 + w @ w / 2 == pytest.approx(loss)
+
+
+def test_distance_to_the_witnesses_is_bounded_from_below() -> None:
+    for name, rows in _rp_margin.INSEPARABLE.items():
+        integers, _ = _rp_margin.integers_of(rows)
+        case = Case(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)), unit=True)
+        for q in _rp_margin.centres(len(rows)):
+            exact = rp_vonneumann._square_distance(rows, q) / 2
+            with working(LEVELS[1]):
+                found = case.history(_rp.Witnesses).half_square(np.array([float(v) for v in q]))
+            assert middle(found) <= float(exact) + 1e-15, name
+            assert middle(found) == pytest.approx(float(exact), abs=1e-6), name
+
+
+def test_signed_margins_of_normalised_rows() -> None:
+    plain = from_arrays([[2, 0], [0, 3], [4, 0], [0, 5]], [1, 1, -1, -1])
+    low, high, error = _rp_margin.signed_normalised(plain)
+    assert (low, high, error) == (Fraction(1, 2), Fraction(1, 2), 0)
+    rounded = from_arrays([[1, 1], [2, -2], [3, 3], [7, -7]], [1, 1, -1, -1])
+    low, high, error = _rp_margin.signed_normalised(rounded)
+    assert math.sqrt(low) - float(error) <= math.sqrt(0.5) <= math.sqrt(high) + float(error)
+    assert 0 < error < 1e-15
+    assert _rp_margin.signed_normalised(from_arrays([[1, 0], [2, 0]], [1, -1])) == (0, 0, 0)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=30)
+def test_brute_force_and_facets_agree(seed) -> None:
+    """Theorem 3 on random rational rows of norm one."""
+    rng = np.random.default_rng(seed)
+    triples = [(3, 4), (4, 3), (5, 12), (12, 5), (8, 15), (15, 8), (1, 0), (0, 1)]
+    chosen = rng.integers(0, len(triples), int(rng.integers(3, 7)))
+    rows = [tuple(int(v) for v in np.array(triples[i]) * rng.choice([-1, 1], 2)) for i in chosen]
+    made = _rp_margin._normalised(*rows)
+    try:
+        square = signed_margin(*_rp_margin.integers_of(made)).rho_squared_hi
+    except ProblemError:  # separable
+        return
+    if square:
+        assert rp_vonneumann._sup_min(made) == -square
+
+
+def test_rational_and_ball_gram_matrices_agree() -> None:
+    text = "degenerate:kind=square,n=5,d=3"
+    exact = Case(open_problem(text), unit=True)
+    balls = Case(open_problem(f"{text} --kernel linear --normalised"), unit=True)
+    with working(LEVELS[1]):
+        for alpha in _rp_gram.samples(exact):
+            one, other = _rp_gram.Gram(exact).loss(alpha), _rp_gram.Gram(balls).loss(alpha)
+            assert other.overlaps(number(one))

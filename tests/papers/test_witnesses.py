@@ -1,0 +1,164 @@
+"""Statements that are false as printed have a witness, which a program of its own accepts."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from flint import arb, ctx, fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gammabar.papers.witness as check_witness
+from gammabar.harness.library import load_statements, witnesses
+from gammabar.papers.witness import Rejected, check
+
+ROOT = Path(__file__).resolve().parents[2]
+REFUTED = {s.id: s for s in load_statements().values() if s.status == "refuted"}
+WITNESSES = witnesses()
+FILES = sorted((ROOT / "papers").glob("*/witnesses/*.json"))
+
+
+def altered(tmp_path: Path, statement: str, **data: object) -> str:
+    """A witness with other data."""
+    witness = json.loads(WITNESSES[statement].read_text(encoding="utf-8"))
+    witness["data"] |= data
+    path = tmp_path / "witness.json"
+    path.write_text(json.dumps(witness))
+    return str(path)
+
+
+@pytest.mark.parametrize("statement", sorted(REFUTED))
+def test_every_refuted_statement_has_a_witness_that_is_accepted(statement: str):
+    entry = REFUTED[statement]
+    assert statement in check(str(WITNESSES[statement]))
+    assert entry.fixed_by in load_statements()
+    assert load_statements()[entry.fixed_by].status == "holds"
+
+
+def test_every_witness_belongs_to_a_statement():
+    assert {path.stem for path in FILES} == set(REFUTED)
+    for path in FILES:
+        witness = json.loads(path.read_text(encoding="utf-8"))
+        assert witness["statement"] == path.stem
+        assert witness["claim"] == REFUTED[path.stem].claim
+
+
+def test_the_checker_needs_nothing_but_python(tmp_path: Path):
+    """Isolated, without site-packages, from another folder."""
+    script = ROOT / "papers" / "witness.py"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(script), *map(str, FILES)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("accepted: ") == len(FILES)
+
+
+def test_the_checker_imports_nothing_of_court_or_solvers(tmp_path: Path):
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        f"from gammabar.papers.witness import main\nmain({[str(p) for p in FILES]!r})\n"
+        "ours = {m for m in sys.modules if m.startswith('gammabar')}\n"
+        "print(sorted(m for m in ours if not m.startswith('gammabar_refuters')))\n"
+        "print([m for m in sys.modules if m.partition('.')[0] not in sys.stdlib_module_names"
+        " and not m.startswith('gammabar')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *_, ours, others = done.stdout.splitlines()
+    assert ours == "['gammabar', 'gammabar.papers', 'gammabar.papers.witness']"
+    assert set(ast.literal_eval(others)) <= {"__main__"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "data"),
+    [
+        ("jst.lemC.12.sum", {"copies": 2}),
+        ("jst.eqB.11", {"t": 0}),
+        ("jst.eqB.6", {"q": ["1/2", "1/2"]}),
+        ("jst.eqB.6", {"q": ["2", "-1"]}),
+        ("jst.thm4.1", {"epsilon": "3/2"}),
+        ("jst.sec2.argmax", {"w": ["1"]}),
+        ("jst.sec2.argmax", {"w": ["-1/2"]}),
+        ("jst.prop3.7", {"rows": [["1"], ["1"]]}),
+        ("jst.thm5.1", {"rows": [["2"]]}),
+        ("lec.thm1", {"T": 60}),
+        ("lec.thm1", {"diagonal": ["2", "1"]}),
+        ("lec.thm10", {"K": [["1", "0"], ["0", "1"]]}),
+        ("lec.ridge", {"features": [["1"]]}),
+        ("lec.ridge", {"lambda": "0"}),
+        ("lec.lem7.line4", {"gamma": "3/5"}),
+        ("lec.lem7.line4", {"y": ["1", "-1", "-1"]}),
+        ("rp.eq1", {"x": ["1", "1"]}),
+        ("rp.winnow", {"rows": [["3", "-1"]]}),
+        ("rp.winnow", {"rows": [["-3", "-1"]]}),
+        ("rp.lem9", {"q": ["1/2", "1/2"]}),
+        ("rp.eq16", {"p": ["1/2", "1/2"]}),
+        ("rp.eq17", {"centre": ["1/2", "1/2"], "p": ["1/2", "1/2"]}),
+        ("rp.thm4.1", {"gamma": "1"}),
+        ("rp.thm4.2", {"rows": [["1"], ["1"]]}),
+        ("tyurin.thm4.1", {"theta_1": ["-9", "0"]}),
+        ("tyurin.sec6.limits", {"rows": [["1", "0"], ["-1", "0"]]}),
+        ("tyurin.sec6.limits", {"rows": [["1", "0"], ["1", "0"]]}),
+    ],
+)
+def test_data_that_refute_nothing_are_rejected(tmp_path: Path, statement: str, data: dict):
+    with pytest.raises(Rejected):
+        check(altered(tmp_path, statement, **data))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "{}", '{"format": "gammabar-witness"}', "1" * 9999]
+)
+def test_files_that_are_no_witnesses(tmp_path: Path, text: str):
+    path = tmp_path / "w.json"
+    path.write_text(text)
+    with pytest.raises(Rejected):
+        check(str(path))
+
+
+@pytest.mark.parametrize("bad", [None, 7, "x", [], [[]], ["1/0"], [["nan"]], {"a": 1}])
+@pytest.mark.parametrize("statement", sorted(REFUTED))
+def test_corrupted_data_are_rejected(tmp_path: Path, statement: str, bad: object):
+    witness = json.loads(WITNESSES[statement].read_text(encoding="utf-8"))
+    for key in witness["data"]:
+        try:
+            check(altered(tmp_path, statement, **{key: bad}))
+        except Rejected:
+            continue
+        assert (key, bad) == ("t", 7), statement  # another t that will do as well
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**6))
+def test_intervals_contain_the_truth(x: Fraction):
+    ctx.prec = 700
+    try:
+        exact = arb(fmpq(x.numerator, x.denominator))
+        small = x / 10**5
+        pairs = [
+            (check_witness.log(x), exact.log()),
+            (check_witness.sqrt(x), exact.sqrt()),
+            (check_witness.exp(small), (exact / 10**5).exp()),
+            (check_witness.exp(-small), (-exact / 10**5).exp()),
+        ]
+        for found, truth in pairs:
+            low, high = (arb(fmpq(v.numerator, v.denominator)) for v in (found.lo, found.hi))
+            assert low <= truth or low.overlaps(truth)
+            assert truth <= high or high.overlaps(truth)
+            assert found.hi - found.lo <= Fraction(1, 2**200) * (1 + abs(found.hi))
+    finally:
+        ctx.prec = 53
