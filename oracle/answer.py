@@ -76,7 +76,7 @@ def _tabulated(problem: KernelProblem) -> KernelProblem:
 
 def candidate_for(problem: Problem, method: str) -> Candidate:
     """An untrusted candidate by the method asked for, or by CVXPY where doubles fail the other."""
-    from gammabar.oracle.rational import tame
+    from gammabar.oracle.scale import tame
 
     tamed, _ = tame(problem)
     if method == "exact":

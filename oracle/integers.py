@@ -1,4 +1,8 @@
-"""Data as integers times a power of two, and exact products and norms of them."""
+"""Data as integers times a power of two, and exact products and norms of them.
+
+Integers of 64 bits are used only where a bound on their size, computed in Python's integers, shows
+that no negation, sum or product leaves their range; doubles only where every sum stays below 2⁵³.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,20 @@ from gammabar.problems._points import Points
 
 #: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
 ROUNDOFF, SAFETY = 2.0**-53, 1.02
+#: Columns up to which the slack of `Points.longest` (10⁻⁹) covers the rounding of sums of squares.
+MANY = 1 << 22
 
 
 def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
     """Rows of X as integers times a power of two: (integers, exponent).
 
-    The integers are int64 where they fit and Python's otherwise.
+    The integers are int64 where all of them lie strictly between −2⁶³ and 2⁶³, so that their signs
+    may be changed, and Python's otherwise.
     """
     dense = X[rows]
     dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense)
     if dense.dtype.kind in "bui":
-        if dense.dtype == np.uint64:
-            return dense.astype(object), 0
-        return dense.astype(np.int64), 0
+        return dense.astype(np.int64 if largest(dense) < 2**63 else object), 0
     mantissa, exponent = np.frexp(dense.astype(np.float64))
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     nonzero = whole != 0
@@ -43,6 +48,26 @@ def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
     return np.array(wide, dtype=object).reshape(whole.shape), smallest
 
 
+def signed_rows(X: Any, y: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+    """Rows y_i x_i, as `integer_rows`."""
+    integers, exponent = integer_rows(X, rows)
+    return integers * np.asarray(y, dtype=np.int64)[rows][:, None], exponent
+
+
+def largest(array: NDArray[Any]) -> int:
+    """The largest absolute value of integers of any type, as Python's integer."""
+    if not array.size:
+        return 0
+    return max(-int(array.min()), int(array.max()))
+
+
+def exponent_of(X: Any) -> int:
+    """e with 2ᵉ⁻¹ ≤ max |x| < 2ᵉ, up to rounding, for a dense or sparse matrix; 0 for zero."""
+    values = X.data if hasattr(X, "toarray") else X
+    top = max(-float(values.min()), float(values.max())) if values.size else 0.0
+    return int(np.frexp(top)[1])
+
+
 def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
     """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
     return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
@@ -50,20 +75,19 @@ def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
 
 def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
     """left @ right.T over the integers; through BLAS where doubles hold every partial sum."""
-    if left.dtype != object and right.dtype != object:
-        largest = float(np.abs(left).max(initial=0)) * float(np.abs(right).max(initial=0))
-        if largest * left.shape[1] < 2.0**53:
-            exact = left.astype(np.float64) @ right.astype(np.float64).T
-            return to_fmpz_mat(exact.astype(np.int64))
+    if largest(left) * largest(right) * left.shape[1] < 2**53:
+        exact = left.astype(np.float64) @ right.astype(np.float64).T
+        return to_fmpz_mat(exact.astype(np.int64))
     return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
 
 
 def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
     """Squared row norms divided by 4ᵏ in doubles, k, and a relative error bound for them.
 
-    k is zero unless squares would leave the range of doubles.
+    k is zero unless squares would leave the range of doubles. Rows that are far shorter than the
+    longest one may lose squares to underflow: an absolute error of at most d 2⁻¹⁰⁷⁴.
     """
-    k = int(np.frexp(float(abs(X).max()))[1])
+    k = exponent_of(X)
     k = k if abs(k) > 300 else 0
     if hasattr(X, "toarray"):
         values = X.astype(np.float64)
@@ -80,13 +104,18 @@ def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
 
 def largest_norm(points: Points) -> Fraction:
     """max_i ‖x_i‖², exactly: doubles leave a few rows, integers decide between them."""
+    if points.shape[1] > MANY:
+        squares, _, error = squared_norms(points.X)
+        return max(_norms(points.X, np.flatnonzero(squares >= squares.max() * (1 - 3 * error))))
     if not len(points.longest):
         points.largest()
     return max(_norms(points.X, points.longest))
 
 
 def smallest_norm(points: Points) -> Fraction:
+    """min_i ‖x_i‖², exactly."""
     squares, _, error = squared_norms(points.X)
+    # 1e-290 is more than underflow can take from a sum of fewer than 10³³ squares.
     close = np.flatnonzero(squares <= squares.min() * (1 + 3 * error) + 1e-290)
     return min(_norms(points.X, close))
 
@@ -94,7 +123,7 @@ def smallest_norm(points: Points) -> Fraction:
 def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
     """Exact squared norms of some rows."""
     integers, exponent = integer_rows(X, rows)
-    if integers.dtype != object and float(np.abs(integers).max()) ** 2 * X.shape[1] < 2.0**62:
+    if integers.dtype != object and largest(integers) ** 2 * X.shape[1] < 2**63:
         squares = np.einsum("ij,ij->i", integers, integers).tolist()
     else:
         squares = [sum(int(v) ** 2 for v in row) for row in integers]

@@ -6,7 +6,10 @@ Most rows lie far from the margin: a floating-point score with a proved error bo
 and only the few that it cannot clear are visited in exact arithmetic.
 
 The error bound is the standard one for inner products [1]_: whatever the order of summation,
-with or without fused multiply-add, |fl(x·w) − x·w| ≤ k u/(1 − k u) · ‖x‖ ‖w‖ for k products.
+with or without fused multiply-add, |fl(x·w) − x·w| ≤ k u/(1 − k u) · ‖x‖ ‖w‖ for k products, and
+k 2⁻¹⁰⁷⁴ more where products underflow. Doubles see the problem at a scale (`oracle.scale`) where
+the first term is far above the second and neither it nor a score over- or underflows. A bound or a
+score that is infinite or no number clears no row.
 
 References
 ----------
@@ -31,9 +34,11 @@ from gammabar.oracle.integers import (
     integer_rows,
     largest_norm,
     product,
+    signed_rows,
     smallest_norm,
     to_fmpz_mat,
 )
+from gammabar.oracle.scale import largest_value, tame
 from gammabar.problems import (
     DenseProblem,
     KernelProblem,
@@ -42,6 +47,9 @@ from gammabar.problems import (
     ProblemError,
     SparseProblem,
 )
+
+#: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
+UNDERFLOW = 2.0**-1060
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class ExactRows(ABC):
     """Exact inner products between the rows of a problem (see `exact_rows`)."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.shift = tame(problem)  # for scores in doubles
+        self.problem, self.shift = tame(problem)  # for scores in doubles, and for nothing else
         self.n = problem.n
 
     @abstractmethod
@@ -102,29 +110,6 @@ def exact_rows(problem: Problem) -> ExactRows:
     raise ProblemError(f"{type(problem).__name__} has no exact rational form")
 
 
-def tame(problem: Problem) -> tuple[Problem, int]:
-    """The problem with rows divided by 2ᵏ, and k; itself, and 0, unless its scale is extreme.
-
-    Squares of numbers near 1e±300 leave the range of doubles. Entries that the division rounds
-    are below 2⁻¹⁰⁷⁴, which the error bounds absorb; exact arithmetic uses the original data.
-    """
-    if not isinstance(problem, DenseProblem | SparseProblem | MulticlassProblem):
-        return problem, 0
-    X = problem.X
-    largest = float(abs(X).max())
-    k = int(np.frexp(largest)[1])
-    if abs(k) <= 300 or X.dtype.kind != "f":
-        return problem, 0
-    if hasattr(X, "toarray"):
-        scaled = X.astype(np.float64)
-        scaled.data = np.ldexp(scaled.data, -k)
-    else:
-        scaled = np.ldexp(X.astype(np.float64), -k)
-    if isinstance(problem, MulticlassProblem):
-        return MulticlassProblem(scaled, problem.labels, problem.k), k
-    return type(problem)(scaled, problem.y), k
-
-
 def has_exact_kernel(problem: KernelProblem) -> bool:
     """Whether the Gram matrix is rational: no exponentials, no square roots."""
     return problem.kernel.name in ("linear", "poly", "precomputed") and not problem.normalised
@@ -134,8 +119,8 @@ def integer_matrix(problem: Problem) -> tuple[NDArray[Any], Fraction]:
     """All rows a_i of a linear problem as integers, and the rational to multiply them by."""
     if not isinstance(problem, DenseProblem | SparseProblem):
         raise ProblemError("this margin is defined for linear two-class problems only")
-    integers, exponent = integer_rows(problem.X, np.arange(problem.n))
-    return integers * np.asarray(problem.y, dtype=np.int64)[:, None], Fraction(2) ** exponent
+    integers, exponent = signed_rows(problem.X, problem.y, np.arange(problem.n))
+    return integers, Fraction(2) ** exponent
 
 
 def _as_doubles(vector: fmpz_mat) -> tuple[NDArray[np.float64], int]:
@@ -174,7 +159,9 @@ class _Coordinates(ExactRows):
     ) -> NDArray[np.int64]:
         """Rows whose score does not exceed the level by more than its error bound."""
         # + 8: rounding of the vector's entries (1), of the level (1), of the radius and the norm,
-        # the 2⁻⁶² of `_as_doubles` (its vector has an entry of at least ½), and underflow.
+        # the 2⁻⁶² of `_as_doubles` (its vector has an entry of at least ½), of the data's entries
+        # (1), and underflow: radius and norm are at least 2⁻³⁰¹ and 2⁻⁶⁴, so that one of the eight
+        # is 2⁻⁴¹⁸ at least, and all that underflow can add is (terms + 1) 2⁻¹⁰⁷⁴.
         bound = (terms + 8) * ROUNDOFF * SAFETY * self.problem.radius * norm
         return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
 
@@ -186,8 +173,7 @@ class _Linear(_Coordinates):
         self.y = np.asarray(problem.y, dtype=np.int64)
 
     def _rows(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
-        integers, exponent = integer_rows(self.X, rows)
-        return integers * self.y[rows][:, None], exponent
+        return signed_rows(self.X, self.y, rows)
 
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
         integers, exponent = self._rows(rows)
@@ -282,7 +268,7 @@ class _Kernel(ExactRows):
 
     def __init__(self, problem: KernelProblem) -> None:
         super().__init__(problem)
-        self.points, self.X = problem.points, problem.X
+        self.points, self.X, self.kernel = problem.points, problem.X, problem.kernel
         self.y = np.asarray(problem.y, dtype=np.int64)
 
     def _entries(
@@ -291,7 +277,7 @@ class _Kernel(ExactRows):
         """Integers y_i y_j K_ij and their unit."""
         rows, cols = np.asarray(rows), np.asarray(cols)
         signs = np.outer(self.y[rows], self.y[cols]).ravel().tolist()
-        kernel = self.problem.kernel
+        kernel = self.kernel
         if kernel.name == "precomputed":
             integers, exponent = integer_rows(np.asarray(self.X), rows)
             entries, unit = integers[:, cols].ravel().tolist(), Fraction(2) ** exponent
@@ -307,7 +293,7 @@ class _Kernel(ExactRows):
         return fmpz_mat(len(rows), len(rows), entries), unit
 
     def radius_squared(self) -> Fraction:
-        kernel = self.problem.kernel
+        kernel = self.kernel
         if kernel.name == "precomputed":
             return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
         # γ⟨x, x⟩ + c is monotone in ‖x‖, so only the longest and the shortest point matter.
@@ -323,24 +309,21 @@ class _Kernel(ExactRows):
 
     def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
         total = sum(map(abs, point.numerators))
-        weights = np.array([float(Fraction(v, total)) for v in point.numerators])
         spread = np.zeros(self.n)
-        spread[point.rows] = weights
-        scores = self.problem.scores(spread)
-        kernel, terms = self.problem.kernel, len(point.rows) + 8
-        largest = self.problem.radius**2
+        spread[point.rows] = [v / total for v in point.numerators]
+        kernel, terms = self.kernel, len(point.rows) + 8
         if kernel.name != "precomputed":
-            d = self.X.shape[1]
-            top = float(largest_norm(self.points))
-            base = top if kernel.name == "linear" else abs(kernel.gamma) * top + abs(kernel.coef0)
-            degree = 1 if kernel.name == "linear" else kernel.degree
             # An entry (γ⟨x,x'⟩ + c)^p: p relative errors of the base, plus those of the power.
-            largest, terms = max(base, 1e-300) ** degree, terms + degree * (d + 4) + 16
-        bound = terms * ROUNDOFF * SAFETY * largest
+            degree = kernel.degree if kernel.name == "poly" else 1
+            terms += degree * (self.X.shape[1] + 8) + 16
+        if terms * ROUNDOFF > 1e-3:  # the bound is one of first order
+            return np.arange(self.n)
+        bound = terms * (ROUNDOFF * SAFETY * largest_value(self.problem) + UNDERFLOW)
         try:
-            level = float(threshold / total)
+            level = float(threshold / total / Fraction(2) ** self.shift)
         except OverflowError:  # beyond the doubles: every row is tested exactly
             return np.arange(self.n)
+        scores = self.problem.scores(spread)
         return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
 
 

@@ -53,6 +53,25 @@ def minimum_norm_squared(rows: Sequence[Sequence[int | float | Fraction]]) -> Fr
     raise AssertionError("every finite set has a minimum-norm point")
 
 
+def minimum_of_gram(gram: Sequence[Sequence[Fraction]]) -> Fraction:
+    """min over q in the simplex of qᵀGq, for a positive semidefinite G of a handful of rows."""
+    n = len(gram)
+    for size in range(1, n + 1):
+        for subset in combinations(range(n), size):
+            matrix = [[gram[i][j] for j in subset] + [Fraction(-1)] for i in subset]
+            matrix.append([Fraction(1)] * size + [Fraction(0)])
+            solution = eliminate(matrix, [Fraction(0)] * size + [Fraction(1)])
+            if solution is None or min(solution[:size]) < 0:
+                continue
+            scores = [
+                sum((q * row[j] for q, j in zip(solution, subset, strict=False)), Fraction(0))
+                for row in gram
+            ]
+            if min(scores) >= solution[size]:
+                return solution[size]
+    raise AssertionError("every convex quadratic has a minimum over the simplex")
+
+
 def _affine(rows: list[list[Fraction]], subset: tuple[int, ...]) -> list[Fraction] | None:
     """Barycentric coordinates of the affine minimiser: G q = λ1, Σq = 1."""
     size = len(subset)

@@ -1,0 +1,191 @@
+"""The oracle at the edges of integer types and of doubles, against brute force in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from reference.minimum_norm import minimum_norm_squared, minimum_of_gram
+
+from gammabar.oracle import solve
+from gammabar.oracle.integers import integer_rows, largest, product, signed_rows
+from gammabar.oracle.rational import exact_rows, integer_matrix
+from gammabar.oracle.scale import tame
+from gammabar.problems import DenseProblem, KernelProblem, ProblemError, from_arrays
+
+INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
+
+
+@st.composite
+def integers(draw, max_n=5, max_d=3):
+    """A matrix of some integer type with entries at its ends and small ones, and labels."""
+    dtype = draw(st.sampled_from(INTEGERS))
+    info = np.iinfo(dtype)
+    ends = [info.min, info.min + 1, info.max, info.max - 1, info.max // 2 + 1]
+    entry = st.sampled_from([*ends, 0, 1, *([-1] if info.min else [])])
+    n, d = draw(st.integers(2, max_n)), draw(st.integers(1, max_d))
+    X = draw(st.lists(st.lists(entry, min_size=d, max_size=d), min_size=n, max_size=n))
+    y = draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
+    y[0], y[1] = -1, 1
+    return np.array(X, dtype=dtype), np.array(y)
+
+
+def signed(X, y):
+    return [[int(v) * int(s) for v in row] for row, s in zip(X.tolist(), y, strict=True)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(integers(), st.booleans())
+def test_integers_of_every_type_have_the_margin_of_their_values(data, sparse):
+    X, y = data
+    problem = from_arrays(scipy.sparse.csr_array(X) if sparse else X, y)
+    truth = solve(problem)
+    assert truth.gamma_squared == minimum_norm_squared(signed(X, y))
+    assert truth.radius_squared_lo == max(sum(v * v for v in row) for row in signed(X, y))
+
+
+@settings(max_examples=100, deadline=None)
+@given(integers(max_n=4, max_d=2))
+def test_integers_in_kernels_and_classes(data):
+    X, y = data
+    expected = minimum_norm_squared(signed(X, y))
+    assert solve(from_arrays(X, y, kernel="linear")).gamma_squared == expected
+    assert solve(from_arrays(X, y, multiclass=True)).gamma_squared == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(integers(max_n=6))
+def test_integer_arithmetic_does_not_wrap(data):
+    X, y = data
+    rows = np.arange(len(X))
+    exact = signed(X, y)
+    assert signed_rows(X, y, rows)[0].tolist() == exact
+    assert integer_matrix(DenseProblem(X, y))[0].tolist() == exact
+    assert largest(X) == max(abs(v) for row in exact for v in row)
+    whole = integer_rows(X, rows)[0]
+    inner = [
+        [sum(a * b for a, b in zip(r, s, strict=True)) for s in X.tolist()] for r in X.tolist()
+    ]
+    assert [[int(v) for v in row] for row in product(whole, whole).tolist()] == inner
+
+
+@st.composite
+def scaled_points(draw):
+    """A few points at a common scale from 1e-170 to 1e150, some rows and columns off by more."""
+    n, d = draw(st.integers(2, 5)), draw(st.integers(1, 2))
+    scale = draw(st.integers(-565, 500))
+    shifts = st.sampled_from([0, 0, 0, 1, -1, -20, -300])
+    rows = draw(st.lists(shifts, min_size=n, max_size=n))
+    columns = draw(st.lists(shifts, min_size=d, max_size=d))
+    whole = draw(
+        st.lists(st.lists(st.integers(-8, 8), min_size=d, max_size=d), min_size=n, max_size=n)
+    )
+    X = np.array(whole, dtype=float)
+    for i in range(n):
+        for j in range(d):
+            X[i, j] = np.ldexp(X[i, j], scale + rows[i] + columns[j])
+    y = draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
+    y[0], y[1] = -1, 1
+    return X, np.array(y), scale
+
+
+def gram_of(X, y, kernel):
+    exact = [[Fraction(v) for v in row] for row in X.tolist()]
+    gamma, c = Fraction(kernel.gamma), Fraction(kernel.coef0)
+    return [
+        [
+            (gamma * sum(a * b for a, b in zip(r, s, strict=True)) + c) ** kernel.degree
+            * int(p * q)
+            for s, q in zip(exact, y, strict=True)
+        ]
+        for r, p in zip(exact, y, strict=True)
+    ]
+
+
+def polynomial(data, degree, choose):
+    """A polynomial kernel whose parameters are at one, or of the order of the data's squares."""
+    X, y, scale = data
+    gamma = choose.draw(st.sampled_from([1.0, 0.5, "inverse"]))
+    coef0 = choose.draw(st.sampled_from([0.0, 0.0, 1.0, "square"]))
+    if gamma == "inverse":
+        gamma = float(np.ldexp(1.0, max(-1000, min(1000, -2 * scale))))
+    if coef0 == "square":
+        coef0 = float(np.ldexp(gamma, max(-2000, min(1000, 2 * scale))))
+    assume(np.isfinite(coef0))
+    try:
+        return from_arrays(X, y, kernel=f"poly:degree={degree},gamma={gamma!r},coef0={coef0!r}")
+    except ProblemError:  # values beyond the doubles are refused
+        assume(False)
+
+
+@settings(max_examples=400, deadline=None)
+@given(scaled_points(), st.integers(1, 8), st.data())
+def test_polynomial_kernels_at_every_scale(data, degree, choose):
+    problem = polynomial(data, degree, choose)
+    expected = minimum_of_gram(gram_of(problem.X, problem.y, problem.kernel))
+    assert solve(problem).gamma_squared == expected
+
+
+@settings(max_examples=400, deadline=None)
+@given(scaled_points(), st.integers(1, 8), st.data())
+def test_the_filter_of_kernels_clears_no_row_below_the_threshold(data, degree, choose):
+    problem = polynomial(data, degree, choose)
+    rows = exact_rows(problem)
+    count = choose.draw(st.integers(1, problem.n))
+    weights = choose.draw(st.lists(st.integers(1, 2**70), min_size=count, max_size=count))
+    point = rows.point(np.arange(count), weights)
+    scores = [rows.score(i, point) for i in range(problem.n)]
+    for threshold in {s for score in scores for s in (score, score + abs(score) / 2**400)}:
+        below = {i for i, score in enumerate(scores) if score < threshold}
+        assert below <= set(rows.doubtful(point, threshold).tolist())
+
+
+@settings(max_examples=100, deadline=None)
+@given(scaled_points(), st.integers(1, 8), st.data())
+def test_tamed_kernels_are_the_same_up_to_a_power_of_two(data, degree, choose):
+    problem = polynomial(data, degree, choose)
+    tamed, shift = tame(problem)
+    assert isinstance(tamed, KernelProblem)
+    plain, scaled = (
+        gram_of(problem.X, problem.y, problem.kernel),
+        gram_of(tamed.X, tamed.y, tamed.kernel),
+    )
+    top = max((abs(v) for row in scaled for v in row), default=Fraction(0))
+    assert top <= 1 or tamed is problem
+    for row, other in zip(plain, scaled, strict=True):
+        for value, new in zip(row, other, strict=True):
+            assert abs(value / Fraction(2) ** shift - new) <= Fraction(1, 2**1000)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scaled_points(), st.sampled_from(["linear", "poly:degree=2", "poly:degree=4"]))
+def test_normalised_kernels_at_every_scale(data, kernel):
+    X, y, _ = data
+    try:
+        problem = from_arrays(X, y, kernel=kernel, normalised=True)
+    except ProblemError:
+        assume(False)
+    truth = solve(problem)
+    gram = gram_of(X, y, problem.kernel if kernel != "linear" else _LINEAR)
+    zero = minimum_of_gram(gram) == 0
+    assert truth.separable is not zero
+    if len(y) == 2 and not zero:  # γ̄² = (1 + cos)/2, with the cosine of the two rows
+        square = gram[0][1] ** 2 / (gram[0][0] * gram[1][1])
+        low, high = ((2 * b - 1) * abs(2 * b - 1) for b in truth.unit_squares)
+        assert low <= (square if gram[0][1] > 0 else -square) <= high
+
+
+class _LINEAR:
+    gamma, coef0, degree = 1, 0, 1
+
+
+@pytest.mark.parametrize(("degree", "scale"), [(2, 1e-81), (4, 1e-41), (8, 1e-30), (3, 1e-120)])
+def test_underflow_does_not_hide_a_violated_row(degree, scale):
+    X = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, 0.5], [0.7, 0.6]]) * scale
+    problem = from_arrays(X, [1, -1, 1, -1], kernel=f"poly:degree={degree}")
+    expected = minimum_of_gram(gram_of(problem.X, problem.y, problem.kernel))
+    assert solve(problem).gamma_squared == expected
