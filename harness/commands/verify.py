@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gammabar.harness.run.plan import Request
     from gammabar.harness.run.results import Result
     from gammabar.harness.run.store import Store
+    from gammabar.harness.run.task import Task
 
 
 @click.command("verify", epilog=DATA_HELP)
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 @click.option(
     "--solver-file",
     "file",
-    metavar="FILE:CLASS",
+    metavar="FILE:CLASS[:OPTION=VALUE,…]",
     help="A solver of your own, as in my.py:MySolver.",
 )
 @click.option(
@@ -124,19 +125,21 @@ def command(
     chosen = any(value for name, value in wishes.items() if name != "limit")
     click.echo(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
     from gammabar.harness.run.engine import run
-    from gammabar.harness.run.results import summarise
+    from gammabar.harness.run.results import summarise, telling
     from gammabar.harness.run.store import Store
 
     if junit is not None:
         junit.open("a").close()  # better to know now that it cannot be written
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
-        tasks = _plan(**wishes)
+        request = _request(**wishes)
+        tasks = _plan(request)
         tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
         with _interruptible(store, len(tasks)):
             results = run(
                 tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume, tell=tell
             )
+    results = telling(results, asked=request.names, each_problem=bool(request.problems))
     summary = summarise(results)
     if junit is not None:
         from gammabar.harness.run.junit import write_junit
@@ -153,19 +156,21 @@ def command(
     return int(summary["unexpected"] > 0)
 
 
-def _plan(
+def _request(
     kernel: str | None,
     normalised: bool,
     multiclass: bool,
     label: str | None,
     problems: tuple[str, ...],
     file: str | None,
+    solvers: tuple[str, ...],
     **wishes: Any,
-) -> list[Any]:
-    from gammabar.harness.run.plan import Request, make_plan
-    from gammabar.harness.run.texts import open_problem, problem_text
+) -> Request:
+    from gammabar.harness.run.plan import Request
+    from gammabar.harness.run.solver_ref import Registered
+    from gammabar.harness.run.texts import problem_text
 
-    if wishes["random"] is not None and (problems or file or wishes["solvers"]):
+    if wishes["random"] is not None and (problems or file or solvers):
         raise click.UsageError("--random draws problems and solvers itself")
     if wishes["edges"] and wishes["random"] is None:
         raise click.UsageError("--edges goes with --random N")
@@ -175,11 +180,17 @@ def _plan(
         problem_text(data, kernel=kernel, normalised=normalised, multiclass=multiclass, label=label)
         for data in dict.fromkeys(problems)
     )
-    request = Request(problems=texts, **wishes)
-    if file is not None:
-        request = _with_file(request, file)
+    named = tuple(Registered(text) for text in solvers)
+    request = Request(problems=texts, solvers=named, **wishes)
+    return request if file is None else _with_file(request, file)
+
+
+def _plan(request: Request) -> list[Task]:
+    from gammabar.harness.run.plan import make_plan
+    from gammabar.harness.run.texts import open_problem
+
     tasks = make_plan(request)
-    for text in texts:
+    for text in request.problems:
         open_problem(text)  # what is wrong with the data is said once, before anything runs
     return tasks
 
@@ -188,18 +199,19 @@ def _with_file(request: Request, file: str) -> Request:
     """A user's file is loaded in another process: importing it may do anything."""
     from gammabar.harness.run.crew import Crew
     from gammabar.harness.run.solver_file import read
+    from gammabar.harness.run.solver_ref import Registered
     from gammabar.problems import ProblemError
     from gammabar.solvers.registry import SOLVERS
 
-    code = read(file)
+    solver = read(file)
     with Crew(single=False) as crew:
-        found = crew.probe(file, code, request.limit)
+        found = crew.probe(solver, request.limit)
     if "error" in found:
         raise ProblemError(found["error"])
-    solvers = request.solvers
-    if not (solvers or request.statements or request.sources) and found["name"] in SOLVERS:
-        solvers = (found["name"],)  # it has a card, which says what it stands for
-    return replace(request, file=file, code=code, solvers=solvers)
+    if not (request.solvers or request.statements or request.sources) and found["name"] in SOLVERS:
+        # It has a card, which says what it stands for.
+        request = replace(request, solvers=(Registered(found["name"]),))
+    return replace(request, file=solver)
 
 
 def _cores() -> int:

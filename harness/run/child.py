@@ -52,7 +52,7 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
     if "ready" in request:
         return {}
     if "probe" in request:
-        return _probe(request["probe"], request["code"])
+        return _probe(request["probe"])
     from gammabar.harness.run.task import Task
     from gammabar.harness.run.worker import perform, warm_up
 
@@ -68,13 +68,13 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def _probe(text: str, code: str) -> dict[str, Any]:
+def _probe(values: dict[str, str]) -> dict[str, Any]:
     """Whether a user's solver can be loaded, and which one of the registry it stands for."""
-    from gammabar.harness.run.solver_file import load
+    from gammabar.harness.run.solver_ref import InFile
     from gammabar.problems import ProblemError
 
     try:
-        solver = load(text, code)
+        solver = InFile(**values).open()
     except ProblemError as error:
         return {"error": str(error)}
     return {"name": getattr(getattr(solver, "card", None), "name", None)}

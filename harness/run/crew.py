@@ -16,12 +16,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
 
 import gammabar
 from gammabar.harness.run.limits import GRACE, out_of_time
+from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Outcome, Task
 
 #: Seconds in which a process must have imported everything.
@@ -196,7 +198,7 @@ class Crew:
 
     def perform(self, task: Task) -> Outcome:
         """Carry out a task, as `gammabar.harness.run.worker.perform` does, whatever happens."""
-        file = task.solver.rpartition(":")[0] if task.code is not None else ""
+        file = task.run.solver.file if task.run.solver is not None else ""
         start = monotonic()
         try:
             answer = self._ask(task.as_dict(), task.limit + GRACE, file, "warm")
@@ -207,11 +209,11 @@ class Crew:
         except Died as error:
             return Outcome.failure(task, "crashed", str(error), round(monotonic() - start, 6))
 
-    def probe(self, text: str, code: str, limit: float) -> dict[str, Any]:
+    def probe(self, solver: InFile, limit: float) -> dict[str, Any]:
         """Load a user's solver: {"error": sentence}, or {"name": of the one it stands for}."""
-        file = text.rpartition(":")[0]
+        file = solver.file
         try:
-            return self._ask({"probe": text, "code": code}, limit, file, "ready")
+            return self._ask({"probe": asdict(solver)}, limit, file, "ready")
         except Hung as error:
             return {"error": f"{file}: cannot be imported: {out_of_time(limit, str(error))}"}
         except Died as error:

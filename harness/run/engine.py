@@ -79,7 +79,7 @@ def _stream(
         from gammabar.harness.run.cluster import stream
 
         yield from stream(todo, dask)
-    elif jobs == 1 and all(task.code is None for _, task in todo):
+    elif jobs == 1 and not any(_foreign(task) for _, task in todo):
         from gammabar.harness.run.worker import perform, warm_up
 
         warm_up()
@@ -87,6 +87,10 @@ def _stream(
             yield place, perform(task)
     elif todo:
         yield from _parallel(todo, min(jobs, len(todo)))
+
+
+def _foreign(task: Task) -> bool:
+    return task.run.solver is not None and task.run.solver.foreign
 
 
 def _parallel(todo: list[tuple[int, Task]], jobs: int) -> Iterator[tuple[int, Outcome]]:

@@ -44,7 +44,7 @@ def _suite(
     wrong = [result for result in results if not result.as_expected]
     errors = sum(bool(result.verdict.failure) for result in wrong)
     # A run counts once, though several statements hear it.
-    runs = {(r.problem, r.solver, r.seed, r.iterations, r.seconds) for r in results}
+    runs = {(r.run, r.seconds) for r in results}
     skipped = sum(r.verdict.verdict == "inapplicable" and r.as_expected for r in results)
     suite = xml.SubElement(
         root,
@@ -54,7 +54,7 @@ def _suite(
         errors=str(errors),
         failures=str(len(wrong) - errors),
         skipped=str(skipped),
-        time=f"{sum(seconds for *_, seconds in runs):.6f}",
+        time=f"{sum(seconds for _, seconds in runs):.6f}",
     )
     for result in results:
         _case(suite, result, explain)
@@ -64,9 +64,9 @@ def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) 
     verdict = result.verdict
     by, on = (
         f"{word} {text}" if text else ""
-        for word, text in (("by", result.solver), ("on", result.problem))
+        for word, text in (("by", result.run.by), ("on", result.run.problem))
     )
-    name = " ".join(filter(None, (verdict.statement, on, by, f"seed {result.seed}")))
+    name = " ".join(filter(None, (verdict.statement, on, by, f"seed {result.run.seed}")))
     case = xml.SubElement(
         suite,
         "testcase",

@@ -16,8 +16,9 @@ from typing import Any
 import gammabar
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.run.registry import find_statements
+from gammabar.harness.run.solver_ref import InFile, Registered, SolverRef
 from gammabar.harness.run.task import Task
-from gammabar.harness.run.texts import solver_name, split_problem
+from gammabar.harness.run.texts import split_problem
 
 #: The folder of the package `gammabar`, whose links lead to the folders beside it.
 _ROOT = Path(gammabar.__file__).resolve().parent
@@ -30,15 +31,16 @@ _ALWAYS = ("problems/*.py", "oracle/*.py", "harness/court/*.py", "harness/run/wo
 
 def key(task: Task) -> str:
     """The hash of a task: problem, solver, statements, their source, seed and iterations."""
-    data = split_problem(task.problem)[0] if task.problem else ""
+    run, solver = task.run, task.run.solver
+    data = split_problem(run.problem)[0] if run.problem else ""
     parts: dict[str, Any] = {
         "statements": task.statements,
-        "problem": task.problem,
+        "problem": run.problem,
         "file": _file(data),
-        "solver": task.solver,
-        "code": task.code,
-        "beside": _beside(task),
-        "run": (task.iterations, task.seed, task.unit),
+        "solver": run.by,
+        "code": solver.code if isinstance(solver, InFile) else None,
+        "beside": _beside(solver),
+        "run": (run.iterations, run.seed, run.unit),
         "planned": task.planned,
         "source": source(_modules(task)),
         "libraries": _versions(),
@@ -46,11 +48,11 @@ def key(task: Task) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _beside(task: Task) -> dict[str, str]:
+def _beside(solver: SolverRef | None) -> dict[str, str]:
     """The Python files in the folder of a user's solver, which may import them."""
-    if task.code is None:
+    if not isinstance(solver, InFile):
         return {}
-    folder = Path(task.solver.rpartition(":")[0]).resolve().parent
+    folder = Path(solver.file).resolve().parent
     found = sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
 
@@ -66,10 +68,10 @@ def _file(data: str) -> str | None:
 
 def _modules(task: Task) -> tuple[str, ...]:
     names = {name for one in find_statements(task.statements) for name in _homes(one)}
-    if task.solver and task.code is None:
+    if isinstance(task.run.solver, Registered):
         from gammabar.solvers.registry import solver
 
-        names.add(str(solver(solver_name(task.solver)).__module__))
+        names.add(str(solver(task.run.solver.name).__module__))
     return tuple(sorted(names))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gammabar.harness.court.judge import Verdict
-from gammabar.harness.run.task import Outcome, Task
+from gammabar.harness.run.task import Outcome, Run, Task
 
 VERDICTS = ("holds", "refuted", "undecided", "inapplicable")
 
@@ -21,21 +21,17 @@ class Result:
     Attributes
     ----------
     verdict : Verdict
-    problem, solver : str
-        As the plan names them.
+    run : Run
+        Where it was found.
     expected : str
         "holds", "refuted", "either", "unrefuted" or "inapplicable".
-    seed, iterations : int
     seconds : float
-        Of the whole trajectory, which other statements heard as well.
+        Of the whole run, which other statements heard as well.
     """
 
     verdict: Verdict
-    problem: str
-    solver: str
+    run: Run
     expected: str
-    seed: int
-    iterations: int
     seconds: float
 
     @property
@@ -63,12 +59,12 @@ class Result:
         verdict = {name: _finite(value) for name, value in self.verdict.as_dict().items()}
         first = ("statement", "problem", "solver", "verdict", "expected", "as_expected")
         document = verdict | {
-            "problem": self.problem,
-            "solver": self.solver,
+            "problem": self.run.problem,
+            "solver": self.run.by,
             "expected": self.expected,
             "as_expected": self.as_expected,
-            "seed": self.seed,
-            "iterations": self.iterations,
+            "seed": self.run.seed,
+            "iterations": self.run.iterations,
             "seconds": self.seconds,
         }
         return {name: document[name] for name in first} | document
@@ -81,18 +77,8 @@ def _finite(value: Any) -> Any:
 
 def results_of(task: Task, outcome: Outcome) -> list[Result]:
     """The results of a task."""
-    return [
-        Result(
-            verdict,
-            task.problem,
-            task.solver,
-            expected,
-            task.seed,
-            task.iterations,
-            outcome.seconds,
-        )
-        for verdict, expected in zip(outcome.verdicts, task.expected, strict=True)
-    ]
+    pairs = zip(outcome.verdicts, task.expected, strict=True)
+    return [Result(verdict, task.run, expected, outcome.seconds) for verdict, expected in pairs]
 
 
 def settle(results: list[Result]) -> list[Result]:
@@ -102,16 +88,45 @@ def settle(results: list[Result]) -> list[Result]:
     options: where one run has refuted it, the others may end either way.
     """
     refuted = {
-        (result.verdict.statement, result.problem)
+        (result.verdict.statement, result.run.problem)
         for result in results
         if result.expected == "refuted" == result.verdict.verdict
     }
     return [
         replace(result, expected="either")
         if result.expected == "refuted" != result.verdict.verdict
-        and (result.verdict.statement, result.problem) in refuted
+        and (result.verdict.statement, result.run.problem) in refuted
         else result
         for result in results
+    ]
+
+
+def telling(
+    results: list[Result], *, asked: Callable[[Result], bool], each_problem: bool
+) -> list[Result]:
+    """The results without those that say nothing: inapplicable here, but not everywhere.
+
+    Parameters
+    ----------
+    results : list of Result
+    asked : callable
+        Whether the user has asked for it by name: then it is kept.
+    each_problem : bool
+        Whether a statement that is nowhere applicable is so on each problem for itself. In any
+        case such a statement is kept, and so is what is inapplicable because data are missing.
+    """
+
+    def place(result: Result) -> tuple[str, str]:
+        return result.verdict.statement, result.run.problem if each_problem else ""
+
+    heard = {place(result) for result in results if result.verdict.verdict != "inapplicable"}
+    return [
+        result
+        for result in results
+        if result.verdict.verdict != "inapplicable"
+        or result.expected == "inapplicable"
+        or place(result) not in heard
+        or asked(result)
     ]
 
 

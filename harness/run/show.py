@@ -11,6 +11,7 @@ from itertools import groupby
 from gammabar.harness.court.message import explain as explain_verdict
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import VERDICTS, Result
+from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.screen.output import print_table
 
 #: Verdicts as people read them, worst first.
@@ -54,7 +55,7 @@ def _tightness(result: Result) -> float:
 
 
 def _problems(results: list[Result]) -> str:
-    names = list(dict.fromkeys(result.problem for result in results))
+    names = list(dict.fromkeys(result.run.problem for result in results))
     if len(names) == 1:
         return names[0] or "its own data"
     return f"{len(names)} problems"
@@ -87,14 +88,14 @@ def closing_line(summary: dict[str, int], seconds: float) -> str:
 def explain(result: Result) -> str:
     """A result that was not expected, in full."""
     statement = everything()[result.verdict.statement]
-    solver = result.solver.rpartition(":")[2] if is_file(result.solver) else result.solver
+    solver = result.run.solver.made if isinstance(result.run.solver, InFile) else result.run.by
     verdict = result.verdict
     if verdict.failure:  # how tight the claim was until then is beside the point
         verdict = replace(verdict, worst_t=None, what="", where="", left="", right="", slack=None)
     text = explain_verdict(
         statement,
         verdict,
-        problem=result.problem,
+        problem=result.run.problem,
         solver=solver,
         reproduce=reproduce(result),
     )
@@ -103,23 +104,19 @@ def explain(result: Result) -> str:
     return text
 
 
-def is_file(solver: str) -> bool:
-    """Whether a solver is named by a file and a class."""
-    return solver.rpartition(":")[0].endswith(".py")
-
-
 def reproduce(result: Result) -> str:
     """A command that leads to the same result."""
     words = ["gammabar", "verify"]
-    if result.solver:
-        words += ["--solver-file" if is_file(result.solver) else "--solver", result.solver]
+    run = result.run
+    if run.solver is not None:
+        words += ["--solver-file" if run.solver.foreign else "--solver", run.solver.text]
     words += ["--statement", result.verdict.statement]
-    if result.problem:
-        words += ["--problem", result.problem]
+    if run.problem:
+        words += ["--problem", run.problem]
     if everything()[result.verdict.statement].way in ("iterates", "stopping"):
         worst = result.verdict.worst_t
         refuted = result.verdict.verdict == "refuted" and worst is not None
-        words += ["--iterations", str(worst if refuted else result.iterations)]
-    if result.seed:
-        words += ["--seed", str(result.seed)]
+        words += ["--iterations", str(worst if refuted else run.iterations)]
+    if run.seed:
+        words += ["--seed", str(run.seed)]
     return shlex.join(words)

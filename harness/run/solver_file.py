@@ -5,47 +5,44 @@ from __future__ import annotations
 import difflib
 import inspect
 import sys
+import typing
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
+from gammabar.harness.run.options import parse_options
+from gammabar.harness.run.solver_ref import InFile
 from gammabar.problems import ProblemError
 
 
-def split(text: str) -> tuple[str, str]:
-    """File and class of ``my.py:MySolver``."""
-    path, colon, name = text.rpartition(":")
-    if not colon or not path or not name.isidentifier():
-        raise ProblemError(f"{text}: name a file and a class in it, as in my.py:MySolver")
-    return path, name
-
-
-def read(text: str) -> str:
-    """The text of the file, for `load`."""
-    path, _ = split(text)
-    if not Path(path).exists():
-        raise ProblemError(f"{path}: no such file")
-    if not Path(path).is_file():
-        raise ProblemError(f"{path}: is no file")
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ProblemError(f"{path}: is no text in UTF-8") from None
-
-
-def load(text: str, code: str | None = None) -> Any:
-    """An instance of the class, with its default options.
+def read(text: str) -> InFile:
+    """The reference with the text of its file.
 
     Parameters
     ----------
     text : str
-        "my.py:MySolver".
-    code : str, optional
-        The text of the file, if it is known already: it need not be on this machine.
+        "my.py:MySolver", with options perhaps.
     """
-    path, name = split(text)
-    module = _module(path, read(text) if code is None else code)
-    return _instance(path, name, _class(path, name, module))
+    path = Path(InFile(text).file)
+    if not path.exists():
+        raise ProblemError(f"{path}: no such file")
+    if not path.is_file():
+        raise ProblemError(f"{path}: is no file")
+    try:
+        return InFile(text, path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ProblemError(f"{path}: is no text in UTF-8") from None
+
+
+def load(reference: InFile) -> Any:
+    """An instance of the class, with the options of the reference.
+
+    The file need not be on this machine: the reference has its text.
+    """
+    assert reference.code is not None
+    path, name = reference.file, reference.made
+    module = _module(path, reference.code)
+    return _instance(path, name, _class(path, name, module), reference.options)
 
 
 def _module(path: str, code: str) -> ModuleType:
@@ -97,14 +94,20 @@ def _class(path: str, name: str, module: ModuleType) -> Any:
     raise ProblemError(f"{path}: there is no class {name} ({hint})")
 
 
-def _instance(path: str, name: str, found: Any) -> Any:
+def _instance(path: str, name: str, found: Any, options: str) -> Any:
     if not callable(getattr(found, "iterates", None)):
         raise ProblemError(f"{path}: {name} has no method iterates(self, problem, rng)")
+    arguments, kinds = _kinds(found)
+    values = parse_options(f"{path}: {name}", options, kinds)
+    given = {option: values.pop(option) for option in arguments if option in values}
     try:
-        made = found()
+        made = found(**given)
+        for option, value in values.items():
+            setattr(made, option, value)
     except (Exception, SystemExit) as error:
+        how = f"with {options}" if options else "without arguments"
         raise ProblemError(
-            f"{path}{_line(error, path)}: {name}() must work without arguments: {_last(error)}"
+            f"{path}{_line(error, path)}: {name}() must work {how}: {_last(error)}"
         ) from None
     try:
         inspect.signature(made.iterates).bind(None, None)
@@ -114,3 +117,31 @@ def _instance(path: str, name: str, found: Any) -> Any:
             " def iterates(self, problem, rng)"
         ) from None
     return made
+
+
+def _kinds(found: Any) -> tuple[list[str], dict[str, Any]]:
+    """The arguments with which a class is made; and their types, with those of its attributes."""
+    hints = {n: h for n, h in _hints(found).items() if typing.get_origin(h) is not ClassVar}
+    hints |= {n: h for n, h in _hints(found.__init__).items() if n != "return"}
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return [], hints
+    named = [p for p in signature.parameters.values() if p.kind in _NAMED]
+    return [p.name for p in named], {p.name: _kind_of(p.default) for p in named} | hints
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def _hints(found: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(found)
+    except Exception:  # names that only a type checker knows
+        return {}
+
+
+def _kind_of(default: Any) -> Any:
+    """The type of an argument without annotation, by its default."""
+    plain = type(default)
+    return plain if plain in (bool, float, str) else int | float | str

@@ -16,7 +16,8 @@ from time import monotonic, sleep
 from typing import Self
 
 from gammabar.harness.run.results import Result
-from gammabar.harness.run.task import Outcome, Task, verdict_from
+from gammabar.harness.run.solver_ref import reference
+from gammabar.harness.run.task import Outcome, Run, Task, verdict_from
 from gammabar.problems import ProblemError
 
 VERSION = 1
@@ -124,10 +125,10 @@ class Store:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     key,
-                    task.solver,
-                    task.problem,
-                    task.seed,
-                    task.iterations,
+                    task.run.by,
+                    task.run.problem,
+                    task.run.seed,
+                    task.run.iterations,
                     outcome.failed,
                     outcome.seconds,
                 ),
@@ -159,11 +160,8 @@ class Store:
         return [
             Result(
                 verdict_from(json.loads(details)),
-                problem,
-                solver,
+                Run(problem, reference(solver), iterations, seed),
                 expected,
-                seed,
-                iterations,
                 seconds,
             )
             for solver, problem, seed, iterations, seconds, expected, details in rows

@@ -6,48 +6,62 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from gammabar.harness.court.judge import Verdict
+from gammabar.harness.run.solver_ref import SolverRef, reference
 
 #: Seconds that a trajectory may take, unless the user says otherwise.
 TIME_LIMIT = 300.0
 
 
 @dataclass(frozen=True)
-class Task:
-    """One run of one solver that several statements hear, or one statement that needs none.
+class Run:
+    """One run of one solver on one problem.
 
     Attributes
     ----------
-    statements : tuple of str
-        Their ids.
-    expected : tuple of str
-        What is expected of each: "holds", "refuted", "either", "unrefuted" in random trials, or
-        "inapplicable" where the data
-        are not on this machine.
     problem : str
-        As `harness.run.texts.open_problem` takes it; "" for a statement that brings its own data.
-    solver : str
-        As `harness.run.texts.open_solver` takes it, or "my.py:MySolver"; "" if there is none, or
-        the statement takes one by itself.
-    code : str or None
-        The text of the user's file; None if the solver is one of the registry.
+        As `gammabar.harness.run.texts.open_problem` takes it; "" for a statement that brings its
+        own data.
+    solver : SolverRef or None
+        None if there is none, or the statement takes one by itself.
     iterations, seed : int
         See `gammabar.harness.court.trial.Trial`.
     unit : bool
         Whether rows are divided by their largest norm.
+    """
+
+    problem: str = ""
+    solver: SolverRef | None = None
+    iterations: int = 0
+    seed: int = 0
+    unit: bool = False
+
+    @property
+    def by(self) -> str:
+        """The text of the solver; "" if there is none."""
+        return "" if self.solver is None else self.solver.text
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that several statements hear, or one statement that needs none.
+
+    Attributes
+    ----------
+    run : Run
+    statements : tuple of str
+        Their ids.
+    expected : tuple of str
+        What is expected of each: "holds", "refuted", "either", "unrefuted" in random trials, or
+        "inapplicable" where the data are not on this machine.
     planned : bool
         Whether the plan is ours: then a problem that does not fit the solver is a mistake.
     limit : float
         Seconds that it may take.
     """
 
+    run: Run
     statements: tuple[str, ...]
     expected: tuple[str, ...]
-    problem: str = ""
-    solver: str = ""
-    code: str | None = None
-    iterations: int = 0
-    seed: int = 0
-    unit: bool = False
     planned: bool = True
     limit: float = TIME_LIMIT
 
@@ -58,8 +72,10 @@ class Task:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """From JSON."""
+        run, solver = values["run"], values["run"]["solver"]
+        found = None if solver is None else reference(solver["text"], solver.get("code"))
         lists = {name: tuple(values[name]) for name in ("statements", "expected")}
-        return cls(**(values | lists))
+        return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
 
 
 @dataclass(frozen=True)

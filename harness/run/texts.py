@@ -7,14 +7,11 @@ options: ``dual-acceleration:loss=logistic,step=0.5``.
 
 from __future__ import annotations
 
-import difflib
 import shlex
-import types
-import typing
-from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
+from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import Problem, ProblemError, load
 
 _SWITCHES = ("multiclass", "normalised")
@@ -82,7 +79,7 @@ def problem_text(
 
 def solver_name(text: str) -> str:
     """The name in the registry: what stands before the options."""
-    return text.partition(":")[0].strip()
+    return Registered(text).name
 
 
 def open_solver(text: str) -> Any:
@@ -93,95 +90,4 @@ def open_solver(text: str) -> Any:
     >>> open_solver("dual-acceleration:loss=logistic,step=0.5").step
     0.5
     """
-    from gammabar.solvers.registry import solver
-
-    name, _, rest = text.partition(":")
-    made = solver(name.strip())
-    known = {field.name: field for field in fields(made)}
-    hints = typing.get_type_hints(made)
-    values = {
-        option: _typed(name, known[option], hints[option], value)
-        for option, value in _options(name, rest, known).items()
-    }
-    try:
-        return made(**values)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(f"{text}: {error}") from None
-
-
-def _options(name: str, text: str, known: dict[str, Field[Any]]) -> dict[str, str]:
-    """option=value pairs; commas within a value (a list, options of a kernel) belong to it."""
-    found: dict[str, str] = {}
-    last = ""
-    for item in text.split(",") if text.strip() else []:
-        option, equals, value = (part.strip() for part in item.partition("="))
-        if last and option not in known and (not equals or ":" in found[last]):
-            found[last] += f",{item.strip()}"
-        elif not equals:
-            raise ProblemError(f"{name}: {item.strip()!r} is not of the form option=value")
-        elif option not in known:
-            raise ProblemError(f"{name}: {_unknown(option, list(known))}")
-        elif option in found:
-            raise ProblemError(f"{name}: {option} is given twice")
-        else:
-            found[option], last = value, option
-    return found
-
-
-def _unknown(option: str, known: list[str]) -> str:
-    if not known:
-        return f"there is no option {option!r}, nor any other"
-    close = difflib.get_close_matches(option, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-    return f"there is no option {option!r} ({hint})"
-
-
-def _typed(name: str, field: Field[Any], hint: Any, text: str) -> Any:
-    """The value of an option, of the first of its types that takes the text."""
-    union = typing.get_origin(hint) in (types.UnionType, typing.Union)
-    kinds = typing.get_args(hint) if union else (hint,)
-    for kind in kinds:
-        parse = _PARSERS.get(typing.get_origin(kind) or kind)
-        try:
-            if parse is not None:
-                return parse(text, kind)
-        except ValueError:
-            continue
-    plain = [typing.get_origin(kind) or kind for kind in kinds]
-    words = [_NAMES[kind] for kind in plain if kind in _NAMES]
-    if not words:
-        raise ProblemError(f"{name}: {field.name} cannot be given as a text")
-    raise ProblemError(f"{name}: {field.name}={text} is not {' or '.join(words)}")
-
-
-def _none(text: str, _: Any) -> None:
-    if text.lower() != "none":
-        raise ValueError
-
-
-def _bool(text: str, _: Any) -> bool:
-    if text.lower() not in ("true", "false", "1", "0"):
-        raise ValueError
-    return text.lower() in ("true", "1")
-
-
-def _tuple(text: str, kind: Any) -> tuple[Any, ...]:
-    item = typing.get_args(kind)[0]
-    return tuple(_PARSERS[item](part, item) for part in text.split(","))
-
-
-_PARSERS: dict[Any, Any] = {
-    types.NoneType: _none,
-    bool: _bool,
-    int: lambda text, _: int(text),
-    float: lambda text, _: float(text),
-    tuple: _tuple,
-    str: lambda text, _: text,
-}
-_NAMES = {
-    bool: "true or false",
-    int: "an integer",
-    float: "a number",
-    tuple: "a list of numbers",
-    types.NoneType: "none",
-}
+    return Registered(text).open()

@@ -18,8 +18,8 @@ from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.view import Fault, View
 from gammabar.harness.run.limits import Crashed, Unfit, crashed, time_limit
 from gammabar.harness.run.registry import everything, find_statements
-from gammabar.harness.run.task import Outcome, Task
-from gammabar.harness.run.texts import open_problem, open_solver
+from gammabar.harness.run.task import Outcome, Run, Task
+from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
 
 if TYPE_CHECKING:
@@ -38,11 +38,12 @@ def perform(task: Task) -> Outcome:
     """The verdicts of a task; failures of the solver are among them, and never raised."""
     start = perf_counter()
     statements = find_statements(task.statements)
-    file = _file(task)
+    run = task.run
+    file = run.solver.file if run.solver is not None else ""
     try:
         # What a solver prints must not get into the JSON document on stdout.
         with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
-            outcome = Outcome(tuple(_verdicts(task, statements)), 0.0)
+            outcome = Outcome(tuple(_verdicts(run, statements)), 0.0)
     except Fault as fault:
         outcome = Outcome.failure(task, fault.failure, str(fault))
     except (Unfit, ProblemError) as error:
@@ -56,26 +57,26 @@ def perform(task: Task) -> Outcome:
     return Outcome(outcome.verdicts, round(perf_counter() - start, 6))
 
 
-def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
-    problem = _problem(task.problem) if task.problem else None
+def _verdicts(run: Run, statements: list[Statement]) -> list[Verdict]:
+    problem = _problem(run.problem) if run.problem else None
     if statements[0].way not in ("iterates", "stopping"):
-        solver = _solver(task) if task.solver else None
-        case = Case(problem, solver, unit=task.unit, name=task.problem, seed=task.seed)
+        solver = None if run.solver is None else run.solver.open()
+        case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
         return [examine(statement, case) for statement in statements]
     try:
-        return hear(Trajectory(task, problem), statements, task.iterations)
+        return hear(Trajectory(run, problem), statements, run.iterations)
     except (Unfit, ProblemError):
         raise
     except Exception:
         # A statement raised it: hear them one by one, so that it spoils its own verdict alone.
         if len(statements) == 1:
             raise
-        return [_alone(task, problem, statement) for statement in statements]
+        return [_alone(run, problem, statement) for statement in statements]
 
 
-def _alone(task: Task, problem: Problem | None, statement: Statement) -> Verdict:
+def _alone(run: Run, problem: Problem | None, statement: Statement) -> Verdict:
     try:
-        return hear(Trajectory(task, problem), [statement], task.iterations)[0]
+        return hear(Trajectory(run, problem), [statement], run.iterations)[0]
     except Exception as error:
         module = sys.modules.get(getattr(statement.body, "__module__", ""))
         reason = str(crashed(error, getattr(module, "__file__", None) or ""))
@@ -88,27 +89,15 @@ def _problem(text: str) -> Problem:
     return open_problem(text)
 
 
-def _file(task: Task) -> str:
-    """The user's file, if the solver is in one."""
-    return task.solver.rpartition(":")[0] if task.code is not None else ""
-
-
-def _solver(task: Task) -> Any:
-    if task.code is None:
-        return open_solver(task.solver)
-    from gammabar.harness.run.solver_file import load
-
-    return load(task.solver, task.code)
-
-
 class Trajectory(Case):
     """A case whose solver is not trusted to behave."""
 
-    def __init__(self, task: Task, problem: Problem | None) -> None:
-        solver = _solver(task)
-        self.foreign = task.code is not None
-        self.file = _file(task) or inspect.getsourcefile(type(solver)) or ""
-        super().__init__(problem, solver, unit=task.unit, name=task.problem, seed=task.seed)
+    def __init__(self, run: Run, problem: Problem | None) -> None:
+        assert run.solver is not None
+        solver = run.solver.open()
+        self.foreign = run.solver.foreign
+        self.file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
+        super().__init__(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
 
     def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
         """The iterates; what goes wrong in the solver on trial is a `Fault`."""

@@ -15,8 +15,9 @@ from gammabar.harness.library import load_statements
 from gammabar.harness.run import crew as crew_module
 from gammabar.harness.run import engine
 from gammabar.harness.run.crew import Crew
-from gammabar.harness.run.results import Result, settle, summarise
-from gammabar.harness.run.task import Outcome, Task
+from gammabar.harness.run.results import Result, settle, summarise, telling
+from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.worker import perform, warm_up
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
@@ -167,16 +168,15 @@ class Segfaults(Right):
 
 def task(name: str, *statements: str, **more) -> Task:
     statements = statements or ("gb.sharp",)
-    values = {
+    run = {
         "problem": PROBLEM,
-        "solver": f"my.py:{name}",
-        "code": CODE,
+        "solver": InFile(f"my.py:{name}", CODE),
         "iterations": 40,
         "unit": True,
-        "planned": False,
-        "limit": 60.0,
     }
-    return Task(statements, ("holds",) * len(statements), **(values | more))
+    run |= {part: more.pop(part) for part in run if part in more}
+    rest = {"planned": False, "limit": 60.0} | more
+    return Task(Run(**run), statements, ("holds",) * len(statements), **rest)
 
 
 def line_of(name: str, text: str) -> int:
@@ -217,7 +217,7 @@ def crew():
 
 def test_a_solver_of_a_user_is_judged_like_ours():
     (mine,) = perform(task("Right")).verdicts
-    (ours,) = perform(task("", solver="dual-acceleration", code=None)).verdicts
+    (ours,) = perform(task("", solver=Registered("dual-acceleration"))).verdicts
     assert mine == ours
     assert mine.verdict == "holds"
     assert mine.checked == 40
@@ -290,7 +290,7 @@ def test_prints_do_not_get_into_the_output(capfd):
 
 
 def test_a_problem_that_does_not_fit_is_inapplicable_unless_the_plan_has_it():
-    misfit = task("", solver="winnow", code=None, problem="iris:0,1 --kernel rbf:gamma=1")
+    misfit = task("", solver=Registered("winnow"), problem="iris:0,1 --kernel rbf:gamma=1")
     (verdict,) = perform(misfit).verdicts
     assert (verdict.verdict, verdict.failure) == ("inapplicable", "")
     assert verdict.reason
@@ -312,7 +312,7 @@ def test_the_time_limit_counts_for_statements_too(registered):
             pass
 
     direct("test.slow", reference="", claim="", kind="value", problems=("",))(slow)
-    endless = Task(("test.slow",), ("holds",), limit=0.3)
+    endless = Task(Run(), ("test.slow",), ("holds",), limit=0.3)
     (verdict,) = perform(endless).verdicts
     assert (verdict.verdict, verdict.failure) == ("undecided", "timeout")
 
@@ -363,20 +363,20 @@ def test_processes_that_work_side_by_side_use_one_thread_each(crew):
     code = CODE.replace(
         act, f"{act}from gammabar.problems._stripes import threads\n        {told}\n        ", 1
     )
-    (verdict,) = crew.perform(task("Right", code=code)).verdicts
+    (verdict,) = crew.perform(task("Right", solver=InFile("my.py:Right", code))).verdicts
     assert "ValueError: (1, '1')" in verdict.reason
 
 
 def test_files_are_tried_out_in_another_process(crew):
-    assert crew.probe("my.py:Right", CODE, 60) == {"name": None}
+    assert crew.probe(InFile("my.py:Right", CODE), 60) == {"name": None}
     carded = CODE + "\nclass Carded(Right):\n    class card:\n        name = 'snkp'\n"
-    assert crew.probe("my.py:Carded", carded, 60) == {"name": "snkp"}
-    assert "no class Wrong" in crew.probe("my.py:Wrong", CODE, 60)["error"]
+    assert crew.probe(InFile("my.py:Carded", carded), 60) == {"name": "snkp"}
+    assert "no class Wrong" in crew.probe(InFile("my.py:Wrong", CODE), 60)["error"]
     for code, what in [
         ("while True: pass\n", "no end within 1 s (my.py, line 1"),
         ("import os; os._exit(5)\n", "exit code 5"),
     ]:
-        error = crew.probe("my.py:Mine", code, 1.0)["error"]
+        error = crew.probe(InFile("my.py:Mine", code), 1.0)["error"]
         assert error.startswith("my.py: cannot be imported")
         assert what in error
 
@@ -398,7 +398,7 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
     limits = {"HangsInC": 1.0}
     tasks = [task(n, "gb.sharp", "gb.selfcert", limit=limits.get(n, 60.0)) for n in names]
     results = engine.run(tasks, jobs=2, tell=told.append)
-    assert [r.solver for r in results] == [f"my.py:{name}" for name in names for _ in range(2)]
+    assert [r.run.by for r in results] == [f"my.py:{name}" for name in names for _ in range(2)]
     failures = [r.verdict.failure for r in results[::2]]
     assert failures == ["", "timeout", "crashed", "", "crashed", ""], results
     assert len(told) == len(tasks)
@@ -412,12 +412,9 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
 def test_results_do_not_depend_on_how_many_work():
     tasks = [
         Task(
+            Run(f"planted:n=20,d=3,seed={seed}", Registered("dual-acceleration"), 30, unit=True),
             ("gb.sharp", "gb.selfcert"),
             ("holds", "holds"),
-            f"planted:n=20,d=3,seed={seed}",
-            "dual-acceleration",
-            iterations=30,
-            unit=True,
         )
         for seed in range(5)
     ]
@@ -430,7 +427,8 @@ def test_results_do_not_depend_on_how_many_work():
 
 
 def result(verdict: str, expected: str, statement: str = "a.b", problem: str = "p", **more):
-    return Result(Verdict(statement, verdict, **more), problem, "s", expected, 0, 10, 0.5)
+    run = Run(problem, Registered("perceptron"), 10)
+    return Result(Verdict(statement, verdict, **more), run, expected, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -456,6 +454,27 @@ def test_a_false_claim_need_not_be_refuted_in_every_run():
     ]
     assert [r.as_expected for r in settle(runs)] == [True, True, False]
     assert [r.as_expected for r in settle(runs[1:])] == [False, False]
+
+
+def test_what_is_inapplicable_is_shown_where_it_tells_something():
+    runs = [
+        result("holds", "holds", problem="p"),
+        result("inapplicable", "holds", problem="q"),
+        result("inapplicable", "inapplicable", problem="r"),  # the data are not here
+        result("inapplicable", "holds", statement="nowhere", problem="p"),
+        result("inapplicable", "holds", statement="nowhere", problem="q"),
+    ]
+
+    def shown(each_problem: bool, *asked: Result) -> list[int]:
+        told = telling(runs, asked=asked.__contains__, each_problem=each_problem)
+        return [runs.index(r) for r in told]
+
+    assert shown(False) == [0, 2, 3, 4]
+    assert shown(True) == [0, 1, 2, 3, 4]
+    assert shown(False, runs[1]) == [0, 1, 2, 3, 4]
+    again = result("inapplicable", "either", problem="p")  # by a solver with other options
+    runs.append(again)
+    assert shown(True) == [0, 1, 2, 3, 4]
 
 
 def test_summary():

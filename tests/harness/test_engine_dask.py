@@ -7,8 +7,9 @@ import dataclasses
 import pytest
 
 from gammabar.harness.run import cluster, engine
+from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.store import Store
-from gammabar.harness.run.task import Task
+from gammabar.harness.run.task import Run, Task
 from gammabar.problems import ProblemError
 
 dask = pytest.importorskip("dask")
@@ -44,12 +45,9 @@ def plain(results):
 def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
     tasks = [
         Task(
+            Run(f"planted:n=20,d=3,seed={seed}", Registered("dual-acceleration"), 30, unit=True),
             ("gb.sharp", "gb.selfcert"),
             ("holds", "holds"),
-            f"planted:n=20,d=3,seed={seed}",
-            "dual-acceleration",
-            iterations=30,
-            unit=True,
         )
         for seed in range(6)
     ]
@@ -65,7 +63,8 @@ def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
     assert len(crews) == 2
     assert all(crews.values())  # both have worked
 
-    bad = dataclasses.replace(tasks[0], solver="my.py:Mine", code=QUITS, planned=False)
+    run = dataclasses.replace(tasks[0].run, solver=InFile("my.py:Mine", QUITS))
+    bad = dataclasses.replace(tasks[0], run=run, planned=False)
     *results, good, _ = engine.run([bad, tasks[0]], dask=address)
     assert {r.verdict.failure for r in results} == {"crashed"}
     assert "exit code 9" in results[0].verdict.reason

@@ -5,13 +5,23 @@ from __future__ import annotations
 import pytest
 
 from gammabar.harness.court.relation import fact
-from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate, randomised, stopping
+from gammabar.harness.court.statement import (
+    STATEMENTS,
+    direct,
+    option,
+    per_iterate,
+    randomised,
+    separable,
+    stopping,
+)
 from gammabar.harness.court.trial import Trial
 from gammabar.harness.library import load_statements
 from gammabar.harness.run import plan
 from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.problems import ProblemError
 
+MINE = InFile("my.py:Mine", "…")
 TRIALS = (
     Trial("gradient-descent", "iris:0,1", 50),
     Trial("gradient-descent:step=0.5", "iris:0,2", 60),
@@ -54,15 +64,15 @@ def tiny(monkeypatch):
     STATEMENTS.update(before)
 
 
-def chosen(**request):
-    tasks = make_plan(Request(**request))
+def chosen(solvers=(), **request):
+    tasks = make_plan(Request(solvers=tuple(map(Registered, solvers)), **request))
     return [t for t in tasks if not t.statements[0].startswith("oracle.")]
 
 
 def by(tasks, statement):
     """Where a statement is heard: (solver, problem) → what is expected."""
     return {
-        (task.solver, task.problem): task.expected[task.statements.index(statement)]
+        (task.run.by, task.run.problem): task.expected[task.statements.index(statement)]
         for task in tasks
         if statement in task.statements
     }
@@ -73,16 +83,16 @@ def test_one_run_is_heard_by_all_statements_about_its_solver():
     (run,) = [
         t
         for t in tasks
-        if t.solver == "gradient-descent" and t.problem == "iris:0,1" and not t.unit
+        if t.run.by == "gradient-descent" and t.run.problem == "iris:0,1" and not t.run.unit
     ]
     assert run.statements == ("one.rate", "one.stop", "two.false")
-    assert run.iterations == 80  # two runs that differ in their length alone are one
+    assert run.run.iterations == 80  # two runs that differ in their length alone are one
     assert run.planned
-    (scaled,) = [t for t in tasks if t.problem == "iris:0,1" and t.unit]
+    (scaled,) = [t for t in tasks if t.run.problem == "iris:0,1" and t.run.unit]
     assert scaled.statements == ("one.unit",)
-    (perceptron,) = [t for t in tasks if t.solver == "perceptron"]
+    (perceptron,) = [t for t in tasks if t.run.by == "perceptron"]
     assert perceptron.statements == ("one.stop",)
-    assert perceptron.seed == 3
+    assert perceptron.run.seed == 3
 
 
 def test_statements_without_a_run_are_examined_on_their_problems():
@@ -108,12 +118,12 @@ def test_false_claims_are_refuted_on_their_own_problems():
 def test_the_oracle_is_checked_as_well():
     tasks = make_plan(Request())
     oracle = [t for t in tasks if t.statements == ("oracle.certificate",)]
-    assert "mnist-sample:0,1" in {t.problem for t in oracle}
+    assert "mnist-sample:0,1" in {t.run.problem for t in oracle}
     assert {t.expected for t in oracle} == {("holds",)}
 
 
 def test_tasks_of_a_problem_stay_together():
-    problems = [task.problem for task in make_plan(Request())]
+    problems = [task.run.problem for task in make_plan(Request())]
     assert len(set(problems)) == sum(a != b for a, b in zip(problems, [None, *problems]))  # noqa: B905
 
 
@@ -130,7 +140,7 @@ def test_statements_and_sources_are_chosen():
 
 def test_problems_are_chosen():
     tasks = chosen(problems=("wine:0,1", "iris:0,2"))
-    assert {task.problem for task in tasks} == {"wine:0,1", "iris:0,2"}
+    assert {task.run.problem for task in tasks} == {"wine:0,1", "iris:0,2"}
     assert by(tasks, "one.rate") == {
         ("gradient-descent", "wine:0,1"): "holds",
         ("gradient-descent", "iris:0,2"): "holds",
@@ -139,7 +149,7 @@ def test_problems_are_chosen():
     }
     assert by(tasks, "two.data") == {("", "wine:0,1"): "holds", ("", "iris:0,2"): "holds"}
     assert not by(tasks, "two.own")  # it has nothing to do with them
-    planned = {(t.solver, t.problem) for t in tasks if t.planned and t.solver}
+    planned = {(t.run.by, t.run.problem) for t in tasks if t.planned and t.run.by}
     assert planned == {("gradient-descent:step=0.5", "iris:0,2")}
 
 
@@ -148,40 +158,40 @@ def test_problems_of_a_statement_without_runs_in_the_plan():
     with pytest.raises(ProblemError, match=r"nothing to verify in three\.new"):
         make_plan(Request(statements=("three.new",)))
     (task,) = chosen(statements=("three.new",), problems=("iris:0,1",))
-    assert (task.solver, task.problem, task.planned) == ("winnow", "iris:0,1", False)
+    assert (task.run.by, task.run.problem, task.planned) == ("winnow", "iris:0,1", False)
 
 
 def test_solvers_are_chosen():
     tasks = chosen(solvers=("gradient-descent",))
-    assert {t.solver for t in tasks} == {"gradient-descent", "gradient-descent:step=0.5"}
-    assert {t.problem for t in tasks} == {"iris:0,1", "iris:0,2", "loss-spike"}
+    assert {t.run.by for t in tasks} == {"gradient-descent", "gradient-descent:step=0.5"}
+    assert {t.run.problem for t in tasks} == {"iris:0,1", "iris:0,2", "loss-spike"}
     tasks = chosen(solvers=("gradient-descent:step=2",))
-    assert {t.solver for t in tasks} == {"gradient-descent:step=2"}
+    assert {t.run.by for t in tasks} == {"gradient-descent:step=2"}
     assert not any(t.planned for t in tasks)
     tasks = chosen(solvers=("gradient-descent",), problems=("iris:1,2",))
-    assert {(t.solver, t.problem) for t in tasks} == {("gradient-descent", "iris:1,2")}
+    assert {(t.run.by, t.run.problem) for t in tasks} == {("gradient-descent", "iris:1,2")}
     assert by(chosen(solvers=("sgd",)), "two.chance") == {("", "iris:1,2"): "holds"}
     tasks = chosen(solvers=("sgd:horizon=3",))
     assert by(tasks, "two.chance") == {("sgd:horizon=3", "iris:1,2"): "holds"}
     with pytest.raises(ProblemError, match="nothing to verify about winnow"):
-        make_plan(Request(solvers=("winnow",)))
+        make_plan(Request(solvers=(Registered("winnow"),)))
     with pytest.raises(ProblemError, match="no option 'stp'"):
-        make_plan(Request(solvers=("gradient-descent:stp=1",)))
+        make_plan(Request(solvers=(Registered("gradient-descent:stp=1"),)))
 
 
 def test_a_claim_may_be_put_to_another_solver_by_name():
     tasks = chosen(statements=("one.rate",), solvers=("winnow", "gradient-descent"))
-    assert {t.solver for t in tasks} == {"winnow", "gradient-descent", "gradient-descent:step=0.5"}
-    assert {t.problem for t in tasks if t.solver == "winnow"} == {"iris:0,1", "iris:0,2"}
+    assert {t.run.by for t in tasks} == {"winnow", "gradient-descent", "gradient-descent:step=0.5"}
+    assert {t.run.problem for t in tasks if t.run.by == "winnow"} == {"iris:0,1", "iris:0,2"}
 
 
 def test_a_solver_of_the_user_takes_the_place_of_others():
-    mine = {"file": "my.py:Mine", "code": "…"}
+    mine = {"file": MINE}
     tasks = chosen(statements=("one.rate", "one.stop"), **mine)
-    assert {t.solver for t in tasks} == {"my.py:Mine"}
-    assert {t.code for t in tasks} == {"…"}
+    assert {t.run.by for t in tasks} == {"my.py:Mine"}
+    assert {t.run.solver for t in tasks} == {MINE}
     assert not any(t.planned for t in tasks)
-    assert {(t.problem, t.seed) for t in tasks} == {
+    assert {(t.run.problem, t.run.seed) for t in tasks} == {
         ("iris:0,1", 0),
         ("iris:0,2", 0),
         ("iris:0,1", 3),
@@ -206,8 +216,8 @@ def test_a_solver_of_the_user_takes_the_place_of_others():
 def test_lengths_seeds_and_limits_are_the_users():
     for task in make_plan(Request(iterations=7, seed=11, limit=2.5)):
         assert task.limit == 2.5
-        assert task.seed == 11
-        assert task.iterations == (7 if task.solver else 0)
+        assert task.run.seed == 11
+        assert task.run.iterations == (7 if task.run.by else 0)
 
 
 def test_data_that_are_not_here_are_not_waited_for(monkeypatch, tmp_path):
@@ -218,3 +228,62 @@ def test_data_that_are_not_here_are_not_waited_for(monkeypatch, tmp_path):
     )(lambda case: fact(True))
     expected = by(chosen(statements=("two.large",)), "two.large")
     assert expected == {("", "fashion:0,4"): "inapplicable", ("", "iris:0,1"): "holds"}
+
+
+# assumptions that the options of a solver decide
+
+
+def assume(identifier, *assumes, **more):
+    per_iterate(
+        identifier, solvers=("gradient-descent",), reference="", claim="", assumes=assumes, **more
+    )(lambda it, case: fact(True))
+
+
+def test_runs_whose_assumptions_cannot_hold_are_not_planned():
+    assume("four.step", option("step", 0.5))
+    assume("four.data", separable, option("step", 0.5))  # what needs the data waits for them
+    for one in ("four.step", "four.data"):
+        assert set(by(chosen(), one)) == {("gradient-descent:step=0.5", "iris:0,2")}
+        tasks = chosen(problems=("wine:0,1", "iris:1,2"), statements=(one,))
+        assert set(by(tasks, one)) == {
+            ("gradient-descent:step=0.5", "wine:0,1"),
+            ("gradient-descent:step=0.5", "iris:1,2"),
+        }
+
+
+def test_what_can_hold_nowhere_is_planned_so_that_it_is_said():
+    assume("four.never", option("step", 77))
+    everywhere = {("gradient-descent", "iris:0,1"), ("gradient-descent:step=0.5", "iris:0,2")}
+    assert set(by(chosen(), "four.never")) == everywhere
+    assume("four.own", option("step", 0.5))
+    asked = "gradient-descent:step=2"  # options that the user names are not ours to leave out
+    assert {s for s, _ in by(chosen(solvers=(asked,)), "four.own")} == {asked}
+    assert by(chosen(solvers=(asked, "gradient-descent:step=0.5")), "four.own").keys() >= {
+        (asked, "iris:0,1"),
+        ("gradient-descent:step=0.5", "iris:0,1"),
+    }
+    assert {s for s, _ in by(chosen(statements=("four.own",), file=MINE), "four.own")} == {
+        "my.py:Mine"
+    }
+
+
+def test_an_assumption_that_cannot_be_asked_yet_leaves_nothing_out():
+    def stubborn(case):
+        try:
+            return "small" if case.problem.n < 10**6 else None
+        except Exception:
+            return "it takes an error for an answer"
+
+    def broken(case):
+        raise RuntimeError
+
+    assume("four.stubborn", stubborn)
+    assume("four.broken", broken)
+    assert len(by(chosen(), "four.stubborn")) == len(by(chosen(), "four.broken")) == 2
+
+
+def test_leaving_out_a_statement_does_not_change_the_run_of_others():
+    """The length of a run is that of all who may hear it: verdicts stay comparable."""
+    assume("four.long", option("step", 0.5), problems=("iris:0,1",))  # its own runs have 200
+    before = {t.run for t in chosen(statements=("one.rate",))}
+    assert {t.run for t in chosen() if "one.rate" in t.statements} == before

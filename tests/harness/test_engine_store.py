@@ -17,8 +17,9 @@ import pytest
 from gammabar.harness.run import engine, keys
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.results import Result
+from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.store import VERSION, Store
-from gammabar.harness.run.task import Outcome, Task
+from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.worker import perform
 from gammabar.problems import ProblemError
 
@@ -32,13 +33,13 @@ class Mine:
 
 
 def task(seed: int = 0, **more) -> Task:
-    values = {
+    run = {
         "problem": f"planted:n=10,d=2,seed={seed}",
-        "solver": "dual-acceleration",
+        "solver": Registered("dual-acceleration"),
         "iterations": 20,
         "unit": True,
     }
-    return Task(("gb.sharp", "gb.selfcert"), ("holds", "holds"), **(values | more))
+    return Task(Run(**(run | more)), ("gb.sharp", "gb.selfcert"), ("holds", "holds"))
 
 
 def plain(results: list[Result]) -> list[dict]:
@@ -77,7 +78,7 @@ def test_what_is_stored_is_not_done_again(tmp_path, counted):
 
 
 def test_failures_are_shown_but_never_taken_from_the_store(tmp_path, counted):
-    bad = task(solver="my.py:Mine", code=BROKEN, planned=False)
+    bad = dataclasses.replace(task(solver=InFile("my.py:Mine", BROKEN)), planned=False)
     outcome = perform(bad)
     assert outcome.failed
     with Store(tmp_path / "s.sqlite") as store:
@@ -164,19 +165,22 @@ def test_keys_tell_apart_what_may_give_other_results(tmp_path):
     csv.write_text("1,2,3\n-1,1,1\n")
     base = task(problem=str(csv))
     others = [
-        dataclasses.replace(base, **change)
+        dataclasses.replace(base, run=dataclasses.replace(base.run, **change))
         for change in (
             {"seed": 1},
             {"iterations": 21},
             {"unit": False},
             {"problem": "iris:0,1"},
             {"problem": f"{csv} --kernel linear"},
-            {"solver": "dual-acceleration:step=2"},
-            {"solver": "my.py:Mine", "code": BROKEN},
-            {"solver": "my.py:Mine", "code": BROKEN + " "},
-            {"statements": ("gb.selfcert", "gb.sharp")},
-            {"statements": ("gb.sharp",)},
+            {"solver": Registered("dual-acceleration:step=2")},
+            {"solver": InFile("my.py:Mine", BROKEN)},
+            {"solver": InFile("my.py:Mine", BROKEN + " ")},
+            {"solver": InFile("my.py:Mine:step=2", BROKEN)},
         )
+    ]
+    others += [
+        dataclasses.replace(base, statements=statements)
+        for statements in (("gb.selfcert", "gb.sharp"), ("gb.sharp",))
     ]
     first = keys.key(base)
     assert len({first, *map(keys.key, others)}) == len(others) + 1
@@ -187,7 +191,7 @@ def test_keys_tell_apart_what_may_give_other_results(tmp_path):
 
 def test_keys_follow_the_source_code(monkeypatch):
     """A change of any module that a solver or a statement imports is a change of the key."""
-    before = keys.key(task()), keys.key(task(solver="perceptron"))
+    before = keys.key(task()), keys.key(task(solver=Registered("perceptron")))
     plain_read = keys._read
 
     def edited(name):
@@ -196,7 +200,7 @@ def test_keys_follow_the_source_code(monkeypatch):
 
     def now():
         keys.source.cache_clear()
-        return keys.key(task()), keys.key(task(solver="perceptron"))
+        return keys.key(task()), keys.key(task(solver=Registered("perceptron")))
 
     monkeypatch.setattr(keys, "_read", edited)
     for changed, differs in [
@@ -280,9 +284,8 @@ def killed(path, *more, after: float | None = None) -> None:
 
 def here() -> list[dict]:
     """The results of the same run, in this process."""
-    request = Request(
-        ("gb.sharp", "gb.selfcert"), (), tuple(PROBLEMS), ("dual-acceleration",), iterations=300
-    )
+    solvers = (Registered("dual-acceleration"),)
+    request = Request(("gb.sharp", "gb.selfcert"), (), tuple(PROBLEMS), solvers, iterations=300)
     results = [result.as_dict() for result in engine.run(make_plan(request))]
     for result in results:
         del result["seconds"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.run.solver_file import load, read
+from gammabar.harness.run.solver_file import read
+from gammabar.harness.run.solver_ref import InFile, Registered, reference
 from gammabar.harness.run.texts import (
     open_problem,
     open_solver,
@@ -138,8 +139,8 @@ def test_a_solver_of_a_user(tmp_path):
     code = GOOD.replace("1.0", "neighbour.STEP")
     path.write_text(code.replace("from dataclasses", "import neighbour\nfrom dataclasses"))
     (tmp_path / "neighbour.py").write_text("STEP = 3.5\n")
-    assert load(f"{path}:Mine").step == 3.5
-    assert load("elsewhere/my.py:Mine", GOOD).step == 1.0  # its text is enough
+    assert read(f"{path}:Mine").open().step == 3.5
+    assert InFile("elsewhere/my.py:Mine", GOOD).open().step == 1.0  # its text is enough
 
 
 @pytest.mark.parametrize(
@@ -168,10 +169,74 @@ def test_bad_files_of_users(tmp_path, code, name, place):
     path = tmp_path / "my.py"
     path.write_text(code)
     with pytest.raises(ProblemError) as refused:
-        load(f"{path}:{name}")
+        read(f"{path}:{name}").open()
     assert place in str(refused.value)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "made", "options"),
+    [
+        ("my.py:Mine", "my.py", "Mine", ""),
+        ("my.py:Mine:step=2,loss=x", "my.py", "Mine", "step=2,loss=x"),
+        ("my.py:Mine:kernel=rbf:gamma=1", "my.py", "Mine", "kernel=rbf:gamma=1"),
+        ("a:b/c.py:Größe", "a:b/c.py", "Größe", ""),
+        ("text.txt:Mine:step=2", "text.txt", "Mine", "step=2"),
+        ("a\nb.py:Mine", "a\nb.py", "Mine", ""),
+    ],
+)
+def test_references_to_files(text, file, made, options):
+    found = reference(text)
+    assert isinstance(found, InFile)
+    assert (found.file, found.made, found.options) == (file, made, options)
+    assert (found.foreign, found.name, found.text) == (True, "", text)
+
+
+def test_references_to_the_registry():
+    found = reference("nkp:a=b:c=d")
+    assert found == Registered("nkp:a=b:c=d")
+    assert (found.name, found.plain, found.foreign, found.file) == ("nkp", False, False, "")
+    assert Registered("nkp").plain
+    assert reference("") is None
+    assert reference("nkp:Mine", "code").foreign  # with a text, it is a file whatever its name
+
+
+ATTRIBUTES = """
+from gammabar.solvers import Iterate
+from typing import ClassVar
+class Mine:
+    step: float = 1.0
+    loss: str = "none"
+    card: ClassVar[int] = 3
+    def iterates(self, problem, rng): ...
+class Made:
+    def __init__(self, step=1, *, loss="none", size: int = 3, wild=None):
+        self.step, self.loss, self.size, self.wild = step, loss, size, wild
+    def iterates(self, problem, rng): ...
+"""
+
+
+def test_options_of_a_users_solver():
+    assert InFile("my.py:Mine:step=2.5", GOOD).open().step == 2.5
+    assert InFile("my.py:Mine:step=2,loss=log", ATTRIBUTES).open().__dict__ == {
+        "step": 2.0,
+        "loss": "log",
+    }
+    assert InFile("my.py:Made:step=0.5,loss=log,size=7,wild=x", ATTRIBUTES).open().__dict__ == {
+        "step": 0.5,
+        "loss": "log",
+        "size": 7,
+        "wild": "x",
+    }
+    for options, place in [
+        ("stp=1", "did you mean step?"),
+        ("step=fast", "step=fast is not a number"),
+        ("step", "option=value"),
+        ("card=4", "no option 'card'"),
+    ]:
+        with pytest.raises(ProblemError, match=place.replace("?", r"\?")):
+            InFile(f"my.py:Mine:{options}", ATTRIBUTES).open()
 
 
 def test_files_that_are_not_there(tmp_path):

@@ -1,0 +1,128 @@
+"""References to solvers, as plans, stores, results and the command line name them.
+
+A solver is one of the registry, with options: ``dual-acceleration:loss=logistic,step=0.5``. Or it
+is a user's own, a class in a file: ``my.py:MySolver:step=0.5``. Such a reference brings the text of
+the file, so that all processes and machines run the same.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
+
+from gammabar.harness.run.options import parse_options
+from gammabar.problems import ProblemError
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A solver of the registry.
+
+    Attributes
+    ----------
+    text : str
+        As on the command line and in results.
+    """
+
+    text: str
+    #: Whether it is a user's own, which is not trusted to behave.
+    foreign: ClassVar[bool] = False
+    #: The user's file.
+    file: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry: what stands before the options."""
+        return self.text.partition(":")[0].strip()
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a mere name, without options."""
+        return self.text == self.name
+
+    def open(self) -> Any:
+        """The solver itself."""
+        from gammabar.solvers.registry import solver
+
+        made = solver(self.name)
+        hints = typing.get_type_hints(made)
+        kinds = {one.name: hints[one.name] for one in fields(made)}
+        values = parse_options(self.name, self.text.partition(":")[2], kinds)
+        try:
+            return made(**values)
+        except (TypeError, ValueError) as error:
+            raise ProblemError(f"{self.text}: {error}") from None
+
+
+#: FILE:CLASS and perhaps :OPTIONS. Names of files and options may have colons themselves.
+_IN_FILE = re.compile(r"(?P<file>.+?\.py|.+):(?P<made>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class InFile:
+    """A solver in a user's file.
+
+    Attributes
+    ----------
+    text : str
+        "my.py:MySolver", with options perhaps.
+    code : str or None
+        The text of the file; None where nobody will run it, as in results that were stored.
+    """
+
+    text: str
+    code: str | None = field(default=None, repr=False)
+    foreign: ClassVar[bool] = True
+
+    def _part(self, name: str) -> str:
+        found = _IN_FILE.fullmatch(self.text)
+        if found is None or not found["made"].isidentifier():
+            raise ProblemError(f"{self.text}: name a file and a class in it, as in my.py:MySolver")
+        return found[name] or ""
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return self._part("file")
+
+    @property
+    def made(self) -> str:
+        """The name of the class."""
+        return self._part("made")
+
+    @property
+    def options(self) -> str:
+        """What follows the class."""
+        return self._part("options")
+
+    #: It is itself, not one of the registry.
+    name: ClassVar[str] = ""
+
+    def open(self) -> Any:
+        """The solver itself; that runs the user's file."""
+        from gammabar.harness.run.solver_file import load
+
+        return load(self)
+
+
+SolverRef: TypeAlias = Registered | InFile
+
+
+def reference(text: str, code: str | None = None) -> SolverRef | None:
+    """The solver that a text names; None for none.
+
+    Parameters
+    ----------
+    text : str
+    code : str, optional
+        The text of the user's file.
+    """
+    from gammabar.solvers.registry import SOLVERS
+
+    if not text:
+        return None
+    if code is None and text.partition(":")[0].strip() in SOLVERS:
+        return Registered(text)
+    return InFile(text, code)
