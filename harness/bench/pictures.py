@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gammabar.problems.extras import extra_module
+
 GROWTH, GAPS = "benchmarks-growth.svg", "benchmarks-gaps.svg"
 #: The smallest gap that is drawn; what is exact is drawn there.
 FLOOR = 3e-4
@@ -21,9 +23,8 @@ def draw(document: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _subplots(count: int, across: int) -> tuple[Any, list[Any]]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    Figure = _matplotlib("figure").Figure
+    FigureCanvasAgg = _matplotlib("backends.backend_agg").FigureCanvasAgg
     down = -(-count // across)
     figure = Figure(figsize=(4.2 * across, 3.6 * down), layout="constrained")
     FigureCanvasAgg(figure)
@@ -33,9 +34,12 @@ def _subplots(count: int, across: int) -> tuple[Any, list[Any]]:
     return figure, axes[:count]
 
 
-def _save(figure: Any, path: Path) -> Path:
-    import matplotlib
+def _matplotlib(name: str) -> Any:
+    return extra_module(f"matplotlib.{name}", "plots", "a picture")
 
+
+def _save(figure: Any, path: Path) -> Path:
+    matplotlib = extra_module("matplotlib", "plots", "a picture")
     # The same numbers give the same file, on every machine.
     with matplotlib.rc_context({"svg.hashsalt": "gammabar", "svg.fonttype": "path"}):
         figure.savefig(path, format="svg", metadata={"Date": None})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gammabar.harness.screen.output import print_json, print_table
+from gammabar.problems.extras import missing
 
 if TYPE_CHECKING:
     from gammabar.harness.gate.compare import Finding
@@ -33,7 +34,7 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
 
     commit = base_commit(ROOT, base)
     if find_spec("asv_runner") is None:
-        raise click.ClickException("the gate needs asv, which is not installed: pip install asv")
+        raise missing("the gate", "asv", "bench")
     plan = [g for g in (COUNTS if counts_only else PLAN) if bench is None or bench in str(g)]
     if not plan:
         raise click.UsageError(f"no benchmark of the gate has {bench!r} in its name")

@@ -15,6 +15,7 @@ from gammabar.harness.run.crew import Crew
 from gammabar.harness.run.keys import whole
 from gammabar.harness.run.task import Outcome, Task
 from gammabar.problems import ProblemError
+from gammabar.problems.extras import extra_module
 
 #: Seconds to wait for the scheduler.
 CONNECT = 10
@@ -22,14 +23,9 @@ CONNECT = 10
 
 def stream(todo: list[tuple[int, Task]], address: str) -> Iterator[tuple[int, Outcome]]:
     """Carry out tasks on the cluster at an address, in any order."""
+    distributed = extra_module("distributed", "dask", "--dask")
     try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise ProblemError(
-            "--dask needs dask[distributed] (python -m pip install 'gammabar[dask]')"
-        ) from None
-    try:
-        client = Client(address, timeout=CONNECT, set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ProblemError(f"--dask {address}: no Dask scheduler answers there ({error})") from None
     with client:
@@ -39,7 +35,7 @@ def stream(todo: list[tuple[int, Task]], address: str) -> Iterator[tuple[int, Ou
             for place, task in todo
         }
         try:
-            for future in as_completed(list(futures), loop=client.loop):
+            for future in distributed.as_completed(list(futures), loop=client.loop):
                 place, task = futures[future]
                 yield place, _outcome(future, task)
         finally:

@@ -262,9 +262,9 @@ def _expected(statement: Statement, problem: str, planned: bool) -> str:
 
 def _missing(task: Task) -> Task:
     """Data sets that are not on this machine cannot be waited for."""
-    from gammabar.problems.datasets import DATASETS, find
+    from gammabar.problems.datasets import DATASETS, is_here
 
     dataset = DATASETS.get(split_problem(task.run.problem)[0].partition(":")[0])
-    if not task.planned or dataset is None or dataset.folder is None or find(dataset) is not None:
+    if not task.planned or dataset is None or is_here(dataset):
         return task
     return replace(task, expected=("inapplicable",) * len(task.statements))
