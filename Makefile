@@ -2,10 +2,12 @@
 #
 #   PYTHON=python3.12   the interpreter to make .venv with (otherwise the newest one found)
 #   ARGS="..."          further arguments for the command that a target runs
+#   SECONDS=60          how long `make fuzz` takes
 
 PYTHON ?=
 ARGS ?=
 WORKERS ?= logical
+SECONDS ?= 60
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,7 +22,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all lint format bench gate lock clean force
+.PHONY: help setup verify test test-all fuzz lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -38,6 +40,9 @@ test: $(STAMP) ## run the tests that are not marked slow
 
 test-all: $(STAMP) ## run every test
 	@$(PYTEST) $(ARGS)
+
+fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)
 
 lint: $(STAMP) ## ruff check, ruff format --check, mypy
 	$(BIN)/ruff check .

@@ -35,7 +35,25 @@ _HUGE_EXPONENT = 940
 
 
 class ProblemError(ValueError):
-    """Bad input. The message is one sentence that names the place and says what to do."""
+    """Bad input. The message is one sentence that names the place and says what to do.
+
+    It may quote a file name, a label or an option, which hold whatever somebody put there: so
+    characters that a terminal would obey are escaped, and what is too long is shortened.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(sentence(str(message)))
+
+
+def sentence(text: str) -> str:
+    """A text on one line that is safe to print and not longer than about a thousand characters."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    if len(text) <= 1000:
+        return text
+    words = (w if len(w) <= 120 else f"{w[:60]}[...]{w[-30:]}" for w in text.split(" "))
+    text = " ".join(words)
+    return text if len(text) <= 1000 else f"{text[:700]}[...]{text[-250:]}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,10 @@ archive member before memory is set aside for it.
 
 from __future__ import annotations
 
+import ast
+import re
 import struct
+import warnings
 import zipfile
 import zlib
 from math import prod
@@ -18,11 +21,15 @@ import numpy as np
 
 from gammabar.problems.base import Array, ProblemError
 from gammabar.problems.files import gigabytes, memory_budget, read_bytes, readable
-from gammabar.problems.labels import label_text
-from gammabar.problems.readers import Points, is_missing
+from gammabar.problems.labels import label_fault
+from gammabar.problems.readers import Points
 
 _NAMES = (("X", "y"), ("x", "y"))
 _MAX_HEADER = 10_000  # NumPy's own bound on the text of a header
+_MAX_SIDES = 32
+_TYPE = re.compile(
+    r"[<>|](b1|i1|u1|S[1-9][0-9]{0,5})|[<>]([iu][248]|f[248]|U[1-9][0-9]{0,5})"
+).fullmatch
 
 
 def read_npz(path: Path) -> Points:
@@ -31,7 +38,10 @@ def read_npz(path: Path) -> Points:
     X has a point in each slice along its first axis; further axes (images, say) are flattened.
     """
     with readable(path), _archive(path) as archive:
-        members = {name.removesuffix(".npy"): name for name in archive.namelist()}
+        listed = archive.namelist()
+        members = {name.removesuffix(".npy"): name for name in listed if name.endswith(".npy")}
+        if len(set(listed)) < len(listed):
+            raise ProblemError(f"{path}: holds several members of the same name")
         for names in _NAMES:
             if all(name in members for name in names):
                 X, y = (_member(path, archive, members[name]) for name in names)
@@ -67,6 +77,8 @@ def _member(path: Path, archive: zipfile.ZipFile, member: str) -> Array:
             _read_into(what, stream, data)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
         raise ProblemError(f"{what}: the archive is damaged or truncated") from None
+    if not size:
+        raise ProblemError(f"{what}: has shape {shape}, there are no data")
     flat = np.frombuffer(data, dtype=dtype)
     array = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
     return array.astype(dtype.newbyteorder("="), copy=False)
@@ -84,20 +96,40 @@ def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
 
 def _header(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array, from its header alone."""
-    formats = {(1, 0): np.lib.format.read_array_header_1_0}
-    formats[2, 0] = np.lib.format.read_array_header_2_0
+    plain = ProblemError(f"{what}: not a plain NumPy array")
+    start = stream.read(8)
+    width = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}.get(start)
+    if width is None:
+        raise plain
+    length = int.from_bytes(stream.read(width), "little")
+    if length > _MAX_HEADER:
+        raise ProblemError(f"{what}: a header of {length} bytes, more than {_MAX_HEADER}")
     try:
-        version = np.lib.format.read_magic(stream)
-        shape, fortran, dtype = formats[version](stream, max_header_size=_MAX_HEADER)
-    except (ValueError, KeyError, SyntaxError, TypeError, OverflowError, RecursionError):
-        raise ProblemError(f"{what}: not a plain NumPy array") from None
-    if dtype.hasobject:
-        raise ProblemError(
-            f"{what}: holds Python objects, which are never loaded (save plain numbers instead)"
-        )
-    if any(side < 0 for side in shape):
-        raise ProblemError(f"{what}: not a plain NumPy array")
-    return shape, fortran, dtype
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes and calls in what is no literal anyway
+            header = ast.literal_eval(stream.read(length).decode("latin-1").strip())
+        if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
+            raise plain
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise plain from None
+    shape, fortran = header["shape"], header["fortran_order"]
+    if not isinstance(fortran, bool) or not isinstance(shape, tuple) or len(shape) > _MAX_SIDES:
+        raise plain
+    if not all(type(side) is int and 0 <= side < 2**63 for side in shape):
+        raise plain
+    return shape, fortran, _dtype(what, header["descr"])
+
+
+def _dtype(what: str, text: Any) -> np.dtype[Any]:
+    """The type that a header names; only those that can be points or labels are known."""
+    if not isinstance(text, str) or not _TYPE(text):
+        if isinstance(text, str) and text[1:2] == "O":
+            raise ProblemError(
+                f"{what}: holds Python objects, which are never loaded (save plain numbers instead)"
+            )
+        shown = repr(text)[:40]
+        raise ProblemError(f"{what}: holds {shown}, but numbers or texts of NumPy are needed")
+    return np.dtype(text)
 
 
 def _points_and_labels(
@@ -119,15 +151,29 @@ def _points_and_labels(
         )
     if not X.size:
         raise ProblemError(f"{path}, array {names[0]}: has shape {X.shape}, there are no data")
-    if y.dtype.kind == "f":
-        missing = np.flatnonzero(~np.isfinite(y))
-    elif y.dtype.kind in "SU":
-        missing = np.array([i for i, text in enumerate(y) if is_missing(label_text(text))], int)
-    else:
-        missing = np.empty(0, int)
-    if missing.size:
-        raise ProblemError(f"{path}, array {names[1]}, row {missing[0]}: the label is missing")
+    for name, array in zip(names, (X, y), strict=True):
+        if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+            raise ProblemError(f"{path}, array {name}: holds a truth value that is not 0 or 1")
+    if y.dtype.kind in "SU":
+        return X.reshape(len(X), -1), _label_texts(f"{path}, array {names[1]}", y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        raise ProblemError(f"{path}, array {names[1]}, row {row}: the label is missing")
     return X.reshape(len(X), -1), y
+
+
+def _label_texts(what: str, y: Array) -> Array:
+    """Labels that are texts: UTF-8 if they are bytes."""
+    try:
+        texts = np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
+        if texts.size:  # NumPy stores any four bytes as a character
+            np.ascontiguousarray(texts, texts.dtype.newbyteorder("<")).tobytes().decode("utf-32-le")
+    except UnicodeDecodeError:
+        raise ProblemError(f"{what}: holds a label that is no Unicode text") from None
+    for row, text in enumerate(texts.tolist()):
+        if fault := label_fault(text.strip(" \t")):
+            raise ProblemError(f"{what}, row {row}: the label {fault}")
+    return np.asarray(texts)
 
 
 def decode_idx(name: str, raw: bytes) -> Array:
@@ -148,6 +194,8 @@ def decode_idx(name: str, raw: bytes) -> Array:
     if len(raw) < start:
         raise ProblemError(f"{name}: the idx file is truncated")
     shape = struct.unpack(f">{axes}I", raw[4:start])
+    if not prod(shape):
+        raise ProblemError(f"{name}: the idx file says shape {shape}, there are no data")
     if len(raw) - start != prod(shape):
         raise ProblemError(
             f"{name}: the idx file says {prod(shape)} values, but holds {len(raw) - start}"

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,10 @@ _OPENERS: dict[str, Callable[[Path], Any]] = {
 }
 
 COMPRESSED = tuple(_OPENERS)
+
+# Control characters other than tabs and ends of lines: no text file of numbers has any.
+_CONTROL = bytes([*range(9), 11, 12, *range(14, 32), 127])
+_CONTROL_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def memory_budget() -> int:
@@ -50,6 +55,8 @@ def readable(path: Path) -> Iterator[None]:
         raise ProblemError(f"{path}: this is a folder, not a file") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile):
         raise ProblemError(f"{path}: the compressed file is damaged or truncated") from None
+    except ValueError as error:  # a zero byte in the name
+        raise ProblemError(f"{str(path)!r}: cannot be a file ({error})") from None
     except OSError as error:
         reason = error.strerror or str(error) or type(error).__name__
         raise ProblemError(f"{path}: cannot be read ({reason})") from None
@@ -90,9 +97,13 @@ def read_text(path: Path) -> str:
         raise ProblemError(
             f"{path}, line {line}: not text (byte 0x{raw[error.start]:02x} is no UTF-8)"
         ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ProblemError(f"{path}, line {line}: not text (it holds a zero byte)")
-    if not text.strip():
+    # Most files are settled by the first look, which is fast: those beyond ASCII begin with 0xc2.
+    suspect = len(raw.translate(None, _CONTROL)) < len(raw) or b"\xc2" in raw
+    if suspect and (found := _CONTROL_TEXT.search(text)):
+        line, code = text.count("\n", 0, found.start()) + 1, ord(found.group())
+        raise ProblemError(
+            f"{path}, line {line}: not text (it holds the control character 0x{code:02x})"
+        )
+    if not text.strip(" \t\r\n"):
         raise ProblemError(f"{path}: the file is empty")
     return text

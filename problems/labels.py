@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from typing import Any
 
 import numpy as np
 
 from gammabar.problems.base import Array, ProblemError
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_MISSING = {"", "nan"}
+MOST_CHARACTERS = 500  # of a label; Python converts numbers of at least 640 digits
+
+_INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
+_MISSING = {"", "nan", "+nan", "-nan"}
 
 
 def label_text(label: object) -> str:
-    """The text of a label: "1" for 1, 1.0, True, "+1" and " 1 "; "0.5"; or the stripped text."""
+    """The text of a label: "1" for 1, 1.0, True, "+1" and " 1 "; "0.5"; or the stripped text.
+
+    An integer keeps all its digits; any other number is the double nearest to it.
+    """
     if isinstance(label, bytes):
         label = label.decode(errors="replace")
-    text = str(int(label)) if isinstance(label, (bool, np.bool_)) else str(label).strip()
-    if len(text) <= 300 and _INTEGER.fullmatch(text):
-        return str(int(text))
-    if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+    text = str(int(label)) if isinstance(label, (bool, np.bool_)) else str(label).strip(" \t")
+    if _INTEGER(text):
+        digits = text.lstrip("+-").lstrip("0") or "0"
+        return f"-{digits}" if text[0] == "-" and digits != "0" else digits
+    if _NUMBER(text) and math.isfinite(float(text)):
         number = float(text)
         return str(int(number)) if number.is_integer() else repr(number)
     return text
@@ -30,7 +37,18 @@ def label_text(label: object) -> str:
 
 def is_missing(text: str) -> bool:
     """Whether the text stands for no label at all: nothing, or not a number."""
-    return text.strip().lower() in _MISSING
+    return text.strip(" \t").lower() in _MISSING
+
+
+def label_fault(text: str) -> str | None:
+    """What is wrong with the text of a label, if anything, as the end of a sentence."""
+    if is_missing(text):
+        return "is missing"
+    if len(text) > MOST_CHARACTERS:
+        return f"has {len(text)} characters, more than {MOST_CHARACTERS}"
+    if any(unicodedata.category(c) in ("Cc", "Cs") for c in text if not c.isprintable()):
+        return f"has a control character: {text!r}"
+    return None
 
 
 def order_classes(texts: set[str]) -> tuple[str, ...]:
@@ -73,16 +91,26 @@ def _text(label: Any, row: int) -> str:
         if math.isfinite(label):
             return label_text(float(label))
     elif isinstance(label, (bool, np.bool_, int, np.integer)):
+        if int(label).bit_length() > 3 * MOST_CHARACTERS:
+            raise ProblemError(f"y has an integer of more than 450 digits in row {row}")
         return label_text(int(label))
-    elif isinstance(label, (str, bytes)) and label.strip():
-        return label_text(label)
+    elif isinstance(label, (str, bytes)):
+        try:
+            text = label_text(label if isinstance(label, str) else label.decode())
+        except UnicodeDecodeError:
+            raise ProblemError(f"y has {label!r} in row {row}, which is no UTF-8") from None
+        fault = label_fault(text)
+        if fault is None:
+            return text
+        if text:
+            raise ProblemError(f"y has a label in row {row} that {fault}")
     shown = label.item() if isinstance(label, np.generic) else label
     raise ProblemError(f"y has {shown!r} in row {row}, which is no label; use numbers or texts")
 
 
 def _number(text: str) -> int | float | None:
     """The number that a label text is, exactly, or None."""
-    if _INTEGER.fullmatch(text):
+    if _INTEGER(text):
         return int(text)
     try:
         number = float(text)

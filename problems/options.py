@@ -12,6 +12,7 @@ from typing import Any
 from gammabar.problems.base import ProblemError
 from gammabar.problems.files import gigabytes, memory_budget
 
+MOST_CHARACTERS = 500  # of a number; Python converts those of at least 640 digits
 MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine
 
 
@@ -46,8 +47,10 @@ def rational(
     """Parser of a number taken exactly as written: ``0.1`` is one tenth, ``1/7`` a seventh."""
 
     def parse(text: str) -> Fraction:
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f"has {len(text)} characters, more than {MOST_CHARACTERS}")
         if not re.fullmatch(
-            r"[+-]?([0-9]*\.?[0-9]+|[0-9]+\.)([eE][+-]?[0-9]{1,3})?|[0-9]+/[0-9]+", text
+            r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+/[0-9]+", text
         ):
             raise ValueError("is not a number")
         try:

@@ -1,7 +1,9 @@
 """Readers for text files: CSV and svmlight.
 
-Both keep integers: if every value in the file is an integer literal, the points are int64, so that
-exactness is not lost on the way; otherwise every value is the double nearest to its decimal text.
+What a file means is laid down in oracle/CERTIFICATE.md, under "Files"; the independent checker
+reads by the same rules. Both keep integers: if every value in the file is an integer literal, the
+points are int64, so that exactness is not lost on the way; otherwise every value is the double
+nearest to its decimal text.
 Values are converted in blocks at the speed of the built-in conversions; only a block in which that
 fails is looked at value by value, to name the line and the column at fault.
 """
@@ -14,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,15 @@ import numpy as np
 
 from gammabar.problems.base import Array, ProblemError
 from gammabar.problems.files import gigabytes, memory_budget, read_text
+from gammabar.problems.labels import is_missing, label_fault
 
 _BLOCK = 4096  # rows that are converted at a time
+_BLANKS = " \t"
 _INTEGERS = re.compile(r"[0-9+\- \t]*").fullmatch
 _INTEGER = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*").fullmatch
-_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", re.ASCII).fullmatch
+_NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*").fullmatch
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE).fullmatch
+_MOST_COLUMNS = 2**32 - 1  # columns are 32-bit numbers in the canonical form
 _HINT = "(use --label NAME if the label is not the first column)"
 
 
@@ -62,7 +68,7 @@ class _Values:
                 return
             except OverflowError:
                 self.too_large = self.too_large or complain(_beyond_int64)
-            except ValueError:  # such as "1-2", or nothing; the conversion below says which
+            except ValueError:  # "1-2", nothing, or thousands of digits: see below
                 pass
         try:
             block = np.fromiter(map(float, tokens), np.float64, len(tokens))
@@ -71,6 +77,10 @@ class _Values:
         if not np.isfinite(block).all() or "_" in joined or not joined.isascii():
             raise ProblemError(complain(_not_a_number))
         self.integer = self.integer and all(map(_INTEGER, tokens))
+        if self.integer and not self.too_large:  # integers with thousands of leading zeros
+            self.too_large = complain(_beyond_int64) if any(map(_beyond_int64, tokens)) else None
+            if not self.too_large:
+                block = np.array([_small_integer(token) for token in tokens], np.int64)
         self.blocks.append(block)
 
     def array(self) -> Array:
@@ -84,28 +94,33 @@ class _Values:
         return np.concatenate([block.astype(dtype, copy=False) for block in self.blocks])
 
 
-def is_missing(label: str) -> bool:
-    """Whether the text of a label says that there is none."""
-    return label.strip().lower() in {"", "nan", "+nan", "-nan"}
-
-
 def _not_a_number(token: str) -> str | None:
-    if not token.strip():
+    token = token.strip(_BLANKS)
+    if not token:
         return "is empty, but a number is needed"
     if _NUMBER(token):
         return None if math.isfinite(float(token)) else "is too large for a double"
-    try:
-        float(token)
-    except ValueError:
-        return "is not a number"
-    return "is not a finite number" if "_" not in token and token.isascii() else "is not a number"
+    return "is not a finite number" if _NOT_FINITE(token) else "is not a number"
+
+
+def _small_integer(token: str) -> int:
+    """The integer of a literal; of one with more than 19 digits, another that is as large."""
+    token = token.strip(_BLANKS)
+    digits = token.lstrip("+-").lstrip("0")[:20] or "0"
+    return -int(digits) if token[0] == "-" else int(digits)
 
 
 def _beyond_int64(token: str) -> str | None:
-    digits = token.strip().lstrip("+-").lstrip("0")
-    if len(digits) > 19 or not -(2**63) <= int(token) < 2**63:
+    if not -(2**63) <= _small_integer(token) < 2**63:
         return "does not fit into a 64-bit integer (write it with a decimal point to round it)"
     return None
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text: they end with a line feed, a carriage return, or both."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")
 
 
 # --- CSV -------------------------------------------------------------------------------------
@@ -119,16 +134,13 @@ def read_csv(path: Path, label: str | int | None = None) -> Points:
     path : Path
         Separated by commas, semicolons or tabs (whichever the first line has most of),
         optionally compressed (.gz, .bz2, .xz). Blank lines are ignored. A first line of words
-        is a header.
+        is a header. A field may be in quotes, which end on the same line.
     label : str or int, optional
         The column of the label: a name of the header, or an index from 0 (negative: from the
         end). The first column by default.
     """
-    text = read_text(path)
-    first = next(line for line in text.split("\n") if line.strip())
-    separator = max(",;\t", key=first.count)
-    rows = _csv_rows(path, text, separator)
-    line, head = next(rows, (1, []))
+    rows = _csv_rows(path, read_text(path))
+    line, head = next(rows)
     if len(head) < 2:
         raise ProblemError(
             f"{path}, line {line}: fewer than two columns, but a label and features are needed "
@@ -151,21 +163,30 @@ def read_csv(path: Path, label: str | int | None = None) -> Points:
     return Points(values.array().reshape(len(labels), -1), labels, label=chosen)
 
 
-def _csv_rows(path: Path, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    lines = (line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are not blank, by number, split at the separator."""
+    lines = [(k, line) for k, line in enumerate(_lines(text), 1) if line.strip(_BLANKS)]
+    separator = max(",;\t", key=lines[0][1].count)
+    reader = csv.reader((line for _, line in lines), delimiter=separator, strict=True)
+    read = 0
     try:
         for row in reader:
-            if row and (len(row) > 1 or row[0].strip()):
-                yield reader.line_num, row
+            read += 1
+            if reader.line_num != read:
+                raise ProblemError(
+                    f"{path}, line {lines[read - 1][0]}: a quotation mark is not closed"
+                )
+            yield lines[read - 1][0], row
     except csv.Error as error:
-        raise ProblemError(f"{path}, line {reader.line_num}: not a CSV line ({error})") from None
+        number = lines[min(read, len(lines) - 1)][0]
+        raise ProblemError(f"{path}, line {number}: not a CSV line ({error})") from None
 
 
 def _label_column(path: Path, head: list[str], label: str | int | None) -> tuple[int, str | int]:
     """The index of the label column, and the way it was named."""
-    names = [name.strip() for name in head]
+    names = [name.strip(_BLANKS) for name in head]
     if isinstance(label, str):
+        label = label.strip(_BLANKS)
         if names.count(label) > 1:
             raise ProblemError(f"{path}: more than one column is named {label!r}")
         if label in names and not _NUMBER(label):
@@ -186,14 +207,14 @@ def _is_header(path: Path, line: int, head: list[str], column: int, named: bool)
     words = [
         (i, token)
         for i, token in enumerate(head)
-        if i != column and token.strip() and _not_a_number(token) == "is not a number"
+        if i != column and _not_a_number(token) == "is not a number"
     ]
     if not words:
         return named
     if any(map(_NUMBER, head)) and not named:
         place, token = words[0]
         raise ProblemError(
-            f"{path}, line {line}: {token.strip()!r} in column {place + 1} is not a number {_HINT}"
+            f"{path}, line {line}: {_shorten(token)} in column {place + 1} is not a number {_HINT}"
         )
     return True
 
@@ -204,8 +225,8 @@ def _check_block(path: Path, block: list[tuple[int, list[str]]], width: int, col
             raise ProblemError(
                 f"{path}, line {line}: {len(row)} columns, but the first line has {width}"
             )
-        if is_missing(row[column]):
-            raise ProblemError(f"{path}, line {line}: the label in column {column + 1} is missing")
+        if fault := label_fault(row[column].strip(_BLANKS)):
+            raise ProblemError(f"{path}, line {line}: the label in column {column + 1} {fault}")
 
 
 def _csv_complaint(
@@ -224,7 +245,7 @@ def _csv_complaint(
 
 
 def _shorten(token: str) -> str:
-    token = token.strip()
+    token = token.strip(_BLANKS)
     return repr(token if len(token) <= 40 else token[:37] + "...")
 
 
@@ -275,12 +296,16 @@ def read_svmlight(path: Path) -> Points:
 
 
 def _svmlight_lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        fields = line.partition("#")[0].split()
+    for number, line in enumerate(_lines(text), 1):
+        line = line.partition("#")[0]
+        # Of the white space that split() knows, an ASCII text has blanks alone.
+        fields = line.split() if line.isascii() else re.findall(r"[^ \t]+", line)
         if not fields:
             continue
         if ":" in fields[0] or is_missing(fields[0]):
             raise ProblemError(f"{path}, line {number}: no label before {_shorten(fields[0])}")
+        if fault := label_fault(fields[0]):
+            raise ProblemError(f"{path}, line {number}: the label {fault}")
         if len(fields) > 1 and fields[1].startswith("qid:"):
             del fields[1]
         yield number, fields
@@ -290,39 +315,52 @@ def _svmlight_indices(
     path: Path, block: list[tuple[int, list[str]]], pairs: list[tuple[str, str, str]]
 ) -> Array:
     """The indices of a block; the slow path runs only if something is wrong with them."""
+    if not pairs:
+        return np.empty(0, dtype=np.int64)
+    joined = "".join([index for index, _, _ in pairs])
     try:
         found = np.fromiter((int(index) for index, _, _ in pairs), np.int64, len(pairs))
-        good = "_" not in "".join([index for index, _, _ in pairs])
     except (ValueError, OverflowError):
-        good = False
-    if good and len(pairs):
-        rises = np.ones(len(found), dtype=bool)
-        rises[1:] = found[1:] > found[:-1]
-        starts = np.cumsum([0] + [len(fields) - 1 for _, fields in block])[:-1]
-        rises[starts[starts < len(found)]] = True
-        good = bool(rises.all()) and bool(found.min() >= 1)
-    if not good and pairs:
-        raise ProblemError(_index_complaint(path, block))
-    return found if pairs else np.empty(0, dtype=np.int64)
+        return _indices_one_by_one(path, block)
+    rises = np.ones(len(found), dtype=bool)
+    rises[1:] = found[1:] > found[:-1]
+    starts = np.cumsum([0] + [len(fields) - 1 for _, fields in block])[:-1]
+    rises[starts[starts < len(found)]] = True
+    plain = joined.isascii() and joined.isdigit()
+    if plain and rises.all() and found.min() >= 1 and found.max() <= _MOST_COLUMNS:
+        return found
+    return _indices_one_by_one(path, block)
 
 
-def _index_complaint(path: Path, block: list[tuple[int, list[str]]]) -> str:
+def _indices_one_by_one(path: Path, block: list[tuple[int, list[str]]]) -> Array:
+    found = []
     for line, fields in block:
+        before = 0
         for token in fields[1:]:
-            index, colon, _ = token.partition(":")
+            text, colon, _ = token.partition(":")
             if not colon:
-                return f"{path}, line {line}: {_shorten(token)} is not of the form index:value"
-            if not re.fullmatch(r"[+-]?[0-9]{1,18}", index):
-                return f"{path}, line {line}: the index {_shorten(index)} is not an integer"
-            if int(index) < 1:
-                return f"{path}, line {line}: the index {index} is below 1 (indices start at 1)"
-        for left, right in pairwise(int(token.partition(":")[0]) for token in fields[1:]):
-            if right <= left:
-                return (
-                    f"{path}, line {line}: the index {right} follows {left}, but indices must "
-                    "ascend"
+                wrong = f"{_shorten(token)} is not of the form index:value"
+            elif not re.fullmatch(r"[0-9]+", text):
+                below = re.fullmatch(r"-[0-9]{1,18}", text)
+                wrong = (
+                    f"the index {text} is below 1 (indices start at 1)"
+                    if below
+                    else f"the index {_shorten(text)} is not a positive integer"
                 )
-    raise AssertionError("the slow path must find what the fast path objected to")
+            else:
+                index = _small_integer(text)
+                found.append(index)
+                if before < index <= _MOST_COLUMNS:
+                    before = index
+                    continue
+                if index < 1:
+                    wrong = "the index 0 is below 1 (indices start at 1)"
+                elif index > _MOST_COLUMNS:
+                    wrong = f"the index {_shorten(text)} is above {_MOST_COLUMNS}"
+                else:
+                    wrong = f"the index {index} follows {before}, but indices must ascend"
+            raise ProblemError(f"{path}, line {line}: {wrong}")
+    return np.array(found, dtype=np.int64)
 
 
 def _svmlight_complaint(

@@ -102,11 +102,18 @@ def load(
 def _unknown(text: str, name: str) -> str:
     if not text:
         return "the name of the data is empty (see `gammabar list problems`)"
-    if Path(text).exists() or os.sep in text or (Path(text).suffix and ":" not in text):
+    if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {_SUFFIXES})"
     close = difflib.get_close_matches(name.lower(), [*DATASETS, *FAMILIES], 1)
     hint = f"did you mean {close[0]}?" if close else "see `gammabar list problems`"
     return f"{name!r} is no data set, generator or file ({hint})"
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        return False
 
 
 # --- files -----------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def complaint(path: Path, **options) -> str:
         ("1,2\n1,3\n", ": every label is 1, but two classes are needed"),
         ("1,2\n2,3\n3,4\n", ": there are 3 classes (1, 2, 3), but two are needed"),
         ('1,2\n"0"x,3\n', ", line 2: not a CSV line"),
-        ("1,2\n0,\0\n", ", line 2: not text (it holds a zero byte)"),
+        ("1,2\n0,\0\n", ", line 2: not text (it holds the control character 0x00)"),
     ],
 )
 def test_csv(tmp_path, text, expected):
@@ -89,9 +89,9 @@ def test_binary_text_file(tmp_path):
         ("1 1:2\n-1 -4:3\n", ", line 2: the index -4 is below 1"),
         ("1 1:2 1:3\n-1 1:1", ", line 1: the index 1 follows 1, but indices must ascend"),
         ("1 1:2\n-1 1:1 7:1 5:2", ", line 2: the index 5 follows 7, but indices must ascend"),
-        ("1 a:2\n-1 1:1", ", line 1: the index 'a' is not an integer"),
-        ("1 1.5:2\n-1 1:1", ", line 1: the index '1.5' is not an integer"),
-        ("1 1_0:2\n-1 1:1", ", line 1: the index '1_0' is not an integer"),
+        ("1 a:2\n-1 1:1", ", line 1: the index 'a' is not a positive integer"),
+        ("1 1.5:2\n-1 1:1", ", line 1: the index '1.5' is not a positive integer"),
+        ("1 1_0:2\n-1 1:1", ", line 1: the index '1_0' is not a positive integer"),
         ("1 2\n-1 1:1", ", line 1: '2' is not of the form index:value"),
         ("1 1:2 3\n-1 1:1", ", line 1: '3' is not of the form index:value"),
         ("1 1:2:3 4\n-1 1:1", ", line 1: '2:3' at index 1 is not a number"),
@@ -102,7 +102,10 @@ def test_binary_text_file(tmp_path):
         ("1:1 2:2\n", ", line 1: no label before '1:1'"),
         ("1\n-1\n", ": no point has a feature"),
         ("1 1:9223372036854775808\n-1 1:1", ", line 1: '9223372036854775808' at index 1"),
-        ("1 999999999999999:1\n-1 1:1", ": the index 999999999999999 would need vectors of"),
+        (
+            "1 999999999999999:1\n-1 1:1",
+            ", line 1: the index '999999999999999' is above 4294967295",
+        ),
         ("1 99999999999999999999:1\n-1 1:1", ", line 1: the index '99999999999999999999'"),
     ],
 )
@@ -153,7 +156,7 @@ def test_npz_that_is_a_pickle(tmp_path):
         ({"X": np.eye(2), "y": np.arange(3)}, ": X has 2 rows, but y has shape (3,)"),
         ({"X": np.arange(2), "y": np.arange(2)}, ", array X: has shape (2,)"),
         ({"X": np.empty((0, 3)), "y": np.empty(0)}, ", array X: has shape (0, 3)"),
-        ({"X": np.eye(2) * 1j, "y": np.arange(2)}, ", array X: holds complex128"),
+        ({"X": np.eye(2) * 1j, "y": np.arange(2)}, ", array X: holds '<c16'"),
         ({"X": np.array([["a"], ["b"]]), "y": np.arange(2)}, ", array X: holds <U1"),
         ({"X": np.eye(2), "y": np.array([1, np.nan])}, ", array y, row 1: the label is missing"),
         ({"X": np.eye(2), "y": np.array(["a", " "])}, ", array y, row 1: the label is missing"),

@@ -1,0 +1,175 @@
+"""The files that data come in: CSV, svmlight, NPZ and idx."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+import zipfile
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from gammabar.problems import load
+from gammabar.problems.containers import read_idx
+from gammabar.problems.fetch import encode_idx
+
+from .mutations import spoil_bytes, spoil_text, spoiler
+from .target import Target, choice_of
+
+POINTS = np.array([[2, 0, 1], [0, 1, 3], [-1, -1, 0], [1, 4, 0], [-3, 0, -2]])
+LABELS = [1, 1, -1, 1, -1]
+_WORDS = ["class", "label", "yes", "no", '"quoted, text"', '"', "# comment", "1:1", "qid:3", "a b"]
+
+
+# --- texts -----------------------------------------------------------------------------------
+
+
+def csv_seeds() -> list[bytes]:
+    rows = [[label, *x] for x, label in zip(POINTS.tolist(), LABELS, strict=True)]
+    plain = "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+    halves = "\n".join(";".join(str(v / 2) for v in row) for row in rows)
+    named = "class\ta\tb\n" + "\n".join(
+        f"{'yes' if y > 0 else 'no'}\t{a}\t{b}" for y, a, b, _ in rows
+    )
+    quoted = '"class","a, b"\r\n' + "\r\n".join(f'"{y}","{a}"' for y, a, *_ in rows) + "\r\n"
+    return [text.encode() for text in (plain, halves, named, quoted, "\ufeff" + plain)]
+
+
+def svmlight_seeds() -> list[bytes]:
+    lines = [
+        f"{label:+d} " + " ".join(f"{j}:{v}" for j, v in enumerate(x, 1) if v)
+        for x, label in zip(POINTS.tolist(), LABELS, strict=True)
+    ]
+    plain = "\n".join(lines)
+    noted = "# a file\n" + " # a note\n".join(lines) + "\n"
+    ranked = plain.replace("1 1:", "1 qid:7 1:").replace("4", "4.5")
+    return [text.encode() for text in (plain, noted, ranked)]
+
+
+def run_csv(path: Path) -> Any:
+    data = path.read_bytes()
+    label, multiclass = choice_of(
+        data, [(None, False), (None, True), ("class", False), ("-1", True), (1, True), ("a", True)]
+    )
+    if data in _SEEDS:
+        label = None
+    return load(path, label=label, multiclass=multiclass).digest()
+
+
+def run_svmlight(path: Path) -> Any:
+    return load(path, multiclass=choice_of(path.read_bytes(), [False, True])).digest()
+
+
+# --- arrays ----------------------------------------------------------------------------------
+
+
+def npz_seeds() -> list[bytes]:
+    words = np.array(["up" if label > 0 else "down" for label in LABELS])
+    pairs: list[tuple[Any, Any]] = [
+        (POINTS, np.array(LABELS)),
+        (POINTS.astype(np.int8), np.array(LABELS, dtype=np.int8)),
+        (np.asfortranarray(POINTS / 2), np.array(LABELS) > 0),
+        (POINTS.astype(">f4"), words),
+        (POINTS.astype(np.float16).reshape(5, 3, 1), words.astype("S")),
+        (POINTS > 0, np.array(LABELS, dtype=float)[:, None]),
+    ]
+    return [_npz(X=_npy(X), y=_npy(y)) for X, y in pairs]
+
+
+def _npy(array: Any) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def _npz(packed: bool = False, **members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+    return out.getvalue()
+
+
+_DESCRIPTIONS = ["<f8", "|u1", "<i8", ">u8", "<f2", "|b1", "<U0", "|S0", "|V0", "<U4", "|V8", "|O"]
+_DESCRIPTIONS += ["<f16", "<c16", "<M8[ns]", "<U999999999", "i", "", "<", "|S3", "<u3", "=i4", "f8"]
+_DESCRIPTIONS += ["<f8,<i4", "<i4" * 50, "|T16", "<F8", "<i\\x00"]
+_SHAPES = ["()", "(0,)", "(5,)", "(5, 3)", "(0, 5)", "(5, 0)", "(-5, -3)", "(5, -3)", "(15,)", "5"]
+_SHAPES += ["(99999999999, 99999999999)", "(1,) * 3", "(5, 1, 3, 1)", "(True, 15)", "(5.0, 3)"]
+_SHAPES += ["(0, 18446744073709551616)", "(18446744073709551616, 0)", "(5, 3, " + "1, " * 70 + ")"]
+_SHAPES += ["(" + "9" * 5000 + ",)", "[5, 3]", "None", "(5, 3" + "(" * 300, "(-1,)", "(3, 5)"]
+_ORDERS = ["True", "False", "1", "None", "'F'"]
+
+
+def _header(rng: Random) -> bytes:
+    """A header that is well formed, or nearly, and does not fit what follows it."""
+    fields = [f"'descr': {rng.choice(_DESCRIPTIONS)!r}"]
+    fields += [f"'fortran_order': {rng.choice(_ORDERS)}", f"'shape': {rng.choice(_SHAPES)}"]
+    if rng.random() < 0.1:
+        fields[rng.randrange(3)] = rng.choice(["'descr': [('a', '<f8')]", "'x': 1", "", "'shape'"])
+    text = "{" + ", ".join(fields) + rng.choice([", }", "}", ", ", "", "'", '"""', "(", "\\", "}}"])
+    body = (text + " " * (-len(text) % 64) + "\n").encode("latin-1", "replace")
+    version = rng.choice([1, 1, 1, 1, 2, 3, 0, 9])
+    size = len(body) + rng.choice([0, 0, 0, 0, 1, -1, 10**4, 2**31])
+    length = struct.pack("<H" if version == 1 else "<I", size % 2**16 if version == 1 else size)
+    return b"\x93NUMPY" + bytes([version, 0]) + length + body
+
+
+def spoil_npz(data: bytes, rng: Random) -> bytes:
+    """Change the members and pack them again, or change the bytes of the archive."""
+    if rng.random() < 0.3:
+        return spoil_bytes(data, rng)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {n.removesuffix(".npy"): archive.read(n)[:4096] for n in archive.namelist()}
+    except Exception:  # spoilt before
+        return spoil_bytes(data, rng)
+    name = rng.choice(["X", "y", *members])
+    content = members.get(name, b"")
+    action = rng.randrange(5)
+    if action < 2:
+        _, _, body = content.partition(b"\n")
+        members[name] = _header(rng) + body
+    elif action == 2:
+        members[name] = spoil_bytes(content, rng)
+    elif action == 3:
+        members[rng.choice(["x", "X", "y", "z", "", ".npy", "X/y"])] = content
+        members.pop(name, None)
+    else:
+        head, newline, body = content.partition(b"\n")
+        words = _DESCRIPTIONS + _SHAPES
+        members[name] = spoil_text(head, rng, "',(): ", words) + newline + body
+    return _npz(packed=rng.random() < 0.2, **members)
+
+
+def idx_seeds() -> list[bytes]:
+    return [encode_idx(np.arange(12).reshape(shape)) for shape in ((12,), (3, 4), (3, 2, 2))]
+
+
+def spoil_idx(data: bytes, rng: Random) -> bytes:
+    if rng.random() < 0.5:
+        return spoil_bytes(data, rng)
+    sides = [rng.choice([0, 1, 2, 3, 4, 12, 2**31, 2**32 - 1]) for _ in range(rng.randrange(6))]
+    return b"\0\0\x08" + struct.pack(f">B{len(sides)}I", len(sides), *sides) + data[8:]
+
+
+# --- compressed ------------------------------------------------------------------------------
+
+
+def gz_seeds() -> list[bytes]:
+    return [gzip.compress(data, mtime=0) for data in csv_seeds()]
+
+
+_SEEDS = {*csv_seeds(), *gz_seeds()}
+
+TARGETS = [
+    Target("csv", csv_seeds, spoiler(spoil_text, ",;\t", _WORDS), run_csv, suffix=".csv"),
+    Target("csv-gz", gz_seeds, spoil_bytes, run_csv, suffix=".csv.gz"),
+    Target(
+        "svmlight", svmlight_seeds, spoiler(spoil_text, " :", _WORDS), run_svmlight, suffix=".svm"
+    ),
+    Target("npz", npz_seeds, spoil_npz, lambda path: load(path, multiclass=True), suffix=".npz"),
+    Target("idx", idx_seeds, spoil_idx, read_idx, suffix="-ubyte"),
+]
