@@ -12,8 +12,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling, Status, Verdict
 from gammabar.harness.library import load_statements, mutants, trials
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 
@@ -32,7 +33,7 @@ def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[
     """
     found: dict[str, list[str]] = {}
     for verdict, where in _verdicts(mutant, statement, problem):
-        if verdict.verdict == "refuted":
+        if verdict.verdict is Ruling.REFUTED:
             found.setdefault(verdict.statement, []).append(where)
     return dict(sorted(found.items()))
 
@@ -71,7 +72,7 @@ def idle(found: dict[str, dict[str, list[str]]]) -> list[str]:
         for s in load_statements().values()
         if s.solvers
         and s.kind in ("anytime", "stopping", "identity")
-        and s.status == "holds"
+        and s.status is Status.HOLDS
         and s.id not in killing
         and not s.powerless
     ]
@@ -85,8 +86,8 @@ def _verdicts(mutant: Any, only: str, on: str | None) -> Iterable[tuple[Verdict,
     about = [s for s in load_statements().values() if mutant.solver in s.solvers]
     about = [s for s in about if not only or s.id == only]
     # What is refuted of the right solver says nothing about the wrong one.
-    about = [s for s in about if s.status == "holds"]
-    heard = [s for s in about if s.way in ("iterates", "stopping")]
+    about = [s for s in about if s.status is Status.HOLDS]
+    heard = [s for s in about if s.about_runs]
     for trial in trials():
         if solver_name(trial.solver) != mutant.solver or on not in (None, trial.problem):
             continue
@@ -100,7 +101,7 @@ def _verdicts(mutant: Any, only: str, on: str | None) -> Iterable[tuple[Verdict,
             )
             yield from _heard(case, [s for s in heard if s.unit is unit], trial.iterations)
     for statement in about:
-        if statement.way in ("direct", "randomised"):
+        if not statement.about_runs:
             yield from _examined(statement, mutant.make(), on)
 
 

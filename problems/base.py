@@ -20,6 +20,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -203,7 +204,9 @@ class Problem(ABC):
         """<v, w>."""
         return float(np.dot(v, w))
 
-    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+    def softmin(
+        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
+    ) -> SoftMin:
         """Smallest score, log-sum-exp and A^T softmax(-A w / temperature).
 
         Parameters
@@ -212,8 +215,13 @@ class Problem(ABC):
         temperature : float
             Positive. The scores are compared before they are divided by it, so scores of any
             size and temperatures of any size are safe.
+        meanwhile : callable, optional
+            Called once before the answer: work that can be done while a long pass over the data
+            waits for memory. Geometries with threads of their own begin the pass first.
         """
         check_temperature(temperature)
+        if meanwhile is not None:
+            meanwhile()
         scores = self.scores(w)
         weights, smallest, logsumexp = soften(scores, temperature)
         return SoftMin(smallest, logsumexp, self.combine(weights), scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,12 @@ class MulticlassProblem(Problem):
             total += block.T @ self._spread(weights[rows], self.labels[rows])
         return self._finish(total)
 
-    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+    def softmin(
+        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
+    ) -> SoftMin:
         check_temperature(temperature)
+        if meanwhile is not None:
+            meanwhile()
         U = self._matrix(w)
         scores = np.empty((self.N, self.k - 1))
         smallest, total, pull = math.inf, 0.0, np.zeros((self.d, self.k))

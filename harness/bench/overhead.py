@@ -19,8 +19,9 @@ from gammabar.harness.bench.contest import PAUSE, seconds_of
 from gammabar.harness.bench.data import EMBEDDED, MNIST, available
 from gammabar.harness.bench.table import Table, digits, duration
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import hear
+from gammabar.harness.court.hearing import hear
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.library import load_statements
 from gammabar.harness.screen.output import Stage
 from gammabar.problems import load
@@ -60,7 +61,7 @@ def compare(name: str, iterations: int, repeat: int) -> dict[str, Any]:
             pass
 
     verdicts = heard()  # the truth is known now, and everything compiled
-    judged = [v for v in verdicts if v.verdict != "inapplicable"]
+    judged = [v for v in verdicts if v.verdict is not Ruling.INAPPLICABLE]
     times: dict[str, list[float]] = {"bare": [], "heard": []}
     order = random.Random(0)
     for _ in range(repeat):
@@ -88,7 +89,7 @@ def spoken_of(solver: str) -> list[Statement]:
     return [
         statement
         for statement in load_statements().values()
-        if solver in statement.solvers and statement.way in ("iterates", "stopping")
+        if solver in statement.solvers and statement.about_runs
     ]
 
 

@@ -6,9 +6,10 @@ import difflib
 from typing import Any
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.message import explain
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.problems import Problem, ProblemError
 
 
@@ -73,7 +74,7 @@ def check_bounds(
     for unit in {s.unit for s in statements}:
         case = Case(opened.raw(), solver, unit=unit, name=name, seed=seed)
         same = [s for s in statements if s.unit is unit]
-        runs = [s for s in same if s.way in ("iterates", "stopping")]
+        runs = [s for s in same if s.about_runs]
         found = hear(case, runs, iterations) if runs else []
         found += [examine(s, case) for s in same if s not in runs]
         verdicts |= {v.statement: v for v in found}
@@ -81,7 +82,7 @@ def check_bounds(
     bad = [
         explain(s, v, problem=name, solver=type(solver).__name__)
         for s, v in zip(statements, ordered, strict=True)
-        if v.verdict in ("refuted", "undecided")
+        if v.verdict in (Ruling.REFUTED, Ruling.UNDECIDED)
     ]
     if bad:
         raise BoundViolated("\n\n".join(bad), ordered)

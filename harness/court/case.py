@@ -11,8 +11,9 @@ import numpy as np
 from flint import ctx
 
 from gammabar.harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
+from gammabar.harness.court.observed import Ledger, ObservedProblem
 from gammabar.harness.court.space import Space, space_of
-from gammabar.harness.court.view import Ledger, View
+from gammabar.harness.court.view import View
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 
@@ -77,8 +78,13 @@ class Case:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The problem as the solver gets it: it remembers what it answered."""
-        return Ledger(self.problem)
+        """What the problem last answered the solver."""
+        return Ledger()
+
+    @cached_property
+    def observed(self) -> ObservedProblem:
+        """The problem as the solver gets it."""
+        return ObservedProblem(self.problem, self.ledger)
 
     @cached_property
     def together(self) -> int:
@@ -188,7 +194,8 @@ class Case:
     def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
         """The iterates of a solver (default: the one on trial) as statements see them."""
         solver = self.solver if solver is None else solver
-        for claimed in solver.iterates(self.ledger.problem, self.rng() if rng is None else rng):
+        rng = self.rng() if rng is None else rng
+        for claimed in solver.iterates(self.observed.as_problem(), rng):
             yield View(claimed, self)
 
     def history(self, kind: type) -> Any:

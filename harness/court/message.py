@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gammabar.harness.court.judge import Verdict
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling, Verdict
 
 
 def explain(
@@ -29,7 +29,7 @@ def explain(
         lines.append(f"    compared  {verdict.what}{where}")
     if verdict.left:
         lines.append(f"    sides     {verdict.left}   and   {verdict.right}")
-    if verdict.slack is not None and verdict.verdict == "refuted":
+    if verdict.slack is not None and verdict.verdict is Ruling.REFUTED:
         lines.append(f"    short by  {-verdict.slack:.6g} (proved)")
     if verdict.failure:
         lines.append(f"    solver    {verdict.failure}")

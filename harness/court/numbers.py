@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from flint import arb, ctx, fmpq
+import numpy as np
+from flint import arb, arf, ctx, fmpq, fmpz
 
 Number: TypeAlias = Any  # an arb; python-flint ships no types
 Trit: TypeAlias = bool | None  #: yes, no, or not known at this precision
@@ -26,13 +27,28 @@ ROUNDOFF, SAFETY = 2.0**-53, 1.02
 TINY = 2.0**-1000
 
 
+#: What an author is told who computes otherwise.
+BALLS = (
+    "numbers here are balls with proved error bounds, so compute with sqrt, log, exp, total and"
+    " smallest of gammabar.harness.court.numbers instead of NumPy or math"
+)
+
+
 def number(value: Any) -> Number:
     """An integer, a double or a rational as a ball; doubles are taken for exact."""
-    if type(value) is arb:
+    kind = type(value)
+    if kind is arb:
         return value
-    if type(value) is Fraction:
+    if kind is int or kind is float:
+        return arb(value)
+    if kind is Fraction:
         return arb(fmpq(value.numerator, value.denominator))
-    return arb(value)
+    if kind in (fmpz, fmpq, arf):
+        return arb(value)
+    if isinstance(value, np.integer):
+        return arb(int(value))
+    name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+    raise TypeError(f"{name} has no error bound; {BALLS}")
 
 
 def ball(middle: float, error: float) -> Number:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from gammabar.harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
 
-HOLDS, DOUBT, ROUNDING, VIOLATED = "holds", "doubt", "rounding", "violated"
+
+class Decision(StrEnum):
+    """What is known of a relation."""
+
+    HOLDS = "holds"
+    DOUBT = "doubt"
+    #: Violated, but by no more than rounding in the run may cause.
+    ROUNDING = "rounding"
+    VIOLATED = "violated"
+
+
+HOLDS, DOUBT, ROUNDING, VIOLATED = Decision
 
 
 @dataclass(slots=True)  # not frozen: that costs a microsecond, at every iterate
@@ -22,7 +34,7 @@ class Relation:
     allowance : float
         Equations between numbers that a solver computed in doubles hold up to the rounding errors
         that its arithmetic cannot avoid: a proved bound for them. For inequalities: a violation
-        up to this size (beyond the rounding of the run, see `gammabar.harness.court.judge`) is no
+        up to this size (beyond the rounding of the run, see `run_rounding`) is no
         refutation, only doubt.
     size : float
         Magnitude of the numbers that the two sides were computed from: rounding in the run is
@@ -75,7 +87,7 @@ class Relation:
             return bool(abs(self.left - self.right) <= self.allowance)
         return self.fact is True
 
-    def decide(self, rounding: float) -> str:
+    def decide(self, rounding: float) -> Decision:
         """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
 
         Parameters

@@ -15,18 +15,31 @@ A claim is written once. It is evaluated in balls; the judge raises the precisio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from gammabar.harness.court.authors import checked_body, checked_fields, unknown_options
 from gammabar.harness.court.case import Case
+from gammabar.harness.court.chance import count_failures
+from gammabar.harness.court.errors import StatementError, place, raised
+from gammabar.harness.court.judges import (
+    IterateJudge,
+    Judge,
+    StoppingJudge,
+    examine_once,
+)
+from gammabar.harness.court.judges import separates as separates  # also for authors
 from gammabar.harness.court.numbers import Trit
-from gammabar.harness.court.relation import Relation
+from gammabar.harness.court.verdict import Status, Verdict
 from gammabar.harness.court.view import View
+from gammabar.problems import ProblemError
 
 #: A predicate on the case: None if it is met, or else the reason why not.
 Assumption: TypeAlias = Callable[[Case], str | None]
-Claimed: TypeAlias = Relation | Iterable[Relation] | None
+
+#: Stands for what must be given: its author is told so, by `gammabar.harness.court.authors`.
+REQUIRED: Any = None
 
 STATEMENTS: dict[str, Statement] = {}
 KINDS = (
@@ -42,7 +55,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """One claim of one source.
 
@@ -54,64 +67,51 @@ class Statement:
         LaTeX, exactly as printed.
     words : str
         The same for people who read no LaTeX, with plain Unicode.
-    way : "iterates", "stopping", "direct" or "randomised"
-        How it is examined.
     body : callable
         The claim itself, see the module.
     solvers : tuple of str
         Registry names of the solvers it is about.
     assumes : tuple of predicates
         What its source assumes; a case that does not meet them is inapplicable.
-    since : int
-        The first t it speaks about.
     problems : tuple of str
         Where the default plan examines it besides (or, for direct statements, at all); "" is
         "no problem". For a refuted statement: where it is refuted.
-    status : "holds" or "refuted"
-        What is expected of it.
+    status : Status
+        Whether it is true as printed.
     fixed_by : str or None
         Id of the closest true form.
     note : str
         What a reader should know: a misprint, a reading, how it was settled.
     powerless : str
         Why it can refute no wrong solver, if that is so.
-    goal, delta, runs
-        For stopping and randomised statements.
     unit : bool
         Whether its source assumes rows of norm at most one.
-    history : tuple of classes
-        Sequences it needs from t = 0 on, see `Case.history`.
-    waits : callable or None
-        ``(last iterate, case)``: why a run that ended there does not settle the claim, or "".
     """
+
+    #: Whether it is about one run of a solver, which others may hear as well.
+    about_runs: ClassVar[bool] = False
+    #: What its body takes.
+    takes: ClassVar[tuple[str, ...]] = ("case",)
 
     id: str
     reference: str
     kind: str
     claim: str
     words: str
-    way: str
     body: Any = field(repr=False)
     solvers: tuple[str, ...] = ()
     assumes: tuple[Assumption, ...] = ()
-    since: int = 0
     problems: tuple[str, ...] = ()
-    status: str = "holds"
+    status: Status = Status.HOLDS
     fixed_by: str | None = None
     note: str = ""
     powerless: str = ""
-    goal: Callable[[View, Case], Trit] | None = field(default=None, repr=False)
-    delta: float | None = None
-    runs: int = 0
     unit: bool = False
-    history: tuple[type, ...] = ()
-    waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"{self.id}: there is no kind {self.kind!r}")
-        if self.status not in ("holds", "refuted"):
-            raise ValueError(f"{self.id}: there is no status {self.status!r}")
+        checked_fields(self, KINDS)
+        checked_body(self)
+        object.__setattr__(self, "status", Status(self.status))
 
     @property
     def source(self) -> str:
@@ -120,32 +120,145 @@ class Statement:
 
     def inapplicable(self, case: Case) -> str | None:
         """Why the case does not meet the assumptions, or None if it does."""
-        return next((reason for met in self.assumes if (reason := met(case)) is not None), None)
+        return next((reason for met in self.assumes if (reason := self._met(met, case))), None)
+
+    def _met(self, assumption: Assumption, case: Case) -> str | None:
+        name = getattr(assumption, "__qualname__", repr(assumption))
+        rule = "it returns None if it is met, and otherwise the reason why not"
+        try:
+            reason: Any = assumption(case)
+        except ProblemError:
+            raise
+        except Exception as error:
+            raise StatementError.at(
+                self.id, assumption, f"its assumption {name} raised {raised(error)}; {rule}", error
+            ) from error
+        if reason is None or (isinstance(reason, str) and reason):
+            return reason
+        what = f"its assumption {name} returned {reason!r}; {rule}"
+        raise StatementError.at(self.id, assumption, what)
+
+    def error(self, what: str, error: Exception | None = None) -> StatementError:
+        """That something is wrong with it, for its author."""
+        return StatementError.at(self.id, self.body, what, error)
+
+    def judge(self, case: Case) -> Judge:
+        """Who hears the iterates of a run for it."""
+        raise ProblemError(f"{self.id} is not about a run of a solver")
+
+    def examine(self, case: Case) -> Verdict:
+        """The verdict on it, without a run that others hear."""
+        raise ProblemError(f"{self.id} is about a run of a solver")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatement(Statement):
+    """A claim about one run of a solver.
+
+    Attributes
+    ----------
+    history : tuple of classes
+        Sequences it needs from t = 0 on, see `Case.history`.
+    """
+
+    about_runs: ClassVar[bool] = True
+
+    history: tuple[type, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterateStatement(RunStatement):
+    """A claim about every iterate.
+
+    Attributes
+    ----------
+    since : int
+        The first t it speaks about.
+    waits : callable or None
+        ``(last iterate, case)``: why a run that ended there does not settle the claim, or "".
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("it", "case")
+
+    since: int = 0
+    waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
+
+    def judge(self, case: Case) -> Judge:
+        return IterateJudge(self, case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppingStatement(RunStatement):
+    """A claim that a goal is reached at some t ≤ limit.
+
+    Attributes
+    ----------
+    goal : callable
+        ``(it, case)``: whether w_t has reached it.
+    """
+
+    goal: Callable[[View, Case], Trit] = field(default=separates, repr=False)
+
+    def judge(self, case: Case) -> Judge:
+        return StoppingJudge(self, case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectStatement(Statement):
+    """A claim about a problem, or about data that it brings itself."""
+
+    def examine(self, case: Case) -> Verdict:
+        return examine_once(self, case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomisedStatement(Statement):
+    """A claim that holds with probability 1 − δ.
+
+    Attributes
+    ----------
+    delta : float
+    runs : int
+        How many decide, fixed in advance.
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("case", "rng")
+
+    delta: float
+    runs: int
+
+    def examine(self, case: Case) -> Verdict:
+        return count_failures(self, case)
 
 
 def _register(statement: Statement) -> None:
-    if statement.id in STATEMENTS:
-        raise ValueError(f"{statement.id} is registered twice")
+    known = STATEMENTS.get(statement.id)
+    if known is not None:
+        first = place(known.body).strip(" ()") or "another module"
+        raise statement.error(f"the id exists already, see {first}; choose another one")
     STATEMENTS[statement.id] = statement
 
 
-def _decorator(way: str, identifier: str, **more: Any) -> Callable[[Any], Any]:
+def _decorator(cls: type[Statement], identifier: str, **more: Any) -> Callable[[Any], Any]:
+    if callable(identifier):  # the decorator without parentheses
+        what = 'the decorator needs an id: write @decorator("paper.thm1", reference=…)'
+        raise StatementError.at(getattr(identifier, "__name__", "?"), identifier, what)
+
     def register(body: Any) -> Any:
+        unknown_options(identifier, cls, body, more)
         words = more.pop("words", None) or (body.__doc__ or "").strip().split("\n\n")[0]
-        _register(
-            Statement(id=identifier, way=way, body=body, words=" ".join(words.split()), **more)
-        )
+        _register(cls(id=identifier, body=body, words=" ".join(words.split()), **more))
         return body
 
     return register
 
 
 def per_iterate(
-    identifier: str,
+    identifier: str = REQUIRED,
     *,
-    reference: str,
-    claim: str,
-    solvers: tuple[str, ...],
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    solvers: tuple[str, ...] = REQUIRED,
     kind: str = "anytime",
     since: int = 0,
     unit: bool = False,
@@ -153,7 +266,7 @@ def per_iterate(
 ) -> Callable[[Any], Any]:
     """Register a claim about every iterate of a solver from t = `since` on."""
     return _decorator(
-        "iterates",
+        IterateStatement,
         identifier,
         reference=reference,
         claim=claim,
@@ -166,11 +279,11 @@ def per_iterate(
 
 
 def stopping(
-    identifier: str,
+    identifier: str = REQUIRED,
     *,
-    reference: str,
-    claim: str,
-    solvers: tuple[str, ...],
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    solvers: tuple[str, ...] = REQUIRED,
     goal: Callable[[View, Case], Trit] | None = None,
     unit: bool = False,
     **more: Any,
@@ -180,7 +293,7 @@ def stopping(
     The default goal is that w_t separates the data. None as limit: nothing is claimed of the case.
     """
     return _decorator(
-        "stopping",
+        StoppingStatement,
         identifier,
         reference=reference,
         claim=claim,
@@ -193,18 +306,18 @@ def stopping(
 
 
 def direct(
-    identifier: str,
+    identifier: str = REQUIRED,
     *,
-    reference: str,
-    claim: str,
-    kind: str,
-    problems: tuple[str, ...],
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    kind: str = REQUIRED,
+    problems: tuple[str, ...] = REQUIRED,
     unit: bool = False,
     **more: Any,
 ) -> Callable[[Any], Any]:
     """Register a claim about a problem, or about data that it brings itself (problems = ("",))."""
     return _decorator(
-        "direct",
+        DirectStatement,
         identifier,
         reference=reference,
         claim=claim,
@@ -216,19 +329,19 @@ def direct(
 
 
 def randomised(
-    identifier: str,
+    identifier: str = REQUIRED,
     *,
-    reference: str,
-    claim: str,
-    delta: float,
-    runs: int,
-    problems: tuple[str, ...],
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    delta: float = REQUIRED,
+    runs: int = REQUIRED,
+    problems: tuple[str, ...] = REQUIRED,
     unit: bool = False,
     **more: Any,
 ) -> Callable[[Any], Any]:
     """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance."""
     return _decorator(
-        "randomised",
+        RandomisedStatement,
         identifier,
         reference=reference,
         claim=claim,
@@ -239,11 +352,6 @@ def randomised(
         unit=unit,
         **more,
     )
-
-
-def separates(it: View, case: Case) -> Trit:
-    """The usual goal: every score of w_t is positive."""
-    return it.separates
 
 
 # Assumptions that several sources make.

@@ -2,15 +2,13 @@
 
 Of what a solver yields, only t and w are taken on trust as *the iterate*; scores, norms and dual
 weights are recomputed here, or taken from what the problem itself computed for that very w
-(`Ledger`). What the solver claims besides (``momentum``, ``dual``, and in ``extra`` further
-sequences) is there to be judged.
+(`gammabar.harness.court.observed`). What the solver claims besides (``momentum``, ``dual``, and in
+``extra`` further sequences) is there to be judged.
 """
 
 from __future__ import annotations
 
-import copy
 import math
-from collections import deque
 from collections.abc import Callable
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -33,7 +31,7 @@ from gammabar.harness.court.numbers import (
 )
 from gammabar.harness.court.space import Floats, Space
 from gammabar.harness.court.vectors import Vec
-from gammabar.problems import Problem, SoftMin
+from gammabar.problems import SoftMin
 
 if TYPE_CHECKING:
     from gammabar.harness.court.case import Case
@@ -60,7 +58,7 @@ class lazy(Generic[T]):
 class Fault(BaseException):
     """Ends a run before its time. No `Exception`, so that no solver can swallow it by accident.
 
-    ``failure`` is what `gammabar.harness.court.judge.Verdict` says of the solver.
+    ``failure`` is what `gammabar.harness.court.verdict.Verdict` says of the solver.
     """
 
     failure = "crashed"
@@ -70,58 +68,6 @@ class NotFinite(Fault):
     """An iterate with entries that are infinite or no numbers."""
 
     failure = "not finite"
-
-
-class Ledger:
-    """A problem that remembers its last answers, so that checking them costs no second pass.
-
-    ``problem`` is what the solver gets: the same problem, whose `softmin` and `scores` note the
-    point they were asked about. An answer counts for an iterate if it was given for exactly its w.
-    ``meanwhile``, if set, is called during each pass of `softmin` over large data.
-    """
-
-    meanwhile: Callable[[], None] | None = None
-
-    def __init__(self, problem: Problem, keep: int = 4) -> None:
-        self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
-        self._scores: deque[tuple[Floats, Floats]] = deque(maxlen=keep)
-        self._plain = problem
-        self.problem = copy.copy(problem)
-        self.problem.softmin = self._softmin  # type: ignore[method-assign]
-        self.problem.scores = self._score  # type: ignore[method-assign]
-        # Views of another scale must not inherit answers for this one.
-        own, unit, raw = self.problem, problem.unit(), problem.raw()
-        self.problem.unit = lambda: own if unit is problem else unit  # type: ignore[method-assign]
-        self.problem.raw = lambda: own if raw is problem else raw  # type: ignore[method-assign]
-
-    def _softmin(self, w: Any, temperature: float = 1.0) -> SoftMin:
-        soft = (
-            self._plain.softmin(w, temperature)
-            if self.meanwhile is None
-            else self._plain.softmin(w, temperature, self.meanwhile)  # type: ignore[call-arg]
-        )
-        if temperature == 1:
-            # Copies: a solver may go on with its arrays, or change what it was given (not scores).
-            kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores)
-            self._soft.appendleft((np.array(w, dtype=np.float64), kept))
-        return soft
-
-    def _score(self, w: Any) -> Floats:
-        scores = self._plain.scores(w)
-        kept = scores.copy()
-        self._scores.appendleft((np.array(w, dtype=np.float64), kept))
-        return scores
-
-    def soft(self, w: Floats) -> SoftMin | None:
-        """What `softmin` answered for w at temperature 1."""
-        return next((soft for point, soft in self._soft if (point == w).all()), None)
-
-    def scores(self, w: Floats) -> Floats | None:
-        """The scores of w, if they were computed."""
-        soft = self.soft(w)
-        if soft is not None:
-            return soft.scores
-        return next((s for point, s in self._scores if np.array_equal(point, w)), None)
 
 
 class View:

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
+from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.run.results import Result
 
 #: Characters that XML 1.0 does not have.
@@ -45,7 +46,7 @@ def _suite(
     errors = sum(bool(result.verdict.failure) for result in wrong)
     # A run counts once, though several statements hear it.
     runs = {(r.run, r.seconds) for r in results}
-    skipped = sum(r.verdict.verdict == "inapplicable" and r.as_expected for r in results)
+    skipped = sum(r.verdict.verdict is Ruling.INAPPLICABLE and r.as_expected for r in results)
     suite = xml.SubElement(
         root,
         "testsuite",
@@ -79,7 +80,7 @@ def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) 
         expected = f"{verdict.failure or verdict.verdict} (expected: {result.expected})"
         element = xml.SubElement(case, kind, message=_legal(expected), type=verdict.verdict)
         element.text = _legal(explain(result))
-    elif verdict.verdict == "inapplicable":
+    elif verdict.verdict == Ruling.INAPPLICABLE:
         xml.SubElement(case, "skipped", message=_legal(verdict.reason))
 
 

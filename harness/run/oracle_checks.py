@@ -14,7 +14,7 @@ import numpy as np
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.numbers import number
 from gammabar.harness.court.relation import Relation, at_most, fact
-from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.statement import DirectStatement, Statement
 from gammabar.problems import DenseProblem, Problem, SparseProblem
 
 #: Embedded data and generators only: a fresh machine without network has them all.
@@ -94,13 +94,12 @@ def _linear(case: Case) -> str | None:
 
 
 def _check(name: str, claim: str, body: Any, **more: Any) -> Statement:
-    return Statement(
+    return DirectStatement(
         id=f"oracle.{name}",
         reference="oracle/CERTIFICATE.md",
         kind="value",
         claim=claim,
         words=body.__doc__,
-        way="direct",
         body=body,
         problems=DEFAULT_PLAN,
         unit=True,

@@ -14,6 +14,7 @@ from itertools import islice
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.trial import Trial
+from gammabar.harness.court.verdict import Expectation, Status
 from gammabar.harness.library import trials
 from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
@@ -23,8 +24,6 @@ from gammabar.harness.run.solver_ref import InFile, Registered, SolverRef
 from gammabar.harness.run.task import TIME_LIMIT, Run, Task
 from gammabar.harness.run.texts import split_problem
 from gammabar.problems import ProblemError
-
-RUNS = ("iterates", "stopping")
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def _nothing(request: Request) -> str:
 def _without_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     """A task for each problem; a statement about solvers may be put to the user's."""
     for statement in chosen:
-        if statement.way in RUNS:
+        if statement.about_runs:
             continue
         own = statement.problems
         asked = request.problems if any(own) else ()  # one that brings its data needs no others
@@ -150,7 +149,7 @@ def _with_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     heard: dict[Run, dict[str, Statement]] = {}
     length: dict[Run, int] = {}
     for statement in chosen:
-        wishes = list(_wishes(request, statement)) if statement.way in RUNS else []
+        wishes = list(_wishes(request, statement)) if statement.about_runs else []
         for run in wishes:  # runs that differ in their length alone are one
             length[_any(run)] = max(run.iterations, length.get(_any(run), 0))
         for run in _sensible(request, statement, wishes):
@@ -247,17 +246,20 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
         solver = Registered(trial.solver)
         for unit in (True, False):
             run = Run(trial.problem, solver, trial.iterations, trial.seed, unit)
-            about = [s for s in chosen if s.way in RUNS and solver.name in s.solvers]
+            about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
             heard = [s for s in about if s.unit is unit and cannot_hold(s, run) is None]
             if heard:
-                expected = ("unrefuted" if s.status == "holds" else "either" for s in heard)
+                expected = (
+                    Expectation.UNREFUTED if s.status is Status.HOLDS else Expectation.EITHER
+                    for s in heard
+                )
                 yield Task(run, tuple(s.id for s in heard), tuple(expected))
 
 
-def _expected(statement: Statement, problem: str, planned: bool) -> str:
-    if statement.status == "holds":
-        return "holds"
-    return "refuted" if planned and problem in statement.problems else "either"
+def _expected(statement: Statement, problem: str, planned: bool) -> Expectation:
+    if statement.status is Status.HOLDS:
+        return Expectation.HOLDS
+    return Expectation.REFUTED if planned and problem in statement.problems else Expectation.EITHER
 
 
 def _missing(task: Task) -> Task:
@@ -267,4 +269,4 @@ def _missing(task: Task) -> Task:
     dataset = DATASETS.get(split_problem(task.run.problem)[0].partition(":")[0])
     if not task.planned or dataset is None or is_here(dataset):
         return task
-    return replace(task, expected=("inapplicable",) * len(task.statements))
+    return replace(task, expected=(Expectation.INAPPLICABLE,) * len(task.statements))

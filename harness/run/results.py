@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gammabar.harness.court.judge import Verdict
+from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.run.task import Outcome, Run, Task
 
-VERDICTS = ("holds", "refuted", "undecided", "inapplicable")
+VERDICTS = tuple(Ruling)
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Result:
     verdict : Verdict
     run : Run
         Where it was found.
-    expected : str
-        "holds", "refuted", "either", "unrefuted" or "inapplicable".
+    expected : Expectation
+        Or its text.
     seconds : float
         Of the whole run, which other statements heard as well.
     """
@@ -48,11 +48,11 @@ class Result:
         """
         if self.verdict.failure:
             return False
-        if self.expected == "holds":
-            return self.verdict.verdict in ("holds", "inapplicable")
-        if self.expected == "unrefuted":
-            return self.verdict.verdict != "refuted"
-        return self.expected in ("either", self.verdict.verdict)
+        if self.expected == Expectation.HOLDS:
+            return self.verdict.verdict in (Ruling.HOLDS, Ruling.INAPPLICABLE)
+        if self.expected == Expectation.UNREFUTED:
+            return self.verdict.verdict != Ruling.REFUTED
+        return self.expected in (Expectation.EITHER, self.verdict.verdict)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -90,11 +90,11 @@ def settle(results: list[Result]) -> list[Result]:
     refuted = {
         (result.verdict.statement, result.run.problem)
         for result in results
-        if result.expected == "refuted" == result.verdict.verdict
+        if result.expected == Expectation.REFUTED == result.verdict.verdict
     }
     return [
-        replace(result, expected="either")
-        if result.expected == "refuted" != result.verdict.verdict
+        replace(result, expected=Expectation.EITHER)
+        if result.expected == Expectation.REFUTED != result.verdict.verdict
         and (result.verdict.statement, result.run.problem) in refuted
         else result
         for result in results
@@ -119,12 +119,14 @@ def telling(
     def place(result: Result) -> tuple[str, str]:
         return result.verdict.statement, result.run.problem if each_problem else ""
 
-    heard = {place(result) for result in results if result.verdict.verdict != "inapplicable"}
+    heard = {
+        place(result) for result in results if result.verdict.verdict is not Ruling.INAPPLICABLE
+    }
     return [
         result
         for result in results
-        if result.verdict.verdict != "inapplicable"
-        or result.expected == "inapplicable"
+        if result.verdict.verdict is not Ruling.INAPPLICABLE
+        or result.expected == Expectation.INAPPLICABLE
         or place(result) not in heard
         or asked(result)
     ]

@@ -9,13 +9,14 @@ from dataclasses import replace
 from itertools import groupby
 
 from gammabar.harness.court.message import explain as explain_verdict
+from gammabar.harness.court.verdict import Expectation, Ruling
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import VERDICTS, Result
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.screen.output import print_table
 
 #: Verdicts as people read them, worst first.
-_ORDER = ("refuted", "undecided", "holds", "inapplicable")
+_ORDER = (Ruling.REFUTED, Ruling.UNDECIDED, Ruling.HOLDS, Ruling.INAPPLICABLE)
 COLUMNS = ("statement", "problems", "verdict", "tightness", "worst t", "")
 
 
@@ -35,7 +36,7 @@ def show(results: list[Result]) -> None:
 
 def _row(identifier: str, results: list[Result]) -> tuple[str, ...]:
     wrong = [result for result in results if not result.as_expected]
-    refuted = [result for result in results if result.verdict.verdict == "refuted"]
+    refuted = [result for result in results if result.verdict.verdict is Ruling.REFUTED]
     worst = max(wrong or refuted or results, key=_tightness)
     tightness = _tightness(worst)
     worst_t = worst.verdict.worst_t
@@ -64,11 +65,11 @@ def _problems(results: list[Result]) -> str:
 def _verdict(results: list[Result]) -> str:
     """The verdict, or how often there is each, and whether a refutation was expected."""
     counts = Counter(result.verdict.verdict for result in results)
-    refuted = [result for result in results if result.verdict.verdict == "refuted"]
+    refuted = [result for result in results if result.verdict.verdict is Ruling.REFUTED]
     parts = []
     for name in sorted(counts, key=_ORDER.index):
         text = name if len(counts) == 1 else f"{counts[name]} {name}"
-        if name == "refuted":
+        if name is Ruling.REFUTED:
             text += " (expected)" if all(r.as_expected for r in refuted) else " (not expected)"
         parts.append(text)
     failures = sum(bool(result.verdict.failure) for result in results)
@@ -99,7 +100,7 @@ def explain(result: Result) -> str:
         solver=solver,
         reproduce=reproduce(result),
     )
-    if result.expected == "refuted":
+    if result.expected == Expectation.REFUTED:
         text += f"\n    expected  refuted: {statement.note or 'see the registry'}"
     return text
 
@@ -113,9 +114,9 @@ def reproduce(result: Result) -> str:
     words += ["--statement", result.verdict.statement]
     if run.problem:
         words += ["--problem", run.problem]
-    if everything()[result.verdict.statement].way in ("iterates", "stopping"):
+    if everything()[result.verdict.statement].about_runs:
         worst = result.verdict.worst_t
-        refuted = result.verdict.verdict == "refuted" and worst is not None
+        refuted = result.verdict.verdict is Ruling.REFUTED and worst is not None
         words += ["--iterations", str(worst if refuted else run.iterations)]
     if run.seed:
         words += ["--seed", str(run.seed)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from gammabar.harness.court.judge import Verdict
+from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.run.solver_ref import SolverRef, reference
 
 #: Seconds that a trajectory may take, unless the user says otherwise.
@@ -103,7 +103,10 @@ class Outcome:
     def failure(cls, task: Task, failure: str, reason: str, seconds: float = 0.0) -> Self:
         """Nothing is known, because something went wrong."""
         return cls(
-            tuple(Verdict(s, "undecided", reason=reason, failure=failure) for s in task.statements),
+            tuple(
+                Verdict(s, Ruling.UNDECIDED, reason=reason, failure=failure)
+                for s in task.statements
+            ),
             seconds,
         )
 
@@ -111,7 +114,7 @@ class Outcome:
     def inapplicable(cls, task: Task, reason: str, seconds: float = 0.0) -> Self:
         """The problem does not fit."""
         return cls(
-            tuple(Verdict(s, "inapplicable", reason=reason) for s in task.statements), seconds
+            tuple(Verdict(s, Ruling.INAPPLICABLE, reason=reason) for s in task.statements), seconds
         )
 
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.errors import StatementError
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.court.view import Fault, View
 from gammabar.harness.run.limits import Crashed, Unfit, crashed, time_limit
 from gammabar.harness.run.registry import everything, find_statements
@@ -49,7 +51,7 @@ def perform(task: Task) -> Outcome:
     except (Unfit, ProblemError) as error:
         outcome = (
             Outcome.failure(task, "crashed", str(error))
-            if task.planned and "inapplicable" not in task.expected
+            if task.planned and Expectation.INAPPLICABLE not in task.expected
             else Outcome.inapplicable(task, str(error))
         )
     except Exception as error:
@@ -59,29 +61,36 @@ def perform(task: Task) -> Outcome:
 
 def _verdicts(run: Run, statements: list[Statement]) -> list[Verdict]:
     problem = _problem(run.problem) if run.problem else None
-    if statements[0].way not in ("iterates", "stopping"):
+    if not statements[0].about_runs:
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
-        return [examine(statement, case) for statement in statements]
+        return [_examined(statement, case) for statement in statements]
     try:
         return hear(Trajectory(run, problem), statements, run.iterations)
-    except (Unfit, ProblemError):
-        raise
-    except Exception:
-        # A statement raised it: hear them one by one, so that it spoils its own verdict alone.
+    except StatementError as error:
+        # Hear them one by one, so that it spoils its own verdict alone.
         if len(statements) == 1:
-            raise
+            return [_spoilt(statements[0], error)]
         return [_alone(run, problem, statement) for statement in statements]
+
+
+def _examined(statement: Statement, case: Case) -> Verdict:
+    try:
+        return examine(statement, case)
+    except StatementError as error:
+        return _spoilt(statement, error)
 
 
 def _alone(run: Run, problem: Problem | None, statement: Statement) -> Verdict:
     try:
         return hear(Trajectory(run, problem), [statement], run.iterations)[0]
-    except Exception as error:
-        module = sys.modules.get(getattr(statement.body, "__module__", ""))
-        reason = str(crashed(error, getattr(module, "__file__", None) or ""))
-        reason = f"the statement could not be evaluated on this solver: {reason}"
-        return Verdict(statement.id, "undecided", reason=reason)
+    except StatementError as error:
+        return _spoilt(statement, error)
+
+
+def _spoilt(statement: Statement, error: StatementError) -> Verdict:
+    reason = f"the statement could not be evaluated here: {error}"
+    return Verdict(statement.id, Ruling.UNDECIDED, reason=reason)
 
 
 @lru_cache(maxsize=8)
@@ -110,7 +119,7 @@ class Trajectory(Case):
     def _iterates(self, rng: np.random.Generator) -> Iterator[Any]:
         count, last = 0, None
         try:
-            for last in self.solver.iterates(self.ledger.problem, rng):
+            for last in self.solver.iterates(self.observed.as_problem(), rng):
                 count += 1
                 yield last
         except ProblemError as error:

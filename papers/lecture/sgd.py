@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import CHANCE
+from gammabar.harness.court.chance import CHANCE
 from gammabar.harness.court.numbers import (
     ROUNDOFF,
     TINY,

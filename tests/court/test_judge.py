@@ -11,7 +11,8 @@ import pytest
 from flint import arb
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import clopper_pearson, examine, hear
+from gammabar.harness.court.chance import clopper_pearson
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import number, sqrt
 from gammabar.harness.court.relation import (
     Relation,
@@ -304,7 +305,9 @@ def test_one_run_feeds_all_statements(registered):
             yield from super().iterates(problem, rng)
 
     for k in range(3):
-        per_iterate(f"test.{k}", reference="", claim="", solvers=())(lambda it, case: at_most(0, 1))
+        per_iterate(f"test.{k}", reference="here", claim="", solvers=())(
+            lambda it, case: at_most(0, 1)
+        )
     statements = [registered[f"test.{k}"] for k in range(3)]
     assert len(hear(Case(load("iris:0,1"), Counting(), unit=True), statements, 5)) == 3
     assert len(calls) == 1
@@ -339,11 +342,11 @@ def test_no_array_of_a_problem_is_writable(kernel, sparse):
 def test_other_views_of_the_problem_are_consistent():
     """A solver that asks for ``problem.unit()`` gets scores of that scale."""
     raw = from_arrays([[3.0, 4.0], [0.0, -2.0]], [1, -1])
-    given = Case(raw).ledger.problem
+    given = Case(raw).observed.as_problem()
     w = np.array([1.0, 2.0])
     np.testing.assert_array_equal(given.unit().scores(w), raw.unit().scores(w))
     np.testing.assert_array_equal(given.scores(w), raw.scores(w))
-    unit = Case(raw, unit=True).ledger.problem
+    unit = Case(raw, unit=True).observed.as_problem()
     assert unit.unit() is unit
     np.testing.assert_array_equal(unit.raw().scores(w), raw.scores(w))
 

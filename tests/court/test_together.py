@@ -10,7 +10,8 @@ import pytest
 from gammabar.harness.bench.overhead import spoken_of
 from gammabar.harness.court import case as court_case
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import hear
+from gammabar.harness.court.errors import StatementError
+from gammabar.harness.court.hearing import hear
 from gammabar.harness.court.relation import at_most
 from gammabar.harness.court.statement import STATEMENTS, Statement, per_iterate
 from gammabar.harness.run.limits import Crashed
@@ -133,5 +134,5 @@ def test_an_error_in_a_statement_is_not_taken_for_one_of_the_solver(together):
             except Exception:  # pragma: no cover - what must not happen
                 pytest.fail("the solver has seen the error of a statement")
 
-    with pytest.raises(ZeroDivisionError, match="here"):
+    with pytest.raises(StatementError, match="ZeroDivisionError: here"):
         hear(Case(SQUARE, Careful()), [claim(broken)], 10)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.judge import Verdict
 from gammabar.harness.court.relation import at_most, fact
 from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
 from gammabar.harness.run import crew as crew_module
 from gammabar.harness.run import engine
@@ -253,7 +253,7 @@ def test_what_goes_wrong_in_a_solver_is_a_verdict(name, failure, reasons):
 
 
 def test_what_was_refuted_before_a_failure_stays_refuted(registered):
-    per_iterate("test.small", reference="", claim="", solvers=())(
+    per_iterate("test.small", reference="here", claim="", solvers=())(
         lambda it, case: at_most(it.norm, 1, "‖w‖ ≤ 1")
     )
     early, late = perform(task("Raises", "test.small", "gb.sharp")).verdicts
@@ -265,7 +265,7 @@ def test_a_statement_that_raises_spoils_its_own_verdict_alone(registered):
     def broken(it, case):
         raise KeyError("mine")
 
-    per_iterate("test.broken", reference="", claim="", solvers=())(broken)
+    per_iterate("test.broken", reference="here", claim="", solvers=())(broken)
     bad, good = perform(task("Right", "test.broken", "gb.sharp")).verdicts
     assert (bad.verdict, bad.failure) == ("undecided", "")
     assert "KeyError: 'mine'" in bad.reason
@@ -275,7 +275,7 @@ def test_a_statement_that_raises_spoils_its_own_verdict_alone(registered):
 
 def test_iterates_that_a_user_changes_afterwards_are_kept_as_they_were(registered):
     kept = []
-    per_iterate("test.kept", reference="", claim="", solvers=())(
+    per_iterate("test.kept", reference="here", claim="", solvers=())(
         lambda it, case: kept.append(it.w) or fact(True)
     )
     perform(task("Mutates", "test.kept", iterations=3))
@@ -299,9 +299,9 @@ def test_a_problem_that_does_not_fit_is_inapplicable_unless_the_plan_has_it():
 
 
 def test_direct_statements_get_the_solver_of_the_user(registered):
-    direct("test.solver", reference="", claim="", kind="value", problems=("",), solvers=("sgd",))(
-        lambda case: fact(type(case.solver).__name__ == "Reversed")
-    )
+    direct(
+        "test.solver", reference="here", claim="", kind="value", problems=("",), solvers=("sgd",)
+    )(lambda case: fact(type(case.solver).__name__ == "Reversed"))
     (verdict,) = perform(task("Reversed", "test.solver", problem="")).verdicts
     assert verdict.verdict == "holds"
 
@@ -311,7 +311,7 @@ def test_the_time_limit_counts_for_statements_too(registered):
         while True:
             pass
 
-    direct("test.slow", reference="", claim="", kind="value", problems=("",))(slow)
+    direct("test.slow", reference="here", claim="", kind="value", problems=("",))(slow)
     endless = Task(Run(), ("test.slow",), ("holds",), limit=0.3)
     (verdict,) = perform(endless).verdicts
     assert (verdict.verdict, verdict.failure) == ("undecided", "timeout")

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine
+from gammabar.harness.court.hearing import examine
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
 from gammabar.problems import DenseProblem
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import hear
+from gammabar.harness.court.hearing import hear
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.library import load_statements
 from gammabar.problems import load
@@ -26,10 +26,7 @@ def about(name: str, unit: bool) -> list[Statement]:
     return [
         s
         for s in load_statements().values()
-        if name in s.solvers
-        and s.way in ("iterates", "stopping")
-        and s.status == "holds"
-        and s.unit is unit
+        if name in s.solvers and s.about_runs and s.status == "holds" and s.unit is unit
     ]
 
 

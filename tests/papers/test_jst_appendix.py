@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import number, working
-from gammabar.harness.court.statement import STATEMENTS
+from gammabar.harness.court.statement import STATEMENTS, DirectStatement
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.ji_srebro_telgarsky_2021 import general as jst_general
@@ -244,7 +245,7 @@ def test_wrong_solvers_are_refuted(identifier: str) -> None:
 
 def test_there_is_a_wrong_solver_for_every_statement_about_runs() -> None:
     assert {*WRONG, "jst.eqB.6"} == set(RUNS)
-    assert all(STATEMENTS[i].powerless for i in ALONE if STATEMENTS[i].way == "direct")
+    assert all(STATEMENTS[i].powerless for i in ALONE if isinstance(STATEMENTS[i], DirectStatement))
 
 
 @pytest.mark.parametrize("twist", ["mu", "nu", "p"])

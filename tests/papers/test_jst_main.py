@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.relation import VIOLATED
-from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.court.statement import STATEMENTS, DirectStatement, Statement
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.gammabar import own as gb
@@ -37,8 +38,8 @@ MINE = {
     for s in STATEMENTS.values()
     if s.body.__module__ in {m.__name__ for m in MODULES} and s.id != "gb.snkp.any"
 }
-RUNS = [s for s in MINE.values() if s.way in ("iterates", "stopping")]
-DIRECT = [s for s in MINE.values() if s.way == "direct"]
+RUNS = [s for s in MINE.values() if s.about_runs]
+DIRECT = [s for s in MINE.values() if isinstance(s, DirectStatement)]
 TRIALS = [trial for m in MODULES for trial in getattr(m, "TRIALS", ())]
 FALSE = {
     "jst.sec2.argmax",
@@ -103,7 +104,7 @@ def test_false_ones_name_their_fixed_form_and_witness(statement):
         assert witness(statement.id)
         assert "witness" in statement.note
         assert statement.problems
-    assert bool(statement.powerless) == (statement.way == "direct")
+    assert bool(statement.powerless) == isinstance(statement, DirectStatement)
 
 
 # The plan ----------------------------------------------------------------------------------------

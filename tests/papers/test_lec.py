@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import examine
+from gammabar.harness.court.hearing import examine
 from gammabar.harness.court.numbers import middle, number
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem

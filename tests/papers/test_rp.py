@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, examine, hear
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import LEVELS, middle, number, working
-from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.court.statement import STATEMENTS, DirectStatement, Statement
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.court.view import View
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
@@ -114,7 +115,7 @@ def test_entries_are_complete(statement: Statement) -> None:
         assert witness(statement.id)
         assert statement.problems
         assert statement.note
-    if statement.way == "direct":
+    if isinstance(statement, DirectStatement):
         assert statement.problems
         assert statement.powerless
     if statement.id.endswith(".fixed"):
@@ -156,7 +157,7 @@ def test_trials_decide_every_statement_about_a_solver(identifier: str, planned) 
 def test_where_a_statement_is_examined_besides(identifier: str, text: str) -> None:
     statement = MINE[identifier]
     problem = open_problem(text) if text else None
-    if statement.way == "direct":
+    if isinstance(statement, DirectStatement):
         verdict = examine(statement, Case(problem, unit=statement.unit, name=text))
     else:
         solver = open_solver(statement.solvers[0])

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import Verdict, hear
+from gammabar.harness.court.hearing import hear
 from gammabar.harness.court.statement import STATEMENTS, Statement
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.problems import Problem, ProblemError, from_arrays
@@ -24,7 +25,7 @@ load_statements()
 ABOUT = [
     s
     for s in STATEMENTS.values()
-    if s.way in ("iterates", "stopping") and s.id.startswith(("rp.", "gb.rp.", "gb.snkp."))
+    if s.about_runs and s.id.startswith(("rp.", "gb.rp.", "gb.snkp."))
 ]
 
 #: Solver → problems on which its start is no solution: with a margin, and without one.

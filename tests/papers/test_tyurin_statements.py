@@ -17,9 +17,9 @@ from reference import tyurin as reference
 from scipy.special import expit, log_expit, softmax
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judge import examine, hear
+from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import LEVELS, middle, working
-from gammabar.harness.court.statement import STATEMENTS
+from gammabar.harness.court.statement import STATEMENTS, StoppingStatement
 from gammabar.harness.library import witness
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
@@ -68,7 +68,7 @@ def test_every_run_of_the_plan_is_as_expected(trial):
 
 def test_every_statement_about_runs_is_decided_in_the_plan():
     decided = {v.statement for t in TRIALS for v in outcome(t).values() if v.checked}
-    assert decided == {s.id for s in OURS.values() if s.way in ("iterates", "stopping")}
+    assert decided == {s.id for s in OURS.values() if s.about_runs}
 
 
 def test_the_ids_of_the_list_are_there():
@@ -314,7 +314,9 @@ def test_the_right_solvers_are_never_refuted(problem, solver):
     statements = [s for s in about(solver.card.name) if s.status == "holds"]
     for found in hear(Case(problem, solver), statements, 15, most=400):
         # A bound on the number of iterations may be long, or known as an enclosure only.
-        patient = OURS[found.statement].way == "stopping" and found.verdict == "undecided"
+        patient = (
+            isinstance(OURS[found.statement], StoppingStatement) and found.verdict == "undecided"
+        )
         assert patient or found.verdict in ("holds", "inapplicable"), found
 
 

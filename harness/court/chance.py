@@ -1,0 +1,62 @@
+"""Verdicts on what holds with a probability: failures are counted, binomial bounds decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scipy.special import betaincinv
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.judges import listed
+from gammabar.harness.court.numbers import LEVELS, working
+from gammabar.harness.court.relation import Relation
+from gammabar.harness.court.tally import Tally
+from gammabar.harness.court.verdict import Ruling, Verdict
+
+if TYPE_CHECKING:
+    from gammabar.harness.court.statement import RandomisedStatement
+
+#: Confidence of the statistical verdicts: 1 − CHANCE for each of them.
+CHANCE = 1e-4
+
+
+def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
+    """Count failures in a number of runs fixed in advance; exact binomial bounds decide."""
+    failures = doubts = escalated = 0
+    for run in range(statement.runs):
+        tally = Tally(statement.id)
+
+        def claim(level: int, run: int = run) -> list[Relation]:
+            case.level = level
+            return listed(statement.body(case, case.rng(run)), statement, needed=True)
+
+        with working(LEVELS[0]):
+            tally.weigh(claim, None, 0.0)
+        failures += tally.broken is not None
+        doubts += tally.broken is None and tally.doubtful is not None
+        escalated += tally.escalated
+    # A run that cannot be decided counts against whatever is to be shown.
+    low, _ = clopper_pearson(failures, statement.runs, CHANCE)
+    _, high = clopper_pearson(failures + doubts, statement.runs, CHANCE)
+    delta = statement.delta
+    return Verdict(
+        statement.id,
+        Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED,
+        tightness=high / delta if delta else None,
+        slack=delta - high,
+        checked=statement.runs,
+        escalated=escalated,
+        reason=f"{failures} failures in {statement.runs} runs fixed in advance: the probability of"
+        f" failure lies in [{low:.3g}, {high:.3g}] with confidence 1 − {CHANCE:g}",
+        left=f"{high:.6g}",
+        right=f"{delta:.6g}",
+        what="P(failure) ≤ δ",
+    )
+
+
+def clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:
+    """Exact confidence interval for a probability; each side errs with probability chance/2."""
+    low = float(betaincinv(failures, runs - failures + 1, chance / 2)) if failures else 0.0
+    if failures == runs:
+        return low, 1.0
+    return low, float(betaincinv(failures + 1, runs - failures, 1 - chance / 2))

@@ -1,0 +1,180 @@
+"""A hearing: one run of a solver, and all statements about it."""
+
+from __future__ import annotations
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.errors import StatementError, raised
+from gammabar.harness.court.judges import Judge
+from gammabar.harness.court.numbers import LEVELS, working
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.court.view import Fault, View
+from gammabar.problems import ProblemError
+
+
+def examine(statement: Statement, case: Case) -> Verdict:
+    """The verdict on a statement that is not about one run: direct and randomised ones."""
+    reason = statement.inapplicable(case)
+    if reason is not None:
+        return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
+    try:
+        return statement.examine(case)
+    except ProblemError:
+        raise
+    except Exception as error:
+        raise statement.error(raised(error), error) from error
+
+
+def hear(
+    case: Case,
+    statements: list[Statement],
+    iterations: int,
+    most: int = 100_000,
+) -> list[Verdict]:
+    """Run the solver of a case once and judge all statements about it.
+
+    Parameters
+    ----------
+    case : Case
+    statements : list of Statement
+        About runs (`Statement.about_runs`).
+    iterations : int
+        Claims about every iterate hear t = 0, …, iterations.
+    most : int
+        Claims about stopping hear as many iterates as they need, but not more than this.
+    """
+    with working(LEVELS[0]):
+        judges = [_judge(statement, case) for statement in statements]
+        failure, detail = _listen(case, judges, iterations, most)
+        return [judge.verdict(failure, detail) for judge in judges]
+
+
+def _judge(statement: Statement, case: Case) -> Judge:
+    try:
+        return statement.judge(case)
+    except ProblemError:
+        raise
+    except Exception as error:
+        raise statement.error(raised(error), error) from error
+
+
+class _Bench:
+    """The judges of one run, and the histories that they share.
+
+    On large data the solver waits for memory most of the time. Then iterates are judged during its
+    next pass over the data, which other threads begin alone, and a few at a time: a pass leaves
+    nothing of the court in the processor's caches.
+    """
+
+    def __init__(self, case: Case, judges: list[Judge], iterations: int, most: int) -> None:
+        self.case = case
+        self.horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
+        self.histories: dict[type, int] = {}
+        for judge, last in self.horizons:
+            for kind in () if judge.done else judge.statement.history:
+                self.histories[kind] = max(last, self.histories.get(kind, 0))
+        self.waiting: list[View] = []
+        self.trouble: Exception | None = None
+        self.together = case.together
+        if self.together > 1:
+            case.observed.meanwhile = self.use_time
+
+    def wants(self, t: int) -> bool:
+        """Whether some judge wants to hear w_t."""
+        return any(t <= last for judge, last in self.horizons if not judge.done)
+
+    def hear(self, it: View) -> None:
+        """Take in the next iterate, to be judged now or soon."""
+        if self.trouble is not None:
+            raise self.trouble
+        self.waiting.append(it)
+        if self.together == 1:
+            self.judge()
+            return
+        it.keep()
+        if len(self.waiting) >= 2 * self.together:  # the solver asks for no pass
+            self.judge()
+
+    def use_time(self) -> None:
+        """Judge while the solver waits for its pass, and let it see nothing of what goes wrong."""
+        if len(self.waiting) >= self.together:
+            try:
+                self.judge()
+            except Exception as error:
+                self.trouble = error
+
+    def judge(self) -> None:
+        """Judge what was heard."""
+        waiting, self.waiting = self.waiting, []
+        for it in waiting:
+            for kind, last in self.histories.items():
+                if it.t <= last:
+                    _update(self.case, kind, it)
+            for judge, last in self.horizons:
+                # Who else listens may prolong the run, and must not change what a judge hears.
+                if not judge.done and it.t <= last:
+                    _see(judge, it)
+
+    def close(self) -> None:
+        """The run is over."""
+        if self.trouble is not None:
+            raise self.trouble
+        self.judge()
+
+
+def _update(case: Case, kind: type, it: View) -> None:
+    try:
+        case.history(kind).update(it)
+    except ProblemError:
+        raise
+    except Exception as error:
+        raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error  # type: ignore[attr-defined]
+
+
+def _see(judge: Judge, it: View) -> None:
+    try:
+        judge.see(it)
+    except ProblemError:
+        raise
+    except Exception as error:
+        raise judge.statement.error(raised(error), error) from error
+
+
+def _end(judge: Judge, halted: bool) -> None:
+    try:
+        judge.end(halted)
+    except ProblemError:
+        raise
+    except Exception as error:
+        raise judge.statement.error(raised(error), error) from error
+
+
+def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tuple[str, str]:
+    expected, halted, it = 0, True, None
+    bench = _Bench(case, judges, iterations, most)
+    try:
+        try:
+            for it in case.views():
+                if it.t != expected:
+                    message = f"iterates count 0, 1, 2, …, but {it.t} came for {expected}"
+                    raise Fault(message)
+                bench.hear(it)
+                expected += 1
+                if not bench.wants(expected):
+                    halted = False
+                    break
+        finally:
+            bench.close()  # what came before a fault counts
+    except Fault as fault:
+        return fault.failure, str(fault)
+    if halted and not (it is not None and it.extra.get("halt")):
+        after = f"after t = {expected - 1}" if expected else "before the first one"
+        return "crashed", f'the iterates end {after}, and the last has no extra["halt"]'
+    for judge in judges:
+        _end(judge, halted)
+    return "", ""
+
+
+def _horizon(judge: Judge, iterations: int, most: int) -> int:
+    """The last t that a judge wants to hear."""
+    return iterations if judge.limit is None else min(judge.limit, max(most, iterations))

@@ -1,0 +1,239 @@
+"""Judges: each hears the iterates of one run for one statement."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.numbers import LEVELS, Number, Trit, number, working
+from gammabar.harness.court.relation import ROUNDING, Relation, run_rounding
+from gammabar.harness.court.space import TooLarge
+from gammabar.harness.court.tally import Tally, digits
+from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.court.view import View
+
+if TYPE_CHECKING:
+    from gammabar.harness.court.statement import (
+        IterateStatement,
+        RunStatement,
+        Statement,
+        StoppingStatement,
+    )
+
+
+def separates(it: View, case: Case) -> Trit:
+    """The usual goal: every score of w_t is positive."""
+    return it.separates
+
+
+class Judge(ABC):
+    """Hears the iterates of one run for one statement."""
+
+    #: Why a run that did not refute the statement does not settle it either.
+    unfinished = ""
+    #: Iterates it wants to hear beyond the length of the run: none.
+    limit: int | None = None
+
+    def __init__(self, statement: RunStatement, case: Case) -> None:
+        self.statement, self.case = statement, case
+        self.tally = Tally(statement.id)
+        self.reason = statement.inapplicable(case)
+        self.done = self.reason is not None
+
+    @abstractmethod
+    def see(self, it: View) -> None:
+        """Hear the next iterate."""
+
+    @abstractmethod
+    def end(self, halted: bool) -> None:
+        """The run is over; `halted` if the solver ended it."""
+
+    def verdict(self, failure: str = "", detail: str = "") -> Verdict:
+        """The verdict; `failure` says what the solver did wrong, if it did."""
+        if self.reason is not None:
+            return Verdict(self.statement.id, Ruling.INAPPLICABLE, reason=self.reason)
+        if failure and not self.done:
+            found = self.tally.verdict(unfinished=detail)
+            return found if found.verdict is Ruling.REFUTED else replace(found, failure=failure)
+        return self.tally.verdict(self.unfinished)
+
+
+class IterateJudge(Judge):
+    """A claim about every iterate."""
+
+    def __init__(self, statement: IterateStatement, case: Case) -> None:
+        super().__init__(statement, case)
+        self._since, self._waits = statement.since, statement.waits
+        self._update: Any = None
+        self._last: View | None = None
+        if self.done:
+            return
+        body = statement.body
+        if isinstance(body, type):
+            checker = body(case)
+            self._update = getattr(checker, "update", None)
+            self._claim = checker.claim
+        else:
+            self._claim = lambda it: body(it, case)
+
+    def end(self, halted: bool) -> None:
+        if self._waits is not None and self._last is not None and not self.done:
+            self.unfinished = self._waits(self._last, self.case)
+
+    def see(self, it: View) -> None:
+        self._last = it
+        if self._update is not None:
+            self._update(it)
+        if it.t < self._since:
+            return
+        # Nearly all claims are certain at once, and most are one relation: that must cost little.
+        claimed = self._claim(it)
+        if claimed is None:
+            return
+        relations = (claimed,) if type(claimed) is Relation else listed(claimed, self.statement)
+        for relation in relations:
+            if not relation.certain():
+                break
+        else:
+            for relation in relations:
+                self.tally.agree(relation, it.t)
+            return
+        rounding = run_rounding(it.n, it.space.dimension, it.t)
+        views = {0: it}
+
+        def claim(level: int) -> list[Relation]:
+            view = views.setdefault(level, it.at(level) if level else it)
+            return listed(self._claim(view), self.statement)
+
+        self.tally.weigh(claim, it.t, rounding)
+        self.done = self.tally.broken is not None
+
+
+class StoppingJudge(Judge):
+    """A claim that a goal is reached at some t ≤ limit."""
+
+    def __init__(self, statement: StoppingStatement, case: Case) -> None:
+        super().__init__(statement, case)
+        self._goal = statement.goal
+        self._last: View | None = None
+        if self.done:
+            return
+        with working(LEVELS[1]):
+            bound = statement.body(case)
+        if bound is None:
+            self.reason, self.done = "nothing is claimed of this case", True
+            return
+        self.bound = self._number(bound)
+        #: The last t that may still reach the goal.
+        high = self.bound.upper().floor()
+        self.limit = int(float(high.mid())) if high < 1e15 else 10**15
+
+    def _number(self, bound: Any) -> Number:
+        try:
+            return number(bound)
+        except (TypeError, ValueError):
+            kind = type(bound).__name__
+            what = f"it returns {kind} where the limit of t is needed; return a number or None"
+            raise self.statement.error(what) from None
+
+    def see(self, it: View) -> None:
+        reached = self._reached(it)
+        self._last = it
+        if reached is True:
+            self._settle(it.t, f"goal reached at t = {it.t}")
+        elif it.extra.get("halt") == "separated" and it.separates is False:
+            self._fail(it, "the method stops and says that it separates the data")
+        elif it.t >= (self.limit or 0) and reached is False:
+            self._fail(it, f"the goal is not reached at t = {it.t}")
+
+    def _reached(self, it: View) -> Trit:
+        for level, bits in enumerate(LEVELS):
+            try:
+                with working(bits):
+                    reached = self._goal(it.at(level) if level else it, self.case)
+            except TooLarge:
+                return None
+            if reached is not None:
+                if level:
+                    self.tally.escalated += 1
+                return reached
+        return None
+
+    def _settle(self, t: int, what: str) -> None:
+        self.tally.weigh(lambda _: [Relation(number(t), self.bound, "<=", what=what)], t, 0.0)
+        self.done = True
+
+    def _fail(self, it: View, what: str) -> None:
+        self.tally.checked += 1
+        relation = Relation(number(it.t + 1), self.bound, "<=", what=what)
+        if self._near(it):
+            self.tally.doubtful = it.t, relation, ROUNDING
+        else:
+            self.tally.broken = it.t, relation
+        self.done = True
+
+    def _near(self, it: View) -> bool:
+        """Whether w_t misses a separation by no more than rounding in the run may have caused.
+
+        A score that is zero, or a little below, may be positive in the exact run.
+        """
+        if self._goal is not separates:
+            return False
+        rounding = run_rounding(it.n, it.space.dimension, it.t)
+        allowed = rounding * it.space.radius * it.space.size(it.w)
+        return bool(it.w.any()) and not it.smallest < -allowed
+
+    def end(self, halted: bool) -> None:
+        if self.done or self._last is None:
+            return
+        if halted and self._reached(self._last) is False:
+            self._fail(self._last, "the method stops without reaching the goal")
+        else:
+            most = digits(self.bound.floor())
+            self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
+
+
+def examine_once(statement: Statement, case: Case) -> Verdict:
+    """The verdict on a claim that is not about runs."""
+    tally = Tally(statement.id)
+
+    def claim(level: int) -> list[Relation]:
+        case.level = level
+        return listed(statement.body(case), statement, needed=True)
+
+    with working(LEVELS[0]):
+        tally.weigh(claim, None, 0.0)
+    return tally.verdict()
+
+
+def listed(claimed: Any, statement: Statement, needed: bool = False) -> list[Relation]:
+    """What a claim returned, as a list of relations; whatever else it is, is refused."""
+    if claimed is None:
+        if needed:
+            raise statement.error("it returns nothing; return a relation as at_most(left, right)")
+        return []
+    if type(claimed) is Relation:
+        return [claimed]
+    if not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+        raise statement.error(_no_relation(claimed))
+    relations = list(claimed)
+    for relation in relations:
+        if type(relation) is not Relation:
+            raise statement.error(_no_relation(relation))
+    return relations
+
+
+def _no_relation(value: Any) -> str:
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if isinstance(value, bool | np.bool_):
+        return f"it returns a bare {name}; return fact({value}, …) or a comparison as at_most(…)"
+    return (
+        f"it returns {name} where a relation is needed; return at_most(left, right),"
+        " at_least(…), below(…), equal(…) or fact(…) of gammabar.harness.court.relation"
+    )

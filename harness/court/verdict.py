@@ -1,0 +1,83 @@
+"""What is found about a statement, and what was expected of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Ruling(StrEnum):
+    """What a verdict says; see ``docs/verdicts.md``."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    INAPPLICABLE = "inapplicable"
+
+
+class Expectation(StrEnum):
+    """What a plan expects of a statement in a run."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    #: A false claim, in a run that need not refute it.
+    EITHER = "either"
+    #: A true claim in a random trial, which may be too short to settle it.
+    UNREFUTED = "unrefuted"
+    #: The data are not on this machine.
+    INAPPLICABLE = "inapplicable"
+
+
+class Status(StrEnum):
+    """Whether a statement is true as printed."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about one statement in one case.
+
+    Attributes
+    ----------
+    statement : str
+    verdict : Ruling
+        Given as text, it becomes one.
+    tightness : float or None
+        Measured over bound, at the worst iterate: 1 is an exhausted bound.
+    slack : float or None
+        Bound minus measured, there.
+    worst_t : int or None
+        That iterate; for a refutation, the first one that violates the claim.
+    checked, escalated : int
+        Comparisons made, and those that needed more than doubles.
+    reason : str
+        Why it is undecided, inapplicable or refuted.
+    left, right, what, where : str
+        The two sides there, as decimal digits with their error; what was compared and where.
+    failure : str
+        "crashed", "timeout" or "not finite" where the solver did not do its part.
+    """
+
+    statement: str
+    verdict: Ruling | str
+    tightness: float | None = None
+    slack: float | None = None
+    worst_t: int | None = None
+    checked: int = 0
+    escalated: int = 0
+    reason: str = ""
+    left: str = ""
+    right: str = ""
+    what: str = ""
+    where: str = ""
+    failure: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", Ruling(self.verdict))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
