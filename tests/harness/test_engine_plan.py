@@ -235,7 +235,12 @@ def test_data_that_are_not_here_are_not_waited_for(monkeypatch, tmp_path):
 
 def assume(identifier, *assumes, **more):
     per_iterate(
-        identifier, solvers=("gradient-descent",), reference="", claim="", assumes=assumes, **more
+        identifier,
+        solvers=("gradient-descent",),
+        reference="here",
+        claim="",
+        assumes=assumes,
+        **more,
     )(lambda it, case: fact(True))
 
 
