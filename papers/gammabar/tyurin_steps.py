@@ -13,23 +13,30 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, Number, ball, number, upper
-from gammabar.harness.court.relation import Relation, at_most, equal, fact
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.statement import per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.vectors import Vec
-from gammabar.harness.court.view import View
-from gammabar.papers.tyurin_2024._tyurin import (
-    SOURCE,
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Floats,
+    Number,
+    Relation,
+    Trial,
+    Vec,
+    View,
+    at_most,
+    ball,
+    equal,
+    fact,
+    number,
+    per_iterate,
+    upper,
+)
+from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, step_of
+from gammabar.papers.tyurin_2024.gradients import (
     Logistic,
     combination,
     floats,
-    has_step,
     least,
     misclassified,
-    step_of,
 )
 
 
@@ -84,7 +91,7 @@ class GradientStep(Step):
     """Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss."""
 
     def step(self, it: View) -> Vec:
-        return it.here + Logistic(it).pull() * (step_of(self.case) / it.n)
+        return it.here + step_of(self.case) / it.n * Logistic(it).pull()
 
 
 @per_iterate(
@@ -100,7 +107,7 @@ class NormalizedGradientStep(Step):
     """Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient."""
 
     def step(self, it: View) -> Vec:
-        return it.here + Logistic(it).mean() * step_of(self.case)
+        return it.here + step_of(self.case) * Logistic(it).mean()
 
 
 @per_iterate(
@@ -120,12 +127,12 @@ class BatchStep(PerceptronStep):
     def step(self, it: View) -> Vec:
         n = it.n
         if it.t == 0:
-            return it.here + combination(self.space, np.ones(n)) * (number(1) / (2 * n))
+            return it.here + number(1) / (2 * n) * combination(self.space, np.ones(n))
         wrong, doubtful = misclassified(it)
         self._free = self.space.radius * int(doubtful.sum()) / n
         # A solver may carry 2n w_t, of which w_t and w_{t+1} are two roundings.
         rounded = it.vec(it.w, 4 * ROUNDOFF * it.here.size())
-        return rounded + combination(self.space, floats(wrong)) * (number(1) / n)
+        return rounded + number(1) / n * combination(self.space, floats(wrong))
 
 
 @per_iterate(
@@ -147,7 +154,7 @@ class NormalizedBatchStep(PerceptronStep):
         self._free = 2 * self.space.radius * more / (rows + more) if more else 0.0
         if not rows:
             return it.vec(it.w)
-        return it.here + combination(self.space, floats(wrong)) * (number(1) / rows)
+        return it.here + number(1) / rows * combination(self.space, floats(wrong))
 
 
 @per_iterate(

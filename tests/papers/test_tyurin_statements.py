@@ -19,15 +19,13 @@ from scipy.special import expit, log_expit, softmax
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import LEVELS, middle, working
-from gammabar.harness.court.statement import STATEMENTS, StoppingStatement
-from gammabar.harness.library import witness
+from gammabar.harness.court.statement import StoppingStatement
+from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.gammabar import tyurin_steps
-from gammabar.papers.tyurin_2024 import iterations as tyurin
-from gammabar.papers.tyurin_2024 import limits as tyurin_limits
-from gammabar.papers.tyurin_2024 import tables as tyurin_tables
-from gammabar.papers.tyurin_2024._path import NormalizedRate, Path, Rate
+from gammabar.papers.tyurin_2024 import section3, section4, section5, section6, table1
+from gammabar.papers.tyurin_2024.reduction import NormalizedRate, Path, Rate
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, load
 from gammabar.solvers import Iterate
 from gammabar.solvers.tyurin import (
@@ -39,9 +37,11 @@ from gammabar.solvers.tyurin import (
     Perceptron,
 )
 
-MODULES = (tyurin, tyurin_steps, tyurin_limits, tyurin_tables)
+MODULES = (section3, section4, section5, section6, table1, tyurin_steps)
 TRIALS = [trial for module in MODULES for trial in module.TRIALS]
-OURS = {name: s for name, s in STATEMENTS.items() if name.startswith(("tyurin.", "gb.tyurin."))}
+OURS = {
+    name: s for name, s in load_statements().items() if name.startswith(("tyurin.", "gb.tyurin."))
+}
 FASHION = ("tyurin.table1.imbalanced", "tyurin.table1.fashion")
 
 
@@ -350,9 +350,9 @@ def test_the_worst_case_needs_three_tenths_of_n_iterations_for_any_step():
 
 
 def test_the_table_has_the_printed_numbers():
-    assert list(tyurin_tables.WORST.values()) == [2, 2, 16, 157, 308]
-    assert list(tyurin_tables.IMBALANCED.values()) == [311, 349, 353, 504, 538]
-    assert list(tyurin_tables.FASHION.values()) == [2778, 2928, 3160, 3351, 3359]
+    assert list(table1.WORST.values()) == [2, 2, 16, 157, 308]
+    assert list(table1.IMBALANCED.values()) == [311, 349, 353, 504, 538]
+    assert list(table1.FASHION.values()) == [2778, 2928, 3160, 3351, 3359]
     (found,) = hear(
         Case(load("worst-case:n=1000"), LogisticRegressionGD(100.0)),
         [OURS["tyurin.table1.worst"]],
@@ -430,16 +430,16 @@ def test_assumption_3_1_is_decided_as_by_trying(rows):
     gram = np.array(rows) @ np.array(rows).T
     odd = np.array(list(product(range(1, 40, 2), repeat=len(rows))))
     meets = not (odd @ gram == 0).any()
-    assert (tyurin_limits.non_degenerate(Case(problem)) is None) == meets
+    assert (section3.non_degenerate(Case(problem)) is None) == meets
 
 
 def test_assumption_3_1_of_the_data_sets_of_the_paper():
-    assert "row 1" in tyurin_limits.non_degenerate(Case(load("loss-spike")))
-    assert tyurin_limits.non_degenerate(Case(load("worst-case:n=101"))) is None
-    assert tyurin_limits.non_degenerate(Case(load("worst-case:n=100")))
+    assert "row 1" in section3.non_degenerate(Case(load("loss-spike")))
+    assert section3.non_degenerate(Case(load("worst-case:n=101"))) is None
+    assert section3.non_degenerate(Case(load("worst-case:n=100")))
     # 53-bit integers: more than int64 can multiply
     wide = DenseProblem(np.array([[1 / 3, 0.1], [0.7, -0.9]]), np.array([1, -1]))
-    tyurin_limits.non_degenerate(Case(wide))
+    section3.non_degenerate(Case(wide))
 
 
 # Fashion-MNIST
@@ -455,8 +455,8 @@ def test_the_counts_on_fashion_mnist(statement, shared_data):
 def test_a_subsample_that_is_solved_sooner(shared_data):
     """A short run of what the slow test runs, and what it says of other data."""
     problem = load("fashion:0,4:keep=0.01,seed=0")
-    assert tyurin_tables._count(problem, "lr-gd", 100.0, 2000) < 2000
-    assert tyurin_tables._count(problem, "normalized-lr-gd", 100.0, 3) == 4
+    assert table1._count(problem, "lr-gd", 100.0, 2000) < 2000
+    assert table1._count(problem, "normalized-lr-gd", 100.0, 3) == 4
     for statement in FASHION:
         assert examine(OURS[statement], Case(problem)).verdict == "inapplicable"
 

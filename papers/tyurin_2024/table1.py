@@ -1,4 +1,4 @@
-"""Tyurin (2024), Table 1: numbers of iterations.
+"""Table 1: numbers of iterations that LR+GD and Normalized LR+GD need, with various step sizes.
 
 The count of a run is the first t for which w_t separates the data.
 """
@@ -10,16 +10,25 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.relation import Relation, at_most, below
-from gammabar.harness.court.statement import Assumption, direct, per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.view import View
-from gammabar.papers.tyurin_2024._tyurin import SOURCE, has_step, linear, method_of, same_data
+from gammabar.papers import (
+    Assumption,
+    Case,
+    Relation,
+    Trial,
+    View,
+    at_most,
+    below,
+    direct,
+    per_iterate,
+)
+from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, linear, method_of, same_data
 from gammabar.problems import Problem
 
 #: Method and step → printed count.
 Table = dict[tuple[str, float], int]
+
+
+# First part: the data set of Theorem 5.1
 
 WORST: Table = {
     ("normalized-lr-gd", 100.0): 2,
@@ -28,23 +37,6 @@ WORST: Table = {
     ("normalized-lr-gd", 0.1): 157,
     ("lr-gd", 100.0): 308,
 }
-IMBALANCED: Table = {
-    ("normalized-lr-gd", 100.0): 311,
-    ("normalized-lr-gd", 10.0): 349,
-    ("normalized-lr-gd", 1.0): 353,
-    ("normalized-lr-gd", 0.1): 504,
-    ("lr-gd", 100.0): 538,
-}
-FASHION: Table = {
-    ("lr-gd", 10.0): 2778,
-    ("lr-gd", 100.0): 2928,
-    ("normalized-lr-gd", 100.0): 3160,
-    ("normalized-lr-gd", 1.0): 3351,
-    ("normalized-lr-gd", 10.0): 3359,
-}
-
-
-# The data set of Theorem 5.1
 
 WORST_DATA = "worst-case:n=1000"
 
@@ -93,25 +85,23 @@ def worst(it: View, case: Case) -> Relation | None:
     return below(0, it.smallest, f"separated at t = {printed}", size=size)
 
 
-# Fashion-MNIST
+# Second and third part: Fashion-MNIST
 
+IMBALANCED: Table = {
+    ("normalized-lr-gd", 100.0): 311,
+    ("normalized-lr-gd", 10.0): 349,
+    ("normalized-lr-gd", 1.0): 353,
+    ("normalized-lr-gd", 0.1): 504,
+    ("lr-gd", 100.0): 538,
+}
 
-def _count(problem: Problem, method: str, step: float, most: int) -> int:
-    """Iterations of a method on images with pixels in [−1, 1]; `most` + 1 if it needs more.
-
-    Pixels p become p/127.5 − 1, on the fly, so that the data stay bytes.
-    """
-    y = problem.y.astype(np.float64)
-    w = problem.origin()
-    for t in range(most + 1):
-        scores = (problem.scores(w) - y * (127.5 * w.sum())) / 127.5
-        if scores.min() > 0:
-            return t
-        sigma = expit(-scores)
-        pull = (problem.combine(sigma) - 127.5 * (y @ sigma)) / 127.5
-        w = w + pull * (step / (sigma.sum() if method == "normalized-lr-gd" else problem.n))
-    return most + 1
-
+FASHION: Table = {
+    ("lr-gd", 10.0): 2778,
+    ("lr-gd", 100.0): 2928,
+    ("normalized-lr-gd", 100.0): 3160,
+    ("normalized-lr-gd", 1.0): 3351,
+    ("normalized-lr-gd", 10.0): 3359,
+}
 
 #: The DATA of a subsample → whether it needs fewer iterations than printed, or more.
 Samples = dict[str, bool]
@@ -121,6 +111,7 @@ IMBALANCED_DATA: Samples = {
     "fashion:0,4:keep=0.1,repeat=10,seed=8": True,
     "fashion:0,4:keep=0.1,repeat=10,seed=27": False,
 }
+
 FASHION_DATA: Samples = {
     "fashion:0,4:n=5000,seed=19": True,
     "fashion:0,4:n=5000,seed=1": False,
@@ -141,6 +132,23 @@ def sample(samples: Samples) -> Assumption:
     return met
 
 
+def _count(problem: Problem, method: str, step: float, most: int) -> int:
+    """Iterations of a method on images with pixels in [−1, 1]; `most` + 1 if it needs more.
+
+    Pixels p become p/127.5 − 1, on the fly, so that the data stay bytes.
+    """
+    y = problem.y.astype(np.float64)
+    w = problem.origin()
+    for t in range(most + 1):
+        scores = (problem.scores(w) - y * (127.5 * w.sum())) / 127.5
+        if scores.min() > 0:
+            return t
+        sigma = expit(-scores)
+        pull = (problem.combine(sigma) - 127.5 * (y @ sigma)) / 127.5
+        w = w + pull * (step / (sigma.sum() if method == "normalized-lr-gd" else problem.n))
+    return most + 1
+
+
 def _compare(case: Case, table: Table, fewer: bool) -> Iterator[Relation]:
     """The counts of a subsample are at most the printed ones, or above them."""
     for (method, step), printed in table.items():
@@ -158,6 +166,7 @@ UNSPECIFIED = (
     "they are of the size that such subsamples have: with pixels scaled to [−1, 1], one needs at "
     "most the printed number of iterations in every row of the table, and another one more. "
 )
+
 UNSEEN = "the subsample of the table is not known: only the spread of the counts is checked"
 
 

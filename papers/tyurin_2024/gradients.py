@@ -1,7 +1,4 @@
-"""What the statements of Tyurin (2024) share: σ_i, S_t and combinations, with error bounds.
-
-Rows are a_i here and y_i a_i in the paper, θ is w, the margin μ is γ̄, and the step size γ is the
-solver's ``step``. As in the paper, rows may have any norm; R is the largest.
+"""∇f(θ_t) and S_t from doubles: the σ_i, sums over rows, misclassified rows, with error bounds.
 
 A bound on the error of a quantity holds for any evaluation in doubles from the delivered w, in any
 order of summation: for the one made here, and for the one that a solver made.
@@ -15,51 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number, upper
-from gammabar.harness.court.space import Floats, Space
-from gammabar.harness.court.vectors import Vec
-from gammabar.harness.court.view import View
 from gammabar.oracle.integers import integer_rows
-from gammabar.problems import DenseProblem, Problem, SparseProblem, load
-
-SOURCE = "Tyurin (2024)"
+from gammabar.papers import ROUNDOFF, SAFETY, TINY, Floats, Space, Vec, View, upper
+from gammabar.papers.tyurin_2024.conventions import linear
 
 Mask = NDArray[np.bool_]
-
-
-# Assumptions
-
-
-def has_step(case: Case) -> str | None:
-    """The solver says what its γ is."""
-    step = getattr(case.solver, "step", None)
-    usable = isinstance(step, int | float) and 0 < step < float("inf")
-    return None if usable else "the solver has no attribute `step` with a positive number"
-
-
-def step_of(case: Case) -> Number:
-    """γ."""
-    return number(float(case.solver.step))
-
-
-def method_of(case: Case) -> str:
-    """The name on the solver's card; "" if it has none."""
-    card = getattr(type(case.solver), "card", None)
-    return str(getattr(card, "name", ""))
-
-
-def linear(case: Case) -> str | None:
-    """The rows are vectors of ℝ^d, in the units of the data."""
-    known = isinstance(case.problem, DenseProblem | SparseProblem) and not case.unit
-    return None if known else "this is about points of ℝ^d in the units of their data"
-
-
-def same_data(problem: Problem, spec: str) -> bool:
-    """Whether a problem is the one of that name, row by row."""
-    other = load(spec)
-    same = problem.n == other.n and problem.dimension == other.dimension
-    return same and problem.digest() == other.digest()
 
 
 # Rounding
@@ -84,6 +41,14 @@ def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
     mass = float(np.abs(weights).sum())
     error = ROUNDOFF * (space.n + space.dimension + 64) * mass + off
     return Vec(space, space.problem.combine(weights), error * space.radius * SAFETY + TINY)
+
+
+def floats(values: Any) -> Floats:
+    """An array of doubles."""
+    return np.asarray(values, dtype=np.float64)
+
+
+# σ_i and S_t
 
 
 class Logistic:
@@ -164,8 +129,3 @@ def _free_of_rounding(it: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         for row in entries
     ]
     return rows[np.array(fits, dtype=bool)]
-
-
-def floats(values: Any) -> Floats:
-    """An array of doubles."""
-    return np.asarray(values, dtype=np.float64)

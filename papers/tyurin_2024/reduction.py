@@ -40,22 +40,24 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import (
+from gammabar.papers import (
     LEVELS,
     ROUNDOFF,
     SAFETY,
     TINY,
+    Case,
+    Floats,
     Number,
+    Relation,
+    Vec,
+    View,
+    at_most,
     middle,
     number,
     total,
     working,
 )
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.vectors import Vec
-from gammabar.harness.court.view import View
-from gammabar.papers.tyurin_2024._tyurin import Mask, combination, floats, per_sum
+from gammabar.papers.tyurin_2024.gradients import Mask, combination, floats, least, per_sum
 
 #: Rows for which a score that doubles cannot tell from 0 is computed exactly.
 MOST = 400
@@ -205,3 +207,23 @@ class NormalizedRate(Rate):
     """The same for Normalized LR+GD."""
 
     normalised = True
+
+
+class Closeness:
+    """‖θ_t/γ − θ̂_t‖ ≤ E_t."""
+
+    kind: type[Rate] = Rate
+
+    def __init__(self, case: Case) -> None:
+        self.rate: Rate = case.history(self.kind)
+        self.least = least(case.space)
+
+    def update(self, it: View) -> None:
+        self.rate.update(it)
+
+    def claim(self, it: View) -> Relation | None:
+        rate = self.rate
+        if not rate.tells:
+            return None
+        bound, size = rate.distance + self.least, rate.path.point.size()
+        return at_most(rate.apart(it.here), bound, "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)", size=size)

@@ -1,0 +1,105 @@
+"""Section 5, LR+GD is a Suboptimal Method: Theorems 5.1, 5.2 and 5.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gammabar.papers import (
+    Case,
+    Relation,
+    Trial,
+    View,
+    at_most,
+    equal,
+    number,
+    per_iterate,
+    separable,
+    stopping,
+)
+from gammabar.papers.tyurin_2024.conventions import SOURCE, linear, same_data, squared_ratio
+
+
+def worst_data(case: Case) -> str | None:
+    """The data are those of the proof of Theorem 5.1, and n ≥ 10."""
+    reason = linear(case)
+    if reason is None and case.n < 10:
+        reason = "the theorem assumes n ≥ 10"
+    if reason is None and not same_data(case.problem, f"worst-case:n={case.n}"):
+        reason = "the theorem is about the data sets worst-case"
+    return reason
+
+
+@per_iterate(
+    "tyurin.thm5.1",
+    reference=f"{SOURCE}, Theorem 5.1",
+    kind="existence",
+    claim=r"\text{There exists a separable dataset with } \mu = \Theta(1) \text{ and }"
+    r" R = \Theta(1) \text{ such that Batch Perceptron (LR+GD when } \gamma \to \infty \text{)"
+    r" requires at least } \Omega(n) \text{ iterations to solve (1) if } \hat\theta_0 = 0"
+    r" \text{ and } n \ge 10",
+    solvers=("batch-perceptron", "lr-gd"),
+    assumes=(worst_data,),
+    note="Checked with μ = 1/2, R = √5/2 and 3n/10 iterations. The proof calls the only "
+    "misclassified sample, (0.5, −1) of class 1, one of class −1. Exactly, Batch Perceptron needs "
+    "⌊(3n+2)/10⌋ + 1 iterations (301 for n = 1000).",
+)
+def needs_many(it: View, case: Case) -> Iterator[Relation]:
+    """On one row (½, −1) and n − 1 rows (½, 1), with μ = 1/2 and R = √5/2 for every n, no iterate
+    with t < 3n/10 of Batch Perceptron separates the data, and none of LR+GD with any step.
+
+    Proof, also for LR+GD. Let s_t be the score of (½, −1) at θ_t, divided by γ for LR+GD.
+    s_1 = ⅛ − (n−2)/(2n). Afterwards (½, −1) enters with a weight of at most 1/n and adds at most
+    5/(4n) to s_t, and rows (½, 1) enter with weights ≥ 0 and take away from it (½·½ − 1·1 < 0). So
+    s_t ≤ s_1 + 5(t−1)/(4n) = (10t − 3n − 2)/(8n), negative for t < 3n/10.
+    """
+    if it.t == 0:
+        yield equal(case.gamma_squared, number(1) / 4, "μ² = 1/4")
+        yield equal(number(case.truth.radius_squared_lo), number(5) / 4, "R² = 5/4")
+    if 10 * it.t < 3 * it.n:
+        what = "min_i ⟨a_i, w_t⟩ ≤ 0 for t < 3n/10"
+        yield at_most(it.smallest, 0, what, size=1 + 2 * it.here.size())
+
+
+@stopping(
+    "tyurin.thm5.2",
+    reference=f"{SOURCE}, Theorem 5.2",
+    claim=r"\text{the classical perceptron algorithm solves (1) after at most } \frac{R^2}{\mu^2}"
+    r" \text{ iterations if } \hat\theta_0 = 0",
+    solvers=("perceptron",),
+    assumes=(separable,),
+)
+def perceptron(case: Case) -> Any:
+    """The Perceptron separates separable data after at most R²/μ² iterations, whichever
+    misclassified row it chooses."""
+    return squared_ratio(case)
+
+
+@stopping(
+    "tyurin.thm5.3",
+    reference=f"{SOURCE}, Theorem 5.3",
+    claim=r"\text{Normalized Batch Perceptron solves (1) after at most } \frac{R^2}{\mu^2}"
+    r" \text{ iterations if } \hat\theta_0 = 0",
+    solvers=("normalized-batch-perceptron",),
+    assumes=(separable,),
+)
+def normalized_batch_perceptron(case: Case) -> Any:
+    """Normalized Batch Perceptron separates separable data after at most R²/μ² iterations."""
+    return squared_ratio(case)
+
+
+TRIALS = (
+    Trial("batch-perceptron", "worst-case:n=16", 20),
+    Trial("batch-perceptron", "worst-case:n=1000", 310),
+    Trial("lr-gd:step=0.1", "worst-case:n=20", 20),
+    Trial("lr-gd:step=1e6", "worst-case:n=1000", 310),
+    Trial("perceptron", "planted:n=60,d=5,gamma=0.1,seed=2"),
+    Trial("perceptron:choice=cyclic", "gaussian:n=40,d=4,seed=3,separable=1"),
+    Trial("perceptron:choice=random", "two-lines:r=3,n=40", seed=1),
+    Trial("perceptron:choice=worst", "degenerate:kind=simplex"),
+    Trial("perceptron:choice=worst", "mnist-sample:0,1"),
+    Trial("normalized-batch-perceptron", "planted:n=60,d=5,gamma=0.1,seed=1"),
+    Trial("normalized-batch-perceptron", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=0"),
+    Trial("normalized-batch-perceptron", "degenerate:kind=simplex"),
+    Trial("normalized-batch-perceptron", "iris:0,1 --kernel poly:degree=2,coef0=1"),
+)

@@ -1,0 +1,170 @@
+"""Section 6, A New Method, Normalized LR+GD, Yields a Faster Iteration Rate: Theorem 6.1.
+
+The limits in the text before it are checked as in `gammabar.papers.tyurin_2024.section3`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Number,
+    Relation,
+    Trial,
+    Vec,
+    View,
+    at_most,
+    ball,
+    exp,
+    log,
+    middle,
+    number,
+    per_iterate,
+    separable,
+    stopping,
+)
+from gammabar.papers.tyurin_2024.conventions import (
+    SOURCE,
+    has_step,
+    method_of,
+    squared_ratio,
+    step_of,
+)
+from gammabar.papers.tyurin_2024.gradients import Logistic, combination, floats, per_sum
+from gammabar.papers.tyurin_2024.reduction import NormalizedRate, Rate
+
+# The limits of ∇f(θ_t) and β_t
+
+
+class Limits:
+    """∇f(θ_t) and β_t against their limits, at the rate at which they approach the true ones.
+
+    θ_t is that of LR+GD or of Normalized LR+GD. Of a solver that does not say which of them it
+    is, the first step tells: the two differ by a factor of two.
+    """
+
+    def __init__(self, case: Case) -> None:
+        known: dict[str, type[Rate]] = {"normalized-lr-gd": NormalizedRate, "lr-gd": Rate}
+        found = known.get(method_of(case))
+        self.rates: list[Rate] = [case.history(k) for k in ([found] if found else known.values())]
+
+    def update(self, it: View) -> None:
+        for rate in self.rates:
+            rate.update(it)
+        if it.t == 1:
+            self.rates.sort(key=lambda rate: middle(rate.apart(it.here)))
+            del self.rates[1:]
+
+    def claim(self, it: View) -> Iterator[Relation]:
+        (rate,), n = self.rates, it.n
+        wrong = rate.path.wrong
+        rows = int(wrong.sum())
+        if not rate.tells or rate.doubt >= rows / 2:
+            return
+        logistic = Logistic(it)
+        mass, lost = logistic.sum()
+        rounding = per_sum(it.space) * n
+        gradient = -(number(1) / n * logistic.pull())
+        limit, weight = self.limits(combination(it.space, floats(wrong)), rows, n)
+        bound = it.space.radius * ((rate.doubt + rounding + lost) / n + rounding * ROUNDOFF)
+        size = 2 * it.space.radius
+        yield at_most((gradient - limit).norm(), bound, "‖∇f(θ_t) − limit‖", size=size)
+        off = rate.doubt + lost + rounding
+        bound = n * off / (rows * (rows - off)) if off < rows else float(n)
+        beta = n / ball(mass, lost)
+        yield at_most(abs(beta - weight), bound, "|β_t − limit|", size=2.0 * n)
+        said = it.extra.get("log_beta")
+        if said is not None:
+            yield at_most(
+                abs(exp(number(float(said))) - weight),
+                bound,
+                "|β_t − limit| for the solver's β_t",
+                size=2.0 * n,
+            )
+
+    def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
+        """The limits of ∇f(θ_t) and of β_t."""
+        raise NotImplementedError
+
+
+@per_iterate(
+    "tyurin.sec6.limits",
+    reference=f"{SOURCE}, Section 6",
+    kind="limit",
+    claim=r"\nabla f(\theta_t) \to \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i"
+    r" \text{ (see Theorem 3.2) and } \beta_t \to |S_t| \text{ when } \gamma \to \infty",
+    solvers=("normalized-lr-gd", "lr-gd"),
+    assumes=(has_step,),
+    since=1,
+    problems=("loss-spike",),
+    status="refuted",
+    fixed_by="tyurin.sec6.limits.fixed",
+    note="The factor of the gradient is −1/n, not 1/|S_t|, and β_t → n/|S_t|; so β_t ∇f(θ_t) is "
+    "what the paper needs. It is false whether θ_t is that of LR+GD or of Normalized LR+GD. "
+    "Witness: rows (1, −1) and (1, 4), t = 1. LR+GD has θ_1/γ = (1/2, 3/4), Normalized LR+GD "
+    "(1, 3/2), so in both S_1 = {1}, |S_1| = 1: ∇f(θ_1) → −½ (1, −1) = (−½, ½), but (1, −1) is "
+    "printed; β_1 → 2, but 1 is printed. The bound of the check tends to 0 as γ → ∞ around the "
+    "true limit, so whatever else is claimed to be the limit is beyond it for large γ.",
+)
+class LimitsAsPrinted(Limits):
+    """As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
+    number."""
+
+    def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
+        return number(1) / rows * sum_wrong, number(rows)
+
+
+@per_iterate(
+    "tyurin.sec6.limits.fixed",
+    reference=f"{SOURCE}, Section 6, with the right factors",
+    kind="limit",
+    claim=r"\nabla f(\theta_t) \to -\frac{1}{n}\sum_{i \in S_t} y_i a_i"
+    r" \text{ and } \beta_t \to \frac{n}{|S_t|} \text{ when } \gamma \to \infty, \text{ if } t \ge"
+    r" 1, |S_t| \ne 0 \text{ and no } y_i a_i^\top\hat\theta_s \text{ with } 1 \le s \le t"
+    r" \text{ is } 0",
+    solvers=("normalized-lr-gd", "lr-gd"),
+    assumes=(has_step,),
+    since=1,
+)
+class LimitsFixed(Limits):
+    """As γ → ∞, the gradient at θ_t tends to minus the sum of the misclassified rows over n, and
+    β_t to n over their number."""
+
+    def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
+        return -(number(1) / n * sum_wrong), number(n) / rows
+
+
+# Theorem 6.1
+
+
+@stopping(
+    "tyurin.thm6.1",
+    reference=f"{SOURCE}, Theorem 6.1",
+    claim=r"\text{Normalized LR+GD solves (1) after at most } \frac{R^2}{\mu^2}"
+    r" + \frac{2\log(2n-1)}{\gamma\mu^2} \text{ iterations if } \theta_0 = 0",
+    solvers=("normalized-lr-gd",),
+    assumes=(has_step, separable),
+    note="The proof takes α = (2 log(2n−1) + R²)/(γμ); it should be α = (2 log(2n−1)/γ + R²)/μ, "
+    "with which its last display, and so the theorem, is right.",
+)
+def normalized_descent(case: Case) -> Any:
+    """Normalized LR+GD separates separable data after at most R²/μ² + 2 log(2n−1)/(γμ²)
+    iterations."""
+    gamma, mu_squared = step_of(case), case.gamma_squared
+    return number(squared_ratio(case)) + 2 * log(2 * case.n - 1) / (gamma * mu_squared)
+
+
+TRIALS = (
+    Trial("lr-gd:step=1e4", "digits:3,8", 60),
+    Trial("lr-gd:step=1e6", "gaussian:n=40,d=5,seed=0", 40),
+    Trial("normalized-lr-gd:step=1000", "loss-spike", 10),
+    Trial("normalized-lr-gd:step=1e6", "gaussian:n=40,d=5,seed=0", 40),
+    Trial("normalized-lr-gd:step=1e4", "digits:3,8", 60),
+    Trial("normalized-lr-gd:step=10", "planted:n=60,d=5,gamma=0.1,seed=3"),
+    Trial("normalized-lr-gd:step=0.1", "two-lines:r=2,n=20"),
+    Trial("normalized-lr-gd:step=100", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=1"),
+    Trial("normalized-lr-gd", "degenerate:kind=collinear,n=1,d=2"),
+)
