@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.problems._points import Points
+from gammabar.problems.points import Points
 
 #: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
 ROUNDOFF, SAFETY = 2.0**-53, 1.02

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems._linear import LinearProblem
-from gammabar.problems._points import DensePoints
 from gammabar.problems.base import Array, ProblemError, Source, frozen
+from gammabar.problems.linear import LinearProblem
+from gammabar.problems.points import DensePoints
 
 
 class DenseProblem(LinearProblem):

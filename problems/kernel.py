@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems import canonical
-from gammabar.problems._gram import GramRows
-from gammabar.problems._linear import signs, vector
-from gammabar.problems._points import points_of
 from gammabar.problems.base import Array, Floats, Problem, Source, frozen, largest_exponent, ldexp
 from gammabar.problems.dense import dense_matrix
+from gammabar.problems.gram_rows import GramRows
 from gammabar.problems.kernels import Kernel, check_diagonal, check_gram
+from gammabar.problems.linear import signs, vector
+from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
 
 

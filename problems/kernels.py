@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial.distance import cdist
 
-from gammabar.problems._points import Points, product
 from gammabar.problems.base import Array, Floats, ProblemError
+from gammabar.problems.points import Points, product
 
 _PARAMETERS = {
     "linear": (),

@@ -10,8 +10,6 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems import canonical
-from gammabar.problems._linear import scaled, vector
-from gammabar.problems._points import BLOCK_BYTES, points_of, product
 from gammabar.problems.base import (
     Array,
     Floats,
@@ -23,6 +21,8 @@ from gammabar.problems.base import (
     frozen,
 )
 from gammabar.problems.dense import dense_matrix
+from gammabar.problems.linear import scaled, vector
+from gammabar.problems.points import BLOCK_BYTES, points_of, product
 from gammabar.problems.sparse import csr_matrix
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from gammabar.problems._linear import LinearProblem
-from gammabar.problems._points import SparsePoints
 from gammabar.problems.base import Array, ProblemError, Source, frozen
 from gammabar.problems.dense import exact_dtype
+from gammabar.problems.linear import LinearProblem
+from gammabar.problems.points import SparsePoints
 
 
 class SparseProblem(LinearProblem):

@@ -59,7 +59,7 @@ def tables(document: dict[str, Any]) -> dict[str, list[Table]]:
 
 def circumstances() -> dict[str, Any]:
     """What the numbers depend on: machine, threads, interpreter, packages."""
-    from gammabar.problems._stripes import threads
+    from gammabar.problems.stripes import threads
 
     return {
         "date": datetime.now(UTC).date().isoformat(),

@@ -22,8 +22,8 @@ from gammabar.harness.bench.data import MNIST, SAMPLE, available
 from gammabar.harness.bench.table import Table, digits, duration
 from gammabar.harness.screen.output import Stage
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
-from gammabar.problems._stripes import threads
 from gammabar.problems.kernels import Kernel
+from gammabar.problems.stripes import threads
 from gammabar.solvers import AdaptiveSampling, DualAcceleration
 
 TITLE = "The cost of an iteration"

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import gammabar.problems._points as points_module
+import gammabar.problems.points as points_module
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, ProblemError, SparseProblem
-from gammabar.problems._stripes import run, stripes
+from gammabar.problems.stripes import run, stripes
 
 DTYPES = (np.uint8, np.int8, np.int16, np.int32, np.int64, np.uint64, np.float32, np.float64)
 
@@ -45,12 +45,13 @@ def cases(draw, dtypes=DTYPES):
     return X, y, w, q
 
 
-@pytest.fixture(params=["small", "compiled"])
+@pytest.fixture(params=["small", "compiled", "plain"])
 def path(request, monkeypatch):
-    """Both ways through the products: a small float64 copy, and the compiled loops."""
-    if request.param == "compiled":
+    """The ways through the products: a small float64 copy, and the compiled loops, both kinds."""
+    if request.param != "small":
         monkeypatch.setattr(points_module, "SMALL", 0)
         monkeypatch.setattr(points_module, "BLOCK_BYTES", 64)
+    monkeypatch.setenv("GAMMABAR_PLAIN", "1" if request.param == "plain" else "0")
     return request.param
 
 
@@ -65,6 +66,7 @@ def reference_softmin(A, w, temperature):
 def test_linear_geometries_equal_the_explicit_matrix(path, geometry, view):
     # Each dtype is compiled once, which takes a second or two: not all of them here.
     dtypes = DTYPES if path == "small" else (np.uint8, np.int64, np.float32, np.float64)
+    dtypes = (np.uint8, np.float32) if path == "plain" else dtypes
 
     @given(cases(dtypes), st.sampled_from((0.1, 1.0, 30.0)))
     def check(case, temperature):
@@ -270,7 +272,7 @@ def test_combine_reads_only_the_rows_with_weight(path):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
-    monkeypatch.setattr("gammabar.problems._stripes.threads", lambda: threads)
+    monkeypatch.setattr("gammabar.problems.stripes.threads", lambda: threads)
     rng = np.random.default_rng(7)
     X = rng.integers(0, 256, (3000, 1500), dtype=np.uint8)
     y = rng.choice([-1, 1], 3000)
@@ -289,16 +291,17 @@ def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
     np.testing.assert_allclose(single.pull, pull, rtol=0, atol=1e-9)
 
 
-@pytest.fixture(params=["dense", "csr"])
+@pytest.fixture(params=["dense", "csr", "dense plain", "csr plain"])
 def striped(request, monkeypatch):
     """A problem whose passes are shared by two threads, and its matrix A."""
-    monkeypatch.setattr("gammabar.problems._stripes.threads", lambda: 2)
+    monkeypatch.setenv("GAMMABAR_PLAIN", "1" if "plain" in request.param else "0")
+    monkeypatch.setattr("gammabar.problems.stripes.threads", lambda: 2)
     rng = np.random.default_rng(8)
     X = rng.integers(0, 256, (6101, 701), dtype=np.uint8)  # neither is a multiple of 8 or 16
     y = rng.choice([-1, 1], 6101)
     problem = (
         DenseProblem(X, y)
-        if request.param == "dense"
+        if "dense" in request.param
         else SparseProblem(scipy.sparse.csr_array(X), y)
     )
     assert len(problem.points._stripes()) > 2
@@ -327,7 +330,7 @@ def test_passes_that_follow_one_another_do_not_mix(striped, monkeypatch):
             time.sleep(0.02)  # the helper has left
         pulls.append(agrees(problem, A, w))
     np.testing.assert_array_equal(first.scores, kept)
-    monkeypatch.setattr("gammabar.problems._stripes.threads", lambda: 1)
+    monkeypatch.setattr("gammabar.problems.stripes.threads", lambda: 1)
     alone = type(problem)(problem.X, problem.y)
     for w, pull in zip(ws, pulls, strict=True):
         np.testing.assert_array_equal(alone.softmin(w, 2.0).pull, pull)
@@ -350,7 +353,7 @@ def test_an_interrupted_pass_leaves_nothing_behind(striped, monkeypatch):
 
     time.sleep(0.02)  # the helper has left, and is called again
     with monkeypatch.context() as patch:
-        patch.setattr("gammabar.problems._stripes._pool", interrupt)
+        patch.setattr("gammabar.problems.stripes.pool", interrupt)
         with pytest.raises(KeyboardInterrupt):
             problem.softmin(w, 2.0)
     agrees(problem, A, -w)

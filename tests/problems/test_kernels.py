@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError
-from gammabar.problems._gram import GramRows
-from gammabar.problems._points import points_of
+from gammabar.problems.gram_rows import GramRows
+from gammabar.problems.points import points_of
 
 X = np.array([[1, 2], [3, -1], [0, 1], [2, 2], [-1, 4]])
 Y = np.array([1, -1, 1, 1, -1])

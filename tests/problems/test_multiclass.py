@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import gammabar.problems._points as points_module
+import gammabar.problems.points as points_module
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems import canonical
-from gammabar.problems._points import Points, product
 from gammabar.problems.base import (
     Array,
     Floats,
@@ -20,6 +19,7 @@ from gammabar.problems.base import (
     check_temperature,
     frozen,
 )
+from gammabar.problems.points import Points, product
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
 _GRAM_COLUMNS = 1024

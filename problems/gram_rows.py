@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems._points import DensePoints, Points
 from gammabar.problems.base import Array, Floats, ProblemError
 from gammabar.problems.kernels import Kernel
+from gammabar.problems.points import DensePoints, Points
 
 BUDGET = 512 << 20
 _TILE = 512

@@ -7,16 +7,16 @@ except in `softmin`, which must do everything in one pass.
 from __future__ import annotations
 
 import math
-import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
 
-from gammabar.problems._stripes import Team, Work, run, stripes
+from gammabar.problems import compiled
 from gammabar.problems.base import Array, Floats, soften
+from gammabar.problems.soft_pass import Meanwhile, Soft, SoftPass
+from gammabar.problems.stripes import run, stripes
 
 # Up to so many values a float64 copy costs little and BLAS is fastest.
 SMALL = 1 << 19
@@ -24,10 +24,6 @@ SMALL = 1 << 19
 BLOCK_BYTES = 1 << 18
 # Sparse rows that are added to the pull while they are in the first-level cache.
 SPARSE_BLOCK_BYTES = 1 << 15
-
-Meanwhile: TypeAlias = Callable[[], None] | None
-# Scores, smallest score, log-sum-exp and pull.
-Soft: TypeAlias = tuple[Floats, float, float, Floats]
 
 
 class DensePoints:
@@ -75,10 +71,10 @@ class DensePoints:
         floats = self.floats()
         if floats is not None:
             return np.asarray(floats @ w)
-        from gammabar.problems import _kernels
+        from gammabar.problems.compiled import dense
 
         out, w = np.empty(self.shape[0]), np.array(w)
-        run(lambda lo, hi: _kernels.dense_dot(self.X, w, out, lo, hi), self._stripes())
+        run(lambda lo, hi: dense.dot(self.X, w, out, lo, hi), self._stripes())
         return out
 
     def adjoint(self, q: Floats) -> Floats:
@@ -87,13 +83,13 @@ class DensePoints:
         floats = self.floats()
         if floats is not None:
             return floats.T @ q if 2 * len(rows) > len(q) else floats[rows].T @ q[rows]
-        from gammabar.problems import _kernels
+        from gammabar.problems.compiled import dense
 
         weights = q[rows]
 
         def add(lo: int, hi: int) -> Floats:
             out = np.zeros(self.shape[1])
-            _kernels.dense_add(self.X, rows[lo:hi], weights[lo:hi], out)
+            dense.add(self.X, rows[lo:hi], weights[lo:hi], out)
             return out
 
         return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1], self.shape[1])))
@@ -120,7 +116,9 @@ class DensePoints:
             scores = (outer * y) * (floats @ (inner * w))
             weights, smallest, logsumexp = soften(scores, temperature)
             return scores, smallest, logsumexp, outer * ((inner * y * weights) @ floats)
-        self._pass = SoftPass("dense", (self.X,), y, self.shape, self._stripes())
+        from gammabar.problems.compiled.dense import DenseRows
+
+        self._pass = SoftPass(DenseRows(self.X, y), self.shape, self._stripes())
         return self._pass(w, inner, outer, temperature)
 
     def largest(self) -> tuple[float, int]:
@@ -183,11 +181,11 @@ class SparsePoints:
         floats = self.floats()
         if floats is not None:
             return np.asarray(floats @ w)
-        from gammabar.problems import _kernels
+        from gammabar.problems.compiled import sparse
 
         out, w = np.empty(self.shape[0]), np.array(w)
-        csr = self._csr()
-        run(lambda lo, hi: _kernels.sparse_dot(*csr, w, out, lo, hi), self._stripes())
+        csr, plainly = self._csr(), compiled.plain_way()
+        run(lambda lo, hi: sparse.dot(csr, w, out, lo, hi, plainly), self._stripes())
         return out
 
     def adjoint(self, q: Floats) -> Floats:
@@ -198,10 +196,10 @@ class SparsePoints:
             if 2 * len(rows) > len(q):
                 return np.asarray(floats.T @ q)
             return np.asarray(floats[rows].T @ q[rows])
-        from gammabar.problems import _kernels
+        from gammabar.problems.compiled import sparse
 
         out = np.zeros(self.shape[1])
-        _kernels.sparse_add(*self._csr(), rows, q[rows], out)
+        sparse.add(self._csr(), rows, q[rows], out)
         return out
 
     def softmin(
@@ -224,8 +222,10 @@ class SparsePoints:
             weights, smallest, logsumexp = soften(scores, temperature)
             return scores, smallest, logsumexp, outer * (floats.T @ (inner * y * weights))
         block = self.shape[0] * SPARSE_BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4))
-        data = (max(1, block), *self._csr())
-        self._pass = SoftPass("sparse", data, y, self.shape, self._stripes())
+        from gammabar.problems.compiled.sparse import SparseRows
+
+        rows = SparseRows(*self._csr(), y, max(1, block))
+        self._pass = SoftPass(rows, self.shape, self._stripes())
         return self._pass(w, inner, outer, temperature)
 
     def largest(self) -> tuple[float, int]:
@@ -251,79 +251,6 @@ class SparsePoints:
 
     def _stripes(self) -> list[tuple[int, int]]:
         return stripes(self.shape[0], int(self.X.nnz), self.shape[1])
-
-
-class SoftPass:
-    """What one pass of `softmin` leaves to the next: its threads and its buffers.
-
-    Parameters
-    ----------
-    kind : "dense" or "sparse"
-        Which of the compiled passes.
-    data : tuple
-        The points, as the pass takes them.
-    y : array of n labels -1 and +1
-    shape : (n, d)
-    parts : list of (lo, hi)
-        Stripes of rows.
-    """
-
-    def __init__(
-        self,
-        kind: str,
-        data: tuple[Any, ...],
-        y: Array,
-        shape: tuple[int, int],
-        parts: list[tuple[int, int]],
-    ) -> None:
-        from gammabar.problems import _kernels
-
-        self._work: Work = getattr(_kernels, f"{kind}_team")
-        self._data, self._y = data, y
-        self._shape, self._parts = shape, parts
-        self._process = os.getpid()  # threads do not survive a fork
-        self._lock = threading.Lock()
-        self._absent = 0  # the thread that does something else while its helpers are at work
-        self._prepare()
-
-    def _prepare(self) -> None:
-        n, d = self._shape
-        count = len(self._parts)
-        cuts = np.array([0] + [hi for _, hi in self._parts])
-        factors, scaled, found = np.empty(3), np.empty(d), np.empty(n)
-        # No two pulls share a cache line, which would travel from one processor to the other.
-        pulls, sums = np.empty((count, d + 16)), np.empty((count, 2))
-        self._buffers = (*self._data, self._y, factors, scaled, cuts, found, pulls, sums)
-        nothing = (scaled, 0.0, 0.0, 0.0, found, scaled, *self._buffers)  # a leader is told more
-        self._team = Team(self._work, count, nothing)
-
-    def fits(self, y: Array) -> bool:
-        """Is this for these labels, of this process, and not waiting for this very thread?"""
-        return (
-            self._y is y and self._process == os.getpid() and self._absent != threading.get_ident()
-        )
-
-    def __call__(
-        self,
-        w: Floats,
-        inner: float,
-        outer: float,
-        temperature: float,
-        meanwhile: Meanwhile = None,
-    ) -> Soft:
-        """Scores, smallest score, log-sum-exp and pull."""
-        with self._lock:
-            if not self._team.whole:  # a helper may still write into the old buffers
-                self._prepare()
-            scores, pull = np.empty(self._shape[0]), np.empty(self._shape[1])
-            asked = (w, inner, outer, temperature, scores, pull)
-            if meanwhile is None:
-                return scores, *self._team.run(None, *asked, *self._buffers), pull
-            self._absent = threading.get_ident()
-            try:
-                return scores, *self._team.run(meanwhile, *asked, *self._buffers), pull
-            finally:
-                self._absent = 0
 
 
 Points: TypeAlias = DensePoints | SparsePoints
