@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gammabar import papers as papers
     from gammabar import problems as problems
     from gammabar import solvers as solvers
+    from gammabar.harness.run.verify import verify as verify
     from gammabar.oracle.answer import solve as solve
     from gammabar.oracle.truth import Truth as Truth
     from gammabar.problems.base import Problem as Problem
@@ -52,6 +53,7 @@ _HOME = {
     "from_arrays": "problems.validate",
     "load": "problems.spec",
     "solve": "oracle.answer",
+    "verify": "harness.run.verify",
 }
 _PACKAGES = ("harness", "oracle", "papers", "problems", "solvers")
 

@@ -26,33 +26,34 @@ def check_bound() -> Callable[..., Verdict]:
 
     ``check_bound(statement, solver, problem=…, iterations=200, seed=0)`` returns the verdict.
 
-    - `statement`: an id (see ``gammabar list statements``) or a list of them, in which case a list
-      of verdicts is returned and the solver runs once;
+    - `statement`: an id (see ``gammabar list statements``), a statement of your own (the decorated
+      function), or a list of them, in which case a list of verdicts is returned and the solver
+      runs once;
     - `solver`: an object with ``iterates(problem, rng)``;
     - `problem`: a text as on the command line, or a `gammabar.problems.Problem`.
 
     A statement whose assumptions the problem does not meet says nothing about the solver: the test
-    is then skipped, with the reason, rather than passed.
+    is then skipped, with the reason, rather than passed. If it is the solver that does not meet
+    them (its ``step``, say), or if there was nothing to check in the run, the test fails.
     """
     return _check
 
 
 def _check(
-    statement: str | list[str],
+    statement: Any,
     solver: Any,
     problem: Any,
     iterations: int = 200,
     seed: int = 0,
 ) -> Any:
     __tracebackhide__ = True
-    from gammabar.harness.court.bound import BoundViolated, check_bounds
+    from gammabar.harness.run.verify import BoundViolated, check_bounds
 
-    wanted = [statement] if isinstance(statement, str) else list(statement)
     try:
-        verdicts = check_bounds(wanted, solver, problem, iterations=iterations, seed=seed)
+        verdicts = check_bounds(statement, solver, problem, iterations=iterations, seed=seed)
     except BoundViolated as violated:
         pytest.fail(str(violated), pytrace=False)
     idle = [v for v in verdicts if v.verdict == "inapplicable"]
     if idle:
         pytest.skip("; ".join(f"{v.statement} is inapplicable: {v.reason}" for v in idle))
-    return verdicts[0] if isinstance(statement, str) else verdicts
+    return verdicts if isinstance(statement, list | tuple) else verdicts[0]

@@ -32,7 +32,12 @@ def cannot_hold(statement: Statement, run: Run) -> str | None:
     """Why the statement is inapplicable in a run, if that is known without running anything."""
     if not isinstance(run.solver, Registered):
         return None  # a user's file is not opened in this process
-    sketch: Any = Sketch(run, _opened(run.solver))
+    return unmet(statement, run, _opened(run.solver))
+
+
+def unmet(statement: Statement, run: Run, solver: Any) -> str | None:
+    """Which assumption does not hold, whatever the problem."""
+    sketch: Any = Sketch(run, solver)
     for met in statement.assumes:
         try:
             reason = met(sketch)

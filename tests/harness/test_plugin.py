@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.bound import BoundViolated, check_bounds
+from gammabar.harness.run.verify import BoundViolated, check_bounds
 from gammabar.problems import ProblemError, from_arrays
 from gammabar.solvers import DualAcceleration
 
@@ -64,6 +64,18 @@ def test_inapplicable(check_bound):
                 iterations=5)
 
 
+def test_nothing_heard(check_bound):
+    check_bound("jst.thm3.1.1", DualAcceleration(), problem="PLANTED", iterations=0)
+
+
+def test_another_step(check_bound):
+    check_bound("jst.thm3.1.1", DualAcceleration(step=0.5), problem="PLANTED", iterations=5)
+
+
+def test_backwards_in_time(check_bound):
+    check_bound("jst.thm3.1.1", DualAcceleration(), problem="PLANTED", iterations=-1)
+
+
 def test_unknown(check_bound):
     check_bound("jst.thm3.1.7", DualAcceleration(), problem="PLANTED")
 """
@@ -87,6 +99,9 @@ def test_in_a_users_project(tmp_path: Path):
         ("test_own_data", "PASSED"),
         ("test_refuted", "FAILED"),
         ("test_inapplicable", "SKIPPED"),
+        ("test_nothing_heard", "FAILED"),
+        ("test_another_step", "FAILED"),
+        ("test_backwards_in_time", "FAILED"),
         ("test_unknown", "FAILED"),
     ):
         assert f"::{name} {result}" in out, out + done.stderr
@@ -95,7 +110,7 @@ def test_in_a_users_project(tmp_path: Path):
     assert "Lemma 3.6" in out
     assert "the data are not separable" in out
     assert "did you mean jst.thm3.1" in out
-    assert "harness/court" not in out.split("test_unknown")[0]  # no traceback of ours
+    assert "harness/court" not in out.split("FAILURES")[0]  # no traceback of ours
 
 
 def test_the_call_behind_it():

@@ -1,0 +1,210 @@
+"""Verdicts in this process, in one call: what notebooks and the pytest fixture use."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import index
+from typing import Any
+
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.hearing import examine, hear
+from gammabar.harness.court.message import explain
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.run.imprint import changed, imprint
+from gammabar.harness.run.registry import everything, find_statements
+from gammabar.harness.run.sketch import unmet
+from gammabar.harness.run.solver_ref import InFile, reference
+from gammabar.harness.run.task import Run
+from gammabar.harness.run.texts import open_problem
+from gammabar.problems import Problem, ProblemError
+
+CHANGED = "the solver changed the data of the problem: copy what is to be written to"
+
+
+def verify(
+    solver: Any,
+    problem: str | Problem,
+    statements: Any = None,
+    *,
+    iterations: int = 200,
+    seed: int = 0,
+) -> list[Verdict]:
+    """Check what is claimed of a solver, at every iterate of one run, in this process.
+
+    Parameters
+    ----------
+    solver : object, class or str
+        Something with ``iterates(problem, rng)``; a class is made without arguments; a text is one
+        of ``gammabar verify --solver``, or a file and a class: "my.py:MySolver".
+    problem : Problem or str
+        A text is one of ``gammabar verify --problem``.
+    statements : str, Statement, decorated function, or a list of them, optional
+        What to check: ids (see ``gammabar list statements``) or statements of one's own. By
+        default all that is claimed of the solver, which then has to be one of the project's.
+    iterations : int
+        Claims about every iterate hear t = 0, …, iterations.
+    seed : int
+        Of the solver's random numbers.
+
+    Returns
+    -------
+    list of Verdict
+        In the order of the statements. ``verdict`` of each is "holds", "refuted", "undecided" or
+        "inapplicable", and ``reason`` says why.
+
+    Notes
+    -----
+    The solver shares this process with the court, so this is for solvers that mean well: see
+    ``SECURITY.md``. Exceptions that it raises are raised here.
+
+    Examples
+    --------
+    >>> import gammabar as gb
+    >>> [verdict] = gb.verify("dual-acceleration", "iris:0,1", "gb.sharp", iterations=30)
+    >>> verdict.verdict == "holds", verdict.checked
+    (True, 30)
+    """
+    return [one.verdict for one in _hear(solver, problem, statements, iterations, seed)]
+
+
+class BoundViolated(AssertionError):
+    """A statement that was to hold was refuted, or nothing was shown about it."""
+
+    def __init__(self, message: str, verdicts: list[Verdict]) -> None:
+        super().__init__(message)
+        self.verdicts = verdicts
+
+
+def check_bounds(
+    statements: Any, solver: Any, problem: str | Problem, *, iterations: int = 200, seed: int = 0
+) -> list[Verdict]:
+    """The same for tests: what is not shown is raised.
+
+    Returns
+    -------
+    list of Verdict
+        Each "holds", or "inapplicable" because of the problem.
+
+    Raises
+    ------
+    BoundViolated
+        If a statement is refuted or undecided, or inapplicable because of the solver or of a run
+        in which there was nothing to check; the message shows both sides and the iterate.
+    """
+    found = _hear(solver, problem, statements, iterations, seed)
+    bad = [one.explained() for one in found if not one.shown]
+    verdicts = [one.verdict for one in found]
+    if bad:
+        raise BoundViolated("\n\n".join(bad), verdicts)
+    return verdicts
+
+
+@dataclass(frozen=True)
+class _Heard:
+    statement: Statement
+    case: Case
+    verdict: Verdict
+
+    @property
+    def shown(self) -> bool:
+        """Whether it holds, or the problem is one of which nothing is claimed."""
+        if self.verdict.verdict is not Ruling.INAPPLICABLE:
+            return self.verdict.verdict is Ruling.HOLDS
+        if self.statement.inapplicable(self.case) is None:
+            return False  # nothing to check in this run
+        run = Run(self.case.name, seed=self.case.seed, unit=self.case.unit)
+        return unmet(self.statement, run, self.case.solver) is None
+
+    def explained(self) -> str:
+        solver = type(self.case.solver).__name__
+        return explain(self.statement, self.verdict, problem=self.case.name, solver=solver)
+
+
+def _hear(
+    solver: Any, problem: str | Problem, statements: Any, iterations: int, seed: int
+) -> list[_Heard]:
+    solver = _solver(solver)
+    chosen = _about(solver) if statements is None else _statements(statements)
+    _whole(iterations, "iterations")
+    _whole(seed, "seed")
+    name = problem if isinstance(problem, str) else repr(problem)
+    opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
+    before = imprint(opened)
+    found: dict[int, _Heard] = {}
+    for unit in {statement.unit for statement in chosen}:
+        case = Case(opened, solver, unit=unit, name=name, seed=seed)
+        same = {place: s for place, s in enumerate(chosen) if s.unit is unit}
+        runs = {place: s for place, s in same.items() if s.about_runs}
+        heard = hear(case, list(runs.values()), iterations) if runs else []
+        verdicts = dict(zip(runs, heard, strict=True))
+        verdicts |= {place: examine(s, case) for place, s in same.items() if place not in runs}
+        found |= {place: _Heard(s, case, verdicts[place]) for place, s in same.items()}
+    ordered = [found[place] for place in range(len(chosen))]
+    return [_spoilt(one) for one in ordered] if changed(opened, before) else ordered
+
+
+def _spoilt(one: _Heard) -> _Heard:
+    """Nothing is known of a run on data that were changed under the court's hands."""
+    verdict = Verdict(one.verdict.statement, Ruling.UNDECIDED, reason=CHANGED, failure="crashed")
+    return replace(one, verdict=verdict)
+
+
+def _solver(given: Any) -> Any:
+    if isinstance(given, str):
+        from gammabar.harness.run.solver_file import read
+
+        found = reference(given)
+        if found is None:
+            raise ProblemError("an empty text names no solver")
+        if isinstance(found, InFile) and ":" not in given:
+            from gammabar.solvers.registry import solver
+
+            return solver(given)  # it says what is wrong with the name
+        return read(given).open() if isinstance(found, InFile) else found.open()
+    if inspect.isclass(given):
+        given = given()
+    if not callable(getattr(given, "iterates", None)):
+        kind = type(given).__name__
+        raise ProblemError(f"a solver has a method iterates(problem, rng), and {kind} has none")
+    return given
+
+
+def _about(solver: Any) -> list[Statement]:
+    """All that is claimed of a solver on one problem, by the name on its card."""
+    name = getattr(getattr(solver, "card", None), "name", None)
+    about = [s for s in everything().values() if name in s.solvers and "" not in s.problems]
+    if not about:
+        kind = type(solver).__name__
+        raise ProblemError(
+            f"say what {kind} is to obey: statements=[…] (see `gammabar list statements`)"
+        )
+    return about
+
+
+def _statements(given: Any) -> list[Statement]:
+    alone = isinstance(given, str | Statement) or not isinstance(given, Sequence)
+    return [_statement(one) for one in ([given] if alone else given)]
+
+
+def _statement(given: Any) -> Statement:
+    if isinstance(given, Statement):
+        return given
+    if isinstance(given, str):
+        return find_statements([given])[0]
+    for statement in everything().values():
+        if statement.body is given:
+            return statement
+    name = getattr(given, "__name__", repr(given))
+    raise ProblemError(f"{name} is no statement: name an id, or decorate it (@per_iterate, …)")
+
+
+def _whole(value: Any, name: str) -> None:
+    try:
+        fits = index(value) >= 0
+    except TypeError:
+        fits = False
+    if not fits:
+        raise ProblemError(f"{name} must be a whole number, 0 or more, not {value!r}")
