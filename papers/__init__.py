@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.numbers import log as log
     from gammabar.harness.court.numbers import middle as middle
     from gammabar.harness.court.numbers import number as number
+    from gammabar.harness.court.numbers import precision as precision
     from gammabar.harness.court.numbers import smallest as smallest
     from gammabar.harness.court.numbers import sqrt as sqrt
     from gammabar.harness.court.numbers import total as total
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.relation import equal as equal
     from gammabar.harness.court.relation import fact as fact
     from gammabar.harness.court.space import Floats as Floats
+    from gammabar.harness.court.space import LinearSpace as LinearSpace
     from gammabar.harness.court.space import Space as Space
     from gammabar.harness.court.space import TooLarge as TooLarge
     from gammabar.harness.court.space import space_of as space_of
@@ -83,6 +85,7 @@ _WORDS = {
         "log",
         "middle",
         "number",
+        "precision",
         "smallest",
         "sqrt",
         "total",
@@ -103,6 +106,7 @@ _WORDS = {
     ),
     "harness.court.space": (
         "Floats",
+        "LinearSpace",
         "Space",
         "TooLarge",
         "space_of",

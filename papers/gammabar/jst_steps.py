@@ -13,13 +13,26 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, exp, log, number, sqrt
-from gammabar.harness.court.relation import Relation, at_most, equal, fact
-from gammabar.harness.court.statement import has, option, per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.vectors import Vec
-from gammabar.harness.court.view import View
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Case,
+    Number,
+    Relation,
+    Trial,
+    Vec,
+    View,
+    at_most,
+    equal,
+    exp,
+    fact,
+    has,
+    log,
+    number,
+    option,
+    per_iterate,
+    sqrt,
+)
 
 TRIALS = (
     Trial("gradient-descent", "planted:n=60,d=6,gamma=0.1,seed=4", 60),
@@ -92,7 +105,7 @@ class GradientStep(_Step):
     def step(self, it: View) -> Vec:
         solver, n = self.case.solver, it.n
         if getattr(solver, "loss", "exponential") == "exponential":
-            pull = it.pull * (exp(it.psi) * number(solver.step) / n)
+            pull = it.pull * (number(solver.step) * exp(it.psi) / n)
         else:
             scores = it.score_doubles
             sigma = expit(-scores)  # moves by a factor of at most exp(e) if a score is off by e
@@ -263,6 +276,6 @@ class Draws:
 
     def claim(self, it: View) -> Relation:
         t = it.t
-        bound = sqrt(2 * t * log(2 * t * (t + 1) / CHANCE))
+        bound = sqrt(2 * t * log(2 * t * (t + 1) / number(CHANCE)))
         rounding = 4 * ROUNDOFF * t * (it.n + 8)
         return at_most(abs(self.before), bound, "|Σ (q_s[i_s] − ‖q_s‖²)|", allowance=rounding)

@@ -21,18 +21,21 @@ from gammabar.harness.court.statement import STATEMENTS, DirectStatement
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
-from gammabar.papers.ji_srebro_telgarsky_2021 import general as jst_general
-from gammabar.papers.ji_srebro_telgarsky_2021 import mirror as jst_mirror
-from gammabar.papers.ji_srebro_telgarsky_2021 import sampling as jst_sampling
-from gammabar.papers.ji_srebro_telgarsky_2021._method import Logistic, potential, potential_gradient
-from gammabar.papers.ji_srebro_telgarsky_2021._mirror import Mirror
+from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_b, appendix_c
+from gammabar.papers.ji_srebro_telgarsky_2021.mirror_steps import Mirror
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
+    Logistic,
+    potential,
+    potential_gradient,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import horizon
 from gammabar.problems import Problem, from_arrays
 from gammabar.problems.base import soften
 from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.adaptive_sampling import AdaptiveSampling
 from gammabar.solvers.dual_form import DualForm
 
-MODULES = (jst_mirror, jst_general, jst_sampling)
+MODULES = (appendix_b, appendix_c)
 TRIALS = tuple(dict.fromkeys(trial for module in MODULES for trial in module.TRIALS))
 B = ("lemB.3", "lemB.4", "eqB.6", "eqB.6.fixed", "eqB.7", "eqB.9", "thmB.12")
 C = ("lemC.2", "lemC.3", "lemC.7", "lemC.11", "lemC.12.identity", "lemC.12.sum")
@@ -171,7 +174,7 @@ def test_horizon_of_theorem_4_1(epsilon: str, delta: str) -> None:
         math.ceil((32 * math.log(5) + 64 * math.log(2 / chance)) / (gamma * eps) ** 2),
         math.ceil(32 / (chance * eps**2)),
     )
-    assert jst_sampling.horizon(case, eps, chance) == printed
+    assert horizon(case, eps, chance) == printed
 
 
 def test_smoothness_of_the_exponential_loss_is_sharp() -> None:
@@ -416,7 +419,7 @@ def test_theorem_4_1_exactly() -> None:
     chance."""
     case, rows = _mirrored_rows()
     epsilon = Fraction(9, 20)
-    t = jst_sampling.horizon(case, epsilon)
+    t = horizon(case, epsilon)
     assert t == math.ceil((32 * math.log(3) + 64 * math.log(4)) / (0.6 * 0.45) ** 2)
     theta = math.sqrt(math.log(3) / t)
 
@@ -441,7 +444,7 @@ def test_theorem_4_1_exactly() -> None:
 def test_lemmas_d1_and_d2_exactly(epsilon: Fraction) -> None:
     """All sample paths, each with its chance."""
     case, rows = _mirrored_rows()
-    t, log_n = jst_sampling.horizon(case, epsilon), math.log(3)
+    t, log_n = horizon(case, epsilon), math.log(3)
     theta = math.sqrt(log_n / t)
     lost, longer = 2 * log_n + math.sqrt(8 * math.log(4) * log_n), math.sqrt(16 * log_n)
     failures = [0.0, 0.0]

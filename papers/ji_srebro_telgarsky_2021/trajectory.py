@@ -4,7 +4,7 @@ Aᵀq_t with q_t = ∇ψ(Zw_t) comes from w_t itself. μ_t and ν_t are those th
 it does; Algorithm 1 does not, and then they follow from q_t by their definition, eq. (B.1). So the
 claims of Appendix C are about any solver, even one that yields nothing but t and w. For the
 exponential loss and a solver that delivers neither, all that is what Section 3.2 needs as well, and
-is taken from there (`gammabar.papers.ji_srebro_telgarsky_2021.history`).
+is taken from there (`gammabar.papers.ji_srebro_telgarsky_2021.sequences`).
 """
 
 from __future__ import annotations
@@ -14,25 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.vectors import Vec, weighted_sum
-from gammabar.harness.court.view import View
-from gammabar.papers.ji_srebro_telgarsky_2021._method import (
-    Logistic,
-    delivered,
-    loss_of,
-    psi_of,
-    smoothness,
-)
-from gammabar.papers.ji_srebro_telgarsky_2021.history import Schedule, Sequences
-
-
-def combined(case: Case, q: Floats) -> Vec:
-    """Aᵀq for doubles q, with a bound on the rounding of one evaluation."""
-    error = (case.n + 16) * ROUNDOFF * case.space.radius * float(np.abs(q).sum()) * SAFETY
-    return Vec(case.space, case.problem.combine(q), error)
+from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Vec, View, weighted_sum
+from gammabar.papers.ji_srebro_telgarsky_2021.method import loss_of, smoothness
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import Logistic, psi_of
+from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Schedule, Sequences
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import combined, delivered
 
 
 @dataclass(slots=True)  # not frozen: that costs microseconds, at every iterate
@@ -186,3 +172,10 @@ class Trajectory:
 def square(value: Number) -> Number:
     """x², also for a ball around zero, of which Arb's power makes no number."""
     return value * value
+
+
+def trajectory(case: Case) -> tuple[Trajectory, Vectors]:
+    """The sequences of the run so far, and the vectors at its last iterate."""
+    path: Trajectory = case.history(Trajectory)
+    assert path.now is not None
+    return path, path.now

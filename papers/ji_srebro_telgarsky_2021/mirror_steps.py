@@ -1,4 +1,4 @@
-"""The sequences of Ji, Srebro and Telgarsky (2021), Appendix B, row by row in balls.
+"""The sequences of Appendix B, row by row in balls.
 
 Bregman distances are those of the text after eq. (B.2), D(q, q_t) = ω(q) − ω(q_t) − ⟨p_t, q − q_t⟩.
 As q_t = ∇ψ(p_t) and so ω(q_t) = ⟨p_t, q_t⟩ − ψ(p_t), ω(q) cancels in
@@ -18,19 +18,16 @@ from typing import Any
 import numpy as np
 from flint import arb_mat
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, Number, number, total, upper
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.view import View
-from gammabar.papers.ji_srebro_telgarsky_2021._method import (
-    delivered,
+from gammabar.papers import ROUNDOFF, Case, Floats, Number, View, number, total, upper
+from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     exact_dual,
     loss_of,
     mixing,
-    potential,
     smoothness,
     step,
 )
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import potential
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import delivered
 
 
 def column(values: Any) -> Any:

@@ -5,13 +5,8 @@ The proofs are in docs/own-results.md.
 
 from __future__ import annotations
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.relation import Relation, at_most
-from gammabar.harness.court.statement import per_iterate, separable
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.view import View
-from gammabar.papers.ji_srebro_telgarsky_2021.history import BOTH_FORMS
-from gammabar.papers.ji_srebro_telgarsky_2021.margin import THEOREM
+from gammabar.papers import Case, Relation, Trial, View, at_most, per_iterate, separable
+from gammabar.papers.ji_srebro_telgarsky_2021.method import BOTH_FORMS, THEOREM_3_1
 
 
 @per_iterate(
@@ -20,7 +15,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.margin import THEOREM
     claim=r"\gamma(w_t) \ge \bar\gamma - \frac{4\ln n}{\bar\gamma\,t(t+3)}"
     r" \quad \text{for all } t \ge 1, \text{ if the dataset is separable}",
     solvers=BOTH_FORMS,
-    assumes=(*THEOREM, separable),
+    assumes=(*THEOREM_3_1, separable),
     since=1,
     unit=True,
     note="Equality for n = 1, where rounding in the run leaves it undecided.",
@@ -28,7 +23,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.margin import THEOREM
 def sharp_rate(it: View, case: Case) -> Relation:
     """γ(w_t) ≥ γ̄ − 4 ln n/(γ̄ t (t+3)) for all t ≥ 1, on separable data."""
     gamma, t = case.gamma, it.t
-    bound = case.log_n * 4 / (gamma * (t * (t + 3)))
+    bound = 4 * case.log_n / (gamma * t * (t + 3))
     return at_most(gamma - it.margin, bound, "γ̄ − γ(w_t) ≤ 4 ln n/(γ̄ t (t+3))")
 
 
@@ -38,7 +33,7 @@ def sharp_rate(it: View, case: Case) -> Relation:
     claim=r"\bar\gamma - \gamma(w_t) \le \frac{\ln n}{\|w_t\|_2}"
     r" \quad \text{for all } t \ge 1, \text{ if the dataset is separable}",
     solvers=BOTH_FORMS,
-    assumes=(*THEOREM, separable),
+    assumes=(*THEOREM_3_1, separable),
     since=1,
     unit=True,
     note="Equality for n = 1, where rounding in the run leaves it undecided.",

@@ -1,4 +1,4 @@
-"""Ji, Srebro and Telgarsky (2021), Section 5.1 and Appendix C: any ρ-smooth potential ψ.
+"""Appendix C, Omitted Proofs from Section 3: any ρ-smooth potential ψ.
 
 Rows are a_i = y_i x_i, so Z = −A. ρ = 1 for the exponential loss and ρ = n for the logistic loss;
 both are put on trial.
@@ -7,171 +7,48 @@ both are put on trial.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from math import prod
 
-import numpy as np
-
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, Number, log, number, total
-from gammabar.harness.court.relation import Relation, at_least, at_most, equal, fact
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.statement import direct, per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.vectors import Vec, weighted_sum
-from gammabar.harness.court.view import View
-from gammabar.papers.ji_srebro_telgarsky_2021._method import (
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Number,
+    Relation,
+    Trial,
+    View,
+    at_most,
+    fact,
+    log,
+    per_iterate,
+    weighted_sum,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     ALGORITHM_1,
+    BOTH_FORMS,
     DUAL_FORM,
     accelerated,
-    distance_from_start,
     exact_dual,
     full_step,
     mixing,
-    potential,
-    potential_gradient,
     proper_step,
-    psi_of,
+    rho,
     smooth,
-    smoothness,
-    start_potential,
     starts_at_one,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021._trajectory import Trajectory, Vectors
-from gammabar.papers.ji_srebro_telgarsky_2021.history import Sequences
-
-SOLVERS = (ALGORITHM_1, DUAL_FORM)
-
-TRIALS = (
-    Trial(ALGORITHM_1, "planted:n=60,d=5,gamma=0.1,seed=0", 200),
-    Trial(ALGORITHM_1, "inseparable:n=50,d=4,seed=0", 100),
-    Trial(ALGORITHM_1, "iris:0,1 --kernel poly:degree=2,coef0=1", 40),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "planted:n=60,d=5,gamma=0.1,seed=0", 200),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "iris:0,1", 100),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "inseparable:n=50,d=4,seed=0", 100),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "iris:0,1,2 --multiclass", 60),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
-    Trial(f"{DUAL_FORM}:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
-    Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
+    distance_from_start,
+    psi_of,
+    start_potential,
 )
-
-
-def trajectory(case: Case) -> tuple[Trajectory, Vectors]:
-    """The sequences of the run so far, and the vectors at its last iterate."""
-    path: Trajectory = case.history(Trajectory)
-    assert path.now is not None
-    return path, path.now
-
-
-def rho(case: Case) -> Number:
-    """ρ."""
-    return case.once("ρ", lambda: number(smoothness(case)))
-
-
-def vanishes(rest: Vec, more: float, what: str) -> Relation:
-    """A vector is zero, but for rounding: what this court's own evaluation of it may be off by,
-    the same for the solver's evaluation (three times, for it may sum in another order), and
-    `more`."""
-    return equal(rest.norm(), 0, what, allowance=4 * rest.err + more)
-
-
-# Section 5.1
-
-
-def points() -> Iterator[tuple[Floats, Floats]]:
-    """Pairs ξ, ξ′: random ones of many sizes, and steps that spread the coordinates most."""
-    rng = np.random.default_rng(51)
-    for n in (1, 2, 3, 10, 40):
-        for size in (1e-3, 1.0, 30.0, 800.0):
-            xi = size * rng.standard_normal(n)
-            for length in (1e-3, 1.0, 40.0):
-                yield xi, xi + length * rng.standard_normal(n)
-                yield xi, xi + length * np.resize([1.0, -1.0], n)
-        for shift in (-800.0, -5.0, 0.0, 5.0):
-            yield np.full(n, shift), shift + 1e-3 * np.resize([1.0, -1.0], n)
-            yield np.full(n, shift), np.full(n, shift - 1.0)
-
-
-@direct(
-    "jst.sec5.1.smooth",
-    reference="Section 5.1",
-    kind="anytime",
-    claim=r"\psi \text{ is } \rho\text{-smooth with respect to the } \ell_\infty \text{ norm,"
-    r" with } \rho = 1 \text{ for the exponential loss, and with } \rho = n \text{ for the logistic"
-    r" loss}",
-    problems=("",),
-    solvers=SOLVERS,
-    powerless="a property of ψ alone: no solver has a part in it",
-    note="ψ(ξ′) ≤ ψ(ξ) + ⟨∇ψ(ξ), ξ′ − ξ⟩ + ρ/2 ‖ξ′ − ξ‖∞² and ‖∇ψ(ξ′) − ∇ψ(ξ)‖₁ ≤ ρ ‖ξ′ − ξ‖∞, at"
-    " pairs of points. For the logistic loss the second derivative of ψ along v is at most"
-    " Σ_i v_i² ℓ″(ξ_i)/ℓ′(ψ(ξ)) ≤ n ‖v‖∞², since ℓ″ ≤ ℓ′ and ℓ′(ξ_i) ≤ ℓ′(ψ(ξ)); ρ = 1 is best"
-    " possible for the exponential loss (n = 2, ξ = 0, ξ′ = (h, −h), h → 0), ρ = n is not for the"
-    " logistic one. The sentence before calls the losses strictly decreasing; they increase.",
-)
-def smooth_potential(case: Case) -> Iterator[Relation]:
-    """The potential ψ is ρ-smooth in the ℓ∞ norm: ρ = 1 for the exponential loss and ρ = n for the
-    logistic loss."""
-    for loss in ("exponential", "logistic"):
-        for start, end in points():
-            xi, moved = ([number(v) for v in point.tolist()] for point in (start, end))
-            here, there = potential_gradient(xi, loss), potential_gradient(moved, loss)
-            change = [b - a for a, b in zip(xi, moved, strict=True)]
-            rho = len(xi) if loss == "logistic" else 1
-            far = number(max(Fraction(b) - Fraction(a) for a, b in _ordered(start, end)))
-            slope = total(g * v for g, v in zip(here, change, strict=True))
-            where = f"{loss} loss, n = {len(xi)}"
-            gap = potential(moved, loss) - potential(xi, loss) - slope
-            what = "ψ(ξ′) − ψ(ξ) − ⟨∇ψ(ξ), ξ′ − ξ⟩ ≤ ρ/2 ‖ξ′ − ξ‖∞²"
-            yield at_most(gap, rho * far**2 / 2, what, where=where)
-            turned = total(abs(b - a) for a, b in zip(here, there, strict=True))
-            yield at_most(turned, rho * far, "‖∇ψ(ξ′) − ∇ψ(ξ)‖₁ ≤ ρ ‖ξ′ − ξ‖∞", where=where)
-
-
-def _ordered(start: Floats, end: Floats) -> list[tuple[float, float]]:
-    """Coordinates of two points, the smaller one first."""
-    return [(min(a, b), max(a, b)) for a, b in zip(start.tolist(), end.tolist(), strict=True)]
-
-
-@direct(
-    "jst.sec5.1.gradnorm",
-    reference="Section 5.1",
-    kind="anytime",
-    claim=r"\|\nabla\psi\|_1 \geq 1",
-    problems=("",),
-    solvers=SOLVERS,
-    powerless="a property of ψ alone: no solver has a part in it",
-    note="Exactly, at points ξ with rational e^ξ_i, some of them as large as 2^2000 and as small as"
-    " 2^−2000. Equality for the exponential loss, and for n = 1. For the logistic loss it is the"
-    " union bound: with σ_i = ℓ′(ξ_i), ‖∇ψ‖₁ = Σ σ_i/(1 − Π(1 − σ_i)) ≥ 1.",
-)
-def gradient_norm(case: Case) -> Iterator[Relation]:
-    """The gradient of ψ has ℓ₁ norm at least 1, for the exponential and the logistic loss."""
-    rng = np.random.default_rng(52)
-    for n in (1, 2, 3, 10, 40):
-        for bits in (0, 1, 10, 60, 2000):
-            exponents = rng.integers(-bits, bits, n, endpoint=True).tolist()
-            odd = rng.integers(1, 100, n).tolist()
-            k = [Fraction(m) * Fraction(2) ** e for m, e in zip(odd, exponents, strict=True)]
-            for loss in ("exponential", "logistic"):
-                slopes = k if loss == "exponential" else [v / (1 + v) for v in k]
-                # ℓ′(ℓ⁻¹(S)): S itself, and 1 − e^{−S} with e^S = Π (1 + e^ξ_i).
-                whole = sum(k) if loss == "exponential" else 1 - 1 / prod(1 + v for v in k)
-                yield at_least(
-                    sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0", where=f"{loss} loss, n = {n}"
-                )
-
-
-# Appendix C
+from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
+from gammabar.papers.ji_srebro_telgarsky_2021.trajectory import Trajectory, Vectors, trajectory
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import vanishes
 
 
 @per_iterate(
     "jst.lemC.2",
     reference="Lemma C.2",
     claim=r"\phi(\mu_t) - \phi(\bar{q}) \le \frac{4\rho D_{\psi^*}(\bar{q}, q_0)}{(t+1)^2}",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(full_step, accelerated, smooth, exact_dual),
     since=1,
     unit=True,
@@ -200,7 +77,7 @@ def lemma_c2(it: View, case: Case) -> Relation:
     r" \text{for } \lambda_t = 2/(t+2): \frac{\lambda_{t-1}(1-\lambda_t)}{\lambda_t} ="
     r" \frac{t}{t+1}, \; g_t = \sum_{j=1}^t \frac{j}{t+1} Z^\top q_j, \;"
     r" Z^\top\mu_t = \frac{2g_t}{t}",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(starts_at_one, proper_step),
     unit=True,
     history=(Sequences, Trajectory),
@@ -251,7 +128,7 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
 def _mu_part(path: Trajectory, now: Vectors) -> Number:
     """‖Zᵀμ_t‖²/λ_{t−1}² + Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖²."""
     last = path.schedule.reciprocal(now.t - 1)
-    return now.mu_square * (last * last) + path.mu_squares
+    return last * last * now.mu_square + path.mu_squares
 
 
 @per_iterate(
@@ -261,7 +138,7 @@ def _mu_part(path: Trajectory, now: Vectors) -> Number:
     r" + \sum_{j=1}^{t-1} \frac{1}{2\rho} \left(\frac{1}{\lambda_{j-1}^2}"
     r" - \frac{1-\lambda_j}{\lambda_j^2}\right) \|Z^\top\mu_j\|_2^2"
     r" + \sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\nu_j\|_2^2",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(full_step, starts_at_one, smooth),
     since=1,
     unit=True,
@@ -283,7 +160,7 @@ def lemma_c7(it: View, case: Case) -> Relation:
     reference="Lemma C.11",
     claim=r"\sum_{j=0}^{t-1} \frac{\bar{\gamma}}{\rho\lambda_j} \leq \|w_t\|_2 \leq"
     r" \sum_{j=0}^{t-1} \frac{1}{\rho\lambda_j} \|Z^\top\nu_j\|_2",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(full_step,),
     unit=True,
     history=(Sequences, Trajectory),
@@ -315,7 +192,7 @@ def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     kind="identity",
     claim=r"w_t = \frac{1}{\rho} Z^\top q_t - \frac{1}{\rho} Z^\top q_0"
     r" - \sum_{j=0}^{t-1} \frac{1}{\rho\lambda_j} Z^\top\mu_{j+1}",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(full_step,),
     since=1,
     unit=True,
@@ -341,7 +218,7 @@ def _shortfall(it: View, case: Case) -> Number:
     claim=r"\frac{1}{2\rho\lambda_{t-1}^2} \|Z^\top\mu_t\|_2^2 + \sum_{j=1}^{t-1} \frac{1}{2\rho}"
     r" \left(\frac{1}{\lambda_{j-1}^2} - \frac{1-\lambda_j}{\lambda_j^2}\right) \|Z^\top\mu_j\|_2^2"
     r" \ge \sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2 - 2\ln(n)\ln(t+1)",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(full_step, accelerated, smooth),
     since=1,
     unit=True,
@@ -375,7 +252,7 @@ def lemma_c12_sum(it: View, case: Case) -> Relation:
     claim=r"\frac{1}{2\rho\lambda_{t-1}^2} \|Z^\top\mu_t\|_2^2 + \sum_{j=1}^{t-1} \frac{1}{2\rho}"
     r" \left(\frac{1}{\lambda_{j-1}^2} - \frac{1-\lambda_j}{\lambda_j^2}\right) \|Z^\top\mu_j\|_2^2"
     r" \ge \sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2 - 2\psi(0)\ln(t+1)",
-    solvers=SOLVERS,
+    solvers=BOTH_FORMS,
     assumes=(full_step, accelerated, smooth),
     since=1,
     unit=True,
@@ -391,3 +268,20 @@ def lemma_c12_sum_fixed(it: View, case: Case) -> Relation:
         2 * start_potential(case) * log(it.t + 1),
         "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ψ(0) ln(t+1)",
     )
+
+
+TRIALS = (
+    Trial(ALGORITHM_1, "planted:n=60,d=5,gamma=0.1,seed=0", 200),
+    Trial(ALGORITHM_1, "inseparable:n=50,d=4,seed=0", 100),
+    Trial(ALGORITHM_1, "iris:0,1 --kernel poly:degree=2,coef0=1", 40),
+    Trial(f"{ALGORITHM_1}:loss=logistic", "planted:n=60,d=5,gamma=0.1,seed=0", 200),
+    Trial(f"{ALGORITHM_1}:loss=logistic", "iris:0,1", 100),
+    Trial(f"{ALGORITHM_1}:loss=logistic", "inseparable:n=50,d=4,seed=0", 100),
+    Trial(f"{ALGORITHM_1}:loss=logistic", "iris:0,1,2 --multiclass", 60),
+    Trial(f"{ALGORITHM_1}:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
+    Trial(f"{DUAL_FORM}:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
+    Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
+    Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
+    Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
+    Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),
+)

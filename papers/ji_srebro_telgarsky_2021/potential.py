@@ -1,8 +1,6 @@
-"""What the method of Ji, Srebro and Telgarsky (2021), Appendices B and C, is made of.
+"""The potential ψ of eq. (2.1), its gradient and its conjugate, for both losses.
 
-λ_t, θ_t, ρ and the loss are those that the solver on trial says it uses (its options ``mixing``,
-``step``, ``smoothness`` and ``loss``); a solver without such an option is taken for Algorithm 1 of
-Theorem 3.1. Nothing here is shared with the solvers.
+Row by row in balls, and for the logistic loss in doubles with proved error bounds as well.
 """
 
 from __future__ import annotations
@@ -15,109 +13,8 @@ import numpy as np
 from flint import arb
 from scipy.special import expit
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, ball, log, number, total
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.view import NotFinite, View
-
-ALGORITHM_1 = "dual-acceleration"
-DUAL_FORM = "dual-acceleration-dual"
-
-#: Rows that may be treated one by one in balls at every iterate.
-FEW = 400
-
-
-def loss_of(case: Case) -> str:
-    """ "exponential" or "logistic"."""
-    return str(getattr(case.solver, "loss", "exponential"))
-
-
-def mixing(case: Case, t: int) -> Fraction:
-    """λ_t, exactly."""
-    value = getattr(case.solver, "mixing", "accelerated")
-    if value == "accelerated":
-        return Fraction(2, t + 2)
-    return Fraction(value(t) if callable(value) else value)
-
-
-def step(case: Case, t: int) -> Fraction:
-    """θ_t, exactly."""
-    value = getattr(case.solver, "step", 1.0)
-    return Fraction(value(t) if callable(value) else value)
-
-
-def smoothness(case: Case) -> Fraction:
-    """ρ: what the solver divides its steps by, by default the smoothness of its loss."""
-    value = getattr(case.solver, "smoothness", None)
-    return Fraction(_proved_smoothness(case) if value is None else value)
-
-
-def _proved_smoothness(case: Case) -> int:
-    return case.n if loss_of(case) == "logistic" else 1
-
-
-# Assumptions
-
-
-def accelerated(case: Case) -> str | None:
-    """λ_t = 2/(t+2)."""
-    value = getattr(case.solver, "mixing", "accelerated")
-    return None if value == "accelerated" else "λ_t is not 2/(t+2)"
-
-
-def full_step(case: Case) -> str | None:
-    """θ_t = 1."""
-    return None if getattr(case.solver, "step", 1.0) == 1 else "θ_t is not 1"
-
-
-def proper_step(case: Case) -> str | None:
-    """θ_t ∈ (0, 1]."""
-    return None if 0 < step(case, 0) <= 1 else "θ_t is not in (0, 1]"
-
-
-def starts_at_one(case: Case) -> str | None:
-    """λ_0 = 1."""
-    return None if mixing(case, 0) == 1 else "λ_0 is not 1"
-
-
-def smooth(case: Case) -> str | None:
-    """ψ is ρ-smooth."""
-    if smoothness(case) >= _proved_smoothness(case):
-        return None
-    return "ψ is not known to be ρ-smooth for the ρ of the solver"
-
-
-def exponential(case: Case) -> str | None:
-    """ψ is ln-sum-exp."""
-    return None if loss_of(case) == "exponential" else "the loss is not exponential"
-
-
-def few_rows(case: Case) -> str | None:
-    """Few enough rows to treat them one by one."""
-    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
-
-
-def exact_dual(case: Case) -> str | None:
-    """q̄ is known, and not only approximately."""
-    if case.truth.note:  # the Gordan vector of normalised rows is that of the plain ones
-        return f"q̄ is not known: {case.truth.note}"
-    return None if case.truth.exact else "q̄ is only known approximately"
-
-
-def delivered(it: View, *names: str) -> list[Floats] | None:
-    """Sequences of n numbers that the solver delivers, or None if it does not deliver them all."""
-    found = []
-    for name in names:
-        value = it.dual if name == "q" else it.extra.get(name)
-        if value is None or np.shape(value) != (it.n,):
-            return None
-        found.append(np.asarray(value, dtype=np.float64))
-        if not np.isfinite(found[-1]).all():
-            raise NotFinite(f"{name}_{it.t} has entries that are not finite numbers")
-    return found
-
-
-# ψ
+from gammabar.papers import ROUNDOFF, SAFETY, Case, Floats, Number, View, ball, log, number, total
+from gammabar.papers.ji_srebro_telgarsky_2021.method import loss_of
 
 
 def potential(xi: list[Number], loss: str) -> Number:
@@ -159,9 +56,6 @@ def distance_from_start(case: Case) -> Number:
     truth = case.truth
     support = (Fraction(v, truth.total) for v in truth.numerators)
     return case.once("D(q̄, q_0)", lambda: entropy(support) + start_potential(case))
-
-
-# The logistic ψ of an iterate in doubles, for any number of rows
 
 
 class Logistic:

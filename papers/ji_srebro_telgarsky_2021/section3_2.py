@@ -1,4 +1,4 @@
-"""Ji, Srebro and Telgarsky (2021), Lemma 3.4: acceleration of the dual is momentum in the primal.
+"""Section 3.2, Primal and Dual Updates: acceleration of the dual is momentum in the primal.
 
 Rows of A are y_i x_i: Aᵀq_t, Aᵀμ_t and the momentum of the solver are minus the paper's Zᵀq_t,
 Zᵀμ_t and g_t, and each identity is checked with both sides negated.
@@ -8,24 +8,59 @@ from __future__ import annotations
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY
-from gammabar.harness.court.relation import Relation, fact
-from gammabar.harness.court.space import LinearSpace
-from gammabar.harness.court.statement import per_iterate
-from gammabar.harness.court.vectors import Vec, weighted_sum
-from gammabar.harness.court.view import View
-from gammabar.papers.ji_srebro_telgarsky_2021.history import (
-    BOTH_FORMS,
-    Sequences,
-    accelerated,
-    claimed_pull,
-    exponential,
-    no_vector,
-    same_vector,
-    starts_at_one,
-    theta_at_most_one,
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    TINY,
+    Case,
+    LinearSpace,
+    Relation,
+    Vec,
+    View,
+    at_most,
+    fact,
+    per_iterate,
+    weighted_sum,
 )
+from gammabar.papers.ji_srebro_telgarsky_2021.method import (
+    BOTH_FORMS,
+    ONE_ROW,
+    SECTION_3,
+    THEOREM_3_1,
+    accelerated,
+    proper_step,
+    starts_at_one,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_pull, no_vector, same_vector
+
+
+@per_iterate(
+    "jst.lem3.2",
+    reference="Lemma 3.2",
+    claim=r"\phi(\mu_t) - \phi(\bar q) \le \frac{4\ln(n)}{(t+1)^2} \quad \text{for all } t \ge 1"
+    r" \text{ and } \bar q \in \arg\min_{q\in\Delta_n} \phi(q)",
+    solvers=BOTH_FORMS,
+    assumes=THEOREM_3_1,
+    since=1,
+    unit=True,
+    history=(Sequences,),
+)
+def dual_rate(it: View, case: Case) -> Relation:
+    """φ(μ_t) − φ(q̄) ≤ 4 ln n/(t+1)² for all t ≥ 1, with φ(q) = ‖Zᵀq‖²/2, for any data.
+
+    μ_t is what the solver claims under that name, or else it is followed.
+    """
+    square = case.history(Sequences).mu_square
+    if "mu" in it.extra:
+        mu = claimed_pull(it, it.extra["mu"], "μ_t")
+        if isinstance(mu, Relation):
+            return mu
+        length = mu.norm()
+        square = length * length
+    # φ(q̄) = γ̄²/2: Lemma A.1.
+    gap = (square - case.gamma_squared) / 2
+    return at_most(gap, 4 * case.log_n / (it.t + 1) ** 2, "φ(μ_t) − φ(q̄) ≤ 4 ln n/(t+1)²")
 
 
 @per_iterate(
@@ -36,7 +71,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.history import (
     r" (g_{t-1} + Z^\top q_t)",
     kind="identity",
     solvers=BOTH_FORMS,
-    assumes=(*exponential, theta_at_most_one, starts_at_one),
+    assumes=(*SECTION_3, proper_step, starts_at_one),
     unit=True,
     history=(Sequences,),
     note="It is checked one step late, when w_{t+1} is known; at t = 0 that w_0 = 0.",
@@ -62,7 +97,7 @@ def primal_step(it: View, case: Case) -> Relation:
     r" g_t = \sum_{j=1}^t \frac{j}{t+1} Z^\top q_j \quad \text{for } \lambda_t = 2/(t+2)",
     kind="identity",
     solvers=BOTH_FORMS,
-    assumes=(*exponential, accelerated),
+    assumes=(*SECTION_3, accelerated),
     unit=True,
     history=(Sequences,),
     note="g_t is the momentum that the solver claims. The dual form claims ν_t, and there it is"
@@ -102,13 +137,13 @@ def same_space(case: Case) -> str | None:
     claim=r"Z^\top\mu_t = 2q_t/t \quad \text{for } \lambda_t = 2/(t+2)",
     kind="identity",
     solvers=BOTH_FORMS,
-    assumes=(*exponential, accelerated, same_space),
+    assumes=(*SECTION_3, accelerated, same_space),
     since=1,
     unit=True,
     history=(Sequences,),
     status="refuted",
     fixed_by="jst.lem3.4.mu.fixed",
-    problems=("degenerate:kind=simplex,n=1,d=1", "loss-spike"),
+    problems=(ONE_ROW, "loss-spike"),
     note="The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is"
     " false there. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, so Z = (−1), μ_1 = q_1 = (1),"
     " t = 1: Zᵀμ_1 = −1 on the left, 2q_1/1 = 2 on the right. The other text of the paper prints"
@@ -137,7 +172,7 @@ def softmax(it: View) -> Vec:
     claim=r"Z^\top\mu_t = 2g_t/t \quad \text{for all } t \ge 1 \text{ and } \lambda_t = 2/(t+2)",
     kind="identity",
     solvers=BOTH_FORMS,
-    assumes=(*exponential, accelerated),
+    assumes=(*SECTION_3, accelerated),
     since=1,
     unit=True,
     history=(Sequences,),

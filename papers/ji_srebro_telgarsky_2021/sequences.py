@@ -1,4 +1,4 @@
-"""The sequences of Ji, Srebro and Telgarsky (2021), Section 3.2, followed along a run.
+"""The sequences of Section 3.2, followed along a run.
 
     ν_t     = (1 − λ_t) μ_t + λ_t q_t              μ_0 = q_0
     μ_{t+1} = (1 − λ_t) μ_t + λ_t q_{t+1}
@@ -11,52 +11,10 @@ costs no pass over the data. Rows of A are y_i x_i: all vectors are minus the pa
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY, Number, number
-from gammabar.harness.court.relation import Relation, equal, fact
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.statement import option
-from gammabar.harness.court.vectors import Vec, scaled, weighted_sum
-from gammabar.harness.court.view import View
-
-BOTH_FORMS = ("dual-acceleration", "dual-acceleration-dual")
-
-#: What the paper's Section 3 assumes of a solver: the exponential loss, and no ρ.
-exponential = (option("loss", "exponential"), option("smoothness", None, 1))
-
-
-def theta_one(case: Case) -> str | None:
-    """θ_t = 1 for all t."""
-    step = getattr(case.solver, "step", 1)
-    return None if step == 1 else f"the solver's step is {step!r}, not 1"
-
-
-def theta_at_most_one(case: Case) -> str | None:
-    """θ_t is in (0, 1]; a schedule is asked when it is used, and refuses anything else."""
-    step = getattr(case.solver, "step", 1)
-    return None if callable(step) or 0 < step <= 1 else f"the solver's step {step!r} is above 1"
-
-
-def accelerated(case: Case) -> str | None:
-    """λ_t = 2/(t + 2), or what is the same, β_t = t/(t + 1)."""
-    mixing = getattr(case.solver, "mixing", "accelerated")
-    return None if mixing == "accelerated" else f"the solver's λ_t is {mixing!r}, not 2/(t + 2)"
-
-
-def starts_at_one(case: Case) -> str | None:
-    """λ_0 = 1."""
-    first = Schedule(case).mixing(0)
-    return None if first == 1 else f"the solver's λ_0 is {first!r}, not 1"
-
-
-def unit_ball(case: Case) -> str | None:
-    """Rows have norm at most one."""
-    return None if case.unit or case.radius <= 1 else "some row has a norm above 1"
+from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Vec, View, number, scaled, weighted_sum
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_vector
 
 
 class Schedule:
@@ -197,48 +155,3 @@ class Sequences:
         if not schedule.accelerated:
             beta = schedule.momentum(t)
             self._g = weighted_sum(beta, self._g, beta, pull)
-
-
-def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
-    """A vector that the solver claims, or the fact that it is none of this space."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape == it.w.shape:
-        vector = it.vec(array)
-        if math.isfinite(vector.reach()):
-            return vector
-    return _not_of(array, it.w.shape, what)
-
-
-def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
-    """Aᵀq for weights q that the solver claims (one pass over the data), or what is wrong."""
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (it.n,) or not np.isfinite(array).all():
-        return _not_of(array, (it.n,), what)
-    # Sums of n products, scaled: any order of summation is off by at most this.
-    error = (it.n + it.space.dimension + 32) * ROUNDOFF * it.space.radius
-    mass = float(np.abs(array).sum())
-    return it.vec(it.case.problem.combine(array), error * mass * SAFETY + TINY)
-
-
-def _not_of(array: Floats, shape: tuple[int, ...], what: str) -> Relation:
-    if array.shape != shape:
-        return fact(False, f"{what} has shape {array.shape}, not {shape}")
-    return fact(False, f"{what} has entries that are no finite numbers")
-
-
-def same_vector(
-    left: Vec, right: Vec, what: str, more: float = 0.0, factor: float = 1.0
-) -> Relation:
-    """left = factor · right, where one of them is computed in doubles by the solver.
-
-    Our own error bounds hold for any order of summation, so they cover an honest solver's errors as
-    well: twice for its errors, twice for ours, and `more` for what it may do besides.
-    """
-    return no_vector(weighted_sum(1.0, left, -factor, right), what, more)
-
-
-def no_vector(gap: Vec, what: str, more: float = 0.0) -> Relation:
-    """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some."""
-    # The last term: a norm is the root of a sum that may have underflowed.
-    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err) + 2 * math.sqrt(TINY)
-    return equal(gap.norm(), 0, what, allowance=allowance)

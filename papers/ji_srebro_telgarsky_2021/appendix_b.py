@@ -1,4 +1,4 @@
-"""Ji, Srebro and Telgarsky (2021), Appendix B: (accelerated) mirror descent / dual averaging.
+"""Appendix B, A Unified Analysis of Normal and Accelerated Mirror Descent / Dual Averaging.
 
 The instance of Appendix C is put on trial: f = φ, φ(q) = ‖Zᵀq‖²/2, ω = ψ*, α = 1/ρ, the ℓ₁ norm,
 and C the domain of ψ* (Δ_n for the exponential loss, [0, 1]ⁿ ∩ {Σ q_i ≥ 1} for the logistic loss).
@@ -13,16 +13,24 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, Number, number, total, upper
-from gammabar.harness.court.relation import Relation, at_most, equal
-from gammabar.harness.court.statement import direct, per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.view import View
-from gammabar.papers.ji_srebro_telgarsky_2021._method import (
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Number,
+    Relation,
+    Trial,
+    View,
+    at_most,
+    direct,
+    equal,
+    number,
+    per_iterate,
+    total,
+    upper,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     DUAL_FORM,
     accelerated,
-    distance_from_start,
     exact_dual,
     exponential,
     few_rows,
@@ -31,18 +39,62 @@ from gammabar.papers.ji_srebro_telgarsky_2021._method import (
     smooth,
     step,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021._mirror import Mirror, dot, last_step
+from gammabar.papers.ji_srebro_telgarsky_2021.mirror_steps import Mirror, dot, last_step
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import distance_from_start
 
-TRIALS = (
-    Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(DUAL_FORM, "inseparable:n=30,d=4,seed=0", 60),
-    Trial(DUAL_FORM, "iris:0,1", 40),
-    Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:mixing=0.5,step=0.5", "planted:n=40,d=5,gamma=0.2,seed=0", 40),
-    Trial(f"{DUAL_FORM}:mixing=1,step=0.25", "iris:0,1 --kernel rbf:gamma=1", 20),
-    Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),
+
+@per_iterate(
+    "jst.lemB.3",
+    reference="Lemma B.3",
+    claim=r"\frac{\theta_{t-1}}{\lambda_{t-1}^2} (f(\mu_t) - f(q)) + \sum_{j=1}^{t-1}"
+    r" \left( \frac{\theta_{j-1}}{\lambda_{j-1}^2} - \frac{\theta_j(1-\lambda_j)}{\lambda_j^2}"
+    r" \right) (f(\mu_j) - f(q)) \le \frac{1}{\alpha} (D_\omega(q, q_0) - D_\omega(q, q_t))"
+    r" + \frac{\theta_0(1-\lambda_0)}{\lambda_0^2} (f(\mu_0) - f(q))",
+    solvers=(DUAL_FORM,),
+    assumes=(few_rows, smooth),
+    since=1,
+    unit=True,
+    history=(Mirror,),
 )
+class LemmaB3:
+    """For every q, the weighted sum of f(μ_j) − f(q) up to t is at most
+    (D(q, q_0) − D(q, q_t))/α + θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q))."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.sums: dict[str, Number] = {}
+
+    def factor(self, j: int) -> Fraction:
+        """θ_{j−1}/λ_{j−1}² − θ_j(1 − λ_j)/λ_j², without its first part for j = 0."""
+        lam = mixing(self.case, j)
+        first = step(self.case, j - 1) / mixing(self.case, j - 1) ** 2 if j else Fraction(0)
+        return first - step(self.case, j) * (1 - lam) / lam**2
+
+    def update(self, it: View) -> None:
+        """Add the term j = t − 1; that of j = 0 is the last one of the claim, on the left."""
+        found = last_step(self.case)
+        if found is None:
+            return
+        past = found.past
+        for q in found.path.everywhere:
+            term = number(self.factor(past.t)) * past.mu.above(q)
+            self.sums[q.name] = self.sums.get(q.name, arb(0)) + term
+
+    def claim(self, it: View) -> Iterator[Relation]:
+        """The claim at t, at several q."""
+        found = last_step(self.case)
+        if found is None:
+            return
+        path, past, now = found.path, found.past, found.now
+        scale = number(step(self.case, past.t) / mixing(self.case, past.t) ** 2)
+        for q in path.everywhere:
+            yield at_most(
+                scale * now.mu.above(q) + self.sums[q.name],
+                path.rho * path.drop(q.q, found.first, now),
+                "Σ … (f(μ_j) − f(q)) − θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)) ≤"
+                " (D(q, q_0) − D(q, q_t))/α",
+                where=q.name,
+            )
 
 
 @per_iterate(
@@ -185,7 +237,7 @@ def equation_b7(it: View, case: Case) -> Relation | None:
     path, past, now = found.path, found.past, found.now
     jump = path.drop(now.q, past, now)
     left = dot(past.nu.force, past.q - now.q) - path.ratio(past.t) * jump
-    right = past.nu.above(now.mu) * number(1 / mixing(case, past.t))
+    right = number(1 / mixing(case, past.t)) * past.nu.above(now.mu)
     return at_most(
         left,
         right,
@@ -214,8 +266,8 @@ def equation_b9(it: View, case: Case) -> Iterator[Relation]:
     path, past, now = found.path, found.past, found.now
     lam, theta = mixing(case, past.t), step(case, past.t)
     for q in path.everywhere:
-        left = now.mu.above(q) * number(theta / lam**2)
-        left -= past.mu.above(q) * number(theta * (1 - lam) / lam**2)
+        left = number(theta / lam**2) * now.mu.above(q)
+        left -= number(theta * (1 - lam) / lam**2) * past.mu.above(q)
         yield at_most(
             left,
             path.rho * path.drop(q.q, past, now),
@@ -225,57 +277,37 @@ def equation_b9(it: View, case: Case) -> Iterator[Relation]:
         )
 
 
-@per_iterate(
-    "jst.lemB.3",
-    reference="Lemma B.3",
-    claim=r"\frac{\theta_{t-1}}{\lambda_{t-1}^2} (f(\mu_t) - f(q)) + \sum_{j=1}^{t-1}"
-    r" \left( \frac{\theta_{j-1}}{\lambda_{j-1}^2} - \frac{\theta_j(1-\lambda_j)}{\lambda_j^2}"
-    r" \right) (f(\mu_j) - f(q)) \le \frac{1}{\alpha} (D_\omega(q, q_0) - D_\omega(q, q_t))"
-    r" + \frac{\theta_0(1-\lambda_0)}{\lambda_0^2} (f(\mu_0) - f(q))",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-)
-class LemmaB3:
-    """For every q, the weighted sum of f(μ_j) − f(q) up to t is at most
-    (D(q, q_0) − D(q, q_t))/α + θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q))."""
+def inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
+    """Sequences 1/λ_0, 1/λ_1, … that obey eq. (B.10); multiples of 1/64, so that sums are exact."""
+    yield "λ_t = 2/(t+2)", [Fraction(t + 2, 2) for t in range(60)]
+    yield "λ_t = 1", [Fraction(1)] * 60
+    rng = np.random.default_rng(11)
+    for name, least in (("as small as eq. (B.10) allows", 1.0), ("random", 0.0)):
+        sequence = [Fraction(1)]
+        for _ in range(60):
+            # x² − x ≤ y² for x = 1/λ_t and y = 1/λ_{t−1}: x is at most (1 + √(1 + 4y²))/2.
+            most = (1 + float(np.sqrt(float(1 + 4 * sequence[-1] ** 2)))) / 2
+            x = Fraction(int(64 * max(1.0, most * rng.uniform(least, 1.0))), 64)
+            assert x >= 1
+            assert x * x - x <= sequence[-1] ** 2
+            sequence.append(x)
+        yield f"λ_t {name}", sequence
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.sums: dict[str, Number] = {}
 
-    def factor(self, j: int) -> Fraction:
-        """θ_{j−1}/λ_{j−1}² − θ_j(1 − λ_j)/λ_j², without its first part for j = 0."""
-        lam = mixing(self.case, j)
-        first = step(self.case, j - 1) / mixing(self.case, j - 1) ** 2 if j else Fraction(0)
-        return first - step(self.case, j) * (1 - lam) / lam**2
-
-    def update(self, it: View) -> None:
-        """Add the term j = t − 1; that of j = 0 is the last one of the claim, on the left."""
-        found = last_step(self.case)
-        if found is None:
-            return
-        past = found.past
-        for q in found.path.everywhere:
-            term = past.mu.above(q) * number(self.factor(past.t))
-            self.sums[q.name] = self.sums.get(q.name, arb(0)) + term
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        """The claim at t, at several q."""
-        found = last_step(self.case)
-        if found is None:
-            return
-        path, past, now = found.path, found.past, found.now
-        scale = number(step(self.case, past.t) / mixing(self.case, past.t) ** 2)
-        for q in path.everywhere:
+def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
+    for name, inverse in inverse_sequences():
+        for t in range(len(inverse)):
+            terms = [inverse[t if printed else j] for j in range(t + 1)]
+            middle = inverse[0] ** 2 + sum(terms[1:])
+            where, index = f"{name}, t = {t}", "t" if printed else "j"
             yield at_most(
-                scale * now.mu.above(q) + self.sums[q.name],
-                path.rho * path.drop(q.q, found.first, now),
-                "Σ … (f(μ_j) − f(q)) − θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)) ≤"
-                " (D(q, q_0) − D(q, q_t))/α",
-                where=q.name,
+                inverse[t] ** 2, middle, f"1/λ_t² ≤ 1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}", where=where
+            )
+            yield equal(
+                middle,
+                sum(terms),
+                f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index} = Σ_{{j=0}}^t 1/λ_{index}",
+                where=where,
             )
 
 
@@ -315,40 +347,6 @@ def equation_b11_fixed(case: Case) -> Iterator[Relation]:
     return _sums_of_inverses(printed=False)
 
 
-def inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
-    """Sequences 1/λ_0, 1/λ_1, … that obey eq. (B.10); multiples of 1/64, so that sums are exact."""
-    yield "λ_t = 2/(t+2)", [Fraction(t + 2, 2) for t in range(60)]
-    yield "λ_t = 1", [Fraction(1)] * 60
-    rng = np.random.default_rng(11)
-    for name, least in (("as small as eq. (B.10) allows", 1.0), ("random", 0.0)):
-        sequence = [Fraction(1)]
-        for _ in range(60):
-            # x² − x ≤ y² for x = 1/λ_t and y = 1/λ_{t−1}: x is at most (1 + √(1 + 4y²))/2.
-            most = (1 + float(np.sqrt(float(1 + 4 * sequence[-1] ** 2)))) / 2
-            x = Fraction(int(64 * max(1.0, most * rng.uniform(least, 1.0))), 64)
-            assert x >= 1
-            assert x * x - x <= sequence[-1] ** 2
-            sequence.append(x)
-        yield f"λ_t {name}", sequence
-
-
-def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
-    for name, inverse in inverse_sequences():
-        for t in range(len(inverse)):
-            terms = [inverse[t if printed else j] for j in range(t + 1)]
-            middle = inverse[0] ** 2 + sum(terms[1:])
-            where, index = f"{name}, t = {t}", "t" if printed else "j"
-            yield at_most(
-                inverse[t] ** 2, middle, f"1/λ_t² ≤ 1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}", where=where
-            )
-            yield equal(
-                middle,
-                sum(terms),
-                f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index} = Σ_{{j=0}}^t 1/λ_{index}",
-                where=where,
-            )
-
-
 def _growing_slowly(case: Case) -> str | None:
     """Eq. (B.10), for a constant λ_t or 2/(t+2)."""
     value = getattr(case.solver, "mixing", "accelerated")
@@ -386,3 +384,15 @@ def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
         yield at_most(
             excess, 4 * path.rho * whole / (it.t + 1) ** 2, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)"
         )
+
+
+TRIALS = (
+    Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
+    Trial(DUAL_FORM, "inseparable:n=30,d=4,seed=0", 60),
+    Trial(DUAL_FORM, "iris:0,1", 40),
+    Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
+    Trial(f"{DUAL_FORM}:mixing=0.5,step=0.5", "planted:n=40,d=5,gamma=0.2,seed=0", 40),
+    Trial(f"{DUAL_FORM}:mixing=1,step=0.25", "iris:0,1 --kernel rbf:gamma=1", 20),
+    Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
+    Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),
+)

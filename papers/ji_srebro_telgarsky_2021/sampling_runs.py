@@ -1,0 +1,119 @@
+"""Runs of Algorithm 2 without momentum, for the t and the step θ = √(ln(n)/t) of Theorem 4.1.
+
+Claims that hold with probability 1 − δ are put to a number of them fixed in advance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from gammabar.papers import (
+    LEVELS,
+    ROUNDOFF,
+    SAFETY,
+    Case,
+    Floats,
+    Number,
+    View,
+    ball,
+    log,
+    middle,
+    number,
+    sqrt,
+    working,
+)
+from gammabar.problems.base import soften
+
+ALGORITHM_2 = "adaptive-sampling"
+
+
+#: δ of Theorem 4.1. The larger it is, the fewer runs are needed; the claim is the same for all.
+DELTA = Fraction(1, 2)
+
+
+def tolerance(case: Case, ratio: Fraction) -> Fraction:
+    """ε, a rational near ratio · γ̄."""
+    return Fraction(round(middle(case.gamma * number(ratio)) * 256), 256)
+
+
+def horizon(case: Case, epsilon: Fraction, delta: Fraction = DELTA) -> int:
+    """The t of Theorem 4.1."""
+    with working(LEVELS[1]):
+        entropy = 32 * case.log_n + 64 * log(2 / delta)
+        first = (entropy / (case.gamma_squared * number(epsilon**2))).ceil().unique_fmpz()
+    if first is None:
+        raise ValueError("γ̄ is not known well enough to tell the t of Theorem 4.1")
+    return max(int(first), ceil(32 / (delta * epsilon**2)))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of t steps.
+
+    Attributes
+    ----------
+    last : View
+        The iterate w_t.
+    theta : arb
+        √(ln(n)/t).
+    lengths, squares : arb
+        Σ_{j<t} ‖Zᵀq_j‖ and Σ_{j<t} ‖Zᵀq_j‖², for the q_j that the solver delivers, if it does.
+    """
+
+    last: View
+    theta: Number
+    lengths: Number
+    squares: Number
+
+
+def run(case: Case, rng: np.random.Generator, epsilon: Fraction, sums: bool = True) -> Run:
+    """Algorithm 2 as in Theorem 4.1; `sums` also makes the sums over all iterates."""
+    t = horizon(case, epsilon)
+    theta = sqrt(case.log_n / t)
+    weights: list[Floats] = []
+    for it in _method(case, middle(theta)).iterates(case.problem, rng):
+        if it.t == t:
+            lengths, squares = _sums(case, np.array(weights)) if weights else (arb(0), arb(0))
+            return Run(View(it, case, case.level), theta, lengths, squares)
+        if sums:
+            q = soften(case.problem.scores(it.w), 1.0)[0] if it.dual is None else it.dual
+            weights.append(np.asarray(q, dtype=np.float64))
+    raise ValueError(f"the solver stopped before t = {t}")
+
+
+def _sums(case: Case, weights: Floats) -> tuple[Number, Number]:
+    """Σ ‖Zᵀq_j‖ and Σ ‖Zᵀq_j‖² over the rows q_j of a matrix, through the Gram matrix."""
+    n, t = case.n, len(weights)
+    gram = np.array([float(v.mid()) for v in case.space.gram().entries()]).reshape(n, n)
+    squares = np.einsum("ji,ik,jk->j", weights, gram, weights)
+    # Entries of the Gram matrix are at most 1, each off by u at most, and so are the products of
+    # weights that sum to one, or nearly.
+    size = float(np.abs(weights).sum(axis=1).max()) ** 2
+    error = (2 * n + n * n + 16) * ROUNDOFF * size * SAFETY
+    lengths = np.sqrt(np.maximum(squares, error))
+    # √a is off by at most error/√a where a ≥ error, and by √error elsewhere.
+    off = float((2 * error / lengths).sum()) * SAFETY
+    more = t * ROUNDOFF * SAFETY
+    total, lengthened = float(squares.sum()), float(lengths.sum())
+    return (
+        ball(lengthened, off + lengthened * more),
+        ball(total, t * error * SAFETY + abs(total) * more),
+    )
+
+
+def _method(case: Case, theta: float) -> Any:
+    """The solver on trial (by default that of the registry) with the step θ and no momentum."""
+    from gammabar.solvers.registry import solver
+
+    method = solver(ALGORITHM_2)() if case.solver is None else case.solver
+    options = {"step": theta, "momentum": False}
+    if not is_dataclass(method) or isinstance(method, type):
+        return method
+    known = {field.name for field in fields(method)}
+    return replace(method, **{name: value for name, value in options.items() if name in known})

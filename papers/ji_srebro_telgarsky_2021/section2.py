@@ -1,0 +1,211 @@
+"""Section 2, Notation: the maximum-margin classifier ū, and gradients of the risk.
+
+Rows of A are y_i x_i and the paper's Z is −A, so that (Zw)_i = −(Aw)_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import arb_series
+
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    direct,
+    equal,
+    exp,
+    fact,
+    precision,
+    total,
+    upper,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.optima import (
+    ABOUT_DATA,
+    SEPARABLE,
+    Pair,
+    exact_and_separable,
+)
+
+
+@direct(
+    "jst.sec2.argmax",
+    reference="Section 2, definition of ū",
+    claim=r"\bar u := \arg\max_{\|w\|_2 < 1} \gamma(w) = \arg\max_{\|w\|_2 = 1} \gamma(w)",
+    kind="identity",
+    problems=SEPARABLE,
+    assumes=(exact_and_separable,),
+    unit=True,
+    status="refuted",
+    fixed_by="jst.sec2.argmax.fixed",
+    powerless=ABOUT_DATA,
+    note="γ does not depend on the length of w ≠ 0, so on separable data the left is the segment"
+    " {sū : 0 < s < 1} and the right the point ū: they do not even meet. Smallest witness:"
+    " n = d = 1, x_1 = 1, y_1 = 1: w = 1/2 has γ(w) = 1 = γ̄ and |w| < 1, so it is in the left set,"
+    " but |w| = 1/2 is not 1. The other text of the paper prints ‖w‖ ≤ 1 on the left; that is false"
+    " too, as {sū : 0 < s ≤ 1} has more than one point.",
+)
+def argmax_sets(case: Case) -> Iterator[Relation]:
+    """The maximisers of γ over ‖w‖ < 1 are those over ‖w‖ = 1."""
+    pair = Pair(case)
+    yield pair.in_simplex()
+    yield pair.optimal()
+    # w = ū/2 maximises γ over ‖w‖ < 1; then it should be on the sphere.
+    what = "‖ū/2‖ = 1, as ū/2 maximises γ over ‖w‖ < 1"
+    yield equal(Fraction(1, 2), 1, what)
+
+
+@direct(
+    "jst.sec2.argmax.fixed",
+    reference="Section 2, definition of ū, up to length",
+    claim=r"\arg\max_{\|w\|_2 < 1} \gamma(w) = \{s \bar u : 0 < s < 1\},"
+    r" \quad \{\bar u\} = \arg\max_{\|w\|_2 = 1} \gamma(w)",
+    kind="identity",
+    problems=SEPARABLE,
+    assumes=(exact_and_separable,),
+    unit=True,
+    powerless=ABOUT_DATA,
+    note="Separable data. Over ‖w‖ ≤ 1 it is the same segment with its end ū.",
+)
+def argmax_directions(case: Case) -> Iterator[Relation]:
+    """On separable data the maximisers of γ over ‖w‖ = 1 are one point ū, and those over ‖w‖ < 1
+    the multiples sū, 0 < s < 1.
+
+    Proved by the pair (w̄, q̄), see `Pair`: ū = w̄/‖w̄‖.
+    """
+    pair = Pair(case)
+    yield pair.in_simplex()
+    yield pair.optimal()
+    yield fact(pair.square > 0, "w̄ ≠ 0")
+
+
+class Loss(NamedTuple):
+    """ℓ and ℓ⁻¹ on power series, and ℓ′ on numbers."""
+
+    name: str
+    value: Callable[[Any], Any]
+    inverse: Callable[[Any], Any]
+    slope: Callable[[Number], Number]
+
+
+EXPONENTIAL = Loss("exponential", lambda z: z.exp(), lambda y: y.log(), exp)
+
+
+LOGISTIC = Loss(
+    "logistic",
+    lambda z: (1 + z.exp()).log(),
+    lambda y: (y.exp() - 1).log(),
+    lambda z: 1 / (1 + exp(-z)),
+)
+
+
+GRADIENT_PROBLEMS = (
+    "planted:n=20,d=4,gamma=0.1,seed=0",
+    "inseparable:n=20,d=3,seed=0",
+    "iris:0,1:n=30",
+    "iris:0,1:n=20 --kernel poly:degree=2,coef0=1",
+)
+
+
+FUNCTION = "it is about functions of w, not about a solver"
+
+
+DIGITS = "Balls prove no equation: the sides agree in half of the digits that are carried."
+
+
+class Along(NamedTuple):
+    """What the functions of Section 2 do at w, along a direction v.
+
+    Attributes
+    ----------
+    potential, risk : arb
+        ⟨v, ∇ψ(Zw)-gradient in w⟩ and ⟨v, ∇R(w)⟩, from the power series of ψ(Z(w + hv)) and
+        R(w + hv) in h: nothing but the definitions of ψ and R.
+    middle : arb
+        ⟨v, Σ_i ℓ′(⟨w, z_i⟩) z_i⟩.
+    slope, value : arb
+        ℓ′(ψ(Zw)) and R(w).
+    """
+
+    potential: Number
+    risk: Number
+    middle: Number
+    slope: Number
+    value: Number
+
+
+def along(case: Case, loss: Loss, index: int) -> Along:
+    """`Along` at some w and v of small dyadic numbers."""
+    rng = case.rng(22, index)
+    rows = np.arange(case.n)
+    w, v = rng.integers(-16, 17, (2, case.space.dimension)) / 4
+    here, there = ([-s for s in case.space.exact_scores(u, rows)] for u in (w, v))
+    losses = [loss.value(arb_series([a, b], prec=2)) for a, b in zip(here, there, strict=True)]
+    sum_ = total_series(losses)
+    psi = loss.inverse(sum_)
+    middle = total(loss.slope(a) * b for a, b in zip(here, there, strict=True))
+    return Along(psi[1], sum_[1] / case.n, middle, loss.slope(psi[0]), sum_[0] / case.n)
+
+
+def total_series(terms: list[Any]) -> Any:
+    """The sum of power series."""
+    result = terms[0]
+    for term in terms[1:]:
+        result = result + term
+    return result
+
+
+def agree(left: Number, right: Number, what: str, where: str) -> Relation:
+    """left = right, to half of the digits that are carried."""
+    allowance = 2.0 ** -(precision() // 2) * (1 + upper(left))
+    return equal(left, right, what, allowance=allowance, where=where)
+
+
+@direct(
+    "jst.eq2.2",
+    reference="Eq. (2.2)",
+    claim=r"Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}"
+    r"{\ell'(\psi(Zw))} = \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}",
+    kind="identity",
+    problems=GRADIENT_PROBLEMS,
+    solvers=("dual-acceleration", "gradient-descent"),
+    unit=True,
+    powerless=FUNCTION,
+    note=DIGITS,
+)
+def potential_gradient(case: Case) -> Iterator[Relation]:
+    """The gradient of ψ(Zw) is Zᵀ∇ψ(Zw) = Σ_i ℓ′(⟨w, z_i⟩) z_i/ℓ′(ψ(Zw)) = ∇R(w)/(ℓ′(ψ(Zw))/n),
+    for the exponential and the logistic loss.
+
+    Checked along some directions, with the derivatives of ψ and R from their definitions.
+    """
+    for loss in (EXPONENTIAL, LOGISTIC):
+        for index in range(3):
+            it = along(case, loss, index)
+            where = f"{loss.name} loss, direction {index}"
+            yield agree(it.potential, it.middle / it.slope, "the first equation", where)
+            yield agree(it.middle / it.slope, it.risk * case.n / it.slope, "the second", where)
+
+
+@direct(
+    "jst.eq2.3",
+    reference="Eq. (2.3)",
+    claim=r"Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)}"
+    r" \quad \text{for the exponential loss}",
+    kind="identity",
+    problems=GRADIENT_PROBLEMS,
+    solvers=("dual-acceleration", "gradient-descent", "normalized-gradient-descent"),
+    unit=True,
+    powerless=FUNCTION,
+    note=DIGITS,
+)
+def exponential_gradient(case: Case) -> Iterator[Relation]:
+    """Zᵀ∇ψ(Zw) = ∇R(w)/R(w) for the exponential loss."""
+    for index in range(3):
+        it = along(case, EXPONENTIAL, index)
+        what = "⟨v, Zᵀ∇ψ(Zw)⟩ = ⟨v, ∇R(w)⟩/R(w)"
+        yield agree(it.potential, it.risk / it.value, what, f"direction {index}")

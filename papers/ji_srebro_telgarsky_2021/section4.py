@@ -1,0 +1,80 @@
+"""Section 4, Analysis of Algorithm 2.
+
+Each statement makes its own runs.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gammabar.papers import Case, Relation, at_most, randomised, separable
+from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows
+from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import (
+    ALGORITHM_2,
+    DELTA,
+    run,
+    tolerance,
+)
+
+
+def _several_rows(case: Case) -> str | None:
+    return None if case.n > 1 else "there is only one row"
+
+
+_THEOREM = (
+    r"\text{Given } \epsilon > 0 \text{ and } \delta \in (0,1), \text{ let } t ="
+    r" \max\left( \left\lceil \frac{32\ln(n) + 64\ln(2/\delta)}{\bar{\gamma}^2 \epsilon^2}"
+    r" \right\rceil, \left\lceil \frac{32}{\delta \epsilon^2} \right\rceil \right) \text{ and }"
+    r" \theta_j = \sqrt{\ln(n)/t} \text{ for } 0 \le j < t, \text{ then with probability }"
+    r" 1 - \delta, \; \gamma(w_t) \ge \bar{\gamma} - \epsilon"
+)
+
+
+def _margin_reached(case: Case, rng: np.random.Generator, ratio: Fraction) -> Relation:
+    epsilon = tolerance(case, ratio)
+    last = run(case, rng, epsilon, sums=False).last
+    return at_most(case.gamma - last.margin, epsilon, "γ̄ − γ(w_t) ≤ ε", where=f"t = {last.t}")
+
+
+@randomised(
+    "jst.thm4.1",
+    reference="Theorem 4.1",
+    claim=_THEOREM,
+    delta=float(DELTA),
+    runs=16,
+    problems=("planted:n=1,d=1,gamma=1",),
+    solvers=(ALGORITHM_2,),
+    assumes=(separable, few_rows),
+    unit=True,
+    status="refuted",
+    fixed_by="jst.thm4.1.fixed",
+    note="False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with"
+    " certainty, whatever t is. Witness: n = 1, d = 1, the row 1, γ̄ = 1, ε = 3/4, δ = 1/2"
+    " (t = 158): γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2."
+    " The proof divides by ‖w_t‖, of which Lemma D.2 only says that it is at least 0 then.",
+)
+def theorem_4_1(case: Case, rng: np.random.Generator) -> Relation:
+    """Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin of at least γ̄ − ε
+    after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with probability 1 − δ."""
+    return _margin_reached(case, rng, Fraction(3, 4))
+
+
+@randomised(
+    "jst.thm4.1.fixed",
+    reference="Theorem 4.1, for n ≥ 2",
+    claim=r"n \ge 2: \; " + _THEOREM,
+    delta=float(DELTA),
+    runs=16,
+    problems=("worst-case:n=5",),
+    solvers=(ALGORITHM_2,),
+    assumes=(separable, few_rows, _several_rows),
+    unit=True,
+    note="Examined for δ = 1/2 and ε = 3γ̄/2, which is enough to tell the wrong rows drawn.",
+)
+def theorem_4_1_fixed(case: Case, rng: np.random.Generator) -> Relation:
+    """For two rows or more, Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin
+    of at least γ̄ − ε after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with
+    probability 1 − δ."""
+    return _margin_reached(case, rng, Fraction(3, 2))

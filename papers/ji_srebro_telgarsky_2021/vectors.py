@@ -1,0 +1,94 @@
+"""Vectors that a solver claims, and equations between vectors in doubles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    TINY,
+    Case,
+    Floats,
+    NotFinite,
+    Relation,
+    Vec,
+    View,
+    equal,
+    fact,
+    weighted_sum,
+)
+
+
+def delivered(it: View, *names: str) -> list[Floats] | None:
+    """Sequences of n numbers that the solver delivers, or None if it does not deliver them all."""
+    found = []
+    for name in names:
+        value = it.dual if name == "q" else it.extra.get(name)
+        if value is None or np.shape(value) != (it.n,):
+            return None
+        found.append(np.asarray(value, dtype=np.float64))
+        if not np.isfinite(found[-1]).all():
+            raise NotFinite(f"{name}_{it.t} has entries that are not finite numbers")
+    return found
+
+
+def combined(case: Case, q: Floats) -> Vec:
+    """Aᵀq for doubles q, with a bound on the rounding of one evaluation."""
+    error = (case.n + 16) * ROUNDOFF * case.space.radius * float(np.abs(q).sum()) * SAFETY
+    return Vec(case.space, case.problem.combine(q), error)
+
+
+def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
+    """A vector that the solver claims, or the fact that it is none of this space."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape == it.w.shape:
+        vector = it.vec(array)
+        if math.isfinite(vector.reach()):
+            return vector
+    return _not_of(array, it.w.shape, what)
+
+
+def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
+    """Aᵀq for weights q that the solver claims (one pass over the data), or what is wrong."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (it.n,) or not np.isfinite(array).all():
+        return _not_of(array, (it.n,), what)
+    # Sums of n products, scaled: any order of summation is off by at most this.
+    error = (it.n + it.space.dimension + 32) * ROUNDOFF * it.space.radius
+    mass = float(np.abs(array).sum())
+    return it.vec(it.case.problem.combine(array), error * mass * SAFETY + TINY)
+
+
+def _not_of(array: Floats, shape: tuple[int, ...], what: str) -> Relation:
+    if array.shape != shape:
+        return fact(False, f"{what} has shape {array.shape}, not {shape}")
+    return fact(False, f"{what} has entries that are no finite numbers")
+
+
+def same_vector(
+    left: Vec, right: Vec, what: str, more: float = 0.0, factor: float = 1.0
+) -> Relation:
+    """left = factor · right, where one of them is computed in doubles by the solver.
+
+    Our own error bounds hold for any order of summation, so they cover an honest solver's errors as
+    well: twice for its errors, twice for ours, and `more` for what it may do besides.
+    """
+    return no_vector(weighted_sum(1.0, left, -factor, right), what, more)
+
+
+def no_vector(gap: Vec, what: str, more: float = 0.0) -> Relation:
+    """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some."""
+    # The last term: a norm is the root of a sum that may have underflowed.
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err) + 2 * math.sqrt(TINY)
+    return equal(gap.norm(), 0, what, allowance=allowance)
+
+
+def vanishes(rest: Vec, more: float, what: str) -> Relation:
+    """A vector is zero, but for rounding: what this court's own evaluation of it may be off by,
+    the same for the solver's evaluation (three times, for it may sum in another order), and
+    `more`."""
+    return equal(rest.norm(), 0, what, allowance=4 * rest.err + more)
