@@ -1,38 +1,82 @@
-"""γ̄ and q̄ of a problem, proved: candidate in floating point, proof in exact arithmetic."""
+"""The margins of a problem, proved: candidate in floating point, proof in exact arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
 from time import perf_counter
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import Candidate, cvxpy_working_set, working_set
-from gammabar.oracle.truth import Truth
+from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
 from gammabar.problems import KernelProblem, Problem, ProblemError
 
+if TYPE_CHECKING:
+    from gammabar.oracle.semidefinite import Verdict
+
 METHODS = ("exact", "cvxpy")
+NORMS = ("l2", "l1", "l1-simplex")
+
+Progress = Callable[[str], None]
+
+
+def _silent(stage: str) -> None:
+    """Tell nobody."""
+
+
+@overload
+def solve(
+    problem: Problem,
+    *,
+    norm: Literal["l2"] = "l2",
+    signed: Literal[False] = False,
+    method: str = "exact",
+    digits: int = 17,
+    progress: Progress = _silent,
+) -> Truth: ...
+
+
+@overload
+def solve(
+    problem: Problem,
+    *,
+    norm: str = "l2",
+    signed: bool = False,
+    method: str = "exact",
+    digits: int = 17,
+    progress: Progress = _silent,
+) -> Margin: ...
 
 
 def solve(
     problem: Problem,
     *,
+    norm: str = "l2",
+    signed: bool = False,
     method: str = "exact",
     digits: int = 17,
-    progress: Callable[[str], None] = lambda stage: None,
-) -> Truth:
-    """Maximum margin γ̄ and dual optimum q̄ of a problem, with proof.
+    progress: Progress = _silent,
+) -> Margin:
+    """The largest margin of a problem and its dual weights, with proof.
 
     Parameters
     ----------
     problem : Problem
         Any geometry. Exact for linear, multiclass, and linear, polynomial or precomputed kernels;
-        a rigorous enclosure for RBF and normalised kernels.
+        a rigorous enclosure for RBF and normalised kernels, and for Gram matrices that are positive
+        semidefinite up to rounding only: there it is that of every kernel near the one given.
+    norm : {"l2", "l1", "l1-simplex"}
+        What ‖w‖ is: Euclidean; ℓ₁, the margin of boosting; or ℓ₁ with w ≥ 0, that of Winnow. The
+        last two are for linear problems with two classes.
+    signed : bool
+        If the data cannot be separated, the negative margin ρ of [2]_, Section 5.2, instead of
+        γ̄ = 0. Linear problems with two classes, norm "l2".
     method : {"exact", "cvxpy"}
-        Where the untrusted candidate comes from: the working-set minimum-norm-point method, or
-        CVXPY on a working set. What is proved is the same.
+        Where the untrusted candidate for norm "l2" comes from: the working-set minimum-norm-point
+        method, or CVXPY on a working set. What is proved is the same.
     digits : int
         Digits wanted where only an enclosure is possible.
     progress : callable
@@ -40,28 +84,94 @@ def solve(
 
     Returns
     -------
-    Truth
+    Margin
+        A `Truth` (norm "l2"), `L1Margin` or, for inseparable data with `signed`, `NegativeMargin`.
+        Each has `separable`, `gamma`, `gamma_lo`, `gamma_hi`, `exact`, `q`, `w`, `support`,
+        `digits` and `save`, which writes a certificate.
 
     References
     ----------
     .. [1] Ji, Srebro and Telgarsky (2021), Lemma A.1: γ̄ = min over q in the simplex of ‖Aᵀq‖.
+    .. [2] A. Ramdas and J. Peña (2015), Margins, kernels and non-linear smoothed perceptrons.
 
     Examples
     --------
     >>> from gammabar.problems import from_arrays
-    >>> truth = solve(from_arrays([[1, 1], [-1, 1], [0, -2]], [1, 1, -1]))
+    >>> problem = from_arrays([[1, 1], [-1, 1], [0, -2]], [1, 1, -1])
+    >>> truth = solve(problem)
     >>> truth.gamma_squared, truth.separable
     (Fraction(1, 1), True)
+    >>> solve(problem, norm="l1").digits(5, raw=True)
+    '1'
     """
     if method not in METHODS:
         raise ProblemError(f"method {method!r} is not one of {', '.join(METHODS)}")
+    if norm not in NORMS:
+        raise ProblemError(f"norm {norm!r} is not one of {', '.join(NORMS)}")
+    if signed and norm != "l2":
+        raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
     problem = problem.raw()
-    if isinstance(problem, KernelProblem):
-        if problem.kernel.name == "callable":
-            problem = _tabulated(problem)
-        if problem.kernel.name == "rbf" or problem.normalised:
-            return _enclosed(problem, method, digits, progress)
-    return _exact(problem, method, progress)
+    if norm != "l2":
+        return _l1(problem, norm, progress)
+    truth = _l2(problem, method, digits, progress)
+    return _negative(truth, progress) if signed and not truth.separable else truth
+
+
+def _l2(problem: Problem, method: str, digits: int, progress: Progress) -> Truth:
+    if not isinstance(problem, KernelProblem):
+        return _exact(problem, method, progress)
+    if problem.kernel.name == "callable":
+        problem = _tabulated(problem)
+    verdict = None
+    if problem.kernel.name == "precomputed":
+        from gammabar.oracle.semidefinite import judge
+
+        progress("Gram matrix")
+        verdict = judge(problem)
+    if problem.kernel.name == "rbf" or problem.normalised or (verdict and verdict.deficit):
+        return _enclosed(problem, method, digits, progress, verdict)
+    return _exact(problem, method, progress, verdict)
+
+
+def _l1(problem: Problem, norm: str, progress: Progress) -> L1Margin:
+    from gammabar.oracle.l1 import solve_l1
+    from gammabar.oracle.rational import integer_matrix
+
+    rows, scale = integer_matrix(problem)
+    progress("proof")
+    start = perf_counter()
+    found = solve_l1(rows, scale, signed=norm == "l1")
+    return L1Margin(
+        problem=problem,
+        support=np.array(found.q.support, dtype=np.int64),
+        numerators=list(found.q.numerators),
+        total=found.q.total,
+        method="simplex",
+        seconds={"proof": perf_counter() - start},
+        norm=norm,
+        found=found,
+    )
+
+
+def _negative(truth: Truth, progress: Progress) -> NegativeMargin:
+    from gammabar.oracle.rational import integer_matrix
+    from gammabar.oracle.signed import signed_margin
+
+    rows, scale = integer_matrix(truth.problem)
+    progress("facets")
+    start = perf_counter()
+    found = signed_margin(rows, scale, [int(i) for i in truth.support])
+    return NegativeMargin(
+        problem=truth.problem,
+        support=truth.support,
+        numerators=truth.numerators,
+        total=truth.total,
+        method=truth.method,
+        seconds=truth.seconds | {"facets": perf_counter() - start},
+        note=found.statement,
+        truth=truth,
+        found=found,
+    )
 
 
 def _tabulated(problem: KernelProblem) -> KernelProblem:
@@ -86,7 +196,9 @@ def candidate_for(problem: Problem, method: str) -> Candidate:
     return cvxpy_working_set(tamed)
 
 
-def _exact(problem: Problem, method: str, progress: Callable[[str], None]) -> Truth:
+def _exact(
+    problem: Problem, method: str, progress: Progress, verdict: Verdict | None = None
+) -> Truth:
     from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
     from gammabar.oracle.exact import minimum_norm_point
     from gammabar.oracle.rational import exact_rows
@@ -100,9 +212,6 @@ def _exact(problem: Problem, method: str, progress: Callable[[str], None]) -> Tr
     found = minimum_norm_point(rows, candidate.support, candidate.weights)
     radius_squared = rows.radius_squared()
     end = perf_counter()
-    note = ""
-    if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
-        note = "provided that the given Gram matrix is positive semidefinite"
     return Truth(
         problem=problem,
         square_lo=found.square,
@@ -115,12 +224,16 @@ def _exact(problem: Problem, method: str, progress: Callable[[str], None]) -> Tr
         method=candidate.method,
         seconds={"candidate": middle - start, "proof": end - middle},
         rounds=found.rounds,
-        note=note,
+        note=verdict.words() if verdict else "",
     )
 
 
 def _enclosed(
-    problem: KernelProblem, method: str, digits: int, progress: Callable[[str], None]
+    problem: KernelProblem,
+    method: str,
+    digits: int,
+    progress: Progress,
+    verdict: Verdict | None,
 ) -> Truth:
     from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
     from gammabar.oracle.enclosure import enclose
@@ -130,29 +243,37 @@ def _enclosed(
     candidate = candidate_for(problem, method)
     middle = perf_counter()
     progress("proof")
-    gordan = _gordan(problem, candidate)
+    deficit = verdict.deficit if verdict else Fraction(0)
+    notes = [verdict.words()] if verdict else []
+    gordan = None if deficit else _gordan(problem, candidate)
     if gordan is not None:
         support, numerators, total = gordan
-        lower = upper = Fraction(0)
-        rounds = 1
+        bounds, rounds = None, 1
+        if problem.normalised:
+            notes.append("weights of the rows before normalisation")
     else:
-        found = enclose(problem, candidate.support, candidate.weights, digits)
+        found = enclose(problem, candidate.support, candidate.weights, digits, deficit)
         support, numerators, total = found.support, found.numerators, found.total
-        lower, upper, rounds = found.lower, found.upper, found.rounds
+        bounds, rounds = (found.lower, found.upper), found.rounds
+    square_lo, square_hi = (v**2 for v in bounds or (Fraction(0), Fraction(0)))
+    radius_squared = Fraction(1)
+    if not problem.normalised and problem.kernel.name == "precomputed":
+        radius_squared = Fraction(max(np.diagonal(np.asarray(problem.X)).tolist()))
     return Truth(
         problem=problem,
-        square_lo=lower**2,
-        square_hi=upper**2,
-        radius_squared_lo=Fraction(1),
-        radius_squared_hi=Fraction(1),
+        square_lo=square_lo,
+        square_hi=square_hi,
+        radius_squared_lo=radius_squared,
+        radius_squared_hi=radius_squared,
         support=support,
         numerators=numerators,
         total=total,
         method=candidate.method,
         seconds={"candidate": middle - start, "proof": perf_counter() - middle},
         rounds=rounds,
-        note="weights of the rows before normalisation" if gordan and problem.normalised else "",
-        bounds=(lower, upper) if gordan is None else None,
+        note="; ".join(notes),
+        bounds=bounds,
+        deficit=deficit,
     )
 
 

@@ -269,8 +269,10 @@ def exp_minus(x: Fraction, p: int) -> tuple[Fraction, Fraction]:
 class Kernel(Points):
     """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised."""
     unit = 1
-    def __init__(self, kernel: Any, normalised: bool, plain: bool, bits: int, *data: Any) -> None:
+    def __init__(self, kernel: Any, form: Any, plain: bool, bits: int, *data: Any) -> None:
         super().__init__(*data)
+        self.within = rational(form.get("within", "0x0/0x1"), "within")
+        normalised = form["normalised"]
         gamma = rational(kernel.get("gamma", "0x1/0x1"), "gamma")
         self.coef0 = rational(kernel.get("coef0", "0x0/0x1"), "coef0")
         demand(gamma > 0 <= self.coef0, "the kernel is not one unless gamma > 0 and coef0 >= 0")
@@ -283,7 +285,10 @@ class Kernel(Points):
             table = [tuple(values) for _, values in self.rows]
             demand(table == list(zip(*table, strict=True)), "the matrix is not symmetric")
             self.squares = [values[i] for i, values in enumerate(table)]
-            self.summary += "; provided that this matrix is positive semidefinite"
+            self.summary += ("; for every positive semidefinite matrix at a distance of at most "
+                f"about {float(self.within)!r} from this one{', normalised' * normalised}, in the "
+                "2-norm" if self.within else "; provided that this matrix is positive semidefinite")
+        demand(self.within >= 0 and (self.given or not self.within), "within: not for this kernel")
         self.norms = [Fraction(1) if self.rbf else self.value(square) for square in self.squares]
         demand(not normalised or min(self.norms) > 0, "K(x, x) <= 0 for a point: not normalised")
         self.radius_squared = max(self.norms) if self.exact else Fraction(1)
@@ -319,9 +324,11 @@ class Kernel(Points):
             sums[tuple(map(tuple, self.rows[i]))] += weight if self.classes[i] else -weight
         sides = [[i for i in q if q[i] < 0], [i for i in q if q[i] > 0]]
         return sum((q[i] * bound for side in (0, 1) if any(sums.values())
-                    for i, bound in self.scores(q, sides[side], side).items()), Fraction(0))
+                    for i, bound in self.scores(q, sides[side], side).items()),
+                   self.within * sum(map(abs, q.values()))**2)
     def least(self, q: dict[int, int]) -> Fraction:
-        return min(self.scores(q, range(self.n), 0).values())
+        slack = self.within * sum(map(abs, q.values()))
+        return min(self.scores(q, range(self.n), 0).values()) - slack
 
 # ---- the proofs --------------------------------------------------------------------------------
 def prove_l1(c: dict[str, Any], space: Linear, q: dict[int, int], total: int) -> str:
@@ -371,14 +378,15 @@ def prove_exact(c: dict[str, Any], space: Any, q: dict[int, int], total: int) ->
 def geometry(c: dict[str, Any], data: dict[str, Any], paths: Sequence[str]) -> Linear | Kernel:
     form = c["geometry"] if isinstance(c["geometry"], dict) else {}
     if form.get("type") == "kernel":
-        kernel = fields(form, "geometry", "type kernel normalised")["kernel"]
+        kernel = fields(form, "geometry", "type kernel normalised", "within")["kernel"]
         demand(isinstance(kernel, dict) and kernel.get("name") in list(KERNELS), "unknown kernel")
         fields(kernel, "the kernel", "name" + KERNELS[kernel["name"]])
         demand(isinstance(form["normalised"], bool), "geometry.normalised is not a truth value")
         below = (rational(c.get(f, "0x0/0x1"), f).denominator for f in ("gamma_lo", "gamma_hi"))
         bits = 128 + 2 * min(1 << 12, max(below).bit_length())
         plain = c["kind"] == "inseparable"  # rows may keep their lengths: these do not move zero
-        return Kernel(kernel, form["normalised"], plain, bits, data, paths, 2, True)
+        demand("within" not in form or c["kind"] == "enclosure", "within is for enclosures only")
+        return Kernel(kernel, form, plain, bits, data, paths, 2, True)
     two = form.get("type") == "linear"
     demand(two or form.get("type") == "multiclass", "the geometry is of an unknown type")
     fields(form, "geometry", "type" if two else "type classes")

@@ -1,4 +1,7 @@
-"""Square roots of rationals as decimal digits and as outward-rounded doubles."""
+"""Square roots of rationals as decimal digits and as outward-rounded doubles.
+
+Margins of either sign come as x|x|, the square that keeps the sign.
+"""
 
 from __future__ import annotations
 
@@ -107,23 +110,17 @@ def common_digits(low: Fraction, high: Fraction, digits: int) -> str:
 
 
 def signed_digits(low: Fraction, high: Fraction, digits: int) -> str:
-    """Leading digits shared by every rational between the two, with their sign."""
+    """Leading digits, with their sign, shared by every x with low ≤ x|x| ≤ high."""
     if low < 0 < high or low == high == 0:
         return "0"
     if high <= 0:
         text = signed_digits(-high, -low, digits)
         return text if text == "0" else f"-{text}"
-    return common_digits(low**2, high**2, digits)
+    return sqrt_digits(low, digits) if low == high else common_digits(low, high, digits)
 
 
-def float_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
-    """The tightest doubles around a rational interval."""
-    return -_above(-low), _above(high)
-
-
-def _above(value: Fraction) -> float:
-    """The smallest double that is not below a rational."""
-    nearest = _to_float(value)
-    if nearest == inf or (nearest != -inf and Fraction(nearest) >= value):
-        return nearest
-    return nextafter(nearest, inf)
+def signed_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
+    """The tightest doubles around every x with low ≤ x|x| ≤ high."""
+    below = sqrt_bounds(low)[0] if low >= 0 else -sqrt_bounds(-low)[1]
+    above = sqrt_bounds(high)[1] if high >= 0 else -sqrt_bounds(-high)[0]
+    return below, above

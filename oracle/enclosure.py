@@ -1,5 +1,8 @@
 """Rigorous bounds of the margin where it is not rational: RBF and normalised kernels.
 
+The same for a Gram matrix that is positive semidefinite up to rounding only: there the bounds are
+those of all positive semidefinite matrices near it (`oracle.semidefinite`).
+
 Weak duality needs no optimality: any coefficients α give γ̄ ≥ min_i (Gα)_i / ‖α‖_G and any q ∈ Δ
 gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS of Ramdas and Peña 2015,
 §3). Both are evaluated in ball arithmetic (Arb) at α = q, where the two bounds meet at the optimum.
@@ -17,7 +20,14 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpz
 from numpy.typing import NDArray
 
-from gammabar.oracle.integers import ROUNDOFF, SAFETY, integer_rows, product, squared_norms
+from gammabar.oracle.integers import (
+    ROUNDOFF,
+    SAFETY,
+    exponent_of,
+    integer_rows,
+    product,
+    squared_norms,
+)
 from gammabar.problems import KernelProblem
 
 #: Supports up to this size are polished in high precision; beyond, the doubles are kept.
@@ -45,37 +55,41 @@ def enclose(
     support: NDArray[np.int64],
     weights: NDArray[np.float64],
     digits: int,
+    within: Fraction = Fraction(0),
 ) -> Enclosure:
     """Bounds of γ̄ with about so many digits in common.
 
     Parameters
     ----------
     problem : KernelProblem
-        With an RBF kernel, or any kernel with normalised Gram matrix.
+        With an RBF kernel, a Gram matrix, or any kernel with normalised Gram matrix.
     support, weights : arrays
         A candidate for the dual optimum.
     digits : int
         Decimal digits wanted.
+    within : Fraction
+        The bounds hold for all positive semidefinite Gram matrices at this distance at most.
     """
     claim = ceil(digits * 3.33) + 8  # bits of the bounds that are reported
-    found = _enclose(problem, support, weights, claim, 2 * claim + 96)
+    found = _enclose(problem, support, weights, claim, 2 * claim + 96, within)
     for precision in PRECISIONS:
         # Points that nearly coincide need more bits: K(x, z) = 1 up to their squared distance.
         wide = found.upper - found.lower > found.upper / 2**claim
-        if not wide or len(found.support) > POLISH or precision < 2 * claim + 96:
+        if not wide or within or len(found.support) > POLISH or precision < 2 * claim + 96:
             continue
         before = found
-        found = _enclose(problem, support, weights, precision // 2, precision)
+        found = _enclose(problem, support, weights, precision // 2, precision, within)
         if found.lower > 0 and 2**20 * (found.upper - found.lower) > before.upper - before.lower:
             # The weights are not optimal, as where symmetric points share the margin: more bits
             # do not help.
             break
+    unit = Fraction(2) ** _half_exponent(problem)
     return Enclosure(
         found.support,
         found.numerators,
         found.total,
-        _round(found.lower, claim, up=False),
-        _round(found.upper, claim, up=True),
+        _round(found.lower * unit, claim, up=False),
+        _round(found.upper * unit, claim, up=True),
         found.rounds,
     )
 
@@ -86,15 +100,23 @@ def _enclose(
     weights: NDArray[np.float64],
     bits: int,
     precision: int,
+    within: Fraction,
 ) -> Enclosure:
-    """Bounds from weights with so many bits, evaluated with the given precision."""
+    """Bounds from weights with so many bits, evaluated with the given precision.
+
+    They are in units of 2^h, h the half exponent of a Gram matrix that is not normalised.
+    """
+    within /= Fraction(4) ** _half_exponent(problem)
     with ctx.workprec(precision):
         corral, numerators = list(map(int, support)), _integers(weights, bits)
         for rounds in range(1, REPAIRS + 2):
-            if len(corral) <= POLISH:
+            # Where the matrix itself is in doubt by more than the candidate's rounding, there is
+            # nothing to polish.
+            polish = not within and len(corral) <= POLISH
+            if polish:
                 corral, numerators = _polish(problem, corral, numerators, bits)
-            lower, upper, lowest = _bounds(problem, corral, numerators)
-            if lowest in corral or rounds > REPAIRS or len(corral) > POLISH:
+            lower, upper, lowest = _bounds(problem, corral, numerators, within)
+            if lowest in corral or rounds > REPAIRS or not polish:
                 break
             corral, numerators = [*corral, lowest], [*numerators, 0]
         order = [k for k in np.argsort(corral).tolist() if numerators[k] > 0]
@@ -143,9 +165,10 @@ def _polish(
 
 
 def _bounds(
-    problem: KernelProblem, corral: list[int], numerators: list[int]
+    problem: KernelProblem, corral: list[int], numerators: list[int], within: Fraction
 ) -> tuple[Fraction, Fraction, int]:
     """(lower bound, upper bound, a row of smallest score)."""
+    slack = arb(_fmpq(within))
     total = sum(numerators)
     q = [arb(fmpq(v, total)) for v in numerators]
     rows = sorted({*_lowest_rows(problem, corral, numerators), *corral})
@@ -154,10 +177,11 @@ def _bounds(
         for i, line in zip(rows, kernel_balls(problem, rows, corral), strict=True)
     }
     square = sum((a * scores[i] for a, i in zip(q, corral, strict=True)), arb(0))
-    norm = arb(square.upper()).max(arb(0)).sqrt()  # an upper bound is needed on either side
+    # An upper bound is needed on either side.
+    norm = arb((square + slack).upper()).max(arb(0)).sqrt()
     upper = _fraction(norm.upper())
     lowest = min(rows, key=lambda i: _fraction(scores[i].lower()))
-    smallest = scores[lowest].lower()
+    smallest = (scores[lowest] - slack).lower()
     if not smallest > 0 or not norm > 0:
         return Fraction(0), upper, lowest
     return _fraction((smallest / norm).lower()), upper, lowest
@@ -172,20 +196,24 @@ def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int
     spread[corral] = [float(Fraction(v, total)) for v in numerators]
     scores = problem.scores(spread)
     squares, k, _ = squared_norms(problem.X)
-    with np.errstate(over="ignore"):
+    d = problem.X.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
         reach = problem.kernel.gamma * 4.0 * float(np.ldexp(squares.max(), 2 * k))
-    # ‖x−x'‖² through inner products, the exponential of it (values at most 1), the weighted sum.
-    terms = reach * (problem.X.shape[1] + 8) + len(corral) + 16
-    bound = terms * ROUNDOFF * SAFETY
+        # ‖x−x'‖² through inner products, the exponential of it (values at most 1), the sum; and
+        # what underflow takes from at most 4 d + 8 products, before they are multiplied by γ.
+        lost = problem.kernel.gamma * 2.0**-1022 * ((4 * d + 8) * 2.0**-52)
+        bound = ((reach * (d + 8) + len(corral) + 16) * ROUNDOFF + lost) * SAFETY
     if not bound < 0.01:  # the first-order bound of the exponential needs a small argument
         return list(range(problem.n))
     return np.flatnonzero(scores <= scores.min() + 3 * bound).tolist()
 
 
 def kernel_balls(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
-    """Balls that contain the (normalised, signed) Gram entries G_ij."""
-    kernel = problem.kernel
-    values = _rbf if kernel.name == "rbf" else _normalised
+    """Balls that contain the (normalised, signed) Gram entries G_ij.
+
+    Those of a matrix that was given, and not to be normalised, are in units of 4^h.
+    """
+    values = _rbf if problem.kernel.name == "rbf" else _normalised if problem.normalised else _given
     y = problem.y
     return [
         [value if y[i] == y[j] else -value for j, value in zip(cols, line, strict=True)]
@@ -196,15 +224,13 @@ def kernel_balls(problem: KernelProblem, rows: list[int], cols: list[int]) -> li
 def _inner(problem: KernelProblem, rows: list[int], cols: list[int]) -> tuple[Any, fmpq]:
     """Exact ⟨x_i, x_j⟩ as integers and their unit."""
     integers, exponent = integer_rows(problem.X, np.array([*rows, *cols]))
-    unit = Fraction(4) ** exponent
     left, right = integers[: len(rows)], integers[len(rows) :]
-    return (left, right, product(left, right)), fmpq(unit.numerator, unit.denominator)
+    return (left, right, product(left, right)), _fmpq(Fraction(4) ** exponent)
 
 
 def _rbf(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
     (left, right, inner), unit = _inner(problem, rows, cols)
-    gamma = Fraction(problem.kernel.gamma)
-    slope = arb(-fmpq(gamma.numerator, gamma.denominator) * unit)
+    slope = arb(-_fmpq(Fraction(problem.kernel.gamma)) * unit)
     a = [sum(int(v) ** 2 for v in row) for row in left]
     b = [sum(int(v) ** 2 for v in row) for row in right]
     return [
@@ -215,27 +241,38 @@ def _rbf(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[
 
 def _normalised(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
     """K_ij / √(K_ii K_jj) for rational kernels."""
-    from gammabar.oracle.rational import exact_rows
+    from gammabar.oracle.rational import KernelRows
 
-    plain = exact_rows(KernelProblem(problem.X, problem.y, problem.kernel))
-    y = problem.y
-
-    def entry(i: int, j: int) -> Fraction:
-        value = plain.score(i, plain.point(np.array([j]), [1]))
-        return value if y[i] == y[j] else -value
-
-    diagonal = {i: entry(i, i) for i in {*rows, *cols}}
-    roots = {i: arb(fmpq(v.numerator, v.denominator)).sqrt() for i, v in diagonal.items()}
+    plain = KernelRows(KernelProblem(problem.X, problem.y, problem.kernel))
+    roots = {}
+    for i in {*rows, *cols}:
+        (square,), unit = plain.entries([i], [i])
+        roots[i] = arb(_fmpq(square * unit)).sqrt()
     out = []
     for i in rows:
-        values = [entry(i, j) for j in cols]
-        out.append(
-            [
-                arb(fmpq(v.numerator, v.denominator)) / (roots[i] * roots[j])
-                for v, j in zip(values, cols, strict=True)
-            ]
-        )
+        values, unit = plain.entries([i], cols)
+        factor = arb(_fmpq(unit)) / roots[i]
+        signs = (int(problem.y[i]) * problem.y[cols]).tolist()  # `kernel_balls` puts them back
+        out.append([v * s * factor / roots[j] for v, s, j in zip(values, signs, cols, strict=True)])
     return out
+
+
+def _given(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
+    """Entries of a Gram matrix that was given, in units of 4^h."""
+    integers, exponent = integer_rows(np.asarray(problem.X), np.array(rows))
+    factor = _fmpq(Fraction(2) ** exponent / Fraction(4) ** _half_exponent(problem))
+    return [[arb(fmpq(int(row[j])) * factor) for j in cols] for row in integers]
+
+
+def _half_exponent(problem: KernelProblem) -> int:
+    """h with entries of about 4^h in a Gram matrix that was given; 0 where they are about one."""
+    if problem.kernel.name != "precomputed" or problem.normalised:
+        return 0
+    return exponent_of(problem.X) // 2
+
+
+def _fmpq(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)
 
 
 def _fraction(value: arb) -> Fraction:

@@ -28,6 +28,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
+from gammabar.oracle.certificate import rational
 from gammabar.oracle.game import Game
 from gammabar.oracle.programme import Suggestion, suggest
 from gammabar.problems.base import ProblemError
@@ -85,25 +86,17 @@ class L1Truth:
     radius: Fraction
 
     def certificate_fields(self) -> dict[str, Any]:
-        """What a certificate of the kind "l1-margin" says besides its data; w = 0 is empty."""
+        """What a certificate of the kind "l1-margin" adds to the others; w = 0 is empty."""
         return {
-            "kind": "l1-margin",
             "signed": self.signed,
-            "support": list(self.q.support),
-            "weights": [hex(v) for v in self.q.numerators],
-            "total": hex(self.q.total),
             "primal": {
                 "columns": list(self.w.columns),
                 "coefficients": [hex(v) for v in self.w.numerators],
             },
-            "value_lo": _rational(self.value_lo),
-            "value_hi": _rational(self.value_hi),
-            "radius": _rational(self.radius),
+            "value_lo": rational(self.value_lo),
+            "value_hi": rational(self.value_hi),
+            "radius": rational(self.radius),
         }
-
-
-def _rational(value: Fraction) -> str:
-    return f"{hex(value.numerator)}/{hex(value.denominator)}"
 
 
 def solve_l1(
@@ -184,7 +177,7 @@ def _pivots(game: Game, suggestion: Suggestion, largest: int, budget: int) -> in
 
 def _rounded(weights: Mapping[int, float]) -> dict[int, int]:
     """Floating-point weights as integers; never none, so that q stays a distribution."""
-    whole = {i: round(math.ldexp(v, 60)) for i, v in weights.items() if v > 0}
+    whole = {i: round(math.ldexp(v, 60)) for i, v in weights.items() if 0 < v < math.inf}
     return {i: v for i, v in whole.items() if v} or {0: 1}
 
 

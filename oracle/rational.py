@@ -106,7 +106,7 @@ def exact_rows(problem: Problem) -> ExactRows:
     if isinstance(problem, DenseProblem | SparseProblem):
         return _Linear(problem)
     if isinstance(problem, KernelProblem) and has_exact_kernel(problem):
-        return _Kernel(problem)
+        return KernelRows(problem)
     raise ProblemError(f"{type(problem).__name__} has no exact rational form")
 
 
@@ -261,7 +261,7 @@ class _Multiclass(_Coordinates):
         return self._clear(scores, norm, self.X.shape[1] + 8, level)
 
 
-class _Kernel(ExactRows):
+class KernelRows(ExactRows):
     """Linear, polynomial and precomputed kernels: rational entries, points without coordinates."""
 
     problem: KernelProblem
@@ -271,10 +271,10 @@ class _Kernel(ExactRows):
         self.points, self.X, self.kernel = problem.points, problem.X, problem.kernel
         self.y = np.asarray(problem.y, dtype=np.int64)
 
-    def _entries(
+    def entries(
         self, rows: Sequence[int] | NDArray[Any], cols: Sequence[int] | NDArray[Any]
     ) -> tuple[list[int], Fraction]:
-        """Integers y_i y_j K_ij and their unit."""
+        """Integers y_i y_j K_ij, row by row, and their unit."""
         rows, cols = np.asarray(rows), np.asarray(cols)
         signs = np.outer(self.y[rows], self.y[cols]).ravel().tolist()
         kernel = self.kernel
@@ -289,7 +289,7 @@ class _Kernel(ExactRows):
         return [int(v) * s for v, s in zip(entries, signs, strict=True)], unit
 
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
-        entries, unit = self._entries(rows, rows)
+        entries, unit = self.entries(rows, rows)
         return fmpz_mat(len(rows), len(rows), entries), unit
 
     def radius_squared(self) -> Fraction:
@@ -304,7 +304,7 @@ class _Kernel(ExactRows):
         return Point(rows, numerators)
 
     def score(self, i: int, point: Point) -> Fraction:
-        entries, unit = self._entries([i], point.rows)
+        entries, unit = self.entries([i], point.rows)
         return sum(v * w for v, w in zip(entries, point.numerators, strict=True)) * unit
 
     def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:

@@ -1,81 +1,186 @@
-"""What the oracle returns, and the certificate that anyone can check."""
+"""What the oracle returns: a margin with its proof, in the same manners whichever margin it is."""
 
 from __future__ import annotations
 
-import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.decimals import common_digits, sqrt_bounds, sqrt_digits
-from gammabar.problems import KernelProblem, MulticlassProblem, Problem
+from gammabar.oracle.certificate import (
+    FORMAT,
+    VERSION,
+    data_section,
+    geometry,
+    rational,
+    weights_section,
+    write_certificate,
+)
+from gammabar.oracle.decimals import common_digits, signed_bounds, signed_digits, sqrt_bounds
+from gammabar.problems import Problem
 
-FORMAT, VERSION = "gammabar-certificate", 1
+if TYPE_CHECKING:
+    from gammabar.oracle.l1 import L1Truth
+    from gammabar.oracle.signed import SignedMargin
 
 
-@dataclass(frozen=True)
-class Truth:
-    """The maximum margin of a problem and its dual optimum, proved.
+@dataclass(frozen=True, kw_only=True)
+class Margin(ABC):
+    """A margin of a problem and its dual weights, proved.
 
     Margins come in two conventions. `gamma`, `gamma_lo` and `gamma_hi` are those of the papers:
-    rows divided by the largest row norm, `radius`. Attributes that end in ``_raw`` and
-    `gamma_squared` are in the units of the data.
+    rows divided by the largest row norm (ℓ₁: by the largest entry). `gamma_raw` and what has
+    `raw=True` are in the units of the data.
 
     Attributes
     ----------
     problem : Problem
         What was solved.
-    square_lo, square_hi : Fraction
-        Rational bounds of γ̄² in the units of the data; equal when `exact`.
-    radius_squared_lo, radius_squared_hi : Fraction
-        Rational bounds of the largest squared row norm.
     support : array of int
         Rows with positive dual weight.
     numerators, total : list of int, int
-        Dual optimum q̄: weight ``numerators[k] / total`` on row ``support[k]``. Where γ̄ is only
-        enclosed it is the dual point that gives the upper bound.
+        Dual weights: ``numerators[k] / total`` on row ``support[k]``.
     method : str
         Where the candidate came from; it has no bearing on what is proved.
     seconds : dict
         Time spent, by stage.
-    rounds : int
-        Exact rounds needed; 1 means the candidate was right at once.
     note : str
         What the result rests on besides the data, if anything.
-    bounds : (Fraction, Fraction) or None
-        The enclosure of γ̄ itself where γ̄² is not rational.
     """
 
     problem: Problem = field(repr=False)
-    square_lo: Fraction = field(repr=False)
-    square_hi: Fraction = field(repr=False)
-    radius_squared_lo: Fraction = field(repr=False)
-    radius_squared_hi: Fraction = field(repr=False)
     support: NDArray[np.int64] = field(repr=False)
     numerators: list[int] = field(repr=False)
     total: int = field(repr=False)
     method: str
     seconds: dict[str, float] = field(repr=False)
-    rounds: int = 1
     note: str = ""
-    bounds: tuple[Fraction, Fraction] | None = field(default=None, repr=False)
+
+    @property
+    @abstractmethod
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """Bounds of γ|γ| in the units of the data: squares that keep the sign of the margin."""
+
+    @property
+    @abstractmethod
+    def unit_squares(self) -> tuple[Fraction, Fraction]:
+        """Bounds of γ|γ| in the papers' convention; all-zero data have margin zero in any."""
+
+    @property
+    @abstractmethod
+    def w(self) -> NDArray[np.float64]:
+        """The direction that has the margin, of norm one, in the representation of the problem."""
+
+    @property
+    @abstractmethod
+    def proves(self) -> str:
+        """What the certificate proves, in words."""
+
+    @property
+    @abstractmethod
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of `oracle/CERTIFICATE.md`, as a dictionary ready for JSON."""
 
     @property
     def exact(self) -> bool:
-        """Whether γ̄² is known as a rational number."""
-        return self.square_lo == self.square_hi
+        """Whether γ² is known as a rational number."""
+        low, high = self.squares
+        return low == high
 
     @property
     def separable(self) -> bool | None:
-        """True or False where proved; None where the enclosure contains zero and more."""
-        if self.square_lo > 0:
-            return True
-        return False if self.square_hi == 0 else None
+        """True or False where proved; None where the enclosure does not tell."""
+        low, high = self.squares
+        return True if low > 0 else False if high <= 0 else None
+
+    @cached_property
+    def gamma_lo(self) -> float:
+        """The largest double that is proved not to exceed the margin (papers' convention)."""
+        return signed_bounds(*self.unit_squares)[0]
+
+    @cached_property
+    def gamma_hi(self) -> float:
+        """The smallest double that is proved not to be below it (papers' convention)."""
+        return signed_bounds(*self.unit_squares)[1]
+
+    @cached_property
+    def gamma(self) -> float:
+        """The margin in the papers' convention, as the double in the middle of its enclosure."""
+        return self.gamma_lo + (self.gamma_hi - self.gamma_lo) / 2
+
+    @cached_property
+    def gamma_raw(self) -> float:
+        """The margin in the units of the data."""
+        low, high = signed_bounds(*self.squares)
+        return low + (high - low) / 2
+
+    @cached_property
+    def q(self) -> NDArray[np.float64]:
+        """The dual weights as doubles, one per row."""
+        dense = np.zeros(self.problem.n)
+        dense[self.support] = [v / self.total for v in self.numerators]
+        return dense
+
+    def digits(self, count: int = 17, *, raw: bool = False) -> str:
+        """The margin to so many significant digits, truncated: every digit shown is proved."""
+        return signed_digits(*(self.squares if raw else self.unit_squares), count)
+
+    def ends(self, count: int) -> bool:
+        """Whether `digits` shows the whole number."""
+        return self.exact and self.digits(count) == self.digits(count + 1)
+
+    def save(self, path: str | Path) -> None:
+        """Write the certificate to a file, whole or not at all; `proves` says what it proves."""
+        write_certificate(self.certificate, path)
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": kind,
+            "geometry": geometry(self.problem),
+            "data": data_section(self.problem),
+            **weights_section(self.support, self.numerators, self.total),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth(Margin):
+    """The maximum (ℓ₂) margin γ̄ of a problem and its dual optimum q̄, proved.
+
+    Attributes
+    ----------
+    square_lo, square_hi : Fraction
+        Rational bounds of γ̄² in the units of the data; equal when `exact`.
+    radius_squared_lo, radius_squared_hi : Fraction
+        Rational bounds of the largest squared row norm.
+    rounds : int
+        Exact rounds needed; 1 means the candidate was right at once.
+    bounds : (Fraction, Fraction) or None
+        The enclosure of γ̄ itself where γ̄² is not rational; the dual weights give the upper bound.
+    deficit : Fraction
+        Zero, unless the Gram matrix that was given is not known to be positive semidefinite: then
+        bounds are those of all such matrices at this distance of it (`oracle.semidefinite`), and
+        the radius is that of the matrix given.
+    """
+
+    square_lo: Fraction = field(repr=False)
+    square_hi: Fraction = field(repr=False)
+    radius_squared_lo: Fraction = field(repr=False)
+    radius_squared_hi: Fraction = field(repr=False)
+    rounds: int = 1
+    bounds: tuple[Fraction, Fraction] | None = field(default=None, repr=False)
+    deficit: Fraction = field(default=Fraction(0), repr=False)
+
+    @property
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """Bounds of γ̄² in the units of the data."""
+        return self.square_lo, self.square_hi
 
     @property
     def gamma_squared(self) -> Fraction | None:
@@ -90,37 +195,13 @@ class Truth:
         return self.square_lo / self.radius_squared_hi, self.square_hi / self.radius_squared_lo
 
     @cached_property
-    def gamma_lo(self) -> float:
-        """The largest double that is proved not to exceed γ̄ (papers' convention)."""
-        return sqrt_bounds(self.unit_squares[0])[0]
-
-    @cached_property
-    def gamma_hi(self) -> float:
-        """The smallest double that is proved not to be below γ̄ (papers' convention)."""
-        return sqrt_bounds(self.unit_squares[1])[1]
-
-    @cached_property
-    def gamma(self) -> float:
-        """γ̄ in the papers' convention, as the double in the middle of its enclosure."""
-        return self.gamma_lo + (self.gamma_hi - self.gamma_lo) / 2
-
-    @cached_property
-    def gamma_raw(self) -> float:
-        """γ̄ in the units of the data."""
-        lo, hi = sqrt_bounds(self.square_lo)[0], sqrt_bounds(self.square_hi)[1]
-        return lo + (hi - lo) / 2
-
-    @cached_property
     def radius(self) -> float:
         """The largest row norm."""
         return sqrt_bounds(self.radius_squared_lo)[0]
 
-    @cached_property
-    def q(self) -> NDArray[np.float64]:
-        """q̄ as doubles, one weight per row."""
-        dense = np.zeros(self.problem.n)
-        dense[self.support] = [float(Fraction(v, self.total)) for v in self.numerators]
-        return dense
+    def radius_digits(self, count: int = 17) -> str:
+        """The largest row norm in decimal digits, also where it is no double."""
+        return common_digits(self.radius_squared_lo, self.radius_squared_hi, count)
 
     @cached_property
     def direction(self) -> NDArray[np.float64]:
@@ -130,112 +211,131 @@ class Truth:
         w = self.problem.combine(self.q)
         return np.asarray(w / self.problem.norm(w))
 
-    def digits(self, count: int = 17, *, raw: bool = False) -> str:
-        """γ̄ to so many significant decimal digits, truncated: every digit shown is proved."""
-        lo, hi = (self.square_lo, self.square_hi) if raw else self.unit_squares
-        return sqrt_digits(lo, count) if lo == hi else common_digits(lo, hi, count)
+    @property
+    def w(self) -> NDArray[np.float64]:
+        """The same as `direction`."""
+        return self.direction
 
-    def radius_digits(self, count: int = 17) -> str:
-        """The largest row norm in decimal digits, also where it is no double."""
-        return common_digits(self.radius_squared_lo, self.radius_squared_hi, count)
+    @property
+    def proves(self) -> str:
+        if self.bounds is not None:
+            return "that γ̄ lies between the two bounds"
+        return "γ̄² exactly" if self.separable else "that the data cannot be separated"
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The certificate of `oracle/CERTIFICATE.md`, as a dictionary ready for JSON."""
-        body: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": self._kind(),
-            "geometry": geometry(self.problem),
-            "data": data_section(self.problem),
-            **weights_section(self.support, self.numerators, self.total),
-        }
-        if body["kind"] == "margin":
-            body["gamma_squared"] = rational(self.square_lo)
-            body["radius_squared"] = rational(self.radius_squared_lo)
-        elif self.bounds is not None:
+        if self.bounds is not None:
+            body = self._head("enclosure")
             body["gamma_lo"], body["gamma_hi"] = map(rational, self.bounds)
             body["primal"] = {"support": body["support"], "coefficients": body["weights"]}
+            if self.deficit:
+                body["geometry"]["within"] = rational(self.deficit)
+        elif self.separable:
+            body = self._head("margin")
+            body["gamma_squared"] = rational(self.square_lo)
+            body["radius_squared"] = rational(self.radius_squared_lo)
+        else:
+            body = self._head("inseparable")
         return body
 
-    def _kind(self) -> str:
-        if self.bounds is not None:
-            return "enclosure"
-        return "margin" if self.separable else "inseparable"
 
-    def save(self, path: str | Path) -> None:
-        """Write the certificate to a file, whole or not at all."""
-        write_certificate(self.certificate, path)
+@dataclass(frozen=True, kw_only=True)
+class L1Margin(Margin):
+    """The ℓ₁ margin of a problem: w in the ℓ₁ ball, or in the simplex.
 
+    Attributes
+    ----------
+    norm : str
+        "l1" or "l1-simplex".
+    found : L1Truth
+        Its value, or bounds of it, as rationals in the units of the data, with w and q.
+    """
 
-def rational(value: Fraction) -> str:
-    """A rational as "numerator/denominator" in hexadecimal."""
-    return f"{value.numerator:#x}/{value.denominator:#x}"
+    norm: str
+    found: L1Truth = field(repr=False)
 
+    @property
+    def value(self) -> Fraction | None:
+        """The margin in the units of the data, where it is known as a rational."""
+        return self.found.value_lo if self.found.exact else None
 
-def weights_section(
-    support: NDArray[np.int64], numerators: list[int], total: int
-) -> dict[str, Any]:
-    """Dual weights as in the certificate: integers with their sum."""
-    return {
-        "support": [int(i) for i in support],
-        "weights": [f"{v:#x}" for v in numerators],
-        "total": f"{total:#x}",
-    }
+    @cached_property
+    def squares(self) -> tuple[Fraction, Fraction]:
+        lo, hi = self.found.value_lo, self.found.value_hi
+        return lo * abs(lo), hi * abs(hi)
 
+    @cached_property
+    def unit_squares(self) -> tuple[Fraction, Fraction]:
+        low, high = self.squares
+        square = self.found.radius**2 or Fraction(1)
+        return low / square, high / square
 
-def geometry(problem: Problem) -> dict[str, Any]:
-    """The geometry section of a certificate."""
-    if isinstance(problem, MulticlassProblem):
-        return {"type": "multiclass", "classes": problem.k}
-    if not isinstance(problem, KernelProblem):
-        return {"type": "linear"}
-    kernel: dict[str, Any] = {"name": problem.kernel.name}
-    if kernel["name"] in ("poly", "rbf"):
-        kernel["gamma"] = rational(Fraction(problem.kernel.gamma))
-    if kernel["name"] == "poly":
-        kernel["degree"] = problem.kernel.degree
-        kernel["coef0"] = rational(Fraction(problem.kernel.coef0))
-    return {"type": "kernel", "kernel": kernel, "normalised": problem.normalised}
+    @cached_property
+    def w(self) -> NDArray[np.float64]:
+        """The direction with ‖w‖₁ = 1; zero where no direction is better."""
+        dense = np.zeros(self.problem.dimension)
+        point = self.found.w
+        dense[list(point.columns)] = [v / point.denominator for v in point.numerators]
+        return dense
 
+    @property
+    def proves(self) -> str:
+        if self.found.exact:
+            return f"the {self.norm} margin exactly"
+        return f"that the {self.norm} margin lies between the two bounds"
 
-def data_section(problem: Problem) -> dict[str, Any]:
-    """The data section of a certificate: what the data are and how to find them again."""
-    points, d = (int(v) for v in problem.X.shape)
-    section: dict[str, Any] = {"sha256": problem.digest(), "n": points, "d": d}
-    source = problem.source
-    if source is None:
-        classes = ["-1", "1"]
-        if isinstance(problem, MulticlassProblem):
-            classes = [str(c) for c in range(problem.k)]
-        return {
-            "name": "arrays",
-            **section,
-            "format": "npz",
-            "files": ["data.npz"],
-            "classes": classes,
-            "arrays": ["X", "y"],
-        }
-    section |= {
-        "name": source.name,
-        "format": source.format,
-        "files": list(source.files),
-        "classes": list(source.classes),
-    }
-    optional = {"label": source.label, "arrays": source.arrays, "rows": source.rows}
-    return section | {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in optional.items()
-        if value is not None
-    }
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        return self._head("l1-margin") | self.found.certificate_fields()
 
 
-def write_certificate(certificate: dict[str, Any], path: str | Path) -> None:
-    """Write JSON through a temporary file, so that no half certificate ever remains."""
-    target = Path(path)
-    temporary = target.with_name(target.name + ".part")
-    try:
-        temporary.write_text(json.dumps(certificate, indent=1) + "\n", encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+@dataclass(frozen=True, kw_only=True)
+class NegativeMargin(Margin):
+    """The signed margin ρ ≤ 0 of data that cannot be separated (Ramdas and Peña 2015, §5.2).
+
+    Attributes
+    ----------
+    truth : Truth
+        The proof that they cannot: its q̄ is the one here.
+    found : SignedMargin
+        ρ², or bounds of it, and a direction that has the lower bound as its margin.
+    """
+
+    truth: Truth = field(repr=False)
+    found: SignedMargin = field(repr=False)
+
+    @property
+    def rho_squared(self) -> Fraction | None:
+        """ρ² in the units of the data, where it is known as a rational."""
+        return self.found.rho_squared_lo if self.found.exact else None
+
+    @property
+    def squares(self) -> tuple[Fraction, Fraction]:
+        return -self.found.rho_squared_hi, -self.found.rho_squared_lo
+
+    @property
+    def unit_squares(self) -> tuple[Fraction, Fraction]:
+        low, high = self.squares
+        square = self.truth.radius_squared_lo or Fraction(1)
+        return low / square, high / square
+
+    @property
+    def separable(self) -> bool:
+        """False: that is what ρ ≤ 0 says."""
+        return False
+
+    @cached_property
+    def w(self) -> NDArray[np.float64]:
+        """The direction of largest margin found; where `exact`, there is no better one."""
+        top = max(map(abs, self.found.witness)) or Fraction(1)
+        w = np.array([float(v / top) for v in self.found.witness])
+        return np.asarray(w / (np.linalg.norm(w) or 1.0))
+
+    @property
+    def proves(self) -> str:
+        return "that the data cannot be separated, so that ρ ≤ 0; not the value of ρ"
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of `truth` (Gordan)."""
+        return self.truth.certificate

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +11,7 @@ from gammabar.harness.cli import DATA_HELP
 from gammabar.harness.screen.output import print_json, stages
 
 if TYPE_CHECKING:
-    from gammabar.oracle.truth import Truth
-    from gammabar.problems import Problem
+    from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
 
 NORMS = ("l2", "l1", "l1-simplex")
 
@@ -83,6 +80,9 @@ def command(
         raise click.UsageError("--normalised needs --kernel")
     if kernel and multiclass:
         raise click.UsageError("--kernel and --multiclass cannot be combined")
+    if signed and norm != "l2":
+        raise click.UsageError(f"--signed is for --norm l2, not {norm}")
+    from gammabar.oracle import solve
     from gammabar.problems import load
 
     with stages(quiet=as_json) as stage:
@@ -90,10 +90,17 @@ def command(
         problem = load(
             data, label=label, kernel=kernel, normalised=normalised, multiclass=multiclass
         )
-        if norm != "l2":
-            answer, lines = _l1(problem, norm, digits, certificate)
-        else:
-            answer, lines = _l2(problem, method, digits, signed, certificate, stage)
+        found = solve(
+            problem, norm=norm, signed=signed, method=method, digits=digits, progress=stage
+        )
+        answer, lines = _told(found, digits, signed)
+        if certificate:
+            stage("writing the certificate")
+            found.save(certificate)
+            answer["certificate"] = str(certificate)
+            lines["certificate"] = (
+                f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
+            )
     answer = {"data": data, **answer}
     if as_json:
         print_json(answer)
@@ -101,35 +108,29 @@ def command(
         _show(data, lines)
 
 
-def _l2(
-    problem: Problem,
-    method: str,
-    digits: int,
-    signed: bool,
-    certificate: Path | None,
-    stage: Any,
-) -> tuple[dict[str, Any], dict[str, str]]:
-    from gammabar.oracle import solve
+def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """An answer as JSON fields and as lines for people."""
+    from gammabar.oracle.truth import L1Margin, NegativeMargin, Truth
 
-    truth = solve(problem, method=method, digits=digits, progress=stage)
-    seconds = sum(truth.seconds.values())
-    answer = describe(truth, digits) | {"seconds": round(seconds, 6)}
-    lines = _lines(truth, answer)
-    if signed:
-        rho, words = _signed(truth)
+    if isinstance(found, L1Margin):
+        return _l1(found, digits)
+    truth = found.truth if isinstance(found, NegativeMargin) else found
+    assert isinstance(truth, Truth)
+    answer = describe(truth, digits) | {"seconds": round(sum(found.seconds.values()), 6)}
+    lines = _lines(truth, answer, digits)
+    if isinstance(found, NegativeMargin):
+        rho, words = _signed(found)
         answer |= rho
         lines["signed margin ρ"] = words
-    if certificate:
-        stage("writing the certificate")
-        truth.save(certificate)
-        answer["certificate"] = str(certificate)
-        lines["certificate"] = f"{certificate} (check it: gammabar check {certificate})"
+    elif signed:
+        answer |= {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
+        lines["signed margin ρ"] = "ρ = γ̄ > 0 (separable)"
     return answer, lines
 
 
 def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
     """The JSON fields of an answer."""
-    from gammabar.oracle.truth import rational
+    from gammabar.oracle.certificate import rational
 
     square = truth.gamma_squared
     return {
@@ -150,12 +151,12 @@ def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
     }
 
 
-def _lines(truth: Truth, answer: dict[str, Any]) -> dict[str, str]:
+def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
     size = f"{answer['n']:,} rows × {answer['d']:,}"
     verdict = {True: "separable", False: "not separable", None: "undecided: γ̄ may be 0"}
     lines = {"problem": size, "verdict": verdict[truth.separable]}
     if truth.separable is not False:
-        lines["γ̄"] = answer["gamma"] + "…" * (not _ends(answer["gamma"], truth))
+        lines["γ̄"] = answer["gamma"] + "…" * (not truth.ends(digits))
         lines["γ̄ in data units"] = answer["gamma_raw"]
         lines["enclosure"] = f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]"
     if truth.exact and truth.separable:
@@ -169,9 +170,10 @@ def _lines(truth: Truth, answer: dict[str, Any]) -> dict[str, str]:
     elif truth.exact:
         lines["proved"] = "Aᵀq̄ = 0 for exact weights q̄ on the simplex (Gordan)"
     else:
-        lines["proved"] = "enclosure by interval arithmetic; γ̄² is not rational here"
+        lines["proved"] = "enclosure by interval arithmetic"
+        lines["proved"] += "" if truth.deficit else "; γ̄² is not rational here"
     if truth.note:
-        lines["proved"] += f", {truth.note}"
+        lines["proved"] += f"; {truth.note}" if truth.deficit else f", {truth.note}"
     lines["support"] = f"{answer['support_size']} rows"
     rounds = f"{truth.rounds} exact round{'s' * (truth.rounds != 1)}"
     parts = ", ".join(f"{name} {value:.3g} s" for name, value in truth.seconds.items())
@@ -179,77 +181,38 @@ def _lines(truth: Truth, answer: dict[str, Any]) -> dict[str, str]:
     return lines
 
 
-def _ends(text: str, truth: Truth) -> bool:
-    """Whether the decimal expansion shown is the whole number."""
-    lo, hi = truth.unit_squares
-    return lo == hi == Fraction(text) ** 2
+def _signed(found: NegativeMargin) -> tuple[dict[str, Any], str]:
+    from gammabar.oracle.decimals import signed_digits
+
+    low, high = (signed_digits(v, v, 17) for v in found.squares)
+    answer = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact}
+    shown = low if found.exact else f"in [{low}, {high}]"
+    why = found.note.partition(": ")[2]  # what precedes it repeats the number
+    return answer | {"rho_statement": found.note}, f"{shown}: {why}"
 
 
-def _signed(truth: Truth) -> tuple[dict[str, Any], str]:
-    from gammabar.oracle.decimals import sqrt_digits
-    from gammabar.oracle.rational import integer_matrix
-    from gammabar.oracle.signed import signed_margin
-
-    if truth.separable:
-        return {"rho": truth.digits(raw=True), "rho_exact": truth.exact}, "ρ = γ̄ > 0 (separable)"
-    rows, scale = integer_matrix(truth.problem)
-    found = signed_margin(rows, scale, [int(i) for i in truth.support])
-    low, high = (sqrt_digits(v, 17) for v in (found.rho_squared_hi, found.rho_squared_lo))
-    answer = {"rho_lo": _negative(low), "rho_hi": _negative(high), "rho_exact": found.exact}
-    shown = answer["rho_lo"] if found.exact else f"in [{answer['rho_lo']}, {answer['rho_hi']}]"
-    why = found.statement.partition(": ")[2]  # what precedes it repeats the number
-    return answer | {"rho_statement": found.statement}, f"{shown}: {why}"
-
-
-def _negative(digits: str) -> str:
-    return digits if digits == "0" else f"-{digits}"
-
-
-def _l1(
-    problem: Problem, norm: str, digits: int, certificate: Path | None
-) -> tuple[dict[str, Any], dict[str, str]]:
-    from gammabar.oracle.decimals import float_bounds, signed_digits
-    from gammabar.oracle.l1 import solve_l1
-    from gammabar.oracle.rational import integer_matrix
-    from gammabar.oracle.truth import FORMAT, VERSION, data_section, geometry, write_certificate
-
-    rows, scale = integer_matrix(problem)
-    start = perf_counter()
-    found = solve_l1(rows, scale, signed=norm == "l1")
-    seconds = perf_counter() - start
-    radius = found.radius or Fraction(1)
-    lo, hi = found.value_lo / radius, found.value_hi / radius
-    bounds = float_bounds(lo, hi)
+def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
+    seconds = sum(found.seconds.values())
+    n = found.problem.n
     answer: dict[str, Any] = {
-        "n": problem.n,
-        "norm": norm,
+        "n": n,
+        "norm": found.norm,
         "separable": found.separable,
-        "gamma": signed_digits(lo, hi, digits),
-        "gamma_raw": signed_digits(found.value_lo, found.value_hi, digits),
-        "gamma_lo": bounds[0],
-        "gamma_hi": bounds[1],
+        "gamma": found.digits(digits),
+        "gamma_raw": found.digits(digits, raw=True),
+        "gamma_lo": found.gamma_lo,
+        "gamma_hi": found.gamma_hi,
         "exact": found.exact,
-        "support_size": len(found.q.support),
+        "support_size": len(found.support),
         "seconds": round(seconds, 6),
     }
     lines = {
-        "problem": f"{problem.n:,} rows, {norm} margin",
+        "problem": f"{n:,} rows, {found.norm} margin",
         "γ": f"{answer['gamma']} (rows divided by the largest entry)",
         "γ in data units": answer["gamma_raw"],
         "proved": "equal primal and dual value, exactly" if found.exact else "rational bounds",
         "time": f"{seconds:.3g} s",
     }
-    if certificate:
-        body = {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": "l1-margin",
-            "geometry": geometry(problem),
-            "data": data_section(problem),
-        }
-        write_certificate(body | found.certificate_fields(), certificate)
-        answer["certificate"] = str(certificate)
-        lines["certificate"] = str(certificate)
     return answer, lines
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli import DATA_HELP
-from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.screen.output import print_json
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     "sources",
     multiple=True,
     metavar="NAME",
-    help="Only statements of this source: a paper's key, as `gammabar list papers` shows them.",
+    help="Only statements of this source: jst, tyurin, rp, lec, gb, oracle.",
 )
 @click.option(
     "--problem",
@@ -64,7 +63,6 @@ if TYPE_CHECKING:
     metavar="FILE:CLASS[:OPTION=VALUE,…]",
     help="A solver of your own, as in my.py:MySolver.",
 )
-@PAPER_OPTION
 @click.option(
     "--iterations",
     type=click.IntRange(0),
@@ -166,7 +164,6 @@ def _request(
     problems: tuple[str, ...],
     file: str | None,
     solvers: tuple[str, ...],
-    papers: tuple[str, ...],
     **wishes: Any,
 ) -> Request:
     from gammabar.harness.run.plan import Request
@@ -184,10 +181,7 @@ def _request(
         for data in dict.fromkeys(problems)
     )
     named = tuple(Registered(text) for text in solvers)
-    refs, keys = open_papers(papers)
-    if not wishes["statements"]:  # whoever brings a paper wants to know about that one
-        wishes["sources"] = (*wishes["sources"], *keys)
-    request = Request(problems=texts, solvers=named, papers=refs, **wishes)
+    request = Request(problems=texts, solvers=named, **wishes)
     return request if file is None else _with_file(request, file)
 
 

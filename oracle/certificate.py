@@ -1,0 +1,88 @@
+"""The sections of a certificate, and how it is written (see CERTIFICATE.md)."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.problems import KernelProblem, MulticlassProblem, Problem
+
+FORMAT, VERSION = "gammabar-certificate", 1
+
+
+def rational(value: Fraction) -> str:
+    """A rational as "numerator/denominator" in hexadecimal."""
+    return f"{value.numerator:#x}/{value.denominator:#x}"
+
+
+def weights_section(
+    support: NDArray[np.int64], numerators: list[int], total: int
+) -> dict[str, Any]:
+    """Dual weights as in the certificate: integers with their sum."""
+    return {
+        "support": [int(i) for i in support],
+        "weights": [f"{v:#x}" for v in numerators],
+        "total": f"{total:#x}",
+    }
+
+
+def geometry(problem: Problem) -> dict[str, Any]:
+    """The geometry section of a certificate."""
+    if isinstance(problem, MulticlassProblem):
+        return {"type": "multiclass", "classes": problem.k}
+    if not isinstance(problem, KernelProblem):
+        return {"type": "linear"}
+    kernel: dict[str, Any] = {"name": problem.kernel.name}
+    if kernel["name"] in ("poly", "rbf"):
+        kernel["gamma"] = rational(Fraction(problem.kernel.gamma))
+    if kernel["name"] == "poly":
+        kernel["degree"] = problem.kernel.degree
+        kernel["coef0"] = rational(Fraction(problem.kernel.coef0))
+    return {"type": "kernel", "kernel": kernel, "normalised": problem.normalised}
+
+
+def data_section(problem: Problem) -> dict[str, Any]:
+    """The data section of a certificate: what the data are and how to find them again."""
+    points, d = (int(v) for v in problem.X.shape)
+    section: dict[str, Any] = {"sha256": problem.digest(), "n": points, "d": d}
+    source = problem.source
+    if source is None:
+        classes = ["-1", "1"]
+        if isinstance(problem, MulticlassProblem):
+            classes = [str(c) for c in range(problem.k)]
+        return {
+            "name": "arrays",
+            **section,
+            "format": "npz",
+            "files": ["data.npz"],
+            "classes": classes,
+            "arrays": ["X", "y"],
+        }
+    section |= {
+        "name": source.name,
+        "format": source.format,
+        "files": list(source.files),
+        "classes": list(source.classes),
+    }
+    optional = {"label": source.label, "arrays": source.arrays, "rows": source.rows}
+    return section | {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in optional.items()
+        if value is not None
+    }
+
+
+def write_certificate(certificate: dict[str, Any], path: str | Path) -> None:
+    """Write JSON through a temporary file, so that no half certificate ever remains."""
+    target = Path(path)
+    temporary = target.with_name(target.name + ".part")
+    try:
+        temporary.write_text(json.dumps(certificate, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
