@@ -321,7 +321,8 @@ class Kernel(Points):
         """The squared norm of sum q_i a_i, or an upper bound; 0 if equal points cancel."""
         sums: Counter[Any] = Counter()
         for i, weight in q.items():
-            sums[tuple(map(tuple, self.rows[i]))] += weight if self.classes[i] else -weight
+            point = tuple((c, v) for c, v in zip(*self.rows[i], strict=True) if v)
+            sums[point] += weight if self.classes[i] else -weight
         sides = [[i for i in q if q[i] < 0], [i for i in q if q[i] > 0]]
         return sum((q[i] * bound for side in (0, 1) if any(sums.values())
                     for i, bound in self.scores(q, sides[side], side).items()),

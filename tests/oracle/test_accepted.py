@@ -1,0 +1,162 @@
+"""Every certificate that is written is accepted by the independent checker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from gammabar.oracle import check, solve
+from gammabar.problems import ProblemError, from_arrays, load
+
+KERNELS = ["linear", "poly:degree=2,coef0=1", "poly:degree=3", "rbf:gamma=0.5", "precomputed"]
+SMALL = st.integers(-3, 3)
+NUMBERS = {
+    "int8": st.sampled_from([-128, 127, -1, 0, 1, 2]),
+    "uint8": st.integers(0, 255) | st.integers(0, 2),
+    "int64": st.sampled_from([-(2**63), 2**63 - 1, 2**62, -(2**53) - 1, -1, 0, 1, 3]) | SMALL,
+    "uint64": st.sampled_from([2**64 - 1, 2**63, 2**53 + 1, 0, 1, 2]),
+    "float32": st.floats(-8, 8, width=32) | st.sampled_from([0.0, -0.0, 1e-45, 3e38]),
+    "float64": st.floats(-8, 8)
+    | SMALL.map(float)
+    | st.sampled_from([0.0, -0.0, 5e-324, 1e-310, 1e-160, 1e150, 1.7e308, -1e-81]),
+}
+
+
+@st.composite
+def tables(draw, dtypes=tuple(NUMBERS)):
+    """A matrix of some type, often with repeated rows, and labels of two or three classes."""
+    dtype = draw(st.sampled_from(dtypes))
+    n, d = draw(st.integers(2, 5)), draw(st.integers(1, 3))
+    row = st.lists(NUMBERS[dtype], min_size=d, max_size=d)
+    rows = draw(st.lists(row, min_size=n, max_size=n))
+    if draw(st.booleans()):
+        rows[-1] = rows[0]
+    classes = draw(st.sampled_from([2, 2, 3])) if n > 2 else 2
+    labels = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
+    labels[:classes] = range(classes)
+    return np.array(rows, dtype=dtype), np.array(labels)
+
+
+@st.composite
+def questions(draw, labels):
+    """Keywords for the problem and for `solve`."""
+    if len(set(labels.tolist())) > 2:
+        return {"multiclass": True}, {}
+    which = draw(st.sampled_from(["plain", "l1", "l1-simplex", "signed", "kernel", "kernel"]))
+    if which == "kernel":
+        kernel = draw(st.sampled_from(KERNELS))
+        return {"kernel": kernel, "normalised": draw(st.booleans())}, {}
+    return {}, {} if which == "plain" else {"signed": True} if which == "signed" else {
+        "norm": which
+    }
+
+
+def gram(X):
+    X = np.clip(X.astype(float), -1e100, 1e100)
+    K = X @ X.T
+    return (K + K.T) / 2
+
+
+def answered(problem, wanted):
+    """The answer, or none where the question was refused with a sentence."""
+    try:
+        return solve(problem, **wanted)
+    except ProblemError:
+        assume(False)
+
+
+def accept(margin, folder, *files):
+    margin.save(folder / "certificate.json")
+    return check.check(str(folder / "certificate.json"), *map(str, files))
+
+
+SETTINGS = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@SETTINGS
+@given(tables(), st.data(), st.booleans())
+def test_of_arrays(tmp_path, data, choose, sparse):
+    X, labels = data
+    made, wanted = choose.draw(questions(labels))
+    X = gram(X) if made.get("kernel") == "precomputed" else X
+    given_X = scipy.sparse.csr_array(X) if sparse else X
+    try:
+        problem = from_arrays(given_X, labels, **made)
+    except ProblemError:
+        assume(False)
+    margin = answered(problem, wanted)
+    np.savez(tmp_path / "data.npz", X=X, y=labels if "multiclass" in made else problem.y)
+    assert accept(margin, tmp_path, tmp_path / "data.npz")
+
+
+@SETTINGS
+@given(tables(), st.data())
+def test_of_npz_files(tmp_path, data, choose):
+    X, labels = data
+    made, wanted = choose.draw(questions(labels))
+    X = gram(X) if made.get("kernel") == "precomputed" else X
+    path = tmp_path / "points.npz"
+    np.savez(path, X=X, y=labels)
+    try:
+        problem = load(str(path), **made)
+    except ProblemError:
+        assume(False)
+    assert accept(answered(problem, wanted), tmp_path, path)
+
+
+@SETTINGS
+@given(tables(("int8", "int64", "float64")), st.data(), st.sampled_from([",", ";", "\t"]))
+def test_of_csv_files(tmp_path, data, choose, separator):
+    X, labels = data
+    made, wanted = choose.draw(questions(labels))
+    X = gram(X) if made.get("kernel") == "precomputed" else X
+    names = choose.draw(
+        st.sampled_from([["0", "1", "2"], ["no", "yes", "maybe"], ["-1", "+1", "2.5"]])
+    )
+    lines = [
+        separator.join([names[label], *map(repr, row)])
+        for label, row in zip(labels.tolist(), X.tolist(), strict=True)
+    ]
+    path = tmp_path / "points.csv"
+    path.write_text("\n".join(lines) + "\n")
+    try:
+        problem = load(str(path), label="0", **made)
+    except ProblemError:
+        assume(False)
+    assert accept(answered(problem, wanted), tmp_path, path)
+
+
+@SETTINGS
+@given(tables(("int8", "int64", "float64")), st.data())
+def test_of_svmlight_files(tmp_path, data, choose):
+    """Zeros are written or left out, row by row, and mean the same."""
+    X, labels = data
+    made, wanted = choose.draw(questions(labels))
+    if made.get("kernel") == "precomputed":
+        made = {}
+    lines = []
+    for label, row in zip(labels.tolist(), X.tolist(), strict=True):
+        all_of_them = choose.draw(st.booleans())
+        pairs = [f"{j + 1}:{v!r}" for j, v in enumerate(row) if v or all_of_them]
+        lines.append(" ".join([str(label), *pairs]))
+    path = tmp_path / "points.svm"
+    path.write_text("\n".join(lines) + "\n")
+    try:
+        problem = load(str(path), **made)
+    except ProblemError:
+        assume(False)
+    assert accept(answered(problem, wanted), tmp_path, path)
+
+
+@pytest.mark.parametrize("gamma", [1e-300, 0.5, 1e300])
+def test_equal_points_with_opposite_labels(tmp_path, gamma):
+    path = tmp_path / "twins.svm"
+    path.write_text("0 1:2 2:0\n1 1:2\n1 1:3 2:1\n")
+    margin = solve(load(str(path), kernel=f"rbf:gamma={gamma}"))
+    assert margin.separable is False
+    assert "not separable" in accept(margin, tmp_path, path)
