@@ -44,6 +44,9 @@ test-all: $(STAMP) ## run every test
 fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)
 
+test-wheel: $(STAMP) ## build the wheel, install it elsewhere and try every command of it
+	@$(BIN)/python -m pytest tests/gammabar/test_wheel.py $(ARGS)
+
 lint: $(STAMP) ## ruff check, ruff format --check, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

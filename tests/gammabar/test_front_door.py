@@ -1,0 +1,49 @@
+"""`import gammabar`: one name, a flat list, and next to nothing imported."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+
+import pytest
+
+import gammabar as gb
+
+
+def test_every_name_is_there_and_documented():
+    assert set(gb.__all__) <= set(dir(gb))
+    for name in gb.__all__:
+        assert getattr(gb, name) is not None
+    for name in ("load", "from_arrays", "solve", "check", "verify", "solvers", "papers"):
+        assert name in gb.__all__
+        assert f"``{name}``" in gb.__doc__
+    assert "MaxMarginClassifier" in gb.__all__
+    assert "__version__" in gb.__all__
+
+
+def test_what_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = gb.nonsense
+
+
+def test_importing_it_imports_nothing_else():
+    """That it is fast follows; elapsed time is for the benchmarks."""
+    code = (
+        "import sys; before = set(sys.modules); import gammabar\n"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['__future__', 'gammabar']"
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "gammabar", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("gammabar ")
+    assert done.stdout.split()[1] == gb.__version__
+
+
+def test_examples_of_the_docstring():
+    assert doctest.testmod(gb).failed == 0

@@ -1,0 +1,96 @@
+"""The arrows between packages: problems → oracle, solvers → harness → papers."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Package → what it may import of the others. The harness finds papers, and never names one.
+ARROWS = {
+    "problems": set(),
+    "oracle": {"problems"},
+    "solvers": {"problems"},
+    "harness": {"problems", "oracle", "solvers"},
+    "papers": {"problems", "oracle", "solvers", "harness"},
+}
+#: What anybody may ask of the front door itself, and the one thing that looks papers up.
+EXCEPTIONS = {
+    ("harness/library/shelf.py", "papers"),
+    ("harness/commands/check.py", "papers"),
+}
+#: They verify what the rest claims, with Python's standard library alone.
+INDEPENDENT = ["oracle/check.py", "papers/witness.py", *(
+    str(path.relative_to(ROOT)) for path in sorted((ROOT / "papers").glob("*/refuters.py"))
+)]  # fmt: skip
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports anywhere, by its full name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = ".".join(("gammabar", *path.relative_to(ROOT).parts[: -node.level or None]))
+            yield f"{package}.{node.module or ''}" if node.level else node.module or ""
+            if node.module == "gammabar":
+                yield from (f"gammabar.{alias.name}" for alias in node.names)
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", ARROWS)
+def test_imports_follow_the_arrows(package: str):
+    wrong = [
+        (str(path.relative_to(ROOT)), name)
+        for path in modules(package)
+        for name in imports(path)
+        if name.startswith("gammabar.")
+        and (target := name.split(".")[1]) != package
+        and target in ARROWS
+        and target not in ARROWS[package]
+        and (str(path.relative_to(ROOT)), target) not in EXCEPTIONS
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", ARROWS)
+def test_nothing_is_imported_by_a_generic_name(package: str):
+    wrong = [
+        (str(path.relative_to(ROOT)), name)
+        for path in modules(package)
+        for name in imports(path)
+        if name.split(".")[0] in {*ARROWS, "tests", "benchmarks"}
+    ]
+    assert wrong == []
+
+
+def test_papers_do_not_import_each_other_but_ours_may():
+    """A paper stands by itself; the project's own results are about the others."""
+    for path in modules("papers"):
+        parts = path.relative_to(ROOT).parts
+        if len(parts) < 3 or parts[1] == "gammabar":
+            continue
+        for name in imports(path):
+            other = name.split(".")[2:3] if name.startswith("gammabar.papers.") else []
+            assert not other or other[0] in (parts[1], "witness"), (path, name)
+
+
+@pytest.mark.parametrize("path", INDEPENDENT)
+def test_checkers_use_the_standard_library_alone(path: str):
+    allowed = {"gammabar.papers.witness"} if path != "oracle/check.py" else set()
+    for name in imports(ROOT / path):
+        assert name.split(".")[0] in sys.stdlib_module_names or name in allowed, name
+
+
+def test_links_lead_to_the_folders_beside():
+    for name in ARROWS:
+        link = ROOT / "gammabar" / name
+        assert link.is_symlink()
+        assert link.resolve() == ROOT / name
