@@ -13,7 +13,6 @@ from .common import (
     dense,
     iterations_until,
     known_problem,
-    loaded,
     need,
     problem_of,
     stepper,
@@ -197,31 +196,22 @@ class Memory:
             pass
 
 
-class Tightness:
-    """Deterministic: how much of each bound Algorithm 1 uses, at the worst of 300 iterates."""
-
-    version = "1"
-    params = (["jst.thm3.1.1", "jst.thm3.1.2", "jst.prop3.7", "gb.sharp", "gb.selfcert"],)
-    param_names = ("statement",)
-
-    def setup(self, statement: str) -> None:
-        try:
-            self.hear = need("harness.court.hearing", "hear")
-        except NotImplementedError:  # a commit in which it was elsewhere
-            self.hear = need("harness.court.judge", "hear")
-        try:
-            statements = need("harness.library", "load_statements")()
-        except NotImplementedError:  # before papers were packages
-            statements = need("harness.statements", "load_statements")()
-        if statement not in statements:
-            raise NotImplementedError(f"{statement} is not in this commit")
-        self.statement = statements[statement]
-        problem = loaded("planted:n=100,d=10,gamma=0.05,seed=0")
-        solver = need("solvers", "DualAcceleration")()
-        self.case = need("harness.court.case", "Case")(problem, solver, unit=True)
-
-    def track_worst(self, statement: str) -> float:
-        (verdict,) = self.hear(self.case, [self.statement], 300)
-        return round(verdict.tightness, 9)
-
-    track_worst.unit = "measured / bound"  # type: ignore[attr-defined]
+#: What the gate runs of this suite: see harness/gate/plan.py.
+GATED = [
+    ("Iteration.time_step", [[(20_000, 50)], ["float64", "float32"], [1]]),
+    ("Iteration.time_step", [[(20_000, 400)], ["float32"], [2]]),
+    ("Iteration.time_step", [[(20_000, 400)], ["sparse"], [1]]),
+    ("OtherGeometries.time_step", [["kernel", "multiclass"]]),
+    ("Convergence.time_to_certified_gap", [["DualAcceleration"], [0.9]]),
+    ("Sampling.time_run", []),
+    ("Memory.peakmem_run", []),
+    ("Certified.peakmem_to_certified_gap", [["dense"]]),
+    ("Convergence.track_iterations", [["DualAcceleration"], [0.9, 0.99, 0.999, 0.9999]]),
+    ("Convergence.track_passes", [["DualAcceleration"], [0.9, 0.99, 0.999, 0.9999]]),
+    ("Convergence.track_iterations", [["DualForm"], [0.9, 0.99]]),
+    ("Convergence.track_passes", [["DualForm"], [0.9, 0.99]]),
+    ("Convergence.track_iterations", [["NormalizedGradientDescent", "HardMarginAscent"], [0.9]]),
+    ("Convergence.track_passes", [["NormalizedGradientDescent", "HardMarginAscent"], [0.9]]),
+    ("Sampling.track_iterations", []),
+    ("Sampling.track_kernel_evaluations", []),
+]

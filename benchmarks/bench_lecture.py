@@ -100,3 +100,14 @@ def _flat() -> Callable[[Any], bool]:
         return size <= 1e-6 * first[0]
 
     return goal
+
+
+#: What the gate runs of this suite: see harness/gate/plan.py.
+GATED = [
+    ("Boosting.time_round", [[(500, 20)]]),
+    (
+        "Descent.track_iterations",
+        [["SmoothGradientDescent", "AcceleratedGradientDescent"]],
+    ),
+    ("Boosting.track_rounds", [[(500, 20)]]),
+]

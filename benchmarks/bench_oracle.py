@@ -90,3 +90,13 @@ class Enclosure:
         return len(shown.lstrip("0.").rstrip("…"))
 
     track_digits_proved.unit = "digits"  # type: ignore[attr-defined]
+
+
+#: What the gate runs of this suite: see harness/gate/plan.py.
+GATED = [
+    ("Proof.time_solve", [["iris:0,1"]]),
+    ("Proof.peakmem_solve", [["digits:3,8"]]),
+    ("Proof.track_support", [["digits:3,8", "planted:n=2000,d=50,gamma=0.01,seed=1"]], "same"),
+    ("Proof.track_rounds", [["breast-cancer"]]),
+    ("Enclosure.track_digits_proved", [[50]], "higher"),
+]

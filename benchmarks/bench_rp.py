@@ -94,3 +94,13 @@ class Simplex:
         return iterations_until(self.solver, self.problem, never)
 
     track_iterations.unit = "iterations"  # type: ignore[attr-defined]
+
+
+#: What the gate runs of this suite: see harness/gate/plan.py.
+GATED = [
+    ("Iteration.time_step", [["SNKP"], ["kernel"]]),
+    ("Separation.track_iterations", [["NormalizedPerceptron", "NKP", "SNKP"]]),
+    ("Separation.track_passes", [["NormalizedPerceptron", "NKP", "SNKP"]]),
+    ("Certificates.track_iterations", [["SNKPVN", "ISNKPVN"], [True, False]]),
+    ("Simplex.track_iterations", []),
+]

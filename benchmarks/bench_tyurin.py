@@ -52,3 +52,22 @@ class Separation:
 
 def _separated(it: Any) -> bool:
     return bool(np.all(it.scores > 0))
+
+
+#: What the gate runs of this suite: see harness/gate/plan.py.
+GATED = [
+    ("Iteration.time_step", [["NormalizedLogisticRegressionGD"], [(20_000, 50)]]),
+    (
+        "Separation.track_iterations",
+        [
+            [
+                "LogisticRegressionGD",
+                "NormalizedLogisticRegressionGD",
+                "BatchPerceptron",
+                "NormalizedBatchPerceptron",
+                "Perceptron",
+            ],
+            ["worst-case:n=1000", "digits:3,8"],
+        ],
+    ),
+]

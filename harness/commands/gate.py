@@ -28,14 +28,15 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
     counts if it recurs in three rounds. Exit code 1 on a regression.
     """
     from gammabar.harness.gate.compare import compare
-    from gammabar.harness.gate.plan import COUNTS, PLAN
+    from gammabar.harness.gate.plan import plan as gated
     from gammabar.harness.gate.sides import ROOT, Pair, base_commit, checkout, same_lock
     from gammabar.harness.screen.progress import bar
 
     commit = base_commit(ROOT, base)
     if find_spec("asv_runner") is None:
         raise missing("the gate", "asv", "bench")
-    plan = [g for g in (COUNTS if counts_only else PLAN) if bench is None or bench in str(g)]
+    suites = ROOT / "benchmarks"
+    plan = [g for g in gated(suites, counts_only) if bench is None or bench in str(g)]
     if not plan:
         raise click.UsageError(f"no benchmark of the gate has {bench!r} in its name")
     tree = checkout(ROOT, commit)
@@ -46,7 +47,7 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
         )
     findings = []
     with bar(len(plan), "comparing", as_json) as advance:
-        for finding in compare(plan, lambda: Pair(tree, ROOT, ROOT / "benchmarks")):
+        for finding in compare(plan, lambda: Pair(tree, ROOT, suites)):
             findings.append(finding)
             advance(finding.name)
     if all(f.verdict == "new" for f in findings):

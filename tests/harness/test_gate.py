@@ -24,7 +24,7 @@ from gammabar.harness.gate.compare import (
     recurring,
     spread,
 )
-from gammabar.harness.gate.plan import COUNTS, MEMORY, PLAN, TIMES
+from gammabar.harness.gate.plan import named, plan
 from gammabar.problems import ProblemError
 
 TIME = Gated("bench_jst.Iteration.time_step")
@@ -210,10 +210,26 @@ class TestMemory:
 
 class TestPlan:
     def test_kinds(self):
-        assert {g.kind for g in COUNTS} == {"track"}
-        assert {g.kind for g in MEMORY} == {"peakmem"}
-        assert {g.kind for g in TIMES} == {"time"}
-        assert len(set(map(str, PLAN))) == len(PLAN)
+        everything = plan(sides.ROOT / "benchmarks")
+        kinds = [g.kind for g in everything]
+        assert list(dict.fromkeys(kinds)) == ["track", "peakmem", "time"]
+        assert len(set(map(str, everything))) == len(everything) == 65
+        counts = plan(sides.ROOT / "benchmarks", counts_only=True)
+        assert counts == everything[: len(counts)]
+        assert {g.kind for g in counts} == {"track"}
+        assert sum("Tightness" in g.name for g in counts) == 4  # what the papers name
+
+    def test_a_suite_is_read_and_not_imported(self, tmp_path):
+        suite = tmp_path / "bench_mine.py"
+        suite.write_text("raise SystemExit\nGATED = [('A.time_x', [[1, 2], ['a']], 'lower')]\n")
+        assert [str(g) for g in plan(tmp_path)][-2:] == [
+            "bench_mine.A.time_x(1, a)",
+            "bench_mine.A.time_x(2, a)",
+        ]
+        for wrong in ("GATED = [f()]", "GATED = 3", "GATED = [1]", "GATED = [('a',)]"):
+            suite.write_text(wrong)
+            with pytest.raises(ProblemError, match="GATED is a literal"):
+                named(suite)
 
     @pytest.mark.skipif(find_spec("asv_runner") is None, reason="asv is not installed")
     def test_every_benchmark_exists_with_its_parameters(self):
@@ -221,8 +237,9 @@ class TestPlan:
         code = (
             "import json, sys\nfrom itertools import product\n"
             "from asv_runner.discovery import get_benchmark_from_name\n"
-            "from gammabar.harness.gate.plan import PLAN\n"
-            "for g in PLAN:\n"
+            "from pathlib import Path\n"
+            "from gammabar.harness.gate.plan import plan\n"
+            "for g in plan(Path(sys.argv[1])):\n"
             "    b = get_benchmark_from_name(sys.argv[1], g.name)\n"
             "    assert not g.parameters or g.parameters in set(product(*b._params)), str(g)\n"
             "    assert b.version == '1', str(g)\n"
