@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from gammabar.harness.commands.papers import PAPER_OPTION
 from gammabar.harness.screen.output import print_json, stages
 from gammabar.problems import ProblemError
 
@@ -16,8 +17,9 @@ from gammabar.problems import ProblemError
 @click.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("data", nargs=-1)
+@PAPER_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(file: Path, data: tuple[str, ...], as_json: bool) -> int:
+def command(file: Path, data: tuple[str, ...], papers: tuple[str, ...], as_json: bool) -> int:
     """Check certificate or witness FILE.
 
     A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
@@ -33,7 +35,7 @@ def command(file: Path, data: tuple[str, ...], as_json: bool) -> int:
     if _is_witness(file):
         if data:
             raise ProblemError(f"{file} is a witness, which brings its own data: give no DATA")
-        return _report(file, _witness(file), as_json)
+        return _report(file, _witness(file, papers), as_json)
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder, stages(as_json) as stage:
         stage("finding the data")
         paths = _paths(file, data, Path(folder))
@@ -62,11 +64,12 @@ def _is_witness(file: Path) -> bool:
     return isinstance(body, dict) and body.get("format") == "gammabar-witness"
 
 
-def _witness(file: Path) -> tuple[str, bool]:
+def _witness(file: Path, papers: tuple[str, ...]) -> tuple[str, bool]:
     from gammabar.papers.witness import Rejected, check
 
+    folders = [path if path.is_dir() else path.parent for path in map(Path, papers)]
     try:
-        return check(str(file)), True
+        return check(str(file), *folders), True
     except Rejected as reason:
         return str(reason), False
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.screen.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -18,8 +21,11 @@ if TYPE_CHECKING:
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(("statements", "solvers", "problems", "mutants")))
+@click.argument(
+    "kind", type=click.Choice(("statements", "solvers", "problems", "mutants", "papers"))
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@PAPER_OPTION
 @click.option(
     "--matrix",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -27,17 +33,22 @@ if TYPE_CHECKING:
     help="For mutants: compute anew which statements refute which, and keep it in FILE "
     "(some minutes).",
 )
-def command(kind: str, as_json: bool, matrix: Path | None) -> None:
-    """List what there is of a KIND: statements, solvers, problems or mutants."""
+def command(kind: str, as_json: bool, matrix: Path | None, papers: tuple[str, ...]) -> None:
+    """List what there is of a KIND: statements, solvers, problems, mutants or papers.
+
+    With --paper, statements are those of that paper.
+    """
+    _, keys = open_papers(papers)
     if matrix is not None:
         if kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
     show: dict[str, Callable[[bool], None]] = {
-        "statements": _statements,
+        "statements": partial(_statements, keys=keys),
         "solvers": _solvers,
         "problems": _problems,
         "mutants": _mutants,
+        "papers": _papers,
     }
     show[kind](as_json)
 
@@ -60,10 +71,10 @@ _FIELDS = (
 )
 
 
-def _statements(as_json: bool) -> None:
+def _statements(as_json: bool, keys: tuple[str, ...]) -> None:
     from gammabar.harness.library import load_statements, witness
 
-    statements = list(load_statements().values())
+    statements = [s for s in load_statements().values() if not keys or s.source in keys]
     if as_json:
         print_json([_described(s, witness(s.id)) for s in statements])
         return
@@ -74,6 +85,21 @@ def _statements(as_json: bool) -> None:
             if s.source == source
         ]
         print_table((source, "kind", "status", "what it says"), rows)
+
+
+def _papers(as_json: bool) -> None:
+    from gammabar.harness.library import load_statements, papers
+
+    sources = Counter(statement.source for statement in load_statements().values())
+    found = papers().values()
+    if as_json:
+        names = ("key", "title", "authors", "year", "venue", "url", "text")
+        print_json(
+            [{n: getattr(p, n) for n in names} | {"statements": sources[p.key]} for p in found]
+        )
+        return
+    rows = [(p.key, str(sources[p.key]), str(p), p.venue) for p in found]
+    print_table(("key", "statements", "paper", "where"), rows)
 
 
 def _described(statement: Statement, witness: Path | None) -> dict[str, Any]:

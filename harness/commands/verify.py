@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli import DATA_HELP
+from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.screen.output import print_json
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     "sources",
     multiple=True,
     metavar="NAME",
-    help="Only statements of this source: jst, tyurin, rp, lec, gb, oracle.",
+    help="Only statements of this source: a paper's key, as `gammabar list papers` shows them.",
 )
 @click.option(
     "--problem",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     metavar="FILE:CLASS[:OPTION=VALUE,…]",
     help="A solver of your own, as in my.py:MySolver.",
 )
+@PAPER_OPTION
 @click.option(
     "--iterations",
     type=click.IntRange(0),
@@ -164,6 +166,7 @@ def _request(
     problems: tuple[str, ...],
     file: str | None,
     solvers: tuple[str, ...],
+    papers: tuple[str, ...],
     **wishes: Any,
 ) -> Request:
     from gammabar.harness.run.plan import Request
@@ -181,7 +184,10 @@ def _request(
         for data in dict.fromkeys(problems)
     )
     named = tuple(Registered(text) for text in solvers)
-    request = Request(problems=texts, solvers=named, **wishes)
+    refs, keys = open_papers(papers)
+    if not wishes["statements"]:  # whoever brings a paper wants to know about that one
+        wishes["sources"] = (*wishes["sources"], *keys)
+    request = Request(problems=texts, solvers=named, papers=refs, **wishes)
     return request if file is None else _with_file(request, file)
 
 

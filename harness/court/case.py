@@ -167,6 +167,14 @@ class Case:
             return number(1)
         return sqrt(between(number(low), number(high)))
 
+    @property
+    def mistake_bound(self) -> Any:
+        """(R/γ̄)², an exact rational wherever γ̄² is one, so that a count can be equal to it."""
+        truth = self.truth
+        if truth.exact and truth.separable:
+            return truth.radius_squared_lo / truth.square_lo
+        return self.radius**2 / self.gamma_squared
+
     @cached_property
     def q_bar(self) -> list[Any]:
         """q̄, one exact rational (Fraction) per row; where γ̄ is enclosed, a nearly optimal q."""

@@ -14,8 +14,9 @@ the entry-point group ``gammabar.papers``, and those that the user names (`open_
 
 from gammabar.harness.library.mutant import Family, Mutant
 from gammabar.harness.library.paper import Paper
+from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.library.shelf import (
-    PaperRef,
+    close_paper,
     load_statements,
     loops,
     matrix,
@@ -32,6 +33,7 @@ __all__ = [
     "Mutant",
     "Paper",
     "PaperRef",
+    "close_paper",
     "load_statements",
     "loops",
     "matrix",

@@ -71,7 +71,8 @@ def _imported(name: str, path: str) -> ModuleType:
     except ProblemError:
         raise
     except SyntaxError as error:
-        raise ProblemError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
+        where = f", line {error.lineno}" if error.lineno else ""  # a null byte has none
+        raise ProblemError(f"{error.filename or path}{where}: {error.msg}") from None
     except (Exception, SystemExit) as error:
         raise ProblemError(f"{path}{_line(error, path)}: {last_line(error)}") from None
 
@@ -107,11 +108,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         file, text = self.files[module.__name__]
-        try:
-            code = compile(text, self._origin(file), "exec")
-        except ValueError as error:  # a null character
-            raise ProblemError(f"{self._origin(file)}: {error}") from None
-        exec(code, vars(module))
+        exec(compile(text, self._origin(file), "exec"), vars(module))
 
 
 def _line(error: BaseException, path: str) -> str:

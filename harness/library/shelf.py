@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,9 +16,10 @@ from typing import Any
 
 from gammabar.harness.court.statement import STATEMENTS, Statement
 from gammabar.harness.court.trial import Trial
-from gammabar.harness.library.loading import load_files, read_files
+from gammabar.harness.library.loading import load_files
 from gammabar.harness.library.mutant import Mutant
 from gammabar.harness.library.paper import Paper
+from gammabar.harness.library.reference import PaperRef
 from gammabar.problems import ProblemError
 
 #: The order in which papers are listed; others follow, by name.
@@ -39,36 +39,14 @@ class Volume:
         return next((m for m in self.modules if m.__name__.endswith(f".{name}")), None)
 
 
-@dataclass(frozen=True)
-class PaperRef:
-    """A paper of the user, as plans, workers and stores know it: its path and its files.
-
-    Attributes
-    ----------
-    path : str
-        As the user wrote it: "my_paper.py", or a folder.
-    files : tuple of (str, str)
-        Relative names and texts of its Python files, so that it can be opened elsewhere.
-    """
-
-    path: str
-    files: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def read(cls, path: str) -> PaperRef:
-        """The paper in a file or folder."""
-        return cls(path, read_files(path))
-
-    def digest(self) -> str:
-        """Hash of its contents."""
-        return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()
-
-
-_OPENED: dict[str, Volume] = {}
+#: Papers of the user, by their paths.
+_OPENED: dict[str, tuple[PaperRef, Volume]] = {}
 
 
 def open_paper(paper: PaperRef | str) -> Paper:
-    """Put a paper of the user on the shelf; opened again, it is the same one.
+    """Put a paper of the user on the shelf.
+
+    Opened again it is the same one, or, if its files have changed, takes the place of the old one.
 
     Raises
     ------
@@ -76,14 +54,36 @@ def open_paper(paper: PaperRef | str) -> Paper:
         If it cannot be imported, has no ``paper``, or takes a name that is taken.
     """
     ref = PaperRef.read(paper) if isinstance(paper, str) else paper
-    key = ref.digest()
-    if key not in _OPENED:
-        _ours()  # so that an id that is taken is noticed
-        _OPENED[key] = _opened(ref, f"gammabar_paper_{key[:12]}")
-    return _OPENED[key].paper
+    if ref.path in _OPENED:
+        before, volume = _OPENED[ref.path]
+        if before == ref:
+            return volume.paper
+        close_paper(ref.path)
+    _ours()  # so that an id that is taken is noticed
+    volume = _opened(ref)
+    _OPENED[ref.path] = ref, volume
+    return volume.paper
 
 
-def _opened(ref: PaperRef, name: str) -> Volume:
+def close_paper(path: str) -> None:
+    """Take a paper of the user off the shelf, with all its statements."""
+    _, volume = _OPENED.pop(path)
+    _forget(volume.modules[0].__name__, [s for s in STATEMENTS if _is_of(s, volume.paper)])
+
+
+def _is_of(identifier: str, paper: Paper) -> bool:
+    return identifier.partition(".")[0] == paper.key
+
+
+def _forget(name: str, identifiers: Iterable[str]) -> None:
+    for identifier in identifiers:
+        del STATEMENTS[identifier]
+    for loaded in [n for n in sys.modules if n.partition(".")[0] == name]:
+        del sys.modules[loaded]
+
+
+def _opened(ref: PaperRef) -> Volume:
+    name = f"gammabar_paper_{ref.digest()[:12]}"
     before = set(STATEMENTS)
     try:
         modules = load_files(ref.path, ref.files, name)
@@ -93,10 +93,7 @@ def _opened(ref: PaperRef, name: str) -> Volume:
             raise ProblemError(f"{ref.path}: the key {paper.key!r} is taken by {taken.paper}")
         _check_ids(paper, [i for i in STATEMENTS if i not in before], ref.path)
     except BaseException:
-        for identifier in set(STATEMENTS) - before:  # nothing of it stays
-            del STATEMENTS[identifier]
-        for loaded in [n for n in sys.modules if n.partition(".")[0] == name]:
-            del sys.modules[loaded]
+        _forget(name, set(STATEMENTS) - before)  # nothing of it stays
         raise
     path = Path(ref.path)
     return Volume(paper, modules, path if path.is_dir() else path.parent)
@@ -104,7 +101,7 @@ def _opened(ref: PaperRef, name: str) -> Volume:
 
 def _check_ids(paper: Paper, identifiers: list[str], path: str) -> None:
     for identifier in identifiers:
-        if identifier.partition(".")[0] != paper.key:
+        if not _is_of(identifier, paper):
             raise ProblemError(
                 f"{path}: the statement {identifier!r} must be called {paper.key}.…, as"
                 f" {paper.key!r} is the key of its paper"
@@ -160,7 +157,7 @@ def _volume(name: str) -> Volume:
 
 def _volumes() -> Iterator[Volume]:
     yield from _ours()
-    yield from _OPENED.values()
+    yield from (volume for _, volume in _OPENED.values())
 
 
 # --- what is in them -------------------------------------------------------------------------

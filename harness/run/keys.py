@@ -35,6 +35,7 @@ def key(task: Task) -> str:
     data = split_problem(run.problem)[0] if run.problem else ""
     parts: dict[str, Any] = {
         "statements": task.statements,
+        "papers": [paper.digest() for paper in task.papers],
         "problem": run.problem,
         "file": _file(data),
         "solver": run.by,

@@ -15,7 +15,7 @@ from itertools import islice
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.trial import Trial
 from gammabar.harness.court.verdict import Expectation, Status
-from gammabar.harness.library import trials
+from gammabar.harness.library import PaperRef, trials
 from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
 from gammabar.harness.run.results import Result
@@ -48,6 +48,8 @@ class Request:
         Instead of the plan, so many random trials (`gammabar.harness.run.random_trials`).
     edges : bool
         Random trials on problems in special position.
+    papers : tuple of PaperRef
+        Papers of the user, which are on the shelf already (`gammabar.harness.library`).
     """
 
     statements: tuple[str, ...] = ()
@@ -60,6 +62,7 @@ class Request:
     limit: float = TIME_LIMIT
     random: int | None = None
     edges: bool = False
+    papers: tuple[PaperRef, ...] = ()
 
     def names(self, result: Result) -> bool:
         """Whether the user has asked for this very statement on this very problem."""
@@ -75,7 +78,7 @@ def make_plan(request: Request) -> list[Task]:
         tasks = [*_without_run(request, chosen), *_with_run(request, chosen)]
     if not tasks:
         raise ProblemError(_nothing(request))
-    merged = [_missing(replace(task, limit=request.limit)) for task in tasks]
+    merged = [_missing(replace(task, limit=request.limit, papers=request.papers)) for task in tasks]
     order = {text: place for place, text in enumerate(dict.fromkeys(t.run.problem for t in merged))}
     return sorted(merged, key=lambda task: order[task.run.problem])
 
@@ -242,7 +245,10 @@ def _by_solver(request: Request, statement: Statement) -> Iterator[Run]:
 
 def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     """Random trials: no true statement may be refuted, and few be left undecided."""
-    for trial in islice(random_trials(request.seed or 0, request.edges), request.random):
+    narrowed = request.statements or request.sources
+    only = {name for s in chosen for name in s.solvers} if narrowed else None
+    drawn = random_trials(request.seed or 0, request.edges, only)
+    for trial in islice(drawn, request.random):
         solver = Registered(trial.solver)
         for unit in (True, False):
             run = Run(trial.problem, solver, trial.iterations, trial.seed, unit)

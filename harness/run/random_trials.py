@@ -7,7 +7,7 @@ random options. On none of them may a statement that is true be refuted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
 
@@ -20,7 +20,9 @@ COORDINATES = ("winnow",)
 KINDS = ("ties", "dependent", "collinear", "square", "simplex", "opposite", "zero-row")
 
 
-def random_trials(seed: int = 0, edges: bool = False) -> Iterator[Trial]:
+def random_trials(
+    seed: int = 0, edges: bool = False, only: Container[str] | None = None
+) -> Iterator[Trial]:
     """Trials without end, the same for the same seed; each problem can be opened.
 
     Parameters
@@ -29,11 +31,17 @@ def random_trials(seed: int = 0, edges: bool = False) -> Iterator[Trial]:
     edges : bool
         Problems in special position: two rows, one dimension, symmetric data, points in each
         other's way. There many bounds are attained with equality, which no precision decides.
+    only : container of str, optional
+        Names of the solvers to draw from; by default all that some paper names.
     """
     from gammabar.harness.run.texts import open_problem
 
     every = papers().values()
     solvers = {name: options for paper in every for name, options in paper.random.items()}
+    if only is not None:
+        solvers = {name: options for name, options in solvers.items() if name in only}
+    if not solvers:
+        return
     often = {name: times for paper in every for name, times in paper.often.items()}
     weights = np.array([often.get(name, 1) for name in solvers], dtype=float)
     rng = np.random.default_rng([seed, edges])

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.run.solver_ref import SolverRef, reference
 
 #: Seconds that a trajectory may take, unless the user says otherwise.
@@ -57,6 +58,8 @@ class Task:
         Whether the plan is ours: then a problem that does not fit the solver is a mistake.
     limit : float
         Seconds that it may take.
+    papers : tuple of PaperRef
+        Papers of the user, in which the statements are found.
     """
 
     run: Run
@@ -64,6 +67,7 @@ class Task:
     expected: tuple[str, ...]
     planned: bool = True
     limit: float = TIME_LIMIT
+    papers: tuple[PaperRef, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -75,6 +79,7 @@ class Task:
         run, solver = values["run"], values["run"]["solver"]
         found = None if solver is None else reference(solver["text"], solver.get("code"))
         lists = {name: tuple(values[name]) for name in ("statements", "expected")}
+        lists["papers"] = tuple(PaperRef.from_dict(paper) for paper in values["papers"])
         return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
 
 

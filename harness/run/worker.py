@@ -18,6 +18,7 @@ from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.court.view import Fault, View
+from gammabar.harness.library import open_paper
 from gammabar.harness.run.limits import Crashed, Unfit, crashed, time_limit
 from gammabar.harness.run.registry import everything, find_statements
 from gammabar.harness.run.task import Outcome, Run, Task
@@ -39,6 +40,8 @@ def warm_up() -> None:
 def perform(task: Task) -> Outcome:
     """The verdicts of a task; failures of the solver are among them, and never raised."""
     start = perf_counter()
+    for paper in task.papers:
+        open_paper(paper)
     statements = find_statements(task.statements)
     run = task.run
     file = run.solver.file if run.solver is not None else ""

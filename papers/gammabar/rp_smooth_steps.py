@@ -9,14 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, number
-from gammabar.harness.court.relation import Relation, at_most, below, equal, fact
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.statement import per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.view import View
-from gammabar.papers.gammabar._rp_steps import (
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Floats,
+    Relation,
+    Trial,
+    View,
+    at_most,
+    below,
+    equal,
+    fact,
+    number,
+    per_iterate,
+)
+from gammabar.papers.gammabar.rp_rounding import (
     Walk,
     carried,
     ended,
@@ -25,17 +32,9 @@ from gammabar.papers.gammabar._rp_steps import (
     same_weights,
     went_on,
 )
-from gammabar.papers.ramdas_pena_2015._rp import SOURCE, nearest, square, tells, uniform, weights_of
-
-TRIALS = (
-    Trial("snkp", "iris:0,1", 40),
-    Trial("snkp", "gaussian:n=30,d=4,seed=3", 60),
-    Trial("snkp", "two-lines:r=2,n=12 --kernel poly:degree=2,coef0=1", 60),
-    Trial("snkpvn:delta=1e-6", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("snkpvn:delta=1e-6,q=0.5,0.3,0.2", "inseparable:n=3,d=2,seed=0", 60),
-    Trial("isnkpvn:gamma=1.5,epsilon=1e-4", "gaussian:n=30,d=4,seed=3", 60),
-    Trial("isnkpvn:epsilon=1e-6", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-)
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, tells
+from gammabar.papers.ramdas_pena_2015.losses import nearest
+from gammabar.papers.ramdas_pena_2015.weights import square, uniform, weights_of
 
 STEP = (
     r"\alpha_{k+1} = (1-\theta_k)(\alpha_k + \theta_k p_k) + \theta_k^2 p_{\mu_k}(\alpha_k),\ "
@@ -280,3 +279,14 @@ class ISNKPVNStep(_Centred):
         expected = square(it, self.q)
         found = (number(delta) * number(self.case.solver.gamma)) ** 2
         return equal(found, expected, "(γ δ_t)² = ‖q_t‖²_G", allowance=4 * carried(it, it.t))
+
+
+TRIALS = (
+    Trial("snkp", "iris:0,1", 40),
+    Trial("snkp", "gaussian:n=30,d=4,seed=3", 60),
+    Trial("snkp", "two-lines:r=2,n=12 --kernel poly:degree=2,coef0=1", 60),
+    Trial("snkpvn:delta=1e-6", "gaussian:n=50,d=5,seed=1,separable=1", 60),
+    Trial("snkpvn:delta=1e-6,q=0.5,0.3,0.2", "inseparable:n=3,d=2,seed=0", 60),
+    Trial("isnkpvn:gamma=1.5,epsilon=1e-4", "gaussian:n=30,d=4,seed=3", 60),
+    Trial("isnkpvn:epsilon=1e-6", "gaussian:n=50,d=5,seed=1,separable=1", 60),
+)

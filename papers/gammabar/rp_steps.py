@@ -1,8 +1,8 @@
 """The project's own checks that perceptrons, Winnow and von Neumann's method do what is printed.
 
 Their bounds count iterations, which a wrong step need not change: so each step is recomputed from
-the iterate before it (see `papers.gammabar._rp_steps` for what rounding may do). Where several
-rows have the smallest score, any of them is right.
+the iterate before it (see `gammabar.papers.gammabar.rp_rounding` for what rounding may do). Where
+several rows have the smallest score, any of them is right.
 """
 
 from __future__ import annotations
@@ -11,15 +11,24 @@ import math
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, Number, number
-from gammabar.harness.court.relation import Relation, at_least, at_most, equal, fact
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.statement import per_iterate
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.vectors import Vec
-from gammabar.harness.court.view import View
-from gammabar.papers.gammabar._rp_steps import (
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Case,
+    Floats,
+    Number,
+    Relation,
+    Trial,
+    Vec,
+    View,
+    at_least,
+    at_most,
+    equal,
+    fact,
+    number,
+    per_iterate,
+)
+from gammabar.papers.gammabar.rp_rounding import (
     Walk,
     carried,
     ended,
@@ -30,16 +39,9 @@ from gammabar.papers.gammabar._rp_steps import (
     tied,
     went_on,
 )
-from gammabar.papers.ramdas_pena_2015._rp import SOURCE, square, tells, uniform, weights_of
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, tells
+from gammabar.papers.ramdas_pena_2015.weights import square, uniform, weights_of
 from gammabar.problems import KernelProblem
-
-TRIALS = (
-    Trial("normalized-perceptron", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("nkp", "iris:0,1 --kernel poly:degree=2,coef0=1", 60),
-    Trial("nkp", "duplicated:n=6,d=3,copies=3,gamma=0.05", 60),
-    Trial("nvn:epsilon=0.001", "gaussian:n=30,d=4,seed=3", 60),
-    Trial("nvn", "degenerate:kind=zero-row", 60),
-)
 
 
 @per_iterate(
@@ -300,3 +302,12 @@ class NVNStep(Walk):
             return None
         best = min(1.0, max(0.0, gain / length))
         return number(best), 4 * error / (length - 4 * error) * SAFETY + slack(before, 0)
+
+
+TRIALS = (
+    Trial("normalized-perceptron", "gaussian:n=50,d=5,seed=1,separable=1", 60),
+    Trial("nkp", "iris:0,1 --kernel poly:degree=2,coef0=1", 60),
+    Trial("nkp", "duplicated:n=6,d=3,copies=3,gamma=0.05", 60),
+    Trial("nvn:epsilon=0.001", "gaussian:n=30,d=4,seed=3", 60),
+    Trial("nvn", "degenerate:kind=zero-row", 60),
+)

@@ -7,9 +7,9 @@ paper = Paper(
     title="Margins, Kernels and Non-linear Smoothed Perceptrons",
     authors="Aaditya Ramdas and Javier Peña",
     year=2015,
-    venue="arXiv version of May 18, 2015 of a paper at ICML 2014",
+    venue="arXiv; first at ICML 2014, PMLR 32(1), pages 244–252",
     url="https://arxiv.org/abs/1505.04123",
-    text="a transcription of the arXiv version",
+    text="a transcription of the arXiv version, dated May 18, 2015",
     random={
         "normalized-perceptron": {},
         "winnow": {},

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import number, working
-from gammabar.harness.court.statement import STATEMENTS, DirectStatement
+from gammabar.harness.court.statement import DirectStatement
 from gammabar.harness.court.verdict import Verdict
-from gammabar.harness.library import witness
+from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_b, appendix_c
 from gammabar.papers.ji_srebro_telgarsky_2021.mirror_steps import Mirror
@@ -35,6 +35,7 @@ from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.adaptive_sampling import AdaptiveSampling
 from gammabar.solvers.dual_form import DualForm
 
+STATEMENTS = load_statements()
 MODULES = (appendix_b, appendix_c)
 TRIALS = tuple(dict.fromkeys(trial for module in MODULES for trial in module.TRIALS))
 B = ("lemB.3", "lemB.4", "eqB.6", "eqB.6.fixed", "eqB.7", "eqB.9", "thmB.12")

@@ -18,9 +18,9 @@ from gammabar.harness.court.case import Case
 from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.relation import VIOLATED
-from gammabar.harness.court.statement import STATEMENTS, DirectStatement, Statement
+from gammabar.harness.court.statement import DirectStatement, Statement
 from gammabar.harness.court.verdict import Verdict
-from gammabar.harness.library import witness
+from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.gammabar import margin_rates
 from gammabar.papers.ji_srebro_telgarsky_2021 import (
@@ -39,6 +39,7 @@ from gammabar.problems import MulticlassProblem, from_arrays
 from gammabar.solvers import DualAcceleration, DualForm, GradientDescent, NormalizedGradientDescent
 from gammabar.solvers.base import Iterate
 
+STATEMENTS = load_statements()
 MODULES = (
     section1,
     section2,

@@ -21,17 +21,21 @@ from gammabar.harness.court.view import View
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.gammabar import rp_smooth_steps, rp_steps
-from gammabar.papers.ramdas_pena_2015 import _gram as _rp_gram
-from gammabar.papers.ramdas_pena_2015 import _margin as _rp_margin
-from gammabar.papers.ramdas_pena_2015 import _rp
-from gammabar.papers.ramdas_pena_2015 import appendix as rp_appendix
-from gammabar.papers.ramdas_pena_2015 import iterated as rp_iterated
-from gammabar.papers.ramdas_pena_2015 import perceptron as rp_perceptron
-from gammabar.papers.ramdas_pena_2015 import primal_dual as rp_primal_dual
-from gammabar.papers.ramdas_pena_2015 import smooth as rp_smooth
-from gammabar.papers.ramdas_pena_2015 import vonneumann as rp_vonneumann
-from gammabar.papers.ramdas_pena_2015 import winnow as rp_winnow
+from gammabar.papers.gammabar import rp_smooth_steps, rp_steps, smoothed_perceptron
+from gammabar.papers.ramdas_pena_2015 import (
+    appendix_a,
+    gram_matrix,
+    losses,
+    section1,
+    section2,
+    section3,
+    section4,
+    section5,
+    section6,
+    small_data,
+    witness_set,
+)
+from gammabar.papers.ramdas_pena_2015.signed_margin import signed_normalised
 from gammabar.problems import DenseProblem, ProblemError, from_arrays
 from gammabar.solvers import Iterate
 from gammabar.solvers.ramdas_pena import NVN, SNKP
@@ -39,15 +43,16 @@ from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
 from gammabar.solvers.winnow import Winnow
 
 MODULES = (
-    rp_perceptron,
-    rp_winnow,
-    rp_smooth,
-    rp_vonneumann,
-    rp_primal_dual,
-    rp_iterated,
-    rp_appendix,
+    section1,
+    section2,
+    section3,
+    section4,
+    section5,
+    section6,
+    appendix_a,
     rp_steps,
     rp_smooth_steps,
+    smoothed_perceptron,
 )
 NAMES = {module.__name__ for module in MODULES}
 MINE = {s.id: s for s in STATEMENTS.values() if s.body.__module__ in NAMES}
@@ -224,10 +229,10 @@ def test_theorem_4_counts_loops_from_zero_and_forgets_witnesses() -> None:
 def test_gradients_at_a_corner_are_not_perpendicular() -> None:
     # G = I, α = (0, 1), q = (1, 0), μ = 4.
     half, one, zero = Fraction(1, 2), Fraction(1), Fraction(0)
-    p = rp_appendix._projected([one, zero], [zero, one], Fraction(4))
+    p = appendix_a._projected([one, zero], [zero, one], Fraction(4))
     assert p == [1, 0]
-    assert rp_appendix._projected([half, half], [zero, one], one) == [1, 0]
-    values = {value for value, _ in rp_appendix._euclidean_conditions()}
+    assert appendix_a._projected([half, half], [zero, one], one) == [1, 0]
+    values = {value for value, _ in appendix_a._euclidean_conditions()}
     assert min(values) == 0
     assert 1 in values
 
@@ -267,8 +272,8 @@ def test_temperatures() -> None:
     case = Case(open_problem("worst-case:n=7"))
     with working(LEVELS[1]):
         for k in range(6):
-            assert middle(rp_smooth.temperature(k)) == pytest.approx(float(mu))
-            assert middle(rp_primal_dual.temperature(case, k)) == pytest.approx(float(centred))
+            assert middle(section4.temperature(k)) == pytest.approx(float(mu))
+            assert middle(section6.temperature(case, k)) == pytest.approx(float(centred))
             theta = Fraction(2, k + 3)
             mu, centred = (1 - theta) * mu, (1 - theta) * centred
 
@@ -277,7 +282,7 @@ def test_loops() -> None:
     solver = ISNKPVN(4.0, 0.01)
     case = Case(open_problem("worst-case:n=7"), solver, unit=True)
     with working(LEVELS[1]):
-        assert middle(rp_iterated._loops(case, Fraction(1, 64))) == pytest.approx(3)
+        assert middle(section6._loops(case, Fraction(1, 64))) == pytest.approx(3)
 
 
 # What the statements are made of -----------------------------------------------------------------
@@ -293,14 +298,14 @@ def test_smoothed_maximum_is_enclosed(scores, scale, seed) -> None:
     parts = rng.integers(0, 5, len(scores)) + np.eye(len(scores), dtype=int)[0]
     q = [Fraction(int(v), int(parts.sum())) for v in parts]
     s, mu = [Fraction(v, 7) for v in scores], Fraction(scale, 11)
-    p = rp_appendix._projected(q, s, mu)
+    p = appendix_a._projected(q, s, mu)
     exact = -sum((a * b for a, b in zip(s, p, strict=True)), Fraction(0))
     exact -= mu / 2 * sum(((a - b) ** 2 for a, b in zip(p, q, strict=True)), Fraction(0))
     with working(LEVELS[1]):
-        found = _rp.prox_value([number(v) for v in s], [number(v) for v in q], number(mu))
+        found = losses.prox_value([number(v) for v in s], [number(v) for v in q], number(mu))
         assert found.contains(number(exact)) or found.overlaps(number(exact))
         assert found.rad() < 1e-25
-    near = _rp.nearest(np.array([float(a - b / mu) for a, b in zip(q, s, strict=True)]))
+    near = losses.nearest(np.array([float(a - b / mu) for a, b in zip(q, s, strict=True)]))
     assert near == pytest.approx([float(v) for v in p], abs=1e-12)
 
 
@@ -310,8 +315,8 @@ def test_entropy_loss_is_the_supremum() -> None:
     w = np.array([0.3, -0.2])
     with working(LEVELS[1]):
         it = View(Iterate(0, w), case, level=1)
-        loss = middle(_rp.entropy_loss(it, number(Fraction(1, 3))))
-        hard = middle(_rp.hard_loss(it))
+        loss = middle(losses.entropy_loss(it, number(Fraction(1, 3))))
+        hard = middle(losses.hard_loss(it))
     scores = case.problem.scores(w)
     assert hard == pytest.approx(-scores.min() + w @ w / 2)
     for p in np.random.default_rng(0).dirichlet(np.ones(3), 200):
@@ -323,26 +328,28 @@ def test_entropy_loss_is_the_supremum() -> None:
 
 
 def test_distance_to_the_witnesses_is_bounded_from_below() -> None:
-    for name, rows in _rp_margin.INSEPARABLE.items():
-        integers, _ = _rp_margin.integers_of(rows)
+    for name, rows in small_data.INSEPARABLE.items():
+        integers, _ = small_data.integers_of(rows)
         case = Case(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)), unit=True)
-        for q in _rp_margin.centres(len(rows)):
-            exact = rp_vonneumann._square_distance(rows, q) / 2
+        for q in small_data.centres(len(rows)):
+            exact = witness_set.square_distance(rows, q) / 2
             with working(LEVELS[1]):
-                found = case.history(_rp.Witnesses).half_square(np.array([float(v) for v in q]))
+                found = case.history(witness_set.Witnesses).half_square(
+                    np.array([float(v) for v in q])
+                )
             assert middle(found) <= float(exact) + 1e-15, name
             assert middle(found) == pytest.approx(float(exact), abs=1e-6), name
 
 
 def test_signed_margins_of_normalised_rows() -> None:
     plain = from_arrays([[2, 0], [0, 3], [4, 0], [0, 5]], [1, 1, -1, -1])
-    low, high, error = _rp_margin.signed_normalised(plain)
+    low, high, error = signed_normalised(plain)
     assert (low, high, error) == (Fraction(1, 2), Fraction(1, 2), 0)
     rounded = from_arrays([[1, 1], [2, -2], [3, 3], [7, -7]], [1, 1, -1, -1])
-    low, high, error = _rp_margin.signed_normalised(rounded)
+    low, high, error = signed_normalised(rounded)
     assert math.sqrt(low) - float(error) <= math.sqrt(0.5) <= math.sqrt(high) + float(error)
     assert 0 < error < 1e-15
-    assert _rp_margin.signed_normalised(from_arrays([[1, 0], [2, 0]], [1, -1])) == (0, 0, 0)
+    assert signed_normalised(from_arrays([[1, 0], [2, 0]], [1, -1])) == (0, 0, 0)
 
 
 @given(st.integers(0, 10**6))
@@ -353,13 +360,13 @@ def test_brute_force_and_facets_agree(seed) -> None:
     triples = [(3, 4), (4, 3), (5, 12), (12, 5), (8, 15), (15, 8), (1, 0), (0, 1)]
     chosen = rng.integers(0, len(triples), int(rng.integers(3, 7)))
     rows = [tuple(int(v) for v in np.array(triples[i]) * rng.choice([-1, 1], 2)) for i in chosen]
-    made = _rp_margin._normalised(*rows)
+    made = small_data._normalised(*rows)
     try:
-        square = signed_margin(*_rp_margin.integers_of(made)).rho_squared_hi
+        square = signed_margin(*small_data.integers_of(made)).rho_squared_hi
     except ProblemError:  # separable
         return
     if square:
-        assert rp_vonneumann._sup_min(made) == -square
+        assert section5._sup_min(made) == -square
 
 
 def test_rational_and_ball_gram_matrices_agree() -> None:
@@ -367,6 +374,6 @@ def test_rational_and_ball_gram_matrices_agree() -> None:
     exact = Case(open_problem(text), unit=True)
     balls = Case(open_problem(f"{text} --kernel linear --normalised"), unit=True)
     with working(LEVELS[1]):
-        for alpha in _rp_gram.samples(exact):
-            one, other = _rp_gram.Gram(exact).loss(alpha), _rp_gram.Gram(balls).loss(alpha)
+        for alpha in gram_matrix.samples(exact):
+            one, other = gram_matrix.Gram(exact).loss(alpha), gram_matrix.Gram(balls).loss(alpha)
             assert other.overlaps(number(one))

@@ -10,13 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, SAFETY, TINY, number
-from gammabar.harness.court.relation import Relation, below, equal, fact
-from gammabar.harness.court.space import Floats
-from gammabar.harness.court.vectors import Vec
-from gammabar.harness.court.view import View
-from gammabar.papers.ramdas_pena_2015._rp import pull
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    TINY,
+    Case,
+    Floats,
+    Relation,
+    Vec,
+    View,
+    below,
+    equal,
+    fact,
+    number,
+)
+from gammabar.papers.ramdas_pena_2015.weights import pull
 from gammabar.problems import KernelProblem
 
 

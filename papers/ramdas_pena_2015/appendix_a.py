@@ -1,4 +1,4 @@
-"""Ramdas and Peña (2015), Appendix A: the optimality conditions behind Lemmas 5 and 8."""
+"""Appendix A, Unified Proof By Induction of Lemma 5, 8: equations (16) and (17)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import Number, exp, log, number, total
-from gammabar.harness.court.relation import Relation, at_most, equal, fact
-from gammabar.harness.court.statement import direct
-from gammabar.papers.ramdas_pena_2015._gram import ordered
-from gammabar.papers.ramdas_pena_2015._margin import INSEPARABLE, centres, dot, gram_of
-from gammabar.papers.ramdas_pena_2015._rp import SOURCE
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    at_most,
+    direct,
+    equal,
+    exp,
+    fact,
+    log,
+    number,
+    total,
+)
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE
+from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
+from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, centres, dot, gram_of
 
 
 def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:

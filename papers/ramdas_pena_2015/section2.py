@@ -1,4 +1,4 @@
-"""Ramdas and Peña (2015), Sections 1 and 2: linear feasibility, perceptrons, normalised margins."""
+"""Section 2, Linear Feasibility Problems: perceptrons, normalised margins, Winnow."""
 
 from __future__ import annotations
 
@@ -9,95 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import Number, Trit, between, number, sqrt
-from gammabar.harness.court.relation import Relation, at_most, equal, fact
-from gammabar.harness.court.statement import direct, separable, stopping
-from gammabar.harness.court.trial import Trial
 from gammabar.oracle import solve
 from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.ramdas_pena_2015._margin import (
-    INSEPARABLE,
-    SEPARABLE,
-    dot,
-    integers_of,
-    signed_normalised,
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    Trial,
+    Trit,
+    at_most,
+    between,
+    direct,
+    equal,
+    fact,
+    log,
+    number,
+    separable,
+    sqrt,
+    stopping,
 )
-from gammabar.papers.ramdas_pena_2015._rp import SOURCE, inverse_square, norm_one
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, inverse_square, norm_one
+from gammabar.papers.ramdas_pena_2015.signed_margin import signed_normalised
+from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, SEPARABLE, dot, integers_of
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
 
-TRIALS = (
-    Trial("perceptron", "planted:n=60,d=5,gamma=0.15,seed=0"),
-    Trial("perceptron:choice=random", "iris:0,1", seed=1),
-    Trial("perceptron:choice=worst", "two-lines:r=2,n=20"),
-    Trial("normalized-perceptron", "planted:n=60,d=5,gamma=0.15,seed=1"),
-    Trial("normalized-perceptron", "iris:0,1"),
-    Trial("normalized-perceptron", "worst-case:n=30"),
-    Trial("normalized-perceptron", "degenerate:kind=square"),
-    Trial("normalized-perceptron", "two-lines:r=3,n=20 --kernel linear --normalised"),
-    Trial("normalized-perceptron", "degenerate:kind=collinear,n=1,d=2"),
-    Trial("normalized-perceptron", "inseparable:n=20,d=3,seed=0", 40),
-    Trial("normalized-perceptron", "iris:0,1,2 --multiclass", 30),
-)
-
-
-# Section 1
-
-
-def _orientations() -> Iterator[tuple[int, Fraction, str]]:
-    """Labels and scores: every w and x of a small grid, w of norm one."""
-    units = [(1, 0), (0, 1), (-1, 0), (Fraction(3, 5), Fraction(-4, 5))]
-    grid = [(a, b) for a in (-1, 0, 2) for b in (-3, 0, 1)]
-    for w in units:
-        for x in grid:
-            for y in (1, -1):
-                yield y, Fraction(dot(w, x)), f"w = {_shown(w)}, x = {_shown(x)}, y = {y}"
-
-
-def _shown(v: Any) -> str:
-    return "(" + ", ".join(map(str, v)) + ")"
-
-
-def _sign(value: Fraction) -> int:
-    return (value > 0) - (value < 0)
-
-
-@direct(
-    "rp.eq1",
-    reference=f"{SOURCE}, equation (1)",
-    kind="identity",
-    claim=r"y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
-    problems=("",),
-    status="refuted",
-    fixed_by="rp.eq1.fixed",
-    note="A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both "
-    "labels, but sign(0) is at most one of them, whatever sign(0) is taken to be (here 0).",
-    powerless="it is about signs, not about a solver",
-)
-def eq1(case: Case) -> Iterator[Relation]:
-    """For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i."""
-    for y, score, where in _orientations():
-        same = (y * score >= 0) == (_sign(score) == y)
-        yield fact(same, "y wᵀx ≥ 0 ⟺ sign(wᵀx) = y", where=where)
-
-
-@direct(
-    "rp.eq1.fixed",
-    reference=f"{SOURCE}, equation (1), with > in place of ≥",
-    kind="identity",
-    claim=r"y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
-    problems=("",),
-    powerless="it is about signs, not about a solver",
-)
-def eq1_fixed(case: Case) -> Iterator[Relation]:
-    """For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0."""
-    for y, score, where in _orientations():
-        same = (y * score > 0) == (_sign(score) == y)
-        yield fact(same, "y wᵀx > 0 ⟺ sign(wᵀx) = y", where=where)
-
-
-# Sections 2.1 and 2.2: the perceptrons
+# 2.1 Perceptron
 
 
 @stopping(
@@ -116,21 +54,7 @@ def perceptron(case: Case) -> Any:
     return inverse_square(case)
 
 
-@stopping(
-    "rp.normalized",
-    reference=f"{SOURCE}, Section 2.2",
-    claim=r"\rho_2 > 0 \;\Rightarrow\; \text{a perfect separator in } \frac{1}{\rho_2^2}"
-    r"\text{ iterations, on } X_2",
-    solvers=("normalized-perceptron",),
-    assumes=(norm_one, separable),
-    unit=True,
-)
-def normalized(case: Case) -> Any:
-    """On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations."""
-    return inverse_square(case)
-
-
-# Section 2.2: normalised margins
+# 2.2 Normalized Margins
 
 
 def linear(case: Case) -> str | None:
@@ -228,6 +152,20 @@ def ball_fixed(case: Case) -> Iterator[Relation]:
         sign = True if sphere >= 0 else False if sphere < 0 else None
         same = _equal(sphere, ball_)
         yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ ≥ 0", where=where)
+
+
+@stopping(
+    "rp.normalized",
+    reference=f"{SOURCE}, Section 2.2",
+    claim=r"\rho_2 > 0 \;\Rightarrow\; \text{a perfect separator in } \frac{1}{\rho_2^2}"
+    r"\text{ iterations, on } X_2",
+    solvers=("normalized-perceptron",),
+    assumes=(norm_one, separable),
+    unit=True,
+)
+def normalized(case: Case) -> Any:
+    """On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations."""
+    return inverse_square(case)
 
 
 @direct(
@@ -334,3 +272,108 @@ def _root(value: Fraction) -> Fraction:
 
 def _part(a: int, b: int) -> Fraction:
     return Fraction(a * a, a * a + b * b)
+
+
+# 2.2, Winnow
+
+
+class L1Margin:
+    """ρ₁ = max_{w ∈ Δ_d} min_i ⟨a_i, w⟩/‖a_i‖_∞; made once for a case."""
+
+    BITS = 60
+
+    def __init__(self, case: Case) -> None:
+        integers, _ = integer_rows(case.problem.X, np.arange(case.n))
+        labels = np.asarray(case.problem.y).tolist()
+        rows = [[int(v) * s for v in row] for row, s in zip(integers, labels, strict=True)]
+        largest = [max(map(abs, row)) or 1 for row in rows]
+        common, error = math.lcm(*largest), Fraction(0)
+        if common.bit_length() > self.BITS:  # rounded: w sums to one, so ρ₁ moves by 2⁻ᵇ at most
+            common, error = 2**self.BITS, Fraction(1, 2**self.BITS)
+        scaled = [[v * common // m for v in row] for row, m in zip(rows, largest, strict=True)]
+        found = solve_l1(scaled, Fraction(1, common), signed=False)
+        self.low, self.high = found.value_lo - error, found.value_hi + error
+
+
+def searched(case: Case) -> str | None:
+    """Some u with non-negative coordinates separates the points."""
+    if not isinstance(case.problem, DenseProblem | SparseProblem):
+        return "this is about points of ℝ^d"
+    margin = case.history(L1Margin)
+    return None if margin.low > 0 else "no u with non-negative coordinates separates the data"
+
+
+def _rho_1(case: Case) -> Number:
+    """ρ₁."""
+    margin = case.history(L1Margin)
+    return between(number(margin.low), number(margin.high))
+
+
+@stopping(
+    "rp.winnow",
+    reference=f"{SOURCE}, Section 2.2, Winnow",
+    claim=r"u \in \mathbb{R}_+^d,\ YX^\top u \ge \rho > 0 \;\Rightarrow\; \text{feasibility in }"
+    r"\|u\|_1^2 \max_i\|a_i\|_\infty^2 \log n/\rho^2 \text{ iterations};\quad"
+    r"\text{normalised: } \log n/\rho_1^2",
+    solvers=("winnow",),
+    assumes=(searched,),
+    problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
+    status="refuted",
+    fixed_by="rp.winnow.fixed",
+    note="The logarithm is of the number d of coordinates, not of the number n of points. One row "
+    "(1, −3), n = 1 and d = 2: u = e_1 separates it, both printed bounds are 0 because log 1 = 0, "
+    "but the start w = (½, ½) has the score −1. (In the plan: the row (3, −4), score −½.) With "
+    "log d the constant 1 is still too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the "
+    "start has the score 0. Checked is the second bound, the smaller of the two.",
+)
+def winnow(case: Case) -> Any:
+    """Winnow separates within log n/ρ₁² iterations."""
+    return log(case.n) / _rho_1(case) ** 2
+
+
+def slow_enough(case: Case) -> str | None:
+    """A constant rate is below 2ρ₁."""
+    rate = getattr(case.solver, "rate", None)
+    good = rate is None or Fraction(rate) < 2 * case.history(L1Margin).low
+    return None if good else "the rate is not below 2ρ₁"
+
+
+@stopping(
+    "rp.winnow.fixed",
+    reference=f"{SOURCE}, Section 2.2, Winnow, with log d and constants",
+    claim=r"\frac{4\log d}{\rho_1^2} \text{ iterations for } \eta_t = \sqrt{\log d/(t+1)},\quad"
+    r"\frac{\log d}{\eta\rho_1 - \eta^2/2} \text{ for a constant } \eta < 2\rho_1",
+    solvers=("winnow",),
+    assumes=(searched, slow_enough),
+    note="Proved in the docstring of the solver; the paper prints neither the update nor its rate.",
+)
+def winnow_fixed(case: Case) -> Any:
+    """Winnow separates within 4 log d/ρ₁² iterations, or log d/(η ρ₁ − η²/2) for a constant η."""
+    d, rho_1 = case.problem.dimension, _rho_1(case)
+    rate = getattr(case.solver, "rate", None)
+    if rate is None:
+        return 4 * log(d) / rho_1**2
+    eta = number(rate)
+    return log(d) / (eta * rho_1 - eta**2 / 2)
+
+
+TRIALS = (
+    Trial("perceptron", "planted:n=60,d=5,gamma=0.15,seed=0"),
+    Trial("perceptron:choice=random", "iris:0,1", seed=1),
+    Trial("perceptron:choice=worst", "two-lines:r=2,n=20"),
+    Trial("normalized-perceptron", "planted:n=60,d=5,gamma=0.15,seed=1"),
+    Trial("normalized-perceptron", "iris:0,1"),
+    Trial("normalized-perceptron", "worst-case:n=30"),
+    Trial("normalized-perceptron", "degenerate:kind=square"),
+    Trial("normalized-perceptron", "two-lines:r=3,n=20 --kernel linear --normalised"),
+    Trial("normalized-perceptron", "degenerate:kind=collinear,n=1,d=2"),
+    Trial("normalized-perceptron", "inseparable:n=20,d=3,seed=0", 40),
+    Trial("normalized-perceptron", "iris:0,1,2 --multiclass", 30),
+    Trial("winnow", "planted:n=40,d=6,gamma=0.05,seed=0,rotate=0"),
+    Trial("winnow", "planted:n=40,d=4,gamma=0.02,seed=0,rotate=0"),
+    Trial("winnow", "degenerate:kind=ties,n=30,d=10,seed=3"),
+    Trial("winnow:rate=0.2", "degenerate:kind=dependent,n=15,d=4"),
+    Trial("winnow:rate=0.1", "planted:n=30,d=3,gamma=0.1,seed=1,rotate=0"),
+    Trial("winnow", "degenerate:kind=collinear,n=1,d=2,seed=25"),
+    Trial("winnow", "inseparable:n=12,d=3,seed=1", 40),
+)

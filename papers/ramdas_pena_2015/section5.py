@@ -1,4 +1,4 @@
-"""Ramdas and Peña (2015), Sections 5 and 6: infeasible problems and primal-dual algorithms."""
+"""Section 5, Infeasible Problems: Lemma 6, NVN, Theorems 2 and 3."""
 
 from __future__ import annotations
 
@@ -10,35 +10,14 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import Trit, number
-from gammabar.harness.court.relation import Relation, fact
-from gammabar.harness.court.statement import direct, inseparable, stopping
-from gammabar.harness.court.trial import Trial
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.ramdas_pena_2015._gram import Gram, ordered
-from gammabar.papers.ramdas_pena_2015._margin import INSEPARABLE, centres, dot, gram_of, integers_of
-from gammabar.papers.ramdas_pena_2015._rp import (
-    SOURCE,
-    certifies,
-    norm_one,
-    small,
-    tells,
-    weights_of,
-)
+from gammabar.papers import Case, Relation, Trial, Trit, direct, fact, inseparable, number, stopping
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small, tells
+from gammabar.papers.ramdas_pena_2015.gram_matrix import Gram
+from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, dot, integers_of
+from gammabar.papers.ramdas_pena_2015.weights import certifies, weights_of
 from gammabar.problems import KernelProblem
-
-TRIALS = (
-    Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),
-    Trial("nvn:epsilon=0.1", "degenerate:kind=opposite --kernel rbf:gamma=1"),
-    Trial("nvn:epsilon=0.03", "degenerate:kind=opposite,n=8,d=1"),
-    Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
-    Trial("nvn:epsilon=0.001", "iris:0,1", 60),
-)
-
-
-# Section 5
 
 
 def _gordan(case: Case, what: str) -> Iterator[Relation]:
@@ -69,11 +48,6 @@ def _balanced(case: Case) -> Trit:
     return dot(weights, [dot([int(v) for v in row], weights) for row in gram]) == 0
 
 
-def any_rows(case: Case) -> str | None:
-    """The margin is decided."""
-    return None if case.separable is not None else "separability is not known"
-
-
 def rational(case: Case) -> str | None:
     """Euclidean space: inner products are rational numbers."""
     return None if Gram(case).rational else "this is about points of ℝ^d"
@@ -102,6 +76,32 @@ def lem6(case: Case) -> Iterator[Relation]:
     yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖XYq̄‖ = 0")
 
 
+@stopping(
+    "rp.nvn",
+    reference=f"{SOURCE}, Section 5, guarantee of Algorithm 5",
+    claim=r"\text{If (3) is infeasible, NVN terminates with an } \epsilon\text{-approximate"
+    r" solution to (13) in } 1/\epsilon^2 \text{ iterations}",
+    solvers=("nvn",),
+    assumes=(tells("epsilon"), norm_one, inseparable),
+    goal=lambda it, case: certifies(it, number(case.solver.epsilon), weights_of(it, "dual")),
+    unit=True,
+    note="For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the "
+    "paper is about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ "
+    "‖w_k‖²/(1 + ‖w_k‖²), hence ‖w_k‖² ≤ 1/(k+1), and ‖w_k‖ ≤ ε for the first k ≥ 1/ε² − 1.",
+)
+def nvn(case: Case) -> Any:
+    """On data that are not separable NVN finds an ε-solution within 1/ε² iterations."""
+    return 1 / Fraction(case.solver.epsilon) ** 2
+
+
+# 5.1 A Separation Theorem for RKHSs
+
+
+def any_rows(case: Case) -> str | None:
+    """The margin is decided."""
+    return None if case.separable is not None else "separability is not known"
+
+
 @direct(
     "rp.thm2",
     reference=f"{SOURCE}, Theorem 2",
@@ -126,25 +126,7 @@ def thm2(case: Case) -> Iterator[Relation]:
     yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖q̄‖_G = 0")
 
 
-@stopping(
-    "rp.nvn",
-    reference=f"{SOURCE}, Section 5, guarantee of Algorithm 5",
-    claim=r"\text{If (3) is infeasible, NVN terminates with an } \epsilon\text{-approximate"
-    r" solution to (13) in } 1/\epsilon^2 \text{ iterations}",
-    solvers=("nvn",),
-    assumes=(tells("epsilon"), norm_one, inseparable),
-    goal=lambda it, case: certifies(it, number(case.solver.epsilon), weights_of(it, "dual")),
-    unit=True,
-    note="For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the "
-    "paper is about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ "
-    "‖w_k‖²/(1 + ‖w_k‖²), hence ‖w_k‖² ≤ 1/(k+1), and ‖w_k‖ ≤ ε for the first k ≥ 1/ε² − 1.",
-)
-def nvn(case: Case) -> Any:
-    """On data that are not separable NVN finds an ε-solution within 1/ε² iterations."""
-    return 1 / Fraction(case.solver.epsilon) ** 2
-
-
-# Section 5.2
+# 5.2 The infeasible margin ρ_K
 
 
 def _sup_min(rows: list[list[Fraction]]) -> Fraction | None:
@@ -199,67 +181,10 @@ def thm3(case: Case) -> Iterator[Relation]:
             yield fact(reached == 0, "ρ_K = 0 = δ_max", where=name)
 
 
-# Section 6
-
-
-def _square_distance(rows: list[list[Fraction]], q: list[Fraction]) -> Fraction:
-    """dist(q, W)² by trying every support: on the best one, only the equations matter."""
-    n, d = len(rows), len(rows[0])
-    best: Fraction | None = None
-    for size in range(1, n + 1):
-        for inside in combinations(range(n), size):
-            # p = q + Bᵀλ on the support, with B p = (0, …, 0, 1).
-            B = [[rows[i][j] for i in inside] for j in range(d)] + [[Fraction(1)] * size]
-            aim = [Fraction(0)] * d + [Fraction(1)]
-            missing = [a - dot(b, [q[i] for i in inside]) for a, b in zip(aim, B, strict=True)]
-            system = [[dot(a, b) for b in B] + [m] for a, m in zip(B, missing, strict=True)]
-            multipliers = _solution(system)
-            if multipliers is None:
-                continue
-            shift = [dot(multipliers, column) for column in zip(*B, strict=True)]
-            if all(q[i] + s >= 0 for i, s in zip(inside, shift, strict=True)):
-                outside = sum((q[i] ** 2 for i in range(n) if i not in inside), Fraction(0))
-                found = dot(shift, shift) + outside
-                best = found if best is None or found < best else best
-    assert best is not None, "some support of a witness is tried"
-    return best
-
-
-def _solution(system: list[list[Fraction]]) -> list[Fraction] | None:
-    """Any solution of linear equations [M | b], or None."""
-    size = len(system[0]) - 1
-    entries = [fmpq(v.numerator, v.denominator) for row in system for v in row]
-    reduced, _ = fmpq_mat(len(system), size + 1, entries).rref()
-    found = [Fraction(0)] * size
-    for row in reduced.tolist():
-        pivot = next((j for j, v in enumerate(row) if v != 0), None)
-        if pivot == size:
-            return None
-        if pivot is not None:
-            found[pivot] = Fraction(int(row[size].p), int(row[size].q))
-    return found
-
-
-@direct(
-    "rp.lem7",
-    reference=f"{SOURCE}, Lemma 7",
-    kind="identity",
-    claim=r"\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le"
-    r"\min\left\{\sqrt2, \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0"
-    r"\text{ iff } p\in W",
-    problems=("",),
-    note="For data that are not separable; otherwise W is empty.",
-    powerless="it is about the data alone",
+TRIALS = (
+    Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),
+    Trial("nvn:epsilon=0.1", "degenerate:kind=opposite --kernel rbf:gamma=1"),
+    Trial("nvn:epsilon=0.03", "degenerate:kind=opposite,n=8,d=1"),
+    Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
+    Trial("nvn:epsilon=0.001", "iris:0,1", 60),
 )
-def lem7(case: Case) -> Iterator[Relation]:
-    """For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K| (compared
-    are the squares)."""
-    for name, rows in INSEPARABLE.items():
-        margin = signed_margin(*integers_of(rows)).rho_squared_hi
-        gram = gram_of(rows)
-        for q in centres(len(rows)):
-            distance = _square_distance(rows, q)
-            length = dot(q, [dot(row, q) for row in gram])
-            yield ordered(distance, Fraction(2), "dist(q, W)² ≤ 2", where=name)
-            yield ordered(margin * distance, 2 * length, "ρ_K² dist(q, W)² ≤ 2‖q‖²_G", where=name)
-            yield fact((length == 0) == (distance == 0), "‖q‖_G = 0 ⟺ q ∈ W", where=name)

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import number, smallest
-from gammabar.harness.court.relation import Relation, at_most
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.papers import Case, Relation, at_most, number, smallest
 from gammabar.problems import KernelProblem
 
 Weights = list[Fraction]

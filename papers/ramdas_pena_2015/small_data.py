@@ -1,4 +1,4 @@
-"""The signed margin of normalised rows, and small sets of rows of norm one in rationals."""
+"""Small sets of rows of norm one, in rationals, and points of the simplex."""
 
 from __future__ import annotations
 
@@ -6,51 +6,6 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
-
-from gammabar.oracle.integers import integer_rows
-from gammabar.oracle.signed import signed_margin
-from gammabar.problems import Problem, ProblemError
-
-#: Bits that the entries of normalised rows are rounded to where they are not rational.
-BITS = 60
-
-
-def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Bounds of ρ for the rows y_i x_i/‖x_i‖, which must not be separable; None if not found.
-
-    Returns (low, high, error) with −√high − error ≤ ρ ≤ error − √low. Rows with irrational norms
-    are rounded: ρ is a supremum of minima of inner products with unit vectors, so it moves by no
-    more than the largest distance between a row and what it is rounded to.
-    """
-    integers, _ = integer_rows(problem.X, np.arange(problem.n))
-    rows = [[int(v) * int(s) for v in row] for row, s in zip(integers, problem.y, strict=True)]
-    plain = signed_margin(rows)
-    if plain.rho_squared_hi == 0:  # dividing rows by their norms moves no score across zero
-        return Fraction(0), Fraction(0), Fraction(0)
-    squares = [sum(v * v for v in row) for row in rows]
-    norms = [math.isqrt(v) for v in squares]
-    error = Fraction(0)
-    if all(v * v == w for v, w in zip(norms, squares, strict=True)):
-        common = math.lcm(*norms)
-        rows = [[v * (common // m) for v in row] for row, m in zip(rows, norms, strict=True)]
-        scale = Fraction(1, common)
-    else:
-        rows = [[_rounded(v, m) for v in row] for row, m in zip(rows, squares, strict=True)]
-        scale = Fraction(1, 2**BITS)
-        error = (math.isqrt(len(rows[0])) + 1) * scale
-    try:
-        found = signed_margin(rows, scale)
-    except ProblemError:  # the rounded rows can be separated: |ρ| is that small
-        return None
-    return found.rho_squared_lo, found.rho_squared_hi, error
-
-
-def _rounded(value: int, square: int) -> int:
-    """value · 2ᵇ/√square, towards zero."""
-    size = math.isqrt((value * value << (2 * BITS)) // square)
-    return size if value > 0 else -size
 
 
 def _normalised(*rows: tuple[int, ...]) -> list[list[Fraction]]:

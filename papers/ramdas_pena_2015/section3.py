@@ -1,0 +1,167 @@
+"""Section 3, Kernels and RKHSs: equation (7) and Lemmas 1, 2 and 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from gammabar.papers import (
+    Case,
+    Relation,
+    Trit,
+    below,
+    direct,
+    equal,
+    fact,
+    number,
+    separable,
+    sqrt,
+)
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small
+from gammabar.papers.ramdas_pena_2015.gram_matrix import (
+    Gram,
+    absolute,
+    distributions,
+    euclidean,
+    is_vertex,
+    ordered,
+    samples,
+)
+
+EXACT = (
+    "worst-case:n=12",
+    "degenerate:kind=square",
+    "degenerate:kind=simplex,n=6,d=6",
+    "degenerate:kind=collinear,n=1,d=2",
+)
+
+KERNELS = (
+    "gaussian:n=16,d=3,seed=0 --kernel rbf:gamma=1",
+    "planted:n=10,d=3,gamma=0.2,seed=0 --kernel poly:degree=2,coef0=1 --normalised",
+)
+
+INSEPARABLE = ("degenerate:kind=opposite,n=6,d=1", "degenerate:kind=opposite --kernel rbf:gamma=1")
+
+DATA_ALONE = "it is true of every Gram matrix, whatever a solver does"
+
+
+@direct(
+    "rp.eq7",
+    reference=f"{SOURCE}, equation (7)",
+    kind="identity",
+    claim=r"\inf_{f\in\mathcal{F}_K} L(f) = \inf_{t>0}\{-t\rho_K + \tfrac12 t^2\}"
+    r"= -\tfrac12\rho_K^2 \quad\text{when } t = \rho_K > 0",
+    problems=EXACT + KERNELS,
+    assumes=(norm_one, small, separable),
+    unit=True,
+    powerless=DATA_ALONE,
+)
+def eq7(case: Case) -> Iterator[Relation]:
+    """For separable data the smallest value of L is −½ρ_K², attained with norm ρ_K."""
+    gram = Gram(case)
+    value = -gram.margin_squared / 2
+    yield from _attained(gram, value)
+    for alpha in samples(case):
+        if alpha != case.q_bar:
+            yield ordered(value, gram.loss(alpha), "−½ρ_K² ≤ L(α)")
+
+
+def _attained(gram: Gram, value: Any) -> Iterator[Relation]:
+    best, length = gram.loss(gram.case.q_bar), gram.square(gram.case.q_bar)
+    if gram.rational:
+        yield fact(best == value, "L(q̄) = −½ρ_K²")
+        yield fact(length == -2 * value, "‖q̄‖_G = ρ_K")
+    else:
+        yield equal(best, value, "L(q̄) = −½ρ_K²", allowance=gram.width())
+        yield equal(length, -2 * value, "‖q̄‖²_G = ρ_K²", allowance=2 * gram.width())
+
+
+# 3.1 Some Interesting and Useful Lemmas
+
+
+@direct(
+    "rp.lem1",
+    reference=f"{SOURCE}, Lemma 1",
+    kind="identity",
+    claim=r"L(\alpha) < 0 \text{ implies } G\alpha > 0 \text{ and there exists a perfect classifier"
+    r" iff } G\alpha > 0",
+    problems=EXACT + KERNELS + INSEPARABLE,
+    assumes=(norm_one, small),
+    unit=True,
+    note="Read as: some α has Gα > 0 iff there is a perfect classifier.",
+    powerless=DATA_ALONE,
+)
+def lem1(case: Case) -> Iterator[Relation]:
+    """L(α) < 0 implies Gα > 0, and some α has Gα > 0 iff there is a perfect classifier."""
+    gram = Gram(case)
+    for alpha in samples(case, gram.rational or bool(case.separable)):
+        value = gram.loss(alpha)
+        negative: Trit = True if value < 0 else False if value >= 0 else None
+        least = gram.least(alpha)
+        positive: Trit = True if least > 0 else False if least <= 0 else None
+        true = None if negative is None else (not negative or positive)
+        yield fact(true, "L(α) < 0 ⟹ Gα > 0")
+        if case.separable is False:
+            yield fact(None if positive is None else not positive, "no α has Gα > 0")
+    if case.separable:
+        yield fact(bool(gram.least(case.q_bar) > 0), "some α has Gα > 0")
+
+
+@direct(
+    "rp.lem2",
+    reference=f"{SOURCE}, Lemma 2",
+    kind="identity",
+    claim=r"\text{For any } \alpha \in \mathbb{R}^n,\quad \|\alpha\|_G \le \|\alpha\|_1"
+    r"\le \sqrt{n}\|\alpha\|_2",
+    problems=EXACT + KERNELS + INSEPARABLE,
+    assumes=(norm_one, small),
+    unit=True,
+    powerless=DATA_ALONE,
+)
+def lem2(case: Case) -> Iterator[Relation]:
+    """For every α, ‖α‖_G ≤ ‖α‖₁ ≤ √n ‖α‖₂ (compared are the squares)."""
+    gram = Gram(case)
+    vertex = [Fraction(int(i == 0)) for i in range(case.n)]
+    for alpha in (vertex, *samples(case)):
+        if gram.rational or not is_vertex(alpha):  # there both sides are G_ii = 1
+            yield ordered(gram.square(alpha), absolute(alpha) ** 2, "‖α‖²_G ≤ ‖α‖²₁")
+        yield ordered(absolute(alpha) ** 2, case.n * euclidean(alpha), "‖α‖²₁ ≤ n ‖α‖²₂")
+
+
+@direct(
+    "rp.lem3",
+    reference=f"{SOURCE}, Lemma 3",
+    kind="identity",
+    claim=r"\rho_K > 0:\ f \text{ maximizes the margin iff } \rho_K f \text{ optimizes } L(f);\quad"
+    r"\rho_K = \sup_{\|\alpha\|_G=1}\inf_{p\in\Delta_n}\langle\alpha,p\rangle_G \le \|p\|_G"
+    r"\ \text{ for all } p\in\Delta_n",
+    problems=EXACT + KERNELS,
+    assumes=(norm_one, small, separable),
+    unit=True,
+    powerless=DATA_ALONE,
+)
+def lem3(case: Case) -> Iterator[Relation]:
+    """A unit f has the largest margin iff ρ_K f minimises L; and ρ_K ≤ ‖p‖_G for every p ∈ Δ_n."""
+    gram = Gram(case)
+    best = gram.margin_squared
+    yield from _attained(gram, -best / 2)
+    rho = sqrt(number(best))
+    for alpha in samples(case, gram.rational):
+        length, least = gram.square(alpha), gram.least(alpha)
+        if not length > 0 or alpha == case.q_bar:
+            continue
+        # With f = α/‖α‖ the margin is m = least/‖α‖, and L(ρ_K f) + ½ρ_K² = ρ_K (ρ_K − m).
+        if least > 0:
+            yield ordered(least**2 / length, best, "(margin of f)² ≤ ρ_K²")
+            optimal = gram.rational and least**2 == best * length
+        else:
+            optimal = False
+        if optimal:
+            continue
+        f = number(least) / sqrt(number(length))
+        yield below(f, rho, "margin of f < ρ_K")
+        yield below(-(rho**2) / 2, rho**2 / 2 - rho * f, "−½ρ_K² < L(ρ_K f)")
+    for p in distributions(case):
+        if p != case.q_bar:
+            yield ordered(best, gram.square(p), "ρ_K² ≤ ‖p‖²_G")

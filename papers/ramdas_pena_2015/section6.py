@@ -1,0 +1,476 @@
+"""Section 6, Kernelized Primal-Dual Algorithms: Lemmas 7, 8 and 9, Theorem 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gammabar.oracle.signed import signed_margin
+from gammabar.papers import (
+    Case,
+    Floats,
+    Number,
+    Relation,
+    Trial,
+    Trit,
+    View,
+    at_most,
+    below,
+    direct,
+    fact,
+    log,
+    number,
+    per_iterate,
+    sqrt,
+    stopping,
+)
+from gammabar.papers.ramdas_pena_2015.conventions import (
+    SOURCE,
+    above_margin,
+    below_margin,
+    norm_one,
+    small,
+    tells,
+)
+from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
+from gammabar.papers.ramdas_pena_2015.losses import centred_loss, hard_loss
+from gammabar.papers.ramdas_pena_2015.signed_margin import rho, signed_margin_known
+from gammabar.papers.ramdas_pena_2015.small_data import (
+    INSEPARABLE,
+    centres,
+    dot,
+    gram_of,
+    integers_of,
+)
+from gammabar.papers.ramdas_pena_2015.weights import certifies, norm, square, uniform, weights_of
+from gammabar.papers.ramdas_pena_2015.witness_set import Witnesses, square_distance
+
+
+@direct(
+    "rp.lem7",
+    reference=f"{SOURCE}, Lemma 7",
+    kind="identity",
+    claim=r"\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le"
+    r"\min\left\{\sqrt2, \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0"
+    r"\text{ iff } p\in W",
+    problems=("",),
+    note="For data that are not separable; otherwise W is empty.",
+    powerless="it is about the data alone",
+)
+def lem7(case: Case) -> Iterator[Relation]:
+    """For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K| (compared
+    are the squares)."""
+    for name, rows in INSEPARABLE.items():
+        margin = signed_margin(*integers_of(rows)).rho_squared_hi
+        gram = gram_of(rows)
+        for q in centres(len(rows)):
+            distance = square_distance(rows, q)
+            length = dot(q, [dot(row, q) for row in gram])
+            yield ordered(distance, Fraction(2), "dist(q, W)² ≤ 2", where=name)
+            yield ordered(margin * distance, 2 * length, "ρ_K² dist(q, W)² ≤ 2‖q‖²_G", where=name)
+            yield fact((length == 0) == (distance == 0), "‖q‖_G = 0 ⟺ q ∈ W", where=name)
+
+
+# SNKPVN
+
+
+def centre(case: Case) -> Floats:
+    """q of SNKPVN(q, δ)."""
+    chosen = getattr(case.solver, "q", None)
+    return uniform(case.n) if chosen is None else np.asarray(chosen, dtype=np.float64)
+
+
+def temperature(case: Case, k: int) -> Number:
+    """μ_k = 4n/((k+1)(k+2)): what μ_0 = 2n and μ_{k+1} = (1 − θ_k) μ_k give."""
+    return number(4 * case.n) / ((k + 1) * (k + 2))
+
+
+def _excess(it: View, case: Case, loss: Number) -> Relation | None:
+    """−½‖p_k‖²_G ≥ L^q_μ(α_k)."""
+    p = weights_of(it, "p")
+    if p is None:
+        return None
+    return at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")
+
+
+def _smoothed(it: View, case: Case) -> Number:
+    return centred_loss(it, it.numbers(centre(case)), temperature(case, it.t))
+
+
+@per_iterate(
+    "rp.lem8",
+    reference=f"{SOURCE}, Lemma 8",
+    claim=r"\rho_K > 0,\ \delta < \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k)"
+    r"\ge L(\alpha_k) - \mu_k",
+    solvers=("snkpvn",),
+    assumes=(tells("delta"), norm_one, below_margin("delta")),
+    unit=True,
+)
+def lem8(it: View, case: Case) -> list[Relation]:
+    """On separable data with δ < ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ L(α_k) − μ_k."""
+    loss = _smoothed(it, case)
+    second = at_most(hard_loss(it) - loss, temperature(case, it.t), "L(α_k) − L^q_μ(α_k) ≤ μ_k")
+    first = _excess(it, case, loss)
+    return [second] if first is None else [first, second]
+
+
+@stopping(
+    "rp.lem8.separator",
+    reference=f"{SOURCE}, Lemma 8, last sentence, with the constant of Theorem 4",
+    claim=r"\text{SNKPVN finds a separator in } O(\sqrt n/\rho_K) \text{ iterations: }"
+    r"2\sqrt{2n}/\rho_K",
+    solvers=("snkpvn",),
+    assumes=(tells("delta"), norm_one, below_margin("delta")),
+    unit=True,
+)
+def lem8_separator(case: Case) -> Any:
+    """On separable data with δ < ρ_K, SNKPVN separates within 2√(2n)/ρ_K iterations."""
+    return 2 * sqrt(2 * number(case.n)) / case.gamma
+
+
+def _chain(it: View, case: Case) -> list[Relation]:
+    """−½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
+    loss = _smoothed(it, case)
+    first = _excess(it, case, loss)
+    found = [] if first is None else [first]
+    if case.separable is False:  # otherwise W is empty, and the distance infinite
+        q = centre(case)
+        witness = bool(square(it, q) == 0)  # q itself is one, and the distance is 0
+        half = number(0) if witness else case.history(Witnesses).half_square(q)
+        bound = temperature(case, it.t) * half
+        found.append(at_most(-loss, bound, "−L^q_μ(α_k) ≤ ½ μ_k dist(q, W)²"))
+    return found
+
+
+def _rate(it: View, case: Case, factor: Number) -> Relation | None:
+    """‖p_k‖_G ≤ (2√n/(k+1)) · factor."""
+    p = weights_of(it, "p")
+    if p is None or it.separates:
+        return None
+    bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
+    return at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")
+
+
+def _ratio(it: View, case: Case) -> Number | None:
+    """‖q‖_G/ρ_K, or None for ρ_K = 0."""
+    margin = rho(case)
+    return None if margin is None or margin == 0 else norm(it, centre(case)) / margin
+
+
+LEM9 = (
+    r"\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge"
+    r"L_{\mu_k}^q(\alpha_k) \ge -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2"
+)
+
+NEAR = (tells("delta"), norm_one, small, above_margin("delta"))
+
+
+@per_iterate(
+    "rp.lem9",
+    reference=f"{SOURCE}, Lemma 9 and the last display of its proof",
+    claim=LEM9 + r";\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,"
+    r"\frac{\|q\|_G}{\rho_K}\right\}",
+    solvers=("snkpvn",),
+    assumes=(*NEAR, signed_margin_known),
+    problems=("degenerate:kind=opposite,n=3,d=1",),
+    status="refuted",
+    fixed_by="rp.lem9.fixed",
+    unit=True,
+    note="The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: "
+    "for the rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so "
+    "‖p_0‖_G = ¼ ≤ 2√2 min{√2, −½} = −√2 is false. (In the plan: rows 1, 1, −1 and q = 1/3, "
+    "‖p_0‖_G = 5/27 against −2/√3.) With |ρ_K| the chain gives √2 ‖q‖_G/|ρ_K|.",
+)
+def lem9(it: View, case: Case) -> list[Relation]:
+    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and
+    ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}."""
+    root, ratio = sqrt(number(2)), _ratio(it, case)
+    rate = _rate(it, case, root if ratio is None else root.min(ratio))
+    return _chain(it, case) + ([] if rate is None else [rate])
+
+
+@per_iterate(
+    "rp.lem9.chain",
+    reference=f"{SOURCE}, Lemma 9",
+    claim=LEM9,
+    solvers=("snkpvn",),
+    assumes=NEAR,
+    unit=True,
+)
+def lem9_chain(it: View, case: Case) -> list[Relation]:
+    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
+    return _chain(it, case)
+
+
+@per_iterate(
+    "rp.lem9.fixed",
+    reference=f"{SOURCE}, Lemma 9, with |ρ_K| and √2 in the last display of its proof",
+    claim=LEM9 + r";\quad \|p_k\|_G \le \frac{2\sqrt{2n}}{k+1}\min\left\{1,"
+    r"\frac{\|q\|_G}{|\rho_K|}\right\} \text{ until } G\alpha_k > 0",
+    solvers=("snkpvn",),
+    assumes=(*NEAR, signed_margin_known),
+    unit=True,
+    note="½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then "
+    "‖q‖_G ≥ ρ_K (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails.",
+)
+def lem9_fixed(it: View, case: Case) -> list[Relation]:
+    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and until it separates
+    ‖p_k‖_G ≤ (2√(2n)/(k+1)) min{1, ‖q‖_G/|ρ_K|}."""
+    one, ratio = number(1), _ratio(it, case)
+    rate = _rate(it, case, sqrt(number(2)) * (one if ratio is None else one.min(abs(ratio))))
+    return _chain(it, case) + ([] if rate is None else [rate])
+
+
+def _delta_solution(it: View, case: Case) -> Trit:
+    if it.separates:
+        return True
+    found = certifies(it, number(case.solver.delta), weights_of(it, "p"), strict=True)
+    return None if found is False and it.separates is None else found
+
+
+@stopping(
+    "rp.lem9.solution",
+    reference=f"{SOURCE}, Lemma 9, last sentence, with the constant of rp.lem9.fixed",
+    claim=r"\text{SNKPVN finds a } \delta\text{-solution in at most }"
+    r"O\left(\min\left\{\tfrac{\sqrt n}{\delta}, \tfrac{\sqrt n\|q\|_G}{\delta|\rho_K|}"
+    r"\right\}\right) \text{ iterations: } 2\sqrt2 \text{ times}",
+    solvers=("snkpvn",),
+    assumes=(*NEAR, signed_margin_known),
+    goal=_delta_solution,
+    unit=True,
+)
+def lem9_solution(case: Case) -> Any:
+    """If ρ_K < 0 or δ > ρ_K, SNKPVN separates or finds a δ-solution within
+    (2√(2n)/δ) min{1, ‖q‖_G/|ρ_K|} iterations."""
+    bound = 2 * sqrt(2 * number(case.n)) / number(case.solver.delta)
+    margin = rho(case)
+    if margin is None or margin == 0:
+        return bound
+    column = case.space.exact_combination([number(v) for v in centre(case).tolist()])
+    length = _length(case, column)
+    return bound * number(1).min(length / abs(margin))
+
+
+def _length(case: Case, column: Any) -> Number:
+    """‖v‖ of an exact vector."""
+    if case.space.dimension == case.n and hasattr(case.problem, "kernel"):
+        scores = case.space.gram() * column
+        return sqrt((column.transpose() * scores)[0, 0])
+    return sqrt((column.transpose() * column)[0, 0])
+
+
+# ISNKPVN
+
+
+class Calls:
+    """Which q_t the call at hand started from, by what the solver says of its loops."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.q: Floats | None = uniform(case.n)
+        self._last: Floats | None = None
+
+    def update(self, it: View) -> None:
+        """Take notice of the next iterate."""
+        if it.extra.get("inner") == 0 and it.extra.get("outer"):
+            self.q = self._last
+        self._last = weights_of(it, "p")
+
+
+def _counts(it: View) -> tuple[int, int] | None:
+    """The outer t and the inner k, both from 0; None if the solver does not tell."""
+    outer, inner = it.extra.get("outer"), it.extra.get("inner")
+    return None if outer is None or inner is None else (int(outer), int(inner))
+
+
+def _loops(case: Case, target: Any) -> Number:
+    """log(1/target)/log γ."""
+    return log(1 / number(target)) / log(number(case.solver.gamma))
+
+
+def _each_call(it: View, case: Case, inner: int) -> Relation:
+    bound = 2 * sqrt(2 * number(case.n)) / case.gamma
+    return at_most(inner, bound, "iterations of this call ≤ 2√(2n)/ρ_K")
+
+
+def _ends_separated(it: View) -> list[Relation]:
+    """What it halts with is a separator."""
+    if "halt" not in it.extra:
+        return []
+    separated = it.separates if it.extra["halt"] == "separated" else False
+    return [fact(separated, "ISNKPVN halts with a solution of the primal")]
+
+
+@per_iterate(
+    "rp.thm4.1",
+    reference=f"{SOURCE}, Theorem 4(1)",
+    kind="stopping",
+    claim=r"\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }"
+    r"\frac{2\sqrt{2n}}{\rho_K}\text{ iterations; ISNKPVN finds a solution in at most }"
+    r"\frac{\log(1/\rho_K)}{\log(\gamma)} \text{ outer loops}",
+    solvers=("isnkpvn",),
+    assumes=(tells("gamma", "epsilon"), norm_one, below_margin("epsilon")),
+    problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
+    status="refuted",
+    fixed_by="rp.thm4.1.fixed",
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
+    unit=True,
+    note="A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its "
+    "solution is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where "
+    "ρ_K = 1/√3 and the bound is 0.79. The proof's t counts from 0.",
+)
+def thm4_1(it: View, case: Case) -> list[Relation] | None:
+    """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
+    log(1/ρ_K)/log γ outer loops."""
+    counts = _counts(it)
+    if counts is None:
+        return None
+    outer, inner = counts
+    loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
+    return [_each_call(it, case, inner), loops, *_ends_separated(it)]
+
+
+@per_iterate(
+    "rp.thm4.1.fixed",
+    reference=f"{SOURCE}, Theorem 4(1), rounded up to a whole number of at least 1",
+    kind="stopping",
+    claim=r"\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }"
+    r"\frac{2\sqrt{2n}}{\rho_K}\text{ iterations; ISNKPVN finds a solution in at most }"
+    r"\max\left\{1, \left\lceil\frac{\log(1/\rho_K)}{\log(\gamma)}\right\rceil\right\}"
+    r"\text{ outer loops}",
+    solvers=("isnkpvn",),
+    assumes=(tells("gamma", "epsilon"), norm_one, below_margin("epsilon")),
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
+    unit=True,
+    note="If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then "
+    "t + 1 < log(1/ρ_K)/log γ.",
+)
+def thm4_1_fixed(it: View, case: Case) -> list[Relation] | None:
+    """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
+    ⌈log(1/ρ_K)/log γ⌉ outer loops, or in one."""
+    counts = _counts(it)
+    if counts is None:
+        return None
+    outer, inner = counts
+    found = [_each_call(it, case, inner), *_ends_separated(it)]
+    if outer:
+        loops = _loops(case, case.gamma)
+        found.append(below(outer, loops, "outer loops before this one < log(1/ρ_K)/log γ"))
+    return found
+
+
+def _ends_certified(it: View, case: Case) -> list[Relation]:
+    """What it halts with is a separator or an ε-solution."""
+    halt = it.extra.get("halt")
+    if halt is None:
+        return []
+    if halt == "separated":
+        return [fact(it.separates, "ISNKPVN halts with a solution of the primal")]
+    found = certifies(it, number(case.solver.epsilon), weights_of(it, "p"))
+    return [fact(found, "ISNKPVN halts with an ε-solution")]
+
+
+@per_iterate(
+    "rp.thm4.2",
+    reference=f"{SOURCE}, Theorem 4(2)",
+    kind="stopping",
+    claim=r"\text{(14) feasible or } \epsilon > \rho_K:\ "
+    r"\text{each call to SNKPVN halts in at most }"
+    r"O\left(\min\left\{\tfrac{\sqrt n}{\epsilon}, \tfrac{\sqrt n}{|\rho_K|}\right\}\right)"
+    r"\text{ steps; ISNKPVN finds an } \epsilon\text{-solution in at most }"
+    r"\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}",
+    solvers=("isnkpvn",),
+    assumes=(tells("gamma", "epsilon"), norm_one, above_margin("epsilon")),
+    problems=("degenerate:kind=opposite,n=2,d=1",),
+    status="refuted",
+    fixed_by="rp.thm4.2.fixed",
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
+    unit=True,
+    history=(Calls,),
+    note="For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = ‖q_0‖_G/γ = 0, and the "
+    "test ‖p_k‖_G < 0 is never met, so the first call never returns. The same happens whenever "
+    "some q_t has ‖q_t‖_G = 0; and the last call has δ_t < ε, perhaps much smaller, so √n/ε does "
+    "not bound its steps. Besides, a number of loops is not below 1, as log(1/ε)/log γ may be.",
+)
+def thm4_2(it: View, case: Case) -> list[Relation] | None:
+    """If the dual is feasible or ε > ρ_K, each call halts, and an ε-solution is found in at most
+    log(1/ε)/log γ outer loops."""
+    counts = _counts(it)
+    if counts is None:
+        return None
+    outer, inner = counts
+    loops = _loops(case, case.solver.epsilon)
+    found = [at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ"), *_ends_certified(it, case)]
+    q = case.history(Calls).q
+    if inner == 0 and q is not None and case.separable is False:
+        left = square(it, q)
+        can: Trit = True if left > 0 else False if left == 0 else None
+        found.append(fact(can, "the call can end: δ_t = ‖q_t‖_G/γ > 0", where=f"t = {outer}"))
+    return found
+
+
+@per_iterate(
+    "rp.thm4.2.fixed",
+    reference=f"{SOURCE}, Theorem 4(2), for calls with δ_t > 0, with constants",
+    kind="stopping",
+    claim=r"\text{(14) feasible or } \epsilon > \rho_K:\ \text{a call to SNKPVN with } \delta_t > 0"
+    r"\text{ halts in at most } \min\left\{\tfrac{2\sqrt{2n}}{\delta_t},"
+    r"\tfrac{2\sqrt{2n}\,\gamma}{|\rho_K|}\right\} \text{ steps; and there are at most }"
+    r"\max\left\{1, \left\lfloor\tfrac{\log(1/\epsilon)}{\log\gamma}\right\rfloor + 1\right\}"
+    r"\text{ outer loops}",
+    solvers=("isnkpvn",),
+    assumes=(tells("gamma", "epsilon"), norm_one, above_margin("epsilon")),
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
+    unit=True,
+    history=(Calls,),
+    note="The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If "
+    "call t returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ.",
+)
+def thm4_2_fixed(it: View, case: Case) -> list[Relation] | None:
+    """If the dual is feasible or ε > ρ_K, a call with δ_t > 0 halts within
+    min{2√(2n)/δ_t, 2√(2n) γ/|ρ_K|} steps, and there are at most ⌊log(1/ε)/log γ⌋ + 1 outer loops,
+    or one."""
+    counts = _counts(it)
+    if counts is None:
+        return None
+    outer, inner = counts
+    found = _ends_certified(it, case)
+    if outer:
+        loops = _loops(case, case.solver.epsilon)
+        found.append(at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ"))
+    q, gamma = case.history(Calls).q, number(case.solver.gamma)
+    length = None if q is None else norm(it, q)
+    if length is not None and length > 0:
+        root, margin = 2 * sqrt(2 * number(case.n)), rho(case)
+        bound = root * gamma / length
+        if margin is not None and (margin > 0 or margin < 0):
+            bound = bound.min(root * (gamma if margin < 0 else number(1)) / abs(margin))
+        found.append(at_most(inner, bound, "iterations of this call ≤ min{2√(2n)/δ_t, …}"))
+    elif length is not None and not it.level:
+        found.append(fact(None, "whether δ_t > 0"))
+    return found
+
+
+TRIALS = (
+    Trial("snkpvn:delta=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
+    Trial(
+        "snkpvn:delta=0.001", "gaussian:n=40,d=6,seed=2,separable=1 --kernel linear --normalised"
+    ),
+    Trial("snkpvn:delta=0.15", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
+    Trial("snkpvn:delta=0.001,q=0,0,0.5,0.5", "worst-case:n=4"),
+    Trial("snkpvn:delta=0.001", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 100),
+    Trial("snkpvn:delta=0.01", "degenerate:kind=opposite,n=8,d=1"),
+    Trial("snkpvn:delta=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1"),
+    Trial("snkpvn:delta=0.01,q=0.75,0.25", "degenerate:kind=opposite,n=2,d=1"),
+    Trial("snkpvn", "inseparable:n=20,d=3,seed=0", 60),
+    Trial("isnkpvn:epsilon=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
+    Trial("isnkpvn:gamma=1.1,epsilon=0.001", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1", 100),
+    Trial("isnkpvn:epsilon=0.001", "degenerate:kind=square"),
+    Trial("isnkpvn", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 100),
+    Trial("isnkpvn:gamma=4", "degenerate:kind=opposite,n=8,d=1"),
+    Trial("isnkpvn:gamma=3,epsilon=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1", 100),
+    Trial("isnkpvn", "inseparable:n=20,d=3,seed=0", 60),
+)

@@ -1,0 +1,86 @@
+"""α_k, p_k and q_t as a solver delivers them, and their norms ‖·‖_G."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Floats,
+    NotFinite,
+    Number,
+    Trit,
+    Vec,
+    View,
+    number,
+    sqrt,
+    total,
+)
+from gammabar.problems import KernelProblem
+
+
+def weights_of(it: View, name: str) -> Floats | None:
+    """What a solver says of its α_k ("dual"), p_k or q_t; None if it says nothing."""
+    found = it.dual if name == "dual" else it.extra.get(name)
+    if found is None:
+        return None
+    weights = np.asarray(found, dtype=np.float64)
+    if weights.shape != (it.n,) or not np.isfinite(weights).all():
+        raise NotFinite(f"{name} of iterate {it.t} does not consist of {it.n} finite numbers")
+    return weights
+
+
+def pull(it: View, weights: Floats) -> Vec:
+    """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
+    if isinstance(it.case.problem, KernelProblem):
+        return it.vec(weights)  # a combination is represented by its weights
+    mass = float(np.abs(weights).sum())
+    return it.vec(
+        it.case.problem.combine(weights),
+        (it.n + it.space.dimension + 16) * ROUNDOFF * SAFETY * it.space.radius * mass,
+    )
+
+
+def square(it: View, weights: Floats) -> Number:
+    """‖q‖²_G = ‖Aᵀq‖² for weights in doubles."""
+    if not it.level:
+        vector = pull(it, weights)
+        return vector.inner(vector)
+    if isinstance(it.case.problem, KernelProblem):
+        return it.space.exact_inner(weights, weights)
+    column = it.space.exact_combination(it.numbers(weights))
+    return total(v * v for v in column.entries())
+
+
+def norm(it: View, weights: Floats) -> Number:
+    """‖q‖_G."""
+    found = square(it, weights)
+    return number(0) if found <= 0 else sqrt(found)  # G is semidefinite
+
+
+def in_simplex(it: View, weights: Floats) -> bool:
+    """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
+    allowed = 8 * ROUNDOFF * (it.n + 8) * (it.t + 1)
+    return float(weights.min()) >= 0 and abs(float(weights.sum()) - 1) <= allowed
+
+
+def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = False) -> Trit:
+    """Whether ‖p‖_G ≤ ε (or <) for what the solver returns, a distribution."""
+    if weights is None:
+        length = it.norm
+    elif not in_simplex(it, weights):
+        return False
+    else:
+        length = norm(it, weights)
+    small_enough = length < epsilon if strict else length <= epsilon
+    if small_enough:
+        return True
+    return False if (length >= epsilon if strict else length > epsilon) else None
+
+
+def uniform(n: int) -> Floats:
+    """1/n."""
+    return np.full(n, 1 / n)
