@@ -148,11 +148,16 @@ def _installed(point: Any) -> Volume:
 def _volume(name: str) -> Volume:
     package = import_module(name)
     path = getattr(package, "__path__", None)
-    names = sorted(module.name for module in pkgutil.iter_modules(path)) if path else []
+    names = sorted((m.name for m in pkgutil.iter_modules(path)), key=_place) if path else []
     # Refuters share nothing with the court, and are imported by whoever checks a witness.
     modules = (import_module(f"{name}.{one}") for one in names if one != "refuters")
     file = Path(package.__file__ or "")
     return Volume(_paper(package, name), (package, *modules), file.parent)
+
+
+def _place(name: str) -> tuple[bool, str]:
+    """Where a module of a paper is read, as statements are listed: appendices are at its end."""
+    return name.startswith("appendix"), name
 
 
 def _volumes() -> Iterator[Volume]:
@@ -169,10 +174,16 @@ def papers() -> dict[str, Paper]:
 
 
 def load_statements() -> dict[str, Statement]:
-    """Every statement by its id, paper by paper."""
+    """Every statement by its id: paper by paper, module by module, as they are written."""
     order = {key: place for place, key in enumerate(papers())}
-    ordered = sorted(STATEMENTS.values(), key=lambda s: order.get(s.source, len(order)))
-    return {statement.id: statement for statement in ordered}
+    modules = [module.__name__ for volume in _volumes() for module in volume.modules]
+    homes = {name: place for place, name in enumerate(modules)}
+
+    def place(statement: Statement) -> tuple[int, int]:
+        home = str(statement.body.__module__)
+        return order.get(statement.source, len(order)), homes.get(home, len(homes))
+
+    return {statement.id: statement for statement in sorted(STATEMENTS.values(), key=place)}
 
 
 def trials() -> tuple[Trial, ...]:

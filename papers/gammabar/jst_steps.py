@@ -105,12 +105,12 @@ class GradientStep(_Step):
     def step(self, it: View) -> Vec:
         solver, n = self.case.solver, it.n
         if getattr(solver, "loss", "exponential") == "exponential":
-            pull = it.pull * (number(solver.step) * exp(it.psi) / n)
+            pull = it.pull * (number(float(solver.step)) * exp(it.psi) / n)
         else:
             scores = it.score_doubles
             sigma = expit(-scores)  # moves by a factor of at most exp(e) if a score is off by e
             relative = 1.1 * it.score_error + 8 * ROUNDOFF * (1 + float(np.abs(scores).max()))
-            pull = combination(it, sigma, relative) * (number(solver.step) / n)
+            pull = combination(it, sigma, relative) * (number(float(solver.step)) / n)
         return it.vec(it.w) + pull
 
 
@@ -128,7 +128,7 @@ class NormalizedStep(_Step):
     """Every iterate is the one before minus θ_t times the gradient divided by the risk."""
 
     def step(self, it: View) -> Vec:
-        theta = number(self.case.solver.step)
+        theta = number(float(self.case.solver.step))
         if getattr(self.case.solver, "decay", False):
             theta = theta / sqrt(it.t + 1)
         return it.vec(it.w) + it.pull * theta
@@ -164,7 +164,7 @@ class AscentStep:
         if it.t:
             self.total = v if self.total is None else self.total + v
         a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
-        u = v + a * (number(self.case.solver.step) / sqrt(it.t + 1))
+        u = v + a * (number(float(self.case.solver.step)) / sqrt(it.t + 1))
         length = u.norm()
         # A norm that may or may not exceed one leaves two candidates; the ball covers both.
         self.next = u * (1 / length.max(number(1)))
@@ -223,7 +223,7 @@ class SamplingStep:
         beta = number(it.t) / (it.t + 1) if getattr(self.case.solver, "momentum", True) else 0
         before = it.vec(np.zeros_like(it.w)) if self.momentum is None else self.momentum
         self.momentum = (before + a) * beta
-        self.next = it.vec(it.w) + (self.momentum + a) * number(self.case.solver.step)
+        self.next = it.vec(it.w) + (self.momentum + a) * number(float(self.case.solver.step))
 
     def claim(self, it: View) -> list[Relation] | None:
         out = []

@@ -74,8 +74,6 @@ class Pair:
 
 #: Four rows with many dual optima, γ̄ = 1 and ū = (1, 0, 0): the corners (1, ±1, ±1).
 CORNERS = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1))
-
-
 OPTIMA = ((2, 0, 0, 2), (0, 2, 2, 0), (1, 1, 1, 1))  # times 1/4
 
 

@@ -32,7 +32,6 @@ from gammabar.problems.base import soften
 
 ALGORITHM_2 = "adaptive-sampling"
 
-
 #: δ of Theorem 4.1. The larger it is, the fewer runs are needed; the claim is the same for all.
 DELTA = Fraction(1, 2)
 

@@ -93,27 +93,19 @@ class Loss(NamedTuple):
 
 
 EXPONENTIAL = Loss("exponential", lambda z: z.exp(), lambda y: y.log(), exp)
-
-
 LOGISTIC = Loss(
     "logistic",
     lambda z: (1 + z.exp()).log(),
     lambda y: (y.exp() - 1).log(),
     lambda z: 1 / (1 + exp(-z)),
 )
-
-
 GRADIENT_PROBLEMS = (
     "planted:n=20,d=4,gamma=0.1,seed=0",
     "inseparable:n=20,d=3,seed=0",
     "iris:0,1:n=30",
     "iris:0,1:n=20 --kernel poly:degree=2,coef0=1",
 )
-
-
 FUNCTION = "it is about functions of w, not about a solver"
-
-
 DIGITS = "Balls prove no equation: the sides agree in half of the digits that are carried."
 
 

@@ -87,9 +87,9 @@ class MirrorDescent:
         if step is None or not name:
             return moved.inner(before.pull) / (before.pull.norm() * before.pull.norm())
         if name == "gradient-descent":
-            return number(step) * exp(before.psi) / before.n
+            return number(float(step)) * exp(before.psi) / before.n
         decay = getattr(solver, "decay", False)
-        return number(step) / (number(t + 1).sqrt() if decay else 1)
+        return number(float(step)) / (number(t + 1).sqrt() if decay else 1)
 
     def _proportional(self, it: View, before: View, step: Vec) -> Relation:
         """ln q_t − ln q_{t−1} + θ ∇φ(q_{t−1}) is the same for every row."""

@@ -143,8 +143,6 @@ LOSSES: dict[str, Callable[[Number], Number]] = {
     "exponential": exp,
     "logistic": lambda z: log(1 + exp(z)),
 }
-
-
 RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", "")
 
 
@@ -259,8 +257,6 @@ def _inner(U: list[list[Any]], V: list[list[Any]]) -> Number:
 
 #: The unit vectors of ℝ², one of each class.
 TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
-
-
 MULTICLASS_RATE = (
     r"\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2}"
     r" \quad \text{for every } t \ge 1"

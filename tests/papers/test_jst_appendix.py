@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import count, product
+from itertools import count, cycle, product
 from typing import Any
 
 import numpy as np
@@ -392,7 +392,7 @@ def test_ordinary_data_leave_nothing_undecided(solver: str, seed: int) -> None:
     st.sampled_from([0.0, 1e-12, 1e-6]),
 )
 def test_logistic_potential_in_doubles(scores: list[float], error: float) -> None:
-    off = [s + e for s, e in zip(scores, np.resize([error, -error], len(scores)), strict=True)]
+    off = [s + e for s, e in zip(scores, cycle([error, -error]))]
     with working(320):
         xi = [-number(s) for s in off]
         true, weights = potential(xi, "logistic"), potential_gradient(xi, "logistic")

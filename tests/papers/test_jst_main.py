@@ -113,6 +113,14 @@ def test_every_statement_of_the_list_is_registered():
     assert {s.id for s in MINE.values() if s.status == "refuted"} == FALSE
 
 
+def test_statements_are_listed_in_the_order_of_the_paper():
+    ids = list(load_statements())
+    names = "sec1.quarter sec2.argmax thm3.1.1 sec3.1.mirror lem3.2 lem3.5 thm4.1 thm5.1"
+    names += " lemA.1.value lemB.3 thmB.12 lemC.2 lemD.1"
+    places = [ids.index(f"jst.{name}") for name in names.split()]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("statement", MINE.values(), ids=lambda s: s.id)
 def test_false_ones_name_their_fixed_form_and_witness(statement):
     assert statement.words
