@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gammabar.harness.court.case import Case as Case
+    from gammabar.harness.court.chance import CHANCE as CHANCE
     from gammabar.harness.court.numbers import LEVELS as LEVELS
     from gammabar.harness.court.numbers import ROUNDOFF as ROUNDOFF
     from gammabar.harness.court.numbers import SAFETY as SAFETY
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
 #: imports `gammabar.papers.witness`, and nothing of the court with it.
 _WORDS = {
     "harness.court.case": ("Case",),
+    "harness.court.chance": ("CHANCE",),
     "harness.court.numbers": (
         "Number",
         "Trit",

@@ -19,7 +19,8 @@ class Paper:
     key : str
         What the ids of its statements begin with: "jst" for "jst.thm3.1.1".
     title, authors, venue, url : str
-    year : int
+    year : int or None
+        None where it is not known.
     text : str
         Which text was transcribed, where there is more than one.
     random : mapping
@@ -33,7 +34,7 @@ class Paper:
     key: str
     title: str
     authors: str
-    year: int
+    year: int | None = None
     venue: str = ""
     url: str = ""
     text: str = ""
@@ -50,4 +51,5 @@ class Paper:
             raise ValueError("the key 'oracle' is taken: it stands for the checks of the oracle")
 
     def __str__(self) -> str:
-        return f"{self.authors} ({self.year}), {self.title}"
+        when = "" if self.year is None else f" ({self.year})"
+        return f"{self.authors}{when}, {self.title}"

@@ -6,7 +6,6 @@ paper = Paper(
     key="lec",
     title="Lecture 9: SGD, Boosting, Kernels",
     authors="Vatsal Sharan",
-    year=2022,
     venue="lecture notes, based on scribe notes by D. Zhang, N. Hashemi and S. A. Kesanapalli",
     text="a transcription of the notes",
 )

@@ -1,4 +1,9 @@
-"""AdaBoost's rounds, recomputed from what it delivers."""
+"""AdaBoost's rounds, recomputed from what it delivers.
+
+D_t, h_t and the α_t are taken as delivered; ε_t, z_{t+1}, votes and training errors are computed
+from them anew. An iterate of AdaBoost is a vote, not a point of the space of w, so the statements
+are direct.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +18,7 @@ import numpy as np
 import scipy.sparse
 from flint import arb
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF, Number, total
-from gammabar.harness.court.space import Floats
+from gammabar.papers import ROUNDOFF, Case, Floats, Number, Relation, fact, number, total
 from gammabar.problems import DenseProblem, ProblemError, SparseProblem
 from gammabar.solvers.adaboost import AdaBoost
 from gammabar.solvers.stumps import BestStump
@@ -33,9 +36,12 @@ DATA: dict[str, tuple[list[list[int]], list[int]]] = {
     "alternating": ([[i, i * i % 7] for i in range(8)], [1, -1, -1, 1, 1, -1, 1, -1]),
 }
 
-
 #: What the extra of a vote has, under the names of the lecture.
 NAMES = ("D", "epsilon", "gamma", "alpha", "z", "product")
+
+BOOSTING = ("adaboost",)
+
+PROBLEMS = ("", "wine:0,1", "digits:3,8")
 
 
 def constant(X: Any, y: Any) -> Any:
@@ -108,6 +114,11 @@ class Round:
         return (4 * self.n + 64) * ROUNDOFF * (1 + 1 / least)
 
 
+def advantage(r: Round) -> Number:
+    """γ_t = ½ − ε_t."""
+    return number(1) / 2 - r.epsilon
+
+
 @dataclass(frozen=True)
 class Session:
     """The rounds of one run, and what is wrong with it, if anything."""
@@ -171,6 +182,12 @@ def sessions(case: Case) -> Iterator[Session]:
         if hasattr(solver, "learner"):
             other = replace(solver, learner=rotating)
             yield session(other, problem, f"{name}, other learner", FEW)
+
+
+def heard(case: Case) -> Iterator[tuple[Session, list[Relation]]]:
+    """Every run, with a relation that says what is wrong with it, if anything."""
+    for s in sessions(case):
+        yield s, [fact(False, s.wrong, where=s.where)] if s.wrong else []
 
 
 def session(solver: Any, problem: Any, where: str, rounds: int) -> Session:

@@ -1,25 +1,23 @@
-"""Sharan, Lecture 9, Section 5: the examples and the theorems on kernels.
+"""Section 5, Kernels: A Brief Introduction: ridge regression, Example 9, Theorems 10 and 11.
 
-Everything is exact: integers and rationals. ``case.solver``, where it is given, is a kernel (or,
-for Theorem 11, the operations on kernels) to be tried in place of `solvers.kernel_algebra`.
+Everything but what the solver delivers is exact: integers and rationals. From Example 9 on,
+``case.solver``, where it is given, is a kernel (or, for Theorem 11, the operations on kernels) to
+be tried in place of `gammabar.solvers.kernel_algebra`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb_mat, fmpq, fmpq_mat
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import ROUNDOFF
-from gammabar.harness.court.relation import Relation, equal, fact
-from gammabar.harness.court.statement import direct
-from gammabar.harness.court.trial import Trial
-from gammabar.papers.lecture._exact import (
+from gammabar.papers import ROUNDOFF, TINY, Case, Relation, direct, equal, fact, number, upper
+from gammabar.papers.lecture.columns import column, length
+from gammabar.papers.lecture.rational_matrices import (
     factor,
     matrix,
     nonnegative_form,
@@ -27,16 +25,116 @@ from gammabar.papers.lecture._exact import (
     rational,
     symmetric,
 )
+from gammabar.papers.lecture.regressions import (
+    REGRESSIONS,
+    RIDGE,
+    Regression,
+    dual_slip,
+    primal_slip,
+    ridge_options,
+    ridge_solver,
+)
 from gammabar.solvers import kernel_algebra
 from gammabar.solvers.kernel_algebra import CommonCharacters, Composed, Linear, RankOne, Square
 
-TRIALS: tuple[Trial, ...] = ()
+# Closed form solution
 
-WORDS = ("university", "california")
-POINTS = ((1, 2), (0, -1), (3, 1), (-2, 2), (1, 2))
+LINES = (
+    "∇_α = 0",
+    "2Kᵀ(Kα − y) + 2λKα = 0",
+    "Kᵀ((K + λI)α − y) = 0",
+    "(K + λI)α = y",
+    "α = (K + λI)⁻¹y",
+)
+
+
+@direct(
+    "lec.ridge",
+    reference="Section 5, closed form solution",
+    kind="identity",
+    claim=r"\nabla_{\alpha} (\|K\alpha - y\|_2^2 + \lambda \alpha^T K \alpha) = 0 "
+    r"\iff 2K^T(K\alpha - y) + 2\lambda K\alpha = 0 \iff K^T((K + \lambda I)\alpha - y) = 0 "
+    r"\iff (K + \lambda I)\alpha = y \iff \alpha = (K + \lambda I)^{-1}y "
+    r"\implies w^* = \Phi^T \alpha = \Phi^T (K + \lambda I)^{-1}y",
+    problems=("",),
+    solvers=RIDGE,
+    status="refuted",
+    fixed_by="lec.ridge.fixed",
+    note="The third ⟺ is only ⟸ if K is singular. n = 1, φ(x_1) = 0, y = 1, λ = 1: K = 0 and α = 0 "
+    "has Kᵀ((K + λI)α − y) = 0, but (K + λI)α = 0 ≠ 1 = y. K is singular whenever n > m, or if a "
+    "point is repeated. All solutions α of the third line give the same w* = Φᵀα.",
+)
+def ridge_as_printed(case: Case) -> Iterator[Relation]:
+    """The gradient of the dual objective vanishes if and only if α = (K + λI)⁻¹y, by four
+    equivalences."""
+    for r in (Regression(*data) for data in REGRESSIONS):
+        for alpha in r.candidates():
+            where = f"{r.name}, α = {[str(v) for v in alpha.entries()]}"
+            for (a, b), (one, other) in zip(pairwise(LINES), pairwise(r.chain(alpha)), strict=True):
+                yield fact(one == other, f"{a} ⟺ {b}", where=where)
+
+
+@direct(
+    "lec.ridge.fixed",
+    reference="Section 5, closed form solution, with ⟸ for the third ⟺",
+    kind="identity",
+    claim=r"\nabla_{\alpha} = 0 \iff K^T((K + \lambda I)\alpha - y) = 0 \Longleftarrow "
+    r"(K + \lambda I)\alpha = y, \text{ with} \iff \text{if } K \text{ is regular; in each case } "
+    r"w^* = \Phi^T\alpha = (\Phi^T\Phi + \lambda I)^{-1}\Phi^T y",
+    problems=("",),
+    solvers=RIDGE,
+    assumes=(ridge_options,),
+    note="Kᵀu = 0 with u = (K + λI)α − y gives Φᵀu = 0, and then Φᵀα = w* by the first line. Also: "
+    "what the solver delivers is w* and α, up to the rounding of a backward stable method.",
+)
+def ridge(case: Case) -> Iterator[Relation]:
+    """Every α at which the gradient of the dual objective vanishes gives the primal solution, and
+    α = (K + λI)⁻¹y is one of them, the only one if K is regular."""
+    for r in (Regression(*data) for data in REGRESSIONS):
+        regular = r.K.rank() == r.K.nrows()
+        for alpha in r.candidates():
+            lines = r.chain(alpha)
+            where = f"{r.name}, α = {[str(v) for v in alpha.entries()]}"
+            yield fact(lines[0] == lines[1] == lines[2], "the first three lines", where=where)
+            yield fact(lines[3] == lines[4], "the last two lines", where=where)
+            yield fact(lines[2] if lines[3] else not (lines[2] and regular), "⟸", where=where)
+            if lines[2]:
+                yield fact(bool(r.Phi.transpose() * alpha == r.w), "w* = Φᵀα", where=where)
+        yield from _delivered(case, r)
+
+
+def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
+    """w and α of the solver, and what they predict."""
+    solver = ridge_solver(case, r.strength)
+    X, y = np.array(r.features, dtype=float), np.array(r.targets, dtype=float)
+    primal, dual = solver.primal(X, y), solver.dual(X, y)
+    w, alpha = _balls(r.w), _balls(r.alpha)
+    # (ΦᵀΦ + λI)⁻¹ and (K + λI)⁻¹ have norms of at most 1/λ.
+    off_w = primal_slip(X, y, r.strength, length(w)) / r.strength
+    off_alpha = dual_slip(X, r.strength, length(alpha), 0.0) / r.strength
+    yield equal(length(column(primal.w) - w), 0, "primal w*", where=r.name, allowance=off_w)
+    yield equal(length(column(dual.alpha) - alpha), 0, "dual α", where=r.name, allowance=off_alpha)
+    at = np.array([[1.0] * X.shape[1], list(range(X.shape[1]))])
+    size, n, m = float(np.linalg.norm(at)), *X.shape
+    kernel = size * float(np.linalg.norm(X))
+    wanted = arb_mat(2, m, [number(v) for v in at.ravel().tolist()]) * w
+    for name, fit, off in (
+        ("primal", primal, size * (off_w + (m + 4) * ROUNDOFF * upper(length(w)))),
+        ("dual", dual, kernel * (off_alpha + (n + m + 4) * ROUNDOFF * upper(length(alpha)))),
+    ):
+        gap = length(column(fit.predict(at)) - wanted)
+        yield equal(
+            gap, 0, f"{name} predictions are ⟨w*, φ(x)⟩", where=r.name, allowance=2 * off + TINY
+        )
+
+
+def _balls(v: fmpq_mat) -> Any:
+    return arb_mat(v.nrows(), 1, [number(x) for x in v.entries()])
 
 
 # Example 9
+
+WORDS = ("university", "california")
 
 
 @direct(
@@ -112,6 +210,8 @@ def string_kernel(case: Case) -> Iterator[Relation]:
 
 # Theorem 10
 
+POINTS = ((1, 2), (0, -1), (3, 1), (-2, 2), (1, 2))
+
 
 def _grams(case: Case) -> Iterator[tuple[str, fmpq_mat]]:
     """Gram matrices of kernels."""
@@ -140,6 +240,7 @@ SYMMETRIC: dict[str, list[list[int]]] = {
     "2, −1": [[2, -1, 0], [-1, 2, -1], [0, -1, 2]],
     "cycle": [[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]],
 }
+
 #: x − x' at 0, 1, 3, whose form is 0; and v₁² + v₁v₂ + v₂².
 OTHERS: dict[str, list[list[int]]] = {
     "k(x, x') = x − x' at 0, 1": [[0, -1], [1, 0]],
@@ -237,7 +338,7 @@ def kernel_algebra_is_closed(case: Case) -> Iterator[Relation]:
         K1, K2 = (matrix(k(X, X).tolist()) for k in (k1, k2))
         where = f"{type(k1).__name__}, {type(k2).__name__}, α = {a}, β = {b}"
         total = algebra.Sum(algebra.Scaled(a, k1), algebra.Scaled(b, k2))(X, X)
-        yield from _is_kernel(total, K1 * rational(a) + K2 * rational(b), f"αk₁ + βk₂: {where}")
+        yield from _is_kernel(total, rational(a) * K1 + rational(b) * K2, f"αk₁ + βk₂: {where}")
         yield from _sum_of_features(K1, K2, rational(a), rational(b), where)
         entries = [u * v for u, v in zip(K1.entries(), K2.entries(), strict=True)]
         both = fmpq_mat(K1.nrows(), K1.ncols(), entries)
@@ -266,7 +367,7 @@ def _sum_of_features(
         ],
     )
     K = product_of_features(joined, [a * d for d in d1] + [b * d for d in d2])
-    yield fact(bool(K1 * a + K2 * b == K), "(√α φ₁, √β φ₂)", where=where)
+    yield fact(bool(a * K1 + b * K2 == K), "(√α φ₁, √β φ₂)", where=where)
 
 
 def _product_of_features(

@@ -1,35 +1,31 @@
-"""Finite sums in balls: what SGD is tried on, with their minima, and all its sample paths."""
+"""Finite sums in balls: what SGD is tried on, with their minima."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, product
-from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import (
+from gammabar.papers import (
     ROUNDOFF,
     TINY,
+    Floats,
     Number,
     ball,
     between,
     log,
-    middle,
     number,
     smallest,
+    space_of,
     sqrt,
     total,
     upper,
 )
-from gammabar.harness.court.space import Floats, space_of
-from gammabar.papers.lecture._smooth import Column, column, fault, length
-from gammabar.problems import DenseProblem, KernelProblem, Problem, ProblemError
-from gammabar.solvers.sgd import SGD
+from gammabar.papers.lecture.columns import Column, column, length
+from gammabar.problems import DenseProblem, KernelProblem, Problem
 
 
 class FiniteSum:
@@ -195,73 +191,6 @@ TASKS = (
         everywhere=False,
     ),
 )
-
-
-def solver_of(case: Case) -> Any:
-    """SGD, or what is on trial in its place."""
-    return SGD() if case.solver is None else case.solver
-
-
-def steerable(case: Case) -> str | None:
-    """The solver has the options of SGD, so that its paths and horizon can be set."""
-    options = ("horizon", "distance", "lipschitz", "loss", "indices")
-    missing = [name for name in options if not hasattr(solver_of(case), name)]
-    return f"the solver has no option {missing[0]}" if missing else None
-
-
-def told(it: Any, name: str) -> Any:
-    """What SGD must tell about an iterate."""
-    if name not in it.extra:
-        raise ProblemError(
-            f'an iterate of SGD must carry extra["{name}"], see gammabar.solvers.SGD'
-        )
-    return it.extra[name]
-
-
-def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, str]:
-    """w̄ after T steps, and what is wrong if there is none."""
-    run = list(islice(solver.iterates(f.problem, rng), T))
-    if len(run) != T:
-        return None, f"the run ends after {len(run)} iterates"
-    wrong = next((bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))), None)
-    average = np.asarray(told(run[-1], "average"), dtype=np.float64)
-    if wrong is None and not (average.shape == (f.dimension,) and np.isfinite(average).all()):
-        wrong = f"w̄ is not {f.dimension} finite numbers"
-    return (None, wrong) if wrong else (average, "")
-
-
-def expectation(solver: Any, f: FiniteSum, B: Number, T: int) -> tuple[Number | None, float, str]:
-    """E f(w̄) over all n^{T−1} equally likely paths, a bound on its rounding, and what is wrong.
-
-    The index of step T moves w_{T+1} only, which is not in w̄.
-    """
-    rho = f.lipschitz
-    solver = replace(solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss)
-    values: list[Number] = []
-    eta = B / (rho * sqrt(T))
-    slip = 0.0
-    for path in product(range(f.n), repeat=T - 1):
-        average, wrong = output(replace(solver, indices=path), f, T, None)
-        if average is None:
-            return None, 0.0, wrong
-        values.append(f.value(average))
-        slip = max(slip, f.slip(average, eta))
-    # T steps and a mean, each off by the slip, with a factor T for what later steps make of it;
-    # f is ρ-Lipschitz. (At a kink rounding may take the other slope: a subgradient as well.)
-    return total(values) / len(values), upper(rho) * slip * T * T, ""
-
-
-def sample(
-    solver: Any, f: FiniteSum, B: Number, T: int, runs: int, case: Case
-) -> Iterator[tuple[Number | None, str]]:
-    """f(w̄) of independent runs with the solver's own random indices."""
-    rho = f.lipschitz
-    solver = replace(
-        solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss, indices=None
-    )
-    for run in range(runs):
-        average, wrong = output(solver, f, T, case.rng(run))
-        yield (None if average is None else f.quick_value(average)), wrong
 
 
 def column_mean(points: list[Floats]) -> Column:

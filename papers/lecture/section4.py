@@ -1,8 +1,7 @@
-"""Sharan, Lecture 9, Section 4: AdaBoost.
+"""Section 4, Boosting: Lemma 7 and its proof.
 
-D_t, h_t and the α_t are taken as delivered; ε_t, z_{t+1}, votes and training errors are computed
-from them anew. As printed the algorithm is undefined if a hypothesis makes no mistake (ε_t = 0,
-α_t = ∞, D_{t+1} = 0/0); what H tends to as ε_t → 0 is then h_t alone, with z_{t+1} = 0.
+As printed AdaBoost is undefined if a hypothesis makes no mistake (ε_t = 0, α_t = ∞, D_{t+1} = 0/0);
+what H tends to as ε_t → 0 is then h_t alone, with z_{t+1} = 0.
 """
 
 from __future__ import annotations
@@ -14,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import (
-    ROUNDOFF,
+from gammabar.papers import (
     TINY,
+    Case,
     Number,
+    Relation,
+    at_most,
     between,
+    direct,
+    equal,
     exp,
     log,
     number,
@@ -27,37 +29,20 @@ from gammabar.harness.court.numbers import (
     sqrt,
     upper,
 )
-from gammabar.harness.court.relation import Relation, at_most, equal, fact
-from gammabar.harness.court.statement import direct
-from gammabar.harness.court.trial import Trial
-from gammabar.papers.lecture._votes import (
+from gammabar.papers.lecture.boosting_rounds import (
+    BOOSTING,
+    PROBLEMS,
     Round,
     Session,
+    advantage,
     constant,
+    heard,
     points,
     session,
     sessions,
     solver_of,
-    stumps,
 )
 from gammabar.problems import DenseProblem
-
-#: Everything here is direct: an iterate of AdaBoost is a vote, not a point of the space of w.
-TRIALS: tuple[Trial, ...] = ()
-
-BOOSTING = ("adaboost",)
-PROBLEMS = ("", "wine:0,1", "digits:3,8")
-
-
-def _heard(case: Case) -> Iterator[tuple[Session, list[Relation]]]:
-    """Every run, with a relation that says what is wrong with it, if anything."""
-    for s in sessions(case):
-        yield s, [fact(False, s.wrong, where=s.where)] if s.wrong else []
-
-
-def _advantage(r: Round) -> Number:
-    """γ_t = ½ − ε_t."""
-    return number(1) / 2 - r.epsilon
 
 
 @direct(
@@ -77,12 +62,12 @@ def _advantage(r: Round) -> Number:
 def no_training_error(case: Case) -> Iterator[Relation]:
     """AdaBoost with weak hypotheses of advantage γ has training error 0 after log(2n)/(2γ²)
     rounds."""
-    for s, wrong in _heard(case):
+    for s, wrong in heard(case):
         yield from wrong
         gamma = number(1) / 2
         for r, least, most in s.errors():
-            gamma = smallest([gamma, _advantage(r)])
-            if gamma > 0 and (r.perfect or r.t > log(2 * r.n) / (2 * gamma * gamma) - 1):
+            gamma = smallest([gamma, advantage(r)])
+            if gamma > 0 and (r.perfect or r.t > 1 / (2 * gamma**2) * log(2 * r.n) - 1):
                 yield _mistakes(r, least, most, number(0))
 
 
@@ -113,13 +98,16 @@ def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     """AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds."""
     gamma = number(2) / 5
     problem = DenseProblem(np.array([[1], [2], [3]]), np.array([1, 1, -1]))
-    T = log(6) / (2 * gamma * gamma)
+    T = 1 / (2 * gamma**2) * log(2 * 3)
     s = session(replace(solver_of(case), learner=constant), problem, "h = +1", math.ceil(upper(T)))
     for r, least, most in s.errors():
         if not r.epsilon <= 1 - gamma:
             return
         if r.t > T - 1:
             yield _mistakes(r, least, most, number(0))
+
+
+# The proof of Lemma 7
 
 
 def _root(r: Round) -> Number:
@@ -149,7 +137,7 @@ def _slack(r: Round, value: Number) -> float:
 def error_is_below_the_product(case: Case) -> Iterator[Relation]:
     """The training error of AdaBoost after T rounds is at most z_2 ⋯ z_{T+1}, and z_{t+1} is
     √(1 − 4γ_t²) with γ_t = ½ − ε_t."""
-    for s, wrong in _heard(case):
+    for s, wrong in heard(case):
         yield from wrong
         product, off = number(1), 0.0
         for r, least, most in s.errors():
@@ -195,7 +183,7 @@ def normaliser(case: Case) -> Iterator[Relation]:
 
 
 def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
-    for s, wrong in _heard(case):
+    for s, wrong in heard(case):
         yield from wrong
         for r in (r for r in s.rounds if not r.perfect and r.epsilon < 1):
             e, f = r.epsilon, 1 - r.epsilon
@@ -245,7 +233,7 @@ def normaliser_bound(case: Case) -> Iterator[Relation]:
             off += 0.0 if r.perfect else r.slip
             yield at_most(
                 product,
-                exp(-2 * r.t * gamma * gamma),
+                exp(-2 * r.t * gamma**2),
                 "z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²}",
                 where=r.where,
                 allowance=2 * off,
@@ -253,135 +241,28 @@ def normaliser_bound(case: Case) -> Iterator[Relation]:
 
 
 def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
-    for s, wrong in _heard(case):
+    for s, wrong in heard(case):
         yield from wrong
         gamma = _below(s)
         for r in s.rounds:
-            g = _advantage(r)
+            g = advantage(r)
             yield at_most(
-                _root(r), exp(-2 * g * g), "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}", where=r.where
+                _root(r), exp(-2 * g**2), "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}", where=r.where
             )
             # Two powers of e are equal if their exponents are.
             yield equal(
-                (-2 - 2 * sign) * g * g,
+                (-2 - 2 * sign) * g**2,
                 0,
                 "exponents: −4γ_t²/2 is that of the next power",
                 where=r.where,
             )
             if gamma > 0:
                 yield at_most(
-                    exp(sign * 2 * g * g), exp(-2 * gamma * gamma), "… ≤ e^{−2γ²}", where=r.where
+                    exp(sign * 2 * g**2), exp(-2 * gamma**2), "… ≤ e^{−2γ²}", where=r.where
                 )
 
 
 def _below(s: Session) -> Number:
     """A γ with γ_t ≥ γ for all t: a millionth below the smallest, so that ≥ can be proved."""
-    least = min((float(_advantage(r).lower()) for r in s.rounds), default=0.0)
+    least = min((float(advantage(r).lower()) for r in s.rounds), default=0.0)
     return number(least * (1 - 1e-6))
-
-
-@direct(
-    "gb.lec.adaboost.step",
-    reference="Algorithm 3 as printed",
-    kind="identity",
-    claim=r"D_1(i) = \frac1n, \quad \epsilon_t = \mathbb{P}_{x \sim D_t}[h_t(x) \neq y], \quad "
-    r"\alpha_t = \frac12 \log\left(\frac{1-\epsilon_t}{\epsilon_t}\right), \quad "
-    r"D_{t+1}(i) = \frac{D_t(i)}{z_{t+1}} e^{-\alpha_t h_t(x_i) y_i}, \quad "
-    r"H = \sum_t \alpha_t h_t",
-    problems=PROBLEMS,
-    solvers=BOOSTING,
-    assumes=(points,),
-    note="One round from the delivered D_t and h_t. The middle of line 6 lacks a factor: "
-    "D_t(i)/z_{t+1} stands there as equal to e^{∓α_t}, and is multiplied by it.",
-)
-def adaboost_step(case: Case) -> Iterator[Relation]:
-    """Each round of AdaBoost computes ε_t, α_t, z_{t+1}, D_{t+1} and the vote from D_t and h_t."""
-    for s, wrong in _heard(case):
-        yield from wrong
-        for r in s.rounds:
-            if r.t == 1:
-                first = np.abs(np.asarray(r.before.dual) * r.n - 1).max()
-                yield equal(float(first), 0, "D_1(i) = 1/n", where=r.where, allowance=4 * ROUNDOFF)
-            yield from _perfect(r) if r.perfect else _round(r)
-
-
-def _round(r: Round) -> Iterator[Relation]:
-    told, n = r.after.extra, r.n
-    alpha, z = number(told["alpha"]), number(told["z"])
-    before, after = (np.asarray(v.dual, dtype=np.float64) for v in (r.before, r.after))
-
-    def same(left: Any, right: Any, what: str, allowance: float) -> Relation:
-        return equal(left, right, what, where=r.where, allowance=allowance + TINY)
-
-    sums = (2 * n + 16) * ROUNDOFF
-    yield same(_apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF)
-    yield same(told["epsilon"], r.epsilon, "ε_t = P_{D_t}[h_t ≠ y]", sums)
-    yield same(told["gamma"], _advantage(r), "γ_t = ½ − ε_t", 2 * sums)
-    wanted = log((1 - r.epsilon) / r.epsilon) / 2
-    yield same(alpha, wanted, "α_t = ½ log((1 − ε_t)/ε_t)", r.slip + 8 * ROUNDOFF * upper(wanted))
-    mass = r.right * exp(-alpha) + r.epsilon * exp(alpha)
-    yield same(z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * upper(mass))
-    fresh = before * np.exp(-float(told["alpha"]) * r.agrees) / float(mass.mid())
-    # Both sides round an exponential, a product and a quotient; and the solver its z.
-    yield same(_apart(after, fresh), 0, "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}", 4 * sums)
-    yield same(float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums)
-    yield same(
-        told["product"],
-        number(r.before.extra["product"]) * z,
-        "z_2 ⋯ z_{t+1}",
-        4 * ROUNDOFF * upper(z) * abs(r.before.extra["product"]),
-    )
-    w, last = np.asarray(r.after.w), np.asarray(r.before.w)
-    yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=r.where)
-    votes = np.asarray(r.before.votes) + float(told["alpha"]) * r.agrees
-    size = float(np.abs(votes).max() + abs(told["alpha"]))
-    gap = float(np.abs(np.asarray(r.after.votes) - votes).max())
-    yield same(gap, 0, "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)", 8 * ROUNDOFF * size)
-
-
-def _apart(values: Any, wanted: Any) -> float:
-    """The largest relative difference; what may have underflowed does not count."""
-    values, wanted = np.asarray(values, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
-    if values.shape != wanted.shape:
-        return math.inf
-    seen = wanted > 2.0**-960
-    return float(np.max(np.abs(values - wanted)[seen] / wanted[seen], initial=0.0))
-
-
-def _perfect(r: Round) -> Iterator[Relation]:
-    """h_t makes no mistake, or nothing but mistakes: H is what it tends to."""
-    told, sign = r.after.extra, int(r.agrees[0])
-    yield fact(
-        told["alpha"] == sign * math.inf and told["z"] == 0, "α_t = ±∞, z_{t+1} = 0", where=r.where
-    )
-    yield fact(np.array_equal(r.after.votes, np.ones(r.n)), "sign(H) = y", where=r.where)
-
-
-@direct(
-    "gb.lec.stumps.best",
-    reference="Algorithm 3, line 3: the weak learner",
-    kind="identity",
-    claim=r"h_t \in \arg\max_h \sum_i D_t(i)\, y_i\, h(x_i) \quad \text{over all stumps}",
-    problems=("", "wine:0,1"),
-    solvers=BOOSTING,
-    assumes=(points, stumps),
-    note="Every stump of every column is tried. Weights are rounded to multiples of 2⁻⁶¹ before "
-    "they are summed.",
-)
-def best_stump(case: Case) -> Iterator[Relation]:
-    """h_t is a decision stump of least weighted error for D_t."""
-    for s, wrong in _heard(case):
-        yield from wrong
-        if "other learner" in s.where:
-            continue
-        for r in s.rounds:
-            signed = np.asarray(r.before.dual) * r.y
-            edges = s.stumps @ signed
-            allowance = r.n * (8 * ROUNDOFF + 2.0**-59)
-            yield equal(
-                float(signed @ (r.agrees * r.y)),
-                float(np.abs(edges).max()),
-                "Σ D_t(i) y_i h_t(x_i) is largest",
-                where=r.where,
-                allowance=allowance,
-            )

@@ -1,0 +1,48 @@
+"""Vectors of doubles as columns of balls, and what keeps an iterate from being one."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import arb, arb_mat
+
+from gammabar.papers import Case, Number, sqrt, total
+
+Column: TypeAlias = Any  # an arb_mat with one column
+
+#: Entries of the largest matrix of balls that a direct statement works with.
+LARGEST = 60_000
+
+
+def small(case: Case) -> str | None:
+    """The problem, if there is one, is small enough for matrices of balls."""
+    if case.given is None or case.n * case.problem.dimension <= LARGEST:
+        return None
+    return f"n·d is more than {LARGEST:,}: too large for exact matrices"
+
+
+def column(values: Any) -> Column:
+    """Doubles, taken for exact, as a column of balls."""
+    entries = np.asarray(values, dtype=np.float64).ravel().tolist()
+    return arb_mat(len(entries), 1, [arb(v) for v in entries])
+
+
+def length(v: Column) -> Number:
+    """The Euclidean norm of the entries."""
+    return sqrt(total(x * x for x in v.entries()))
+
+
+def inner(u: Column, v: Column) -> Number:
+    """The sum of the products of the entries."""
+    return total(a * b for a, b in zip(u.entries(), v.entries(), strict=True))
+
+
+def fault(it: Any, t: int, dimension: int) -> str | None:
+    """What keeps an iterate from being judged, if anything does."""
+    if int(it.t) != t:
+        return f"iterates count 0, 1, 2, …, but {it.t} came for {t}"
+    w = np.asarray(it.w, dtype=np.float64)
+    if w.shape != (dimension,):
+        return f"w_{t} has shape {w.shape}, not ({dimension},)"
+    return None if np.isfinite(w).all() else f"w_{t} has entries that are not finite numbers"

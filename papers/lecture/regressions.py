@@ -1,0 +1,118 @@
+"""Regularised least squares in rationals, and how far a stable method may be off in doubles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from gammabar.papers import ROUNDOFF, TINY, Case, Number, upper
+from gammabar.papers.lecture.rational_matrices import (
+    identity,
+    is_zero,
+    matrix,
+    null_space,
+    rational,
+    vector,
+)
+from gammabar.solvers.ridge import KernelRidge
+
+RIDGE = ("kernel-ridge",)
+
+#: Φ, y and λ: a feature that vanishes, n > m, n = m, n < m, and the same point twice.
+REGRESSIONS: tuple[tuple[list[list[int]], list[int], float], ...] = (
+    ([[0]], [1], 1.0),
+    ([[1, 0], [1, 1], [1, 2]], [0, 1, 2], 1.0),
+    ([[1, 2], [3, 4]], [1, -1], 0.5),
+    ([[1, 2, 3]], [2], 4.0),
+    ([[1, 1], [1, 1], [2, -1]], [1, -1, 3], 0.25),
+)
+
+
+def ridge_solver(case: Case, strength: float, kernel: str = "linear") -> Any:
+    """Kernel ridge regression, or what is on trial in its place, with this λ and kernel."""
+    solver = KernelRidge() if case.solver is None else case.solver
+    return replace(solver, regularisation=strength, kernel=kernel)
+
+
+def ridge_options(case: Case) -> str | None:
+    """The solver, if one is given, has the options of kernel ridge regression."""
+    options = ("regularisation", "kernel", "primal", "dual", "objective")
+    lacking = [
+        name for name in options if case.solver is not None and not hasattr(case.solver, name)
+    ]
+    return f"the solver has no {lacking[0]}" if lacking else None
+
+
+class Regression:
+    """One small regression in rationals."""
+
+    def __init__(self, features: list[list[int]], y: list[int], strength: float) -> None:
+        self.name = f"Φ = {features}, y = {y}, λ = {strength:g}"
+        self.features, self.targets, self.strength = features, y, strength
+        self.Phi, self.y, self.lam = matrix(features), vector(y), rational(strength)
+        self.K = self.Phi * self.Phi.transpose()
+        self.regularised = self.K + self.lam * identity(len(y))
+        self.alpha = self.regularised.solve(self.y)
+        columns = self.Phi.transpose()
+        self.normal = columns * self.Phi + self.lam * identity(self.Phi.ncols())
+        self.w = self.normal.solve(columns * self.y)
+
+    def objective(self, alpha: fmpq_mat) -> fmpq:
+        """‖Kα − y‖² + λ αᵀKα."""
+        rest = self.K * alpha - self.y
+        return (rest.transpose() * rest + self.lam * (alpha.transpose() * self.K * alpha))[0, 0]
+
+    def candidates(self) -> list[fmpq_mat]:
+        """Some vectors, the dual solution, and the same moved along the null space of K."""
+        n = len(self.targets)
+        some = [vector([0] * n), vector([1] * n), vector(list(range(n))), self.alpha * 2]
+        return [*some, self.alpha, *(self.alpha + v for v in null_space(self.K))]
+
+    def chain(self, alpha: fmpq_mat) -> list[bool]:
+        """What each line of the derivation says of an α."""
+        K, y, lam, n = self.K, self.y, self.lam, len(self.targets)
+        # Central differences of a quadratic are its derivatives.
+        units = [vector([int(i == j) for i in range(n)]) for j in range(n)]
+        gradient = [self.objective(alpha + e) - self.objective(alpha - e) for e in units]
+        return [
+            all(v == 0 for v in gradient),
+            is_zero(2 * K.transpose() * (K * alpha - y) + 2 * lam * K * alpha),
+            is_zero(K.transpose() * (self.regularised * alpha - y)),
+            is_zero(self.regularised * alpha - y),
+            bool(alpha == self.regularised.inv() * y),
+        ]
+
+
+def dual_slip(X: Any, strength: float, size: Number, values: float) -> float:
+    """A bound on ‖(K + λI)α − y‖ for an α that was solved for in doubles.
+
+    Cholesky: (A + E)α = y with ‖E‖_F ≤ (3n + 2)u tr A (Higham 2002, Theorem 10.4, with
+    ‖|Rᵀ||R|‖_F ≤ ‖R‖_F² = tr A); twice that much covers other stable methods. `values` bounds what
+    the entries of K contribute; 0 if they are products of the rows of X.
+    """
+    n, m = X.shape
+    trace = float(np.sum(X * X)) + n * strength
+    return (
+        backward_error(n, trace, size)
+        + values
+        + 2 * (m + 4) * ROUNDOFF * trace * upper(size)
+        + TINY
+    )
+
+
+def primal_slip(X: Any, y: Any, strength: float, size: Number) -> float:
+    """The same for (ΦᵀΦ + λI)w − Φᵀy; entries are sums of n products."""
+    n, m = X.shape
+    square = float(np.sum(X * X))
+    trace = square + m * strength
+    right = float(np.linalg.norm(y)) * square**0.5
+    entries = 2 * (n + 4) * ROUNDOFF * (trace * upper(size) + right)
+    return backward_error(m, trace, size) + entries + TINY
+
+
+def backward_error(n: int, trace: float, size: Number) -> float:
+    """What solving n equations in doubles may leave of them; see `dual_slip`."""
+    return 2 * (3 * n + 2) * ROUNDOFF * trace * upper(size)

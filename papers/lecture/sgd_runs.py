@@ -1,0 +1,165 @@
+"""Expected values of SGD.
+
+The lecture's w_t is the iterate t − 1 of the solver, and w̄ its average at t = T − 1. Expectations
+are taken over all sample paths where these can be counted, and else estimated from a number of
+runs fixed in advance, as a ball that contains the expectation with probability 1 − CHANCE [1]_.
+The statements choose paths, horizons and functions, so they are direct.
+
+References
+----------
+.. [1] A. Maurer and M. Pontil (2009), Empirical Bernstein bounds and sample variance penalization,
+   Theorem 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+
+from gammabar.papers import (
+    CHANCE,
+    Case,
+    Floats,
+    Number,
+    Relation,
+    at_most,
+    ball,
+    fact,
+    log,
+    middle,
+    number,
+    separable,
+    sqrt,
+    total,
+    upper,
+)
+from gammabar.papers.lecture.columns import fault
+from gammabar.papers.lecture.finite_sums import FiniteSum
+from gammabar.problems import ProblemError
+from gammabar.solvers.sgd import SGD
+
+STOCHASTIC = ("sgd",)
+
+#: Runs of the estimates, fixed in advance: on a problem, and on a sum of two terms.
+RUNS, MORE_RUNS = 500, 1000
+
+#: T = 4ρ²/γ̄² there, for which the bound is ½; f(w_1) = 1.
+SAMPLED = "planted:n=40,d=3,gamma=0.5,seed=0"
+
+
+def solver_of(case: Case) -> Any:
+    """SGD, or what is on trial in its place."""
+    return SGD() if case.solver is None else case.solver
+
+
+def steerable(case: Case) -> str | None:
+    """The solver has the options of SGD, so that its paths and horizon can be set."""
+    options = ("horizon", "distance", "lipschitz", "loss", "indices")
+    missing = [name for name in options if not hasattr(solver_of(case), name)]
+    return f"the solver has no option {missing[0]}" if missing else None
+
+
+def told(it: Any, name: str) -> Any:
+    """What SGD must tell about an iterate."""
+    if name not in it.extra:
+        raise ProblemError(
+            f'an iterate of SGD must carry extra["{name}"], see gammabar.solvers.SGD'
+        )
+    return it.extra[name]
+
+
+def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, str]:
+    """w̄ after T steps, and what is wrong if there is none."""
+    run = list(islice(solver.iterates(f.problem, rng), T))
+    if len(run) != T:
+        return None, f"the run ends after {len(run)} iterates"
+    wrong = next((bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))), None)
+    average = np.asarray(told(run[-1], "average"), dtype=np.float64)
+    if wrong is None and not (average.shape == (f.dimension,) and np.isfinite(average).all()):
+        wrong = f"w̄ is not {f.dimension} finite numbers"
+    return (None, wrong) if wrong else (average, "")
+
+
+def expectation(solver: Any, f: FiniteSum, B: Number, T: int) -> tuple[Number | None, float, str]:
+    """E f(w̄) over all n^{T−1} equally likely paths, a bound on its rounding, and what is wrong.
+
+    The index of step T moves w_{T+1} only, which is not in w̄.
+    """
+    rho = f.lipschitz
+    solver = replace(solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss)
+    values: list[Number] = []
+    eta = B / (rho * sqrt(T))
+    slip = 0.0
+    for path in product(range(f.n), repeat=T - 1):
+        average, wrong = output(replace(solver, indices=path), f, T, None)
+        if average is None:
+            return None, 0.0, wrong
+        values.append(f.value(average))
+        slip = max(slip, f.slip(average, eta))
+    # T steps and a mean, each off by the slip, with a factor T for what later steps make of it;
+    # f is ρ-Lipschitz. (At a kink rounding may take the other slope: a subgradient as well.)
+    return total(values) / len(values), upper(rho) * slip * T * T, ""
+
+
+def sample(
+    solver: Any, f: FiniteSum, B: Number, T: int, runs: int, case: Case
+) -> Iterator[tuple[Number | None, str]]:
+    """f(w̄) of independent runs with the solver's own random indices."""
+    rho = f.lipschitz
+    solver = replace(
+        solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss, indices=None
+    )
+    for run in range(runs):
+        average, wrong = output(solver, f, T, case.rng(run))
+        yield (None if average is None else f.quick_value(average)), wrong
+
+
+def hinge_of(case: Case) -> tuple[FiniteSum, Number, int]:
+    """Hinge loss on a separable problem, B and T: w* = ū/γ̄ has loss 0, and B = ‖w*‖ = 1/γ̄."""
+    f = FiniteSum(case.problem, "hinge")
+    B = 1 / case.gamma
+    return f, B, math.ceil(upper(4 * (B * f.lipschitz) ** 2))
+
+
+def quickly_sampled(case: Case) -> str | None:
+    """A problem, if there is one, on which runs are short enough to be repeated."""
+    if case.given is None:
+        return None
+    wide = "ρ/γ̄ is more than 5: an estimate would need too many runs"
+    return separable(case) or (None if case.radius < 5 * case.gamma else wide)
+
+
+def estimate(case: Case, f: FiniteSum, B: Number, T: int, runs: int) -> tuple[Number | None, str]:
+    """E f(w̄) for hinge loss, as a ball that contains it with probability 1 − CHANCE."""
+    values = []
+    # ‖w_t‖ ≤ ηρ(t − 1), so ρ‖w̄‖ ≤ ηρ²(T − 1)/2 = Bρ(T − 1)/(2√T), and 0 ≤ f(w̄) ≤ 1 + ρ‖w̄‖.
+    most = 1 + B * f.lipschitz * (T - 1) / (2 * sqrt(T)) * (1 + 1e-9)
+    for value, wrong in sample(solver_of(case), f, B, T, runs, case):
+        if value is None or value > most:
+            return None, wrong or "f(w̄) is larger than T steps of length at most ηρ can make it"
+        values.append(value)
+    mean = total(values) / runs
+    variance = total((v - mean) ** 2 for v in values) / (runs - 1)
+    surety = log(4 / number(CHANCE))
+    spread = sqrt(2 * variance * surety / runs) + 7 * most * surety / (3 * (runs - 1))
+    return mean + ball(0.0, upper(spread)), ""
+
+
+def judged(
+    mean: Number | None,
+    best: Number,
+    bound: Number,
+    what: str,
+    where: str,
+    wrong: str,
+    off: float = 0.0,
+) -> Relation:
+    """The mean is within a bound of the best value, or else what is wrong with the run."""
+    if mean is None:
+        return fact(False, wrong, where=where)
+    return at_most(mean - best, bound, what, where=where, allowance=off)
