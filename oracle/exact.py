@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from gammabar.oracle.rational import ExactRows
 
-#: Any prime works: independence modulo a prime implies independence over the rationals.
-PRIME = 2**61 - 1
+#: Any prime works, if it does not divide every entry: independence modulo a prime implies
+#: independence over the rationals.
+PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,13 @@ def _independent(gram: fmpz_mat, current: list[Fraction]) -> list[int]:
     s = gram.nrows()
     order = sorted(range(s), key=lambda k: -current[k])
     c = int(max(gram[k, k] for k in range(s))) or 1
-    entries = [(int(gram[i, j]) + c) % PRIME for i in order for j in order]
-    reduced, rank = nmod_mat(s, s, entries, PRIME).rref()
+    lifted = [int(gram[i, j]) + c for i in order for j in order]
+    for prime in PRIMES:
+        reduced, rank = nmod_mat(s, s, [v % prime for v in lifted], prime).rref()
+        if rank:
+            break
+    else:
+        return [order[0]]
     pivots, column = [], 0
     for row in range(rank):
         while int(reduced[row, column]) == 0:

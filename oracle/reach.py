@@ -36,7 +36,7 @@ def steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
     """
     n, d = rows.shape
     mean = rows.mean(axis=0)
-    plain = [v for v in (mean, *np.eye(d), *-np.eye(d), _thinnest(rows)) if v.any()]
+    plain = [_sized(v) for v in (mean, *np.eye(d), *-np.eye(d), _thinnest(rows)) if v.any()]
     plain.sort(key=lambda w: -_margin(rows, w))
     if 2 * n * d * d > WORK:
         return plain[:STARTS], []
@@ -47,10 +47,15 @@ def steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
         if answer is None:
             reaches.clear()
             break
-        met.append(-answer[0])
+        met.append(_sized(-answer[0]))
         reaches.append(answer[1])
     starts = sorted([*met, *plain], key=lambda w: -_margin(rows, w))[:STARTS]
     return [_walk(rows, w) for w in starts] + starts, reaches
+
+
+def _sized(w: Floats) -> Floats:
+    """The direction with a largest entry of one, so that its norm neither over- nor underflows."""
+    return w / np.abs(w).max()
 
 
 def _margin(rows: Floats, w: Floats) -> float:
@@ -66,9 +71,9 @@ def _walk(rows: Floats, w: Floats) -> Floats:
     """From facet to nearer facet."""
     for _ in range(STEPS):
         answer = _ray(rows, -w / np.linalg.norm(w))
-        if answer is None or _margin(rows, -answer[0]) <= _margin(rows, w):
+        if answer is None or _margin(rows, _sized(-answer[0])) <= _margin(rows, w):
             break
-        w = -answer[0]
+        w = _sized(-answer[0])
     return w
 
 
@@ -79,10 +84,11 @@ def _ray(rows: Floats, direction: Floats) -> tuple[Floats, Floats] | None:
     free = (None, None)
     ones = np.ones(len(rows))
     answer = linprog(-direction, A_ub=rows, b_ub=ones, bounds=free, method="highs")
-    if answer.status != 0 or not np.any(answer.x):
+    if answer.status != 0 or not np.any(answer.x) or not np.isfinite(answer.x).all():
         return None
     q = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return answer.x, q / q.sum()
+    total = float(q.sum())
+    return (answer.x, q / total) if 0 < total < math.inf else None
 
 
 def simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:

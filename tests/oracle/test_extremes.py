@@ -7,14 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
+from flint import fmpz_mat
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference.minimum_norm import minimum_norm_squared, minimum_of_gram
 
 from gammabar.oracle import solve
+from gammabar.oracle.exact import _independent
 from gammabar.oracle.integers import integer_rows, largest, product, signed_rows
 from gammabar.oracle.rational import exact_rows, integer_matrix
 from gammabar.oracle.scale import tame
+from gammabar.oracle.signed import signed_margin
 from gammabar.problems import DenseProblem, KernelProblem, ProblemError, from_arrays
 
 INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
@@ -189,3 +192,31 @@ def test_underflow_does_not_hide_a_violated_row(degree, scale):
     problem = from_arrays(X, [1, -1, 1, -1], kernel=f"poly:degree={degree}")
     expected = minimum_of_gram(gram_of(problem.X, problem.y, problem.kernel))
     assert solve(problem).gamma_squared == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([0, 1, 520, 900, 1060, 1073]), min_size=2, max_size=3),
+    st.lists(st.integers(-3, 3), min_size=3, max_size=3),
+)
+def test_bounds_of_the_signed_margin_for_sizes_that_doubles_cannot_hold_together(sizes, nudge):
+    """Boxes with sides of 2ᵏ, k up to 1073, one corner a little off: ρ is between the bounds."""
+    d = len(sizes)
+    rows = [
+        [s * 2**size if i == j else 0 for j in range(d)]
+        for i, size in enumerate(sizes)
+        for s in (1, -1)
+    ]
+    rows[0] = [a + b for a, b in zip(rows[0], nudge, strict=False)]
+    try:
+        exact = signed_margin(rows)
+    except ProblemError:  # the nudge let them be separated
+        return
+    bounds = signed_margin(rows, limit=0)
+    assert bounds.rho_squared_lo <= exact.rho_squared_lo <= bounds.rho_squared_hi
+
+
+@pytest.mark.parametrize("factor", [2**61 - 1, (2**61 - 1) * (2**61 - 31) * (2**59 - 55)])
+def test_dependent_rows_that_vanish_modulo_the_primes(factor):
+    gram = fmpz_mat(2, 2, [factor**2] * 4)
+    assert _independent(gram, [Fraction(1, 2)] * 2) == [0]
