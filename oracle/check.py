@@ -1,49 +1,114 @@
 """Check a margin certificate against its data, trusting nothing but this file and Python.
 
-    python check.py CERTIFICATE DATA...
+    python check.py CERTIFICATE DATA... [--limit SECONDS]
 
 DATA is the data file (idx: images and labels), or the directory with the files the certificate
 names.  Exit code 0: accepted, and what is proved is printed; 1: rejected, with the reason; 2: a
-file is missing or unreadable.  CERTIFICATE.md states the format and why each test suffices.  All
-arithmetic is on integers and fractions; a double of the data is an integer times a power of two.
+file is missing or unreadable, or the check would take longer than the limit.  CERTIFICATE.md
+states the format and why each test suffices.  All arithmetic is on integers and fractions; a
+double of the data is an integer times a power of two.
 """
 
-# fmt: off
-from __future__ import annotations  # noqa: I001
+from __future__ import annotations
 
-import ast, bz2, csv, gzip, hashlib, io, json, lzma, math, re, struct, sys, zipfile  # noqa: E401
+import ast
+import bz2
+import csv
+import gzip
+import hashlib
+import json
+import lzma
+import math
+import re
+import struct
+import sys
+import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, Inexact
 from fractions import Fraction
 from itertools import pairwise
 from operator import mul
 from pathlib import Path
 from typing import Any
 
+LIMIT = 600.0  # seconds of computing, by the estimates below, unless --limit says otherwise
+
 COMMON = "format version kind geometry data support weights total"
-FIELDS = {"margin": " gamma_squared radius_squared", "inseparable": "",  # which each kind adds
-          "enclosure": " primal gamma_lo gamma_hi",
-          "l1-margin": " primal signed value_lo value_hi radius"}
+FIELDS = {  # which each kind adds
+    "margin": " gamma_squared radius_squared",
+    "inseparable": "",
+    "enclosure": " primal gamma_lo gamma_hi",
+    "l1-margin": " primal signed value_lo value_hi radius",
+}
 KERNELS = {"linear": "", "precomputed": "", "poly": " degree gamma coef0", "rbf": " gamma"}
-MOST_DIGITS = 1 << 20  # of one hexadecimal number: a bound on work, far above what is needed
-INTEGER, NUMBER = set("0123456789+- "), set("0123456789+-.eE ")  # int() and float() take more
-UNPACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+
 Row = tuple[Sequence[int], Sequence[Any]]  # columns (a range when all are there) and values
-Table = tuple[list[str], Callable[[int], Row], int]  # labels, points, number of columns
-Array = tuple[Sequence[Any], Sequence[int], bool]  # entries as stored, shape, in Fortran's order?
+Combination = dict[int, int]  # coefficients by index
+
 
 class Rejected(Exception):
     """The certificate does not prove its claim about these data; the message says why."""
+
+
+class TooCostly(Exception):
+    """The check would take more computing than is allowed; the message says how much."""
+
 
 def demand(condition: object, reason: str) -> None:
     if not condition:
         raise Rejected(reason)
 
+
+def quoted(text: str) -> str:
+    """A text from outside, in quotes and escaped: it cannot pass for words of this program."""
+    return ascii(text if len(text) <= 80 else text[:60] + "[...]" + text[-15:])
+
+
+# ---- cost: estimated from sizes before it is spent ---------------------------------------------
+
+
+class Budget:
+    """Seconds of computing that may be spent."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit, self.spent = limit, 0.0
+
+    def spend(self, seconds: float, what: str) -> None:
+        self.spent += seconds
+        if self.spent > self.limit:
+            raise TooCostly(
+                f"{what} would bring the check to about {self.spent:.3g} seconds of computing, and "
+                f"the limit is {self.limit:.3g} (raise it with --limit)"
+            )
+
+    def hold(self, count: float, what: str) -> None:
+        """Bytes of memory; those that the limit allows by default are 6 GB."""
+        self.spend(1e-7 * count, what)
+
+
+def product_time(bits: float, other: float) -> float:
+    """Seconds for the product of two integers of so many bits, as Python multiplies them."""
+    small, large = sorted((bits / 30 + 1, other / 30 + 1))
+    return 1e-7 + 4e-9 * large * small**0.585
+
+
+def quotient_time(bits: float, divisor: float) -> float:
+    """Seconds for a division of integers, which takes time in proportion to both lengths."""
+    return 2e-7 + 4e-9 * max(1.0, bits - divisor) / 30 * (divisor / 30 + 1)
+
+
 # ---- fields of the certificate: nothing is used before it is guarded ---------------------------
+
+MOST_DIGITS = 1 << 20  # of one hexadecimal number
+HEXADECIMAL = re.compile("0x0|-?0x[1-9a-f][0-9a-f]*").fullmatch
+
+
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     demand(len(dict(pairs)) == len(pairs), "the certificate has a JSON key twice in one object")
     return dict(pairs)
+
 
 def fields(section: Any, where: str, required: str, optional: str = "") -> dict[str, Any]:
     names, needed = set(section if isinstance(section, dict) else ()), set(required.split())
@@ -51,22 +116,29 @@ def fields(section: Any, where: str, required: str, optional: str = "") -> dict[
     demand(names <= needed | set(optional.split()), f"{where} has a field besides {required}")
     return dict(section)
 
+
 def whole(value: Any, what: str, low: int, end: int) -> int:
     demand(type(value) is int and low <= value < end, f"{what} is not an integer in [{low}, {end})")
     return int(value)
 
+
 def integer(text: Any, what: str) -> int:
-    demand(isinstance(text, str) and len(text) <= MOST_DIGITS
-           and re.fullmatch("0x0|-?0x[1-9a-f][0-9a-f]*", text), f"{what} is not an integer in hex")
+    demand(
+        isinstance(text, str) and len(text) <= MOST_DIGITS and HEXADECIMAL(text),
+        f"{what} is not an integer in hexadecimal of at most {MOST_DIGITS} digits",
+    )
     return int(text, 16)
 
-def rational(text: Any, what: str) -> Fraction:
+
+def rational(text: Any, what: str, budget: Budget) -> Fraction:
     top, _, bottom = text.partition("/") if isinstance(text, str) else ("", "", "")
     value, below = integer(top, what), integer(bottom, what)
+    budget.spend(quotient_time(8 * len(text), 4 * len(text)), f"reading {what}")
     demand(below > 0 and math.gcd(value, below) == 1, f"{what} is not a fraction in lowest terms")
     return Fraction(value, below)
 
-def combination(indices: Any, values: Any, end: int, what: str) -> dict[int, int]:
+
+def combination(indices: Any, values: Any, end: int, what: str) -> Combination:
     demand(type(indices) is type(values) is list, f"the {what} or their indices are not a list")
     demand(len(indices) == len(values), f"the {what} and their indices differ in number")
     keys = [whole(index, f"an index of the {what}", 0, end) for index in indices]
@@ -75,157 +147,395 @@ def combination(indices: Any, values: Any, end: int, what: str) -> dict[int, int
     demand(all(numbers), f"one of the {what} is zero")
     return dict(zip(keys, numbers, strict=True))
 
-# ---- data files --------------------------------------------------------------------------------
-def label_text(label: object) -> str:
-    text = str(label).strip()
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
-        return text
-    number = int(text) if text.lstrip("+-").isdigit() else float(text)
-    return str(int(number) if number % 1 == 0 else number) if math.isfinite(number) else text
 
-def parsed(rows: list[list[str]], where: str) -> list[list[Any]]:
-    """Integers if every feature of the file is one, doubles otherwise."""
-    used: set[str] = set().union(*("".join(row) for row in rows))
-    demand(used <= NUMBER, f"{where} has a feature that is not a finite number")
-    table: list[list[Any]] = [list(map(int if used <= INTEGER else float, row)) for row in rows]
-    demand(used - INTEGER or all(-1 << 63 <= v < 1 << 63 for row in table for v in row),
-           f"{where} has an integer of more than 64 bits")
+def length(values: Iterable[int]) -> int:
+    """Bits of the longest of some integers."""
+    return max((abs(value).bit_length() for value in values), default=0)
+
+
+# ---- data files, as CERTIFICATE.md specifies them under "Files" --------------------------------
+
+OPEN: dict[str, Callable[[Path, Any], Any]] = {
+    ".gz": gzip.GzipFile,
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
+BLANKS = " \t"
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]").search
+INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
+NUMERAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
+NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE).fullmatch
+NPY = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}  # the first bytes, and those of the length
+NPY_TYPE = re.compile(
+    r"([<>|])(b1|i1|u1|S[1-9][0-9]{0,5})|([<>])([iu][248]|f[248]|U[1-9][0-9]{0,5})"
+).fullmatch
+CODES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "f2": "e", "f4": "f", "f8": "d"}
+CODES |= {"u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
+
+
+class Table:
+    """What the files hold: a label for each point, the points, and how many columns they have."""
+
+    def __init__(self, labels: list[str], row: Callable[[int], Row], width: int) -> None:
+        self.labels, self.row, self.width = labels, row, width
+
+
+class Array:
+    """Entries as they are stored, the shape, and whether they are in Fortran's order."""
+
+    def __init__(self, entries: Sequence[Any], shape: Sequence[int], fortran: bool) -> None:
+        self.entries, self.shape, self.fortran = entries, shape, fortran
+
+
+def contents(path: Path, budget: Budget) -> bytes:
+    """The bytes of a file, decompressed as its last suffix says."""
+    parts = []
+    with OPEN.get(path.suffix.lower(), open)(path, "rb") as stream:
+        while part := stream.read(1 << 20):
+            budget.spend(1e-6 * len(part), f"reading {quoted(path.name)}")
+            parts.append(part)
+    return b"".join(parts)
+
+
+def label_text(label: object, where: str) -> str:
+    """Numbers in one way of writing, other texts without the blanks around them."""
+    text = str(label).strip(BLANKS)
+    demand(0 < len(text) <= 500, f"{where} has a label that is missing or very long")
+    demand(text.lower() not in ("nan", "+nan", "-nan"), f"{where} has a label that is missing")
+    odd = [c for c in text if not c.isprintable() and unicodedata.category(c) in ("Cc", "Cs")]
+    demand(not odd, f"{where} has a label with a control character")
+    if INTEGER(text):
+        digits = text.lstrip("+-").lstrip("0") or "0"
+        return f"-{digits}" if text[0] == "-" and digits != "0" else digits
+    if NUMERAL(text) and math.isfinite(float(text)):
+        number = float(text)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return text
+
+
+def lines(raw: bytes, where: str) -> list[str]:
+    text = raw.decode("utf-8-sig")
+    demand(not CONTROL(text), f"{where} has a control character")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def numbers(rows: list[list[str]], where: str) -> list[list[Any]]:
+    """Integers of 64 bits if every feature of the file is an integer, doubles otherwise."""
+    for row in rows:
+        demand(all(map(NUMERAL, row)), f"{where} has a feature that is not a finite number")
+    if all(all(map(INTEGER, row)) for row in rows):
+        return [[small_integer(text, 1 << 63, where) for text in row] for row in rows]
+    table = [list(map(float, row)) for row in rows]
+    for values in table:
+        demand(all(map(math.isfinite, values)), f"{where} has a number too large for a double")
     return table
 
-def read_csv(text: str, label: Any, where: str) -> Table:
-    lines, named = [line for line in text.splitlines() if line.strip()], isinstance(label, str)
-    demand(lines, f"{where} is empty")
-    reader = csv.reader(lines, delimiter=max(",;\t", key=lines[0].count))
-    table = [[token.strip() for token in row] for row in reader]
-    end = len(table[0])
-    at = table[0].index(label) if named else whole(label, "data.label", -end, end) % end
-    if named or not all(t and set(t) <= NUMBER for t in table[0][:at] + table[0][at + 1:]):
+
+def small_integer(text: str, end: int, where: str) -> int:
+    """An integer in [-end, end), however many zeros it begins with."""
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    value = int(digits[:20]) * (-1 if text[0] == "-" else 1)
+    demand(len(digits) < 20 and -end <= value < end, f"{where} has an integer that is too large")
+    return value
+
+
+def read_csv(raw: bytes, label: Any, where: str) -> Table:
+    kept = [line for line in lines(raw, where) if line.strip(BLANKS)]
+    demand(kept, f"{where} is empty")
+    reader = csv.reader(kept, delimiter=max(",;\t", key=kept[0].count), strict=True)
+    table = [[field.strip(BLANKS) for field in row] for row in reader]
+    demand(len(table) == len(kept), f"{where} has quotation marks that go over the end of a line")
+    head = table[0]
+    named = isinstance(label, str)
+    if named:
+        demand(
+            head.count(label) == 1 and not NUMERAL(label),
+            f"{where}: not one column {quoted(label)}",
+        )
+    at = head.index(label) if named else whole(label, "data.label", -len(head), len(head))
+    at %= len(head)
+    features = head[:at] + head[at + 1 :]
+    if any(field and not NUMERAL(field) and not NOT_FINITE(field) for field in features):
+        demand(named or not any(map(NUMERAL, head)), f"{where}: the first line has a word")
+        named = True
+    if named:
         del table[0]  # a header
-    demand(table and all(len(row) == len(table[0]) > 1 for row in table), f"{where} is ragged")
-    labels = [label_text(row.pop(at)) for row in table]
-    columns, values = range(len(table[0])), parsed(table, where)
-    return labels, lambda i: (columns, values[i]), len(columns)
+    demand(table and features, f"{where} has no data")
+    demand(all(len(row) == len(head) for row in table), f"{where} is ragged")
+    labels = [label_text(row.pop(at), where) for row in table]
+    columns, values = range(len(features)), numbers(table, where)
+    return Table(labels, lambda i: (columns, values[i]), len(columns))
 
-def read_svmlight(text: str, where: str) -> Table:
-    lines = [line.partition("#")[0].split() for line in text.splitlines()]
-    lines = [[t for t in line if not t.startswith("qid:")] for line in lines if line]
-    pairs = [[token.partition(":")[::2] for token in line[1:]] for line in lines]
-    columns = [[int(column) - 1 for column, _ in row] for row in pairs]
-    demand(all(a < b for row in columns for a, b in pairwise([-1, *row])),
-           f"{where} has columns that do not increase from 1 on")
-    values = parsed([[value for _, value in row] for row in pairs], where)
-    width = max((row[-1] + 1 for row in columns if row), default=0)
-    return [label_text(line[0]) for line in lines], lambda i: (columns[i], values[i]), width
 
-def npy(raw: bytes, where: str) -> Array:
-    start = 10 if raw[6] == 1 else 12  # by the version of the format
-    end = start + int.from_bytes(raw[8:start], "little")
-    header, body = ast.literal_eval(raw[start:end].decode()), raw[end:]
-    (order, kind), size = header["descr"][:2], int(header["descr"][2:])
-    entries: Sequence[Any] = body  # of unsigned bytes and truth values
-    if kind in "SU":
-        text = body.decode("latin-1" if kind == "S" else f"utf-32-{'be' if order == '>' else 'le'}")
-        entries = [text[i:i + size].rstrip("\0") for i in range(0, len(text), size)]
-    elif (kind, size) not in (("u", 1), ("b", 1)):
-        code = {"i": "bhiq", "u": "BHIQ", "f": " efd"}[kind]["1248".index(str(size))]
-        entries = struct.unpack(f"{order.replace('|', '<')}{len(body) // size}{code}", body)
-    demand(len(entries) == math.prod(header["shape"]), f"{where} has an array of the wrong length")
-    return entries, header["shape"], header["fortran_order"]
+def read_svmlight(raw: bytes, where: str) -> Table:
+    parts = [re.findall(r"[^ \t]+", line.partition("#")[0]) for line in lines(raw, where)]
+    parts = [part for part in parts if part]
+    demand(all(":" not in part[0] for part in parts), f"{where} has a line without label")
+    labels = [label_text(part[0], where) for part in parts]
+    pairs = [
+        [field.partition(":") for field in part[1 + part[1].startswith("qid:") :]]
+        if len(part) > 1
+        else []
+        for part in parts
+    ]
+    columns = []
+    for row in pairs:
+        demand(
+            all(colon and index.isascii() and index.isdigit() for index, colon, _ in row),
+            f"{where} has a field that is not index:value",
+        )
+        columns.append([small_integer(index, 1 << 32, where) - 1 for index, _, _ in row])
+        demand(
+            all(a < b for a, b in pairwise([-1, *columns[-1]])),
+            f"{where} has columns that do not increase from 1 on",
+        )
+    demand(any(columns), f"{where} has no data")
+    values = numbers([[value for _, _, value in row] for row in pairs], where)
+    width = max(row[-1] + 1 for row in columns if row)
+    return Table(labels, lambda i: (columns[i], values[i]), width)
+
+
+def npy(archive: zipfile.ZipFile, name: Any, where: str, budget: Budget) -> Array:
+    info = archive.getinfo(f"{name}.npy")
+    budget.spend(1e-6 * info.file_size, f"reading {where}")
+    with archive.open(info) as stream:
+        raw = stream.read(info.file_size + 1)
+    demand(len(raw) == info.file_size, f"{where} has an array of the wrong length")
+    size = NPY.get(raw[:8])
+    demand(size, f"{where} has an array of an unknown version")
+    end = 8 + (size or 0) + int.from_bytes(raw[8 : 8 + (size or 0)], "little")
+    demand(end <= min(len(raw), 10_012), f"{where} has an array with a long header")
+    header = ast.literal_eval(raw[8 + (size or 0) : end].decode("latin-1").strip())
+    fields(header, "the header of an array", "descr fortran_order shape")
+    kind, shape, fortran = header["descr"], header["shape"], header["fortran_order"]
+    demand(type(fortran) is bool and type(shape) is tuple and len(shape) <= 32, "no array")
+    demand(all(type(side) is int and 0 <= side < 1 << 63 for side in shape), "no array")
+    demand(isinstance(kind, str) and NPY_TYPE(kind), f"{where} has an array of another type")
+    return Array(unpacked(raw[end:], kind, math.prod(shape), where), shape, fortran)
+
+
+def unpacked(body: bytes, kind: str, count: int, where: str) -> Sequence[Any]:
+    """The entries of an array, or None among them for bytes that are no text."""
+    order, kind = kind[0], kind[1:]
+    wide = {"U": 4, "S": 1}.get(kind[0], 0) * int(kind[1:])
+    size = wide or int(kind[1:])
+    demand(count and len(body) == count * size, f"{where} has an array of the wrong length")
+    if wide:
+        code = "utf-8" if kind[0] == "S" else "utf-32-be" if order == ">" else "utf-32-le"
+        texts = [body[i : i + wide] for i in range(0, len(body), wide)]
+        if kind[0] == "S":
+            return [text.rstrip(b"\0").decode(code) for text in texts]
+        return [text.decode(code).rstrip("\0") for text in texts]
+    if kind == "b1":
+        demand(max(body) <= 1, f"{where} has a truth value that is not 0 or 1")
+    if size == 1 and kind != "i1":
+        return body
+    entries = struct.unpack(f"{'>' if order == '>' else '<'}{count}{CODES[kind]}", body)
+    demand(kind[0] != "f" or all(map(math.isfinite, entries)), f"{where} has no finite number")
+    return entries
+
 
 def idx(raw: bytes, where: str) -> Array:
-    demand(raw[:3] == b"\0\0\x08", f"{where}: not idx files of unsigned bytes")
-    shape, body = struct.unpack_from(f">{raw[3]}I", raw, 4), raw[4 + 4 * raw[3]:]
-    demand(len(body) == math.prod(shape), f"{where}: an idx file of the wrong length")
-    return body, shape, False
+    demand(raw[:3] == b"\0\0\x08" and 1 <= raw[3] <= 4, f"{where}: not idx files of bytes")
+    shape, body = struct.unpack_from(f">{raw[3]}I", raw, 4), raw[4 + 4 * raw[3] :]
+    demand(body and len(body) == math.prod(shape), f"{where}: an idx file of the wrong length")
+    return Array(body, shape, False)
+
 
 def from_arrays(points: Array, names: Array, where: str) -> Table:
-    (values, shape, fortran), labels = points, [label_text(label) for label in names[0]]
-    demand(shape and shape[0] == len(labels), f"{where} has not one label for each point")
-    d, offsets, stride = math.prod(shape[1:]), [0], shape[0]
-    for side in shape[1:] if fortran else ():  # where the features of point 0 are
+    shape, n = points.shape, points.shape[0]
+    demand(not isinstance(points.entries[0], str), f"{where} has texts where numbers are needed")
+    demand(len(shape) > 1, f"{where} has no array of points")
+    demand(tuple(names.shape) in ((n,), (n, 1)), f"{where} has not one label for each point")
+    labels = [label_text(label, where) for label in names.entries]
+    values, d = points.entries, math.prod(shape[1:])
+    if not points.fortran:
+        return Table(labels, lambda i: (range(d), values[i * d : (i + 1) * d]), d)
+    offsets, stride = [0], n  # where the features of point 0 are
+    for side in shape[1:]:
         offsets = [base + stride * k for base in offsets for k in range(side)]
         stride *= side
-    return labels, lambda i: (range(d), [values[i + place] for place in offsets] if fortran
-                              else values[i * d:(i + 1) * d]), d
+    return Table(labels, lambda i: (range(d), [values[i + place] for place in offsets]), d)
 
-def read(data: dict[str, Any], paths: Sequence[str]) -> tuple[Table, str]:
-    form, files, label = data["format"], data["files"], data.get("label")
-    arrays = ["X", "y"] if data.get("arrays") is None else data["arrays"]
+
+def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
+    """The data files: those that were given, or those of these names in the folder given."""
+    demand(
+        isinstance(files, list) and len(files) == count and all(type(f) is str for f in files),
+        f"data.files is not the name(s) of {count} file(s)",
+    )
+    places = list(map(Path, paths))
+    if len(paths) == 1 and places[0].is_dir():
+        for name in files:
+            plain = (
+                name.isprintable()
+                and len(name) < 256
+                and name not in ("", ".", "..")
+                and not set(name) & {*"/\\:"}
+            )
+            demand(plain, "data.files has a name that is not that of a file in a folder")
+        places = [Path(paths[0], name) for name in files]
+    if len(places) != count:
+        names = " and ".join(map(quoted, files))
+        raise FileNotFoundError(2, f"{count} data file(s) are needed, such as {names}")
+    return places
+
+
+def read(data: dict[str, Any], paths: Sequence[str], budget: Budget) -> tuple[Table, str]:
+    """The table in the data files, and how to call them."""
+    form, label, arrays = data["format"], data.get("label"), data.get("arrays")
     demand(form in ("csv", "svmlight", "npz", "idx"), "data.format is not csv, svmlight, npz, idx")
-    demand(isinstance(files, list) and len(files) == 1 + (form == "idx") and all(
-        isinstance(f, str) and f.isprintable() and f not in ("", "..") and not set(f) & set("/\\:")
-        for f in files), f"data.files is not the plain name(s) of {1 + (form == 'idx')} file(s)")
-    inside = len(paths) == 1 and Path(paths[0]).is_dir()
-    places = [Path(paths[0], name) for name in files] if inside else list(map(Path, paths))
-    if len(places) != len(files):
-        raise FileNotFoundError(2, f"the data files needed are {' and '.join(files)}")
-    raws = [UNPACK.get(path.suffix, bytes)(path.read_bytes()) for path in places]
-    where = " and ".join(path.name for path in places)
+    demand(label is None or form == "csv", "data.label is for CSV files")
+    demand(arrays is None or form == "npz", "data.arrays is for NPZ files")
+    places = locate(data["files"], 2 if form == "idx" else 1, paths)
+    where = " and ".join(quoted(path.name) for path in places)
+    if form == "npz":
+        arrays = ["X", "y"] if arrays is None else arrays
+        demand(type(arrays) is list and len(arrays) == 2, "data.arrays is not a pair of names")
+        demand(all(type(name) is str for name in arrays), "data.arrays is not a pair of names")
+        with places[0].open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            listed = archive.namelist()
+            demand(len(set(listed)) == len(listed), f"{where} has members of the same name")
+            points, names = (npy(archive, name, where, budget) for name in arrays)
+        return from_arrays(
+            points, names, where
+        ), f"{where} (arrays {', '.join(map(ascii, arrays))})"
+    raws = [contents(path, budget) for path in places]
     if form == "csv":
-        return read_csv(raws[0].decode("utf-8-sig"), 0 if label is None else label, where), where
+        label = 0 if label is None else label
+        shown = quoted(label) if isinstance(label, str) else f"{label}, counted from 0"
+        return read_csv(raws[0], label, where), f"{where} (label in column {shown})"
     if form == "svmlight":
-        return read_svmlight(raws[0].decode("utf-8-sig"), where), where
-    if form == "idx":
-        names, points = sorted((idx(raw, where) for raw in raws), key=lambda part: len(part[1]))
-    else:
-        with zipfile.ZipFile(io.BytesIO(raws[0])) as archive:
-            points, names = (npy(archive.read(f"{name}.npy"), where) for name in arrays)
+        return read_svmlight(raws[0], where), where
+    names, points = sorted((idx(raw, where) for raw in raws), key=lambda array: len(array.shape))
     return from_arrays(points, names, where), where
 
+
 def canonical(label: int, row: Row) -> bytes:
+    """A point in the form that is hashed."""
     columns, values = [c for c, v in zip(*row, strict=True) if v], [v for v in row[1] if v]
-    k, large = len(values), max(map(abs, values), default=0) > 1 << 53  # a double may not hold it
-    rest = [int(v) - int(float(v)) for v in values] if large else []
-    return (struct.pack(f">iI{k}I{k}d", label, k, *columns, *values)
-            + (b"r" + struct.pack(f">{k}q", *rest) if any(rest) else b""))
+    count = len(values)
+    packed = struct.pack(f">iI{count}I{count}d", label, count, *columns, *values)
+    if max(map(abs, values), default=0) <= 1 << 53:
+        return packed
+    rest = [int(v) - int(float(v)) for v in values]  # an integer may be no double
+    return packed + (b"r" + struct.pack(f">{count}q", *rest) if any(rest) else b"")
+
 
 class Points:
     """The data: rows of integers, which are the points divided by 2^exponent, and their classes."""
-    def __init__(self, data: dict[str, Any], paths: Sequence[str], k: int, two: bool) -> None:
-        (labels, row, width), where = read(data, paths)
-        texts, n, d = data["classes"], *(whole(data[f], f"data.{f}", 1, 1 << 32) for f in "nd")
-        demand(isinstance(texts, list) and len(texts) == k == len(set(texts))
-               and all(isinstance(text, str) and text.isprintable() for text in texts),
-               f"data.classes is not a list of {k} labels")
-        known = [i for i, text in enumerate(labels) if text in texts]
-        chosen = known if data.get("rows") is None else [
-            whole(i, "an entry of data.rows", 0, len(labels)) for i in data["rows"]]
-        demand(set(chosen) <= set(known), "data.rows has a row whose label is not in data.classes")
+
+    def __init__(
+        self, data: dict[str, Any], paths: Sequence[str], k: int, two: bool, budget: Budget
+    ) -> None:
+        table, where = read(data, paths, budget)
+        texts = data["classes"]
+        n, d = (whole(data[name], f"data.{name}", 1, 1 << 32) for name in "nd")
+        demand(
+            isinstance(texts, list)
+            and all(isinstance(text, str) for text in texts)
+            and len(texts) == k == len(set(texts)),
+            f"data.classes is not a list of {k} labels",
+        )
+        chosen, known = self.choose(data.get("rows"), table.labels, texts)
         demand(n == len(chosen), f"data.n is {n} but the data hold {len(chosen)} such points")
-        self.classes, rows = [texts.index(labels[i]) for i in chosen], [row(i) for i in chosen]
-        dense = isinstance(rows[0][0], range)
-        self.columns = rows[0][0] if dense else sorted(set().union(*(c for c, _ in rows)))
-        demand(max(self.columns, default=-1) < d <= width, f"data.d is not {width}, as in {where}")
+        place = {text: index for index, text in enumerate(texts)}
+        self.classes = [place[table.labels[i]] for i in chosen]
+        rows = [table.row(i) for i in chosen]
+        self.dense = isinstance(rows[0][0], range)
+        self.columns = rows[0][0] if self.dense else sorted(set().union(*(c for c, _ in rows)))
+        demand(
+            max(self.columns, default=-1) < d <= table.width,
+            f"data.d is not {table.width}, as in {where}",
+        )
         digest = hashlib.sha256(b"gammabar-data-1\n" + struct.pack(">qq", n, d))
         for c, point in zip(self.classes, rows, strict=True):
             digest.update(canonical(2 * c - 1 if two else c, point))
         demand(digest.hexdigest() == data["sha256"], f"{where}: other data, by their SHA-256")
+        self.n, self.d, self.k, self.budget = n * (k - 1), d, k, budget
+        self.rows, self.exponent = self.integers(rows)
+        self.bits = max(map(length, (values for _, values in self.rows)))
+        budget.spend(self.entries() * product_time(self.bits, self.bits), "the norms of the points")
+        self.squares = [sum(map(mul, values, values)) for _, values in self.rows]
+        self.summary = f"{n} x {d}, {selection(len(set(chosen)), known)} of {where} with label "
+        self.summary += class_names(texts, two)
+
+    @staticmethod
+    def choose(rows: Any, labels: list[str], texts: list[str]) -> tuple[list[int], int]:
+        """The rows of the file that the certificate speaks of; how many have its labels."""
+        wanted = set(texts)
+        known = [i for i, text in enumerate(labels) if text in wanted]
+        if rows is None:
+            demand(known, "no point has a label of data.classes")
+            return known, len(known)
+        demand(type(rows) is list and rows, "data.rows is not a list of rows")
+        chosen = [whole(i, "an entry of data.rows", 0, len(labels)) for i in rows]
+        strays = set(chosen).difference(known)
+        demand(not strays, "data.rows has a row whose label is not in data.classes")
+        return chosen, len(known)
+
+    def entries(self) -> int:
+        return sum(len(values) for _, values in self.rows)
+
+    def integers(self, rows: list[Row]) -> tuple[list[Row], int]:
+        """Rows of integers, and the power of two to multiply them by."""
         scale = 1
         if any(isinstance(v, float) for _, values in rows for v in values[:1]):
-            scale = max(v.as_integer_ratio()[1] for _, values in rows for v in values)
-            rows = [(columns, [top * (scale // bottom) for top, bottom in map(
-                float.as_integer_ratio, values)]) for columns, values in rows]
-        if not dense:  # number the columns that occur
+            ratios = [(c, [v.as_integer_ratio() for v in values]) for c, values in rows]
+            scale = max(bottom for _, pairs in ratios for _, bottom in pairs)
+            top = max(abs(v) for _, pairs in ratios for v, _ in pairs)
+            count = sum(len(pairs) for _, pairs in ratios)
+            most = top.bit_length() + scale.bit_length()
+            self.budget.hold(count * most / 8, "to hold the data as integers")
+            rows = [(c, [top * (scale // bottom) for top, bottom in pairs]) for c, pairs in ratios]
+        if not self.dense:  # number the columns that occur, and leave out zeros
             place = {column: i for i, column in enumerate(self.columns)}
-            rows = [([place[c] for c in columns], values) for columns, values in rows]
-        self.n, self.d, self.k, self.rows = n * (k - 1), d, k, rows
-        self.exponent, self.squares = 1 - scale.bit_length(), [sum(map(mul, v, v)) for _, v in rows]
-        part = "every point" if (m := len(set(chosen))) == len(known) else (
-            f"ONLY {m} (those listed in the certificate) of the {len(known)} points")
-        self.summary = f"{n} x {d}: {part} of {where} with label {' or '.join(texts)[:80]}"
+            rows = [
+                (
+                    [place[c] for c, v in zip(*row, strict=True) if v],
+                    [v for v in row[1] if v],
+                )
+                for row in rows
+            ]
+        return rows, 1 - scale.bit_length()
+
+
+def selection(taken: int, there: int) -> str:
+    if taken == there:
+        return "every point"
+    return f"ONLY {taken} (those listed in the certificate) of the {there} points"
+
+
+def class_names(texts: list[str], two: bool) -> str:
+    if two:
+        return f"{quoted(texts[0])} (class -1) or {quoted(texts[1])} (class 1)"
+    shown = [f"{quoted(text)} (class {index})" for index, text in enumerate(texts[:10])]
+    return " or ".join(shown) + (f" or {len(texts) - 10} others" if len(texts) > 10 else "")
+
 
 # ---- inner products: integers, or bounds on them, in multiples of `unit` -----------------------
+
+
 def dot(row: Row, w: Any) -> int:
     return sum(map(mul, row[1], w if isinstance(row[0], range) else map(w.__getitem__, row[0])))
 
+
 class Linear(Points):
     """Rows x_i (e_c - e_j) / sqrt 2, c the class of x_i, j another; as good as y_i x_i if k = 2."""
+
     exact = True
-    def __init__(self, *data: Any) -> None:
-        super().__init__(*data)
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.unit = Fraction(4) ** self.exponent / 2
-        self.radius_squared = 2 * max(self.squares) * self.unit
-    def combine(self, q: dict[int, int]) -> list[list[int]]:
+        self.radius_squared = 2 * max(self.squares)
+        self.described = "linear" if self.k == 2 else f"linear, {self.k} classes"
+
+    def combine(self, q: Combination) -> list[list[int]]:
+        each = product_time(self.bits, length(q.values()))
+        touched = sum(len(self.rows[index // (self.k - 1)][1]) for index in q)
+        self.budget.hold(8 * self.k * len(self.columns), "to hold the weighted sum")
+        self.budget.spend(2 * each * touched, "the weighted sum of the rows")
         w = [[0] * len(self.columns) for _ in range(self.k)]
         for index, weight in q.items():
             i, j = divmod(index, self.k - 1)
@@ -234,28 +544,39 @@ class Linear(Points):
                 for column, value in zip(*self.rows[i], strict=True):
                     part[column] += factor * value
         return w
-    def norm(self, q: dict[int, int]) -> int:
-        return sum(x * x for part in self.combine(q) for x in part)
+
+    def norm(self, q: Combination) -> int:
+        w = self.combine(q)
+        bits = max(map(length, w))
+        self.budget.spend(self.k * len(self.columns) * product_time(bits, bits), "its norm")
+        return sum(x * x for part in w for x in part)
+
     def scores(self, i: int, w: list[list[int]]) -> list[int]:
         c, s = self.classes[i], [dot(self.rows[i], part) for part in w]
         return [s[c] - s[j] for j in range(self.k) if j != c]
-    def least(self, q: dict[int, int]) -> int:
+
+    def least(self, q: Combination) -> int:
         """The least score; w = 2^shift rough + rest with 0 <= rest < 2^shift clears most rows."""
         w = self.combine(q)
-        shift = max(0, max((abs(x).bit_length() for part in w for x in part), default=0) - 60)
+        most = max(map(length, w))
+        each = self.k * product_time(self.bits, most)
+        self.budget.spend(self.entries() * self.k * product_time(self.bits, 60), "all scores")
+        shift = max(0, most - 60)
         rough, best = [[x >> shift for x in part] for part in w], min(self.scores(0, w))
         for i, (_, values) in enumerate(self.rows):
             if (min(self.scores(i, rough)) - sum(map(abs, values))) << shift < best:
+                self.budget.spend(len(values) * each, "the scores that are close to the least")
                 best = min(best, *self.scores(i, w))
         return best
 
-def exp_minus(x: Fraction, p: int) -> tuple[Fraction, Fraction]:
-    """Bounds of exp(-x), x >= 0, to p bits: those of exp(-x / 2^halvings), squared as often."""
-    if x > p:
-        return Fraction(0), Fraction(1, 1 << p)
+
+def exp_minus(top: int, bottom: int, p: int) -> tuple[int, int]:
+    """Bounds of 2^p exp(-x), x = top/bottom >= 0: those of exp(-x / 2^halvings), squared."""
+    if top > p * bottom:
+        return 0, 1
     halvings, k = 8 + p.bit_length(), 0
     bits = p + 2 * halvings + 8
-    z = (x.numerator << bits - halvings) // x.denominator  # z <= 2^bits x / 2^halvings < z + 1
+    z = (top << bits - halvings) // bottom  # z <= 2^bits x / 2^halvings < z + 1
     low = high = least = most = 1 << bits
     while most > 1:  # the terms of the series, between least and most, alternate and decrease
         k += 1
@@ -264,174 +585,361 @@ def exp_minus(x: Fraction, p: int) -> tuple[Fraction, Fraction]:
     low, high = low - most, high + most  # what is left is smaller than the last term
     for _ in range(halvings):
         low, high = low * low >> bits, (high * high >> bits) + 1
-    return Fraction(low >> bits - p, 1 << p), Fraction((high >> bits - p) + 1, 1 << p)
+    return low >> bits - p, (high >> bits - p) + 1
+
 
 class Kernel(Points):
-    """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised."""
-    unit = 1
-    def __init__(self, kernel: Any, form: Any, plain: bool, bits: int, *data: Any) -> None:
+    """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised.
+
+    K is (slope <x, z> + shift)^degree / unit with integers, or exp(-slope |x - z|^2 / shift).
+    """
+
+    def __init__(self, form: dict[str, Any], plain: bool, precision: int, *data: Any) -> None:
         super().__init__(*data)
-        self.within = rational(form.get("within", "0x0/0x1"), "within")
-        normalised = form["normalised"]
-        gamma = rational(kernel.get("gamma", "0x1/0x1"), "gamma")
-        self.coef0 = rational(kernel.get("coef0", "0x0/0x1"), "coef0")
-        demand(gamma > 0 <= self.coef0, "the kernel is not one unless gamma > 0 and coef0 >= 0")
-        self.degree = whole(kernel.get("degree", 1), "the degree", 1, 101)
-        self.given, self.rbf = (kernel["name"] == name for name in ("precomputed", "rbf"))
-        self.rate = gamma * Fraction(2 if self.given else 4) ** self.exponent
-        self.bits, self.exact = bits, not self.rbf and (plain or not normalised)
+        kernel, normalised = form["kernel"], form["normalised"]
+        self.name, self.precision = kernel["name"], precision
+        gamma = rational(kernel.get("gamma", "0x1/0x1"), "gamma", self.budget)
+        coef0 = rational(kernel.get("coef0", "0x0/0x1"), "coef0", self.budget)
+        demand(gamma > 0 <= coef0, "the kernel is not one unless gamma > 0 and coef0 >= 0")
+        self.degree = whole(kernel.get("degree", 1), "the degree", 1, 1 << 20)
+        self.given, self.rbf = self.name == "precomputed", self.name == "rbf"
+        self.exact = not self.rbf and (plain or not normalised)
+        rate = gamma * Fraction(2 if self.given else 4) ** self.exponent
+        bottom = rate.denominator if self.rbf else math.lcm(rate.denominator, coef0.denominator)
+        within = rational(form.get("within", "0x0/0x1"), "within", self.budget)
+        demand(within >= 0 and (self.given or not within), "within is not for this kernel")
+        bottom = math.lcm(bottom, within.denominator) if self.exact else bottom
+        self.slope = int(rate * bottom)
+        self.shift = bottom if self.rbf else int(coef0 * bottom)
+        self.described = self.words(gamma, coef0, within, normalised)
+        self.prepare(bottom)
         if self.given:
-            demand(self.d == self.n, "a precomputed kernel needs a square matrix of its values")
-            table = [tuple(values) for _, values in self.rows]
-            demand(table == list(zip(*table, strict=True)), "the matrix is not symmetric")
-            self.squares = [values[i] for i, values in enumerate(table)]
-            self.summary += ("; for every positive semidefinite matrix at a distance of at most "
-                f"about {float(self.within)!r} from this one{', normalised' * normalised}, in the "
-                "2-norm" if self.within else "; provided that this matrix is positive semidefinite")
-        demand(self.within >= 0 and (self.given or not self.within), "within: not for this kernel")
-        self.norms = [Fraction(1) if self.rbf else self.value(square) for square in self.squares]
+            self.take_matrix()
+        self.norms = [1] * self.n if self.rbf else [self.value(square) for square in self.squares]
         demand(not normalised or min(self.norms) > 0, "K(x, x) <= 0 for a point: not normalised")
-        self.radius_squared = max(self.norms) if self.exact else Fraction(1)
-    def value(self, product: int) -> Fraction:
-        return (self.rate * product + self.coef0) ** self.degree
-    def entry(self, i: int, j: int, product: int) -> tuple[Fraction, Fraction]:
-        """Bounds of <phi(x_i), phi(x_j)>, from the product of x_i and x_j."""
+        self.unit = Fraction(1, bottom**self.degree if self.exact else 1 << precision)
+        self.radius_squared = max(self.norms)
+        self.slack = math.ceil(within / self.unit)  # of every entry of the matrix, in units
+
+    def words(self, gamma: Fraction, coef0: Fraction, within: Fraction, normalised: bool) -> str:
+        divided = ", divided by sqrt(K(x, x) K(z, z))" * normalised
+        if within:
+            return (
+                f"with precomputed kernel values{divided}, for every positive semidefinite matrix "
+                f"within {about(within, ROUND_FLOOR)} of these in the 2-norm, if there is one"
+            )
+        options = {
+            "poly": f" (gamma <x, z> + coef0)^{self.degree} with gamma = {number(gamma)} and coef0 "
+            f"= {number(coef0)}",
+            "rbf": f" exp(-gamma |x - z|^2) with gamma = {number(gamma)}",
+            "precomputed": " values, provided that this matrix is positive semidefinite",
+        }
+        return f"with {self.name} kernel{options.get(self.name, '')}{divided}"
+
+    def prepare(self, bottom: int) -> None:
+        """Estimate the time for one product of two rows of the space."""
+        inner = 2 * self.bits + self.d.bit_length()
+        size = max(inner + self.slope.bit_length(), length([self.shift, bottom])) + 1
+        across = 1 if self.given else max(len(values) for _, values in self.rows)
+        self.time = across * product_time(self.bits, self.bits) + product_time(inner, size)
+        if self.rbf:
+            p = self.precision + 50
+            self.size = self.precision + 1
+            self.time += (p / 4 + 60) * product_time(p, p) + quotient_time(size + p, size)
+        else:
+            self.size = size * self.degree
+            self.time += 3 * product_time(self.size, self.size)
+        if not self.rbf and not self.exact:
+            both = 2 * (self.size + self.precision)
+            self.time += 2 * quotient_time(both, self.size) + quotient_time(both, both / 2)
+            self.size = self.precision + 1
+        self.budget.spend(self.n * self.time, "the norms of the points in the space of the kernel")
+        self.budget.hold(self.n * self.size / 8, "to hold these norms")
+
+    def take_matrix(self) -> None:
+        demand(self.d == self.n, "a precomputed kernel needs a square matrix of its values")
+        if not self.dense:
+            self.budget.hold(8 * self.n**2, "to hold the matrix")
+            cells = [{self.columns[c]: v for c, v in zip(*row, strict=True)} for row in self.rows]
+            full = range(self.d)
+            self.rows = [(full, [cell.get(j, 0) for j in full]) for cell in cells]
+            self.dense = True
+        table = [tuple(values) for _, values in self.rows]
+        demand(table == list(zip(*table, strict=True)), "the matrix is not symmetric")
+        self.squares = [values[i] for i, values in enumerate(table)]
+
+    def value(self, product: int) -> int:
+        return int((self.slope * product + self.shift) ** self.degree)
+
+    def entry(self, i: int, j: int, product: int) -> tuple[int, int]:
+        """Bounds of <phi(x_i), phi(x_j)> from the product of x_i and x_j."""
         if self.rbf:
             apart = self.squares[i] + self.squares[j] - 2 * product
-            return exp_minus(self.rate * apart, self.bits)
+            return exp_minus(self.slope * apart, self.shift, self.precision)
         value = self.value(product)
         if self.exact:
             return value, value
-        square = value**2 / (self.norms[i] * self.norms[j])
-        low = math.isqrt(int(square * 4**self.bits))
-        bounds = Fraction(low, 2**self.bits), Fraction(low + 1, 2**self.bits)
-        return bounds if value >= 0 else (-bounds[1], -bounds[0])
-    def scores(self, q: dict[int, int], among: Iterable[int], side: int) -> dict[int, Fraction]:
+        square = (value * value << 2 * self.precision) // (self.norms[i] * self.norms[j])
+        low = math.isqrt(square)
+        return (low, low + 1) if value >= 0 else (-low - 1, -low)
+
+    def scores(self, q: Combination, among: Sequence[int], side: int) -> dict[int, int]:
         """Lower (side 0) or upper (side 1) bounds of <a_i, sum_j q_j a_j> for i in among."""
-        rows, classes, bounds = self.rows, self.classes, dict.fromkeys(among, Fraction(0))
+        each = self.time + product_time(self.size, length(q.values()))
+        self.budget.spend(len(q) * len(among) * each, "the products in the space of the kernel")
+        rows, classes, bounds = self.rows, self.classes, dict.fromkeys(among, 0)
         for j, weight in q.items():
-            vector = (rows[j][1] if isinstance(rows[j][0], range)
-                      else Counter(dict(zip(*rows[j], strict=True))))
+            vector = rows[j][1] if self.dense else Counter(dict(zip(*rows[j], strict=True)))
             for i in bounds:
                 factor = weight if classes[i] == classes[j] else -weight
                 pair = self.entry(i, j, rows[i][1][j] if self.given else dot(rows[i], vector))
                 bounds[i] += factor * pair[side if factor > 0 else 1 - side]
         return bounds
-    def norm(self, q: dict[int, int]) -> Fraction:
-        """The squared norm of sum q_i a_i, or an upper bound; 0 if equal points cancel."""
+
+    def norm(self, q: Combination) -> int:
+        """The squared norm of sum q_i a_i, or an upper bound; 0 if equal points cancel.
+
+        By how much the matrix may differ from the one given is added, see CERTIFICATE.md.
+        """
         sums: Counter[Any] = Counter()
         for i, weight in q.items():
-            point = tuple((c, v) for c, v in zip(*self.rows[i], strict=True) if v)
-            sums[point] += weight if self.classes[i] else -weight
-        sides = [[i for i in q if q[i] < 0], [i for i in q if q[i] > 0]]
-        return sum((q[i] * bound for side in (0, 1) if any(sums.values())
-                    for i, bound in self.scores(q, sides[side], side).items()),
-                   self.within * sum(map(abs, q.values()))**2)
-    def least(self, q: dict[int, int]) -> Fraction:
-        slack = self.within * sum(map(abs, q.values()))
+            columns, values = self.rows[i]
+            point = (() if self.dense else tuple(columns), tuple(values))
+            sums[i if self.given else point] += weight if self.classes[i] else -weight
+        if not any(sums.values()):
+            return 0
+        total = self.slack * sum(map(abs, q.values())) ** 2
+        for side in (0, 1):
+            among = [i for i in q if (q[i] > 0) == (side == 1)]
+            total += sum(q[i] * bound for i, bound in self.scores(q, among, side).items())
+        return total
+
+    def least(self, q: Combination) -> int:
+        slack = self.slack * sum(map(abs, q.values()))
         return min(self.scores(q, range(self.n), 0).values()) - slack
 
+
+# ---- numbers for people ------------------------------------------------------------------------
+
+
+def about(
+    value: Fraction,
+    rounding: str = ROUND_HALF_EVEN,
+    root: bool = False,
+    over: Fraction = Fraction(1),
+) -> str:
+    """A rational (over another), or its square root, in 15 digits; never rounded to zero."""
+    if not value:
+        return "0"
+    context = Context(prec=60, Emin=-(10**17), Emax=10**17)
+    found = Decimal(1)
+    for part, step in (
+        (value.numerator, context.multiply),
+        (value.denominator, context.divide),
+        (over.numerator, context.divide),
+        (over.denominator, context.multiply),
+    ):
+        cut = max(0, part.bit_length() - 256)
+        found = step(found, context.multiply(Decimal(part >> cut), context.power(2, cut)))
+    found = context.sqrt(found) if root else found
+    # What was cut off and rounded so far is less than 1e-50 of it.
+    sign = {ROUND_FLOOR: -1, ROUND_CEILING: 1}.get(rounding, 0) * bool(context.flags[Inexact])
+    found = context.add(found, context.multiply(abs(found), Decimal(sign).scaleb(-50)))
+    short = Context(prec=15, rounding=rounding, Emin=-(10**17), Emax=10**17).plus(found)
+    return f"{short.normalize(context):g}"
+
+
+def number(value: Fraction) -> str:
+    """A rational: in full if it is short or a double, else about."""
+    if max(abs(value.numerator), value.denominator) < 10**9:
+        return str(value)
+    try:
+        if Fraction(float(value)) == value:
+            return f"{float(value)!r} (a double)"
+    except OverflowError:
+        pass
+    return f"about {about(value)} (a rational of {value.denominator.bit_length()} bits)"
+
+
 # ---- the proofs --------------------------------------------------------------------------------
-def prove_l1(c: dict[str, Any], space: Linear, q: dict[int, int], total: int) -> str:
+
+
+def equal(claimed: Fraction, top: int, bottom: int, budget: Budget) -> bool:
+    """Whether claimed = top / bottom, without the slow way to lowest terms."""
+    bits = length([top, bottom, *claimed.as_integer_ratio()])
+    budget.spend(2 * product_time(bits, bits), "comparing the claim with the data")
+    return claimed.numerator * bottom == top * claimed.denominator
+
+
+def prove_l1(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
     primal, signed = fields(c["primal"], "primal", "columns coefficients"), c["signed"]
     chosen = combination(primal["columns"], primal["coefficients"], space.d, "coefficients")
     demand(isinstance(signed, bool), "signed is not a truth value")
     demand(signed or min(chosen.values(), default=0) > 0, "the primal point is not in the simplex")
+    each = product_time(space.bits, length(chosen.values()))
+    space.budget.spend(space.entries() * each, "all scores")
     w, pull = [chosen.get(column, 0) for column in space.columns], space.combine(q)[1]
     pull += [0] * (len(pull) < space.d)  # a column of zeros
     least = min((2 * k - 1) * dot(row, w) for k, row in zip(space.classes, space.rows, strict=True))
     most = max(map(abs, pull) if signed else pull)
     largest = max((abs(v) for _, values in space.rows for v in values), default=0)
-    low, high, radius = (Fraction(a, b) * Fraction(2) ** space.exponent for a, b in (
-        (least, sum(map(abs, chosen.values())) or 1), (most, total), (largest, 1)))
-    for name, value in (("value_lo", low), ("value_hi", high), ("radius", radius)):
-        demand(rational(c[name], name) == value, f"{name} is not what the points and the data give")
-    about = f"{float(low)!r}" if low == high else f"from {float(low)!r} to {float(high)!r}, about"
-    return f"of largest {'l1' if signed else 'simplex'} margin {about}{', exactly' * (low == high)}"
+    size = sum(map(abs, chosen.values())) or 1
+    unit = Fraction(2) ** space.exponent
+    bounds = {"value_lo": (least, size), "value_hi": (most, total), "radius": (largest, 1)}
+    found = {}
+    for name, (top, bottom) in bounds.items():
+        found[name] = rational(c[name], name, space.budget)
+        same = equal(found[name], top * unit.numerator, bottom * unit.denominator, space.budget)
+        demand(same, f"{name} is not what the points and the data give")
+    low, high = found["value_lo"], found["value_hi"]
+    ball = "of l1 norm at most 1" if signed else "in the simplex"
+    value = f"exactly {number(low)}"
+    if low != high:
+        value = f"between {about(low, ROUND_FLOOR)} and {about(high, ROUND_CEILING)}"
+    return f"the largest margin min_i <a_i, w> of any w {ball} is {value}, in the units of the data"
 
-def prove_enclosure(c: dict[str, Any], space: Any, q: dict[int, int], total: int) -> str:
+
+def prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -> str:
     primal = fields(c["primal"], "primal", "support coefficients")
     alpha = combination(primal["support"], primal["coefficients"], space.n, "coefficients")
-    low, high = rational(c["gamma_lo"], "gamma_lo"), rational(c["gamma_hi"], "gamma_hi")
+    low, high = (rational(c[name], name, space.budget) for name in ("gamma_lo", "gamma_hi"))
     demand(0 <= low <= high, "gamma_lo and gamma_hi do not enclose anything")
-    demand(space.norm(q) * space.unit <= (high * total) ** 2, "the weights do not prove gamma_hi")
-    least = space.least(alpha) if low else 0
-    demand(low == 0 or (least > 0 and least**2 * space.unit >= low**2 * space.norm(alpha)),
-           "the primal point does not prove gamma_lo")
-    return (f"{'separable' if low else 'undecided'}; its maximum margin is between gamma_lo and "
-            f"gamma_hi, about {float(low)!r} and {float(high)!r}")
+    # |q|^2 unit <= (high total)^2, and (least unit)^2 >= low^2 |alpha|^2 unit, without fractions
+    above, below = space.unit.as_integer_ratio()
+    square = space.norm(q)
+    bits = length([square, above, below, total, *high.as_integer_ratio()])
+    space.budget.spend(20 * product_time(bits, bits), "comparing the bounds")
+    demand(
+        square * above * high.denominator**2 <= (high.numerator * total) ** 2 * below,
+        "the weights do not prove gamma_hi",
+    )
+    if low:
+        least, square = space.least(alpha), space.norm(alpha)
+        bits = length([square, above, below, least, *low.as_integer_ratio()])
+        space.budget.spend(20 * product_time(bits, bits), "comparing the bounds")
+        demand(
+            least > 0
+            and least**2 * above * low.denominator**2 >= low.numerator**2 * square * below,
+            "the primal point does not prove gamma_lo",
+        )
+    if not low:
+        return f"undecided whether separable; the maximum margin is at most {upper(high)}"
+    return (
+        f"separable; the maximum margin is between {about(low, ROUND_FLOOR)} and {upper(high)}, in "
+        "the units of the rows"
+    )
 
-def prove_exact(c: dict[str, Any], space: Any, q: dict[int, int], total: int) -> str:
+
+def upper(value: Fraction) -> str:
+    return about(value, ROUND_CEILING)
+
+
+def prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> str:
     square = space.norm(q)  # of total w, in multiples of unit
     if c["kind"] == "inseparable":
         demand(square == 0, "the weighted sum of the rows is not zero")
         return f"not separable: a convex combination of {len(q)} of its rows is zero"
     demand(space.exact, "the margin of such a kernel is not rational: it needs an enclosure")
-    gamma, radius = square * space.unit / total**2, space.radius_squared
-    for name, value in (("gamma_squared", gamma), ("radius_squared", radius)):
-        demand(rational(c[name], name) == value, f"{name} is not that of the data")
+    gamma, radius = (
+        rational(c[name], name, space.budget) for name in ("gamma_squared", "radius_squared")
+    )
+    above, below = space.unit.as_integer_ratio()
+    for name, claimed, value, over in (
+        ("gamma_squared", gamma, square, total**2),
+        ("radius_squared", radius, space.radius_squared, 1),
+    ):
+        same = equal(claimed, value * above, over * below, space.budget)
+        demand(same, f"{name} is not that of the data")
     demand(square > 0, "the weighted sum w of the rows is zero")
-    demand(space.least(q) * total >= square, "the weighted sum w of the rows is not the shortest: "
-           "some row has a smaller product with w than w has with itself")
-    return (f"separable; its maximum margin is {math.sqrt(gamma / radius):.15g} times the radius; "
-            f"gamma^2 is an exact rational; {len(q)} support rows")
+    demand(
+        space.least(q) * total >= square,
+        "the weighted sum w of the rows is not the shortest: some row has a smaller product with w "
+        "than w has with itself",
+    )
+    return (
+        f"separable; the maximum margin is the square root of {number(gamma)}, which is "
+        f"{about(gamma, root=True)} to 15 digits, and {about(gamma, root=True, over=radius)} times "
+        f"the largest row norm; {len(q)} support rows"
+    )
 
-def geometry(c: dict[str, Any], data: dict[str, Any], paths: Sequence[str]) -> Linear | Kernel:
+
+def geometry(
+    c: dict[str, Any], data: dict[str, Any], paths: Sequence[str], budget: Budget
+) -> Linear | Kernel:
     form = c["geometry"] if isinstance(c["geometry"], dict) else {}
     if form.get("type") == "kernel":
         kernel = fields(form, "geometry", "type kernel normalised", "within")["kernel"]
         demand(isinstance(kernel, dict) and kernel.get("name") in list(KERNELS), "unknown kernel")
         fields(kernel, "the kernel", "name" + KERNELS[kernel["name"]])
         demand(isinstance(form["normalised"], bool), "geometry.normalised is not a truth value")
-        below = (rational(c.get(f, "0x0/0x1"), f).denominator for f in ("gamma_lo", "gamma_hi"))
-        bits = 128 + 2 * min(1 << 12, max(below).bit_length())
+        bounds = [rational(c.get(f, "0x0/0x1"), f, budget) for f in ("gamma_lo", "gamma_hi")]
+        precision = 128 + 2 * min(1 << 12, max(b.denominator.bit_length() for b in bounds))
         plain = c["kind"] == "inseparable"  # rows may keep their lengths: these do not move zero
         demand("within" not in form or c["kind"] == "enclosure", "within is for enclosures only")
-        return Kernel(kernel, form, plain, bits, data, paths, 2, True)
+        return Kernel(form, plain, precision, data, paths, 2, True, budget)
     two = form.get("type") == "linear"
     demand(two or form.get("type") == "multiclass", "the geometry is of an unknown type")
     fields(form, "geometry", "type" if two else "type classes")
-    return Linear(data, paths, whole(form.get("classes", 2), "geometry.classes", 2, 1 << 12), two)
+    k = whole(form.get("classes", 2), "geometry.classes", 2, 1 << 12)
+    return Linear(data, paths, k, two, budget)
 
-def prove(c: Any, paths: Sequence[str]) -> str:
+
+def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(isinstance(c, dict) and c.get("format") == "gammabar-certificate", "no certificate")
     demand(type(c.get("version")) is int and c["version"] == 1, "not a certificate of version 1")
     demand(c.get("kind") in list(FIELDS), "the certificate is of an unknown kind")
     fields(c, "the certificate", COMMON + FIELDS[c["kind"]])
     data = fields(c["data"], "data", "name sha256 n d format files classes", "label arrays rows")
-    demand(isinstance(data["name"], str) and data["name"].isprintable(), "data.name is not a name")
-    space, total = geometry(c, data, paths), integer(c["total"], "total")
+    demand(isinstance(data["name"], str), "data.name is not a text")
+    space, total = geometry(c, data, paths, budget), integer(c["total"], "total")
     q = combination(c["support"], c["weights"], space.n, "weights")
     demand(q and min(q.values()) > 0, "the weights are not positive")
     demand(sum(q.values()) == total, "the weights do not sum to total")
     demand(c["kind"] != "l1-margin" or c["geometry"]["type"] == "linear", "an l1 margin is linear")
     proof = {"l1-margin": prove_l1, "enclosure": prove_enclosure}.get(c["kind"], prove_exact)
-    return f"{data['name']} ({space.summary}) is {proof(c, space, q, total)}"
+    proved = proof(c, space, q, total)
+    return f"the data ({space.summary}; {space.described}; without intercept): {proved}"
 
-def check(certificate_path: str, *data_paths: str) -> str:
-    """Say what the certificate proves; raise Rejected, or OSError if a file is missing."""
+
+def check(certificate_path: str, *data_paths: str, limit: float = LIMIT) -> str:
+    """Say what the certificate proves.
+
+    Raises Rejected; TooCostly if it would take more seconds of computing than `limit`, by an
+    estimate; or OSError if a file is missing.
+    """
+    budget = Budget(limit)
     try:
-        certificate = json.loads(Path(certificate_path).read_bytes(), object_pairs_hook=distinct)
-        return prove(certificate, data_paths)
-    except Rejected:
+        raw = contents(Path(certificate_path), budget)
+        return prove(json.loads(raw, object_pairs_hook=distinct), data_paths, budget)
+    except (Rejected, TooCostly):
         raise
     except Exception as error:  # whatever a malformed file may provoke; none is worth a traceback
         if isinstance(error, OSError) and error.errno:
             raise
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]!a}"
         raise Rejected(f"the certificate or a data file is malformed ({reason})") from None
 
+
 def main(arguments: list[str]) -> int:
+    limit = LIMIT
     try:
-        if len(arguments) < 2:
-            raise OSError("usage: python check.py CERTIFICATE DATA...")
-        code, text = 0, f"accepted: {check(*arguments)}"
+        if "--limit" in arguments:
+            at = arguments.index("--limit")
+            limit = float(arguments[at + 1])
+            arguments = arguments[:at] + arguments[at + 2 :]
+        if len(arguments) < 2 or not limit > 0:
+            raise ValueError
+        code, text = 0, f"accepted: {check(*arguments, limit=limit)}"
+    except (ValueError, IndexError):
+        code, text = 2, "usage: python check.py CERTIFICATE DATA... [--limit SECONDS]"
     except Rejected as reason:
         code, text = 1, f"rejected: {reason}"
-    except OSError as error:
+    except (OSError, TooCostly) as error:
         code, text = 2, f"{error}"
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     print(text.encode("ascii", "backslashreplace").decode(), file=sys.stderr if code > 1 else None)
     return code
+
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -18,8 +18,20 @@ from gammabar.problems import ProblemError
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("data", nargs=-1)
 @PAPER_OPTION
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Most computing to spend on it, by an estimate made beforehand (default: 600).",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(file: Path, data: tuple[str, ...], papers: tuple[str, ...], as_json: bool) -> int:
+def command(
+    file: Path,
+    data: tuple[str, ...],
+    papers: tuple[str, ...],
+    limit: float | None,
+    as_json: bool,
+) -> int:
     """Check certificate or witness FILE.
 
     A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
@@ -28,7 +40,7 @@ def command(file: Path, data: tuple[str, ...], papers: tuple[str, ...], as_json:
     is checked with `papers/witness.py`. Neither checker shares code with the rest of
     gammabar: they read files themselves, and generated or embedded data are handed over as .npz.
     """
-    from gammabar.oracle.check import Rejected, check
+    from gammabar.oracle.check import LIMIT, Rejected, TooCostly, check
 
     if not file.is_file():
         raise ProblemError(f"{file}: no such file")
@@ -41,9 +53,11 @@ def command(file: Path, data: tuple[str, ...], papers: tuple[str, ...], as_json:
         paths = _paths(file, data, Path(folder))
         stage(f"checking {file}")
         try:
-            found = check(str(file), *map(str, paths)), True
+            found = check(str(file), *map(str, paths), limit=limit or LIMIT), True
         except Rejected as reason:
             found = str(reason), False
+        except TooCostly as reason:
+            raise ProblemError(f"{file}: {reason}") from None
     return _report(file, found, as_json)
 
 

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems import load
-from gammabar.problems.containers import read_idx
+from gammabar.problems.containers import read_idx, read_npz
 from gammabar.problems.fetch import encode_idx
+from gammabar.problems.readers import read_csv, read_svmlight
 
+from .agreement import agree
 from .mutations import spoil_bytes, spoil_text, spoiler
 from .target import Target, choice_of
 
@@ -49,18 +51,21 @@ def svmlight_seeds() -> list[bytes]:
     return [text.encode() for text in (plain, noted, ranked)]
 
 
-def run_csv(path: Path) -> Any:
+def run_csv(path: Path) -> None:
     data = path.read_bytes()
-    label, multiclass = choice_of(
-        data, [(None, False), (None, True), ("class", False), ("-1", True), (1, True), ("a", True)]
-    )
-    if data in _SEEDS:
-        label = None
-    return load(path, label=label, multiclass=multiclass).digest()
+    label = None if data in _SEEDS else choice_of(data, [None, None, "class", "-1", 1, "a"])
+    agree(path, "csv", lambda: read_csv(path, label), label)
+    load(path, label=label, multiclass=choice_of(data[::-1], [True, False]))
 
 
-def run_svmlight(path: Path) -> Any:
-    return load(path, multiclass=choice_of(path.read_bytes(), [False, True])).digest()
+def run_svmlight(path: Path) -> None:
+    agree(path, "svmlight", lambda: read_svmlight(path))
+    load(path, multiclass=choice_of(path.read_bytes(), [False, True]))
+
+
+def run_npz(path: Path) -> None:
+    agree(path, "npz", lambda: read_npz(path))
+    load(path, multiclass=True)
 
 
 # --- arrays ----------------------------------------------------------------------------------
@@ -170,6 +175,6 @@ TARGETS = [
     Target(
         "svmlight", svmlight_seeds, spoiler(spoil_text, " :", _WORDS), run_svmlight, suffix=".svm"
     ),
-    Target("npz", npz_seeds, spoil_npz, lambda path: load(path, multiclass=True), suffix=".npz"),
+    Target("npz", npz_seeds, spoil_npz, run_npz, suffix=".npz"),
     Target("idx", idx_seeds, spoil_idx, read_idx, suffix="-ubyte"),
 ]
