@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import dis
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from types import FunctionType
@@ -60,12 +61,38 @@ def checked_body(statement: Statement) -> None:
         raise statement.error(f"the body must take ({', '.join(takes)})") from None
     except ValueError:  # a compiled function has no signature
         return
+    rounding = _rounds(body)
+    if rounding:
+        raise statement.error(
+            f"the body uses math.{rounding}, which turns a ball into a double and forgets its"
+            " error; use log, sqrt and exp of gammabar.papers"
+        )
     if _returns_nothing(body):
         raise statement.error(f"the body returns nothing; end it with return {_example(takes)}")
 
 
 def _example(takes: list[str]) -> str:
     return "at_most(left, right)" if takes != ["case"] else "what is claimed"
+
+
+#: They take a ball for its midpoint, without a word.
+_ROUNDING = "cbrt cos cosh exp exp2 expm1 fsum hypot log log10 log1p log2 pow sin sinh sqrt tan"
+
+
+def _rounds(body: Any) -> str:
+    """A function of `math` in a body that computes with doubles; "" if there is none."""
+    if not isinstance(body, FunctionType):
+        return ""
+    before = None
+    for step in dis.get_instructions(body):
+        value = body.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+        name = getattr(value, "__name__", "")
+        if getattr(value, "__module__", "") == "math" and name in _ROUNDING.split():
+            return str(name)
+        if before is math and step.argval in _ROUNDING.split():
+            return str(step.argval)
+        before = value
+    return ""
 
 
 def _returns_nothing(body: Any) -> bool:

@@ -173,6 +173,11 @@ def papers() -> dict[str, Paper]:
     return {volume.paper.key: volume.paper for volume in _volumes()}
 
 
+def opened_from(key: str) -> str | None:
+    """The path of a paper of the user; None for papers that are found by themselves."""
+    return next((path for path, (_, v) in _OPENED.items() if v.paper.key == key), None)
+
+
 def load_statements() -> dict[str, Statement]:
     """Every statement by its id: paper by paper, module by module, as they are written."""
     order = {key: place for place, key in enumerate(papers())}

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from gammabar.harness.court.message import explain as explain_verdict
 from gammabar.harness.court.verdict import Expectation, Ruling
+from gammabar.harness.library import opened_from
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import VERDICTS, Result
 from gammabar.harness.run.solver_ref import InFile
@@ -108,7 +109,9 @@ def explain(result: Result) -> str:
 def reproduce(result: Result) -> str:
     """A command that leads to the same result."""
     words = ["gammabar", "verify"]
-    run = result.run
+    run, paper = result.run, opened_from(result.source)
+    if paper is not None:
+        words += ["--paper", paper]
     if run.solver is not None:
         words += ["--solver-file" if run.solver.foreign else "--solver", run.solver.text]
     words += ["--statement", result.verdict.statement]

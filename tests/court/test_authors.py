@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +132,18 @@ def test_a_bare_value_instead_of_a_relation(value):
 )
 def test_numpy_where_a_ball_is_needed(claimed):
     told("instead of NumPy", lambda: about_iterates(lambda it, case: claimed(it)))
+
+
+def test_doubles_where_a_ball_is_needed():
+    def through_the_module(it, case):
+        return at_most(math.sqrt(it.norm), 1)
+
+    def through_its_name(it, case):
+        return at_most(exp(it.norm), 1)
+
+    for body in (through_the_module, through_its_name):
+        told("forgets its error", lambda body=body: about_iterates(body))
+    assert about_iterates(lambda it, case: at_most(math.prod([0, it.norm]), 1)).verdict == "holds"
 
 
 def test_a_body_that_raises_says_where():

@@ -1,0 +1,73 @@
+"""Code on the pages is run as it stands, and what the screen shows is what the page says.
+
+A block after ``<!-- file: NAME -->`` is written to that file; a ``console`` block is a command and
+its output, where "…" stands for anything; a Python block after ``<!-- run -->`` is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["docs/bring-your-own-theorem.md"]
+_BLOCK = re.compile(
+    r"(?:<!-- (file: (?P<file>\S+)|run) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.S
+)
+
+
+def run(arguments: list[str], folder: Path) -> str:
+    """What a command prints, both streams together."""
+    done = subprocess.run(
+        arguments,
+        cwd=folder,
+        env=os.environ | {"COLUMNS": "160", "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def agree(expected: str, printed: str) -> None:
+    """Every line of the page is printed, in this order and with the same words."""
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    place = 0
+    for line in expected.splitlines():
+        words = " ".join(line.split())
+        pattern = re.escape(words).replace("…", ".*")
+        while place < len(lines) and not re.fullmatch(pattern, lines[place]):
+            place += 1
+        assert place < len(lines), f"not printed: {line}\n\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_what_happens(page: str, tmp_path: Path):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = list(_BLOCK.finditer(text))
+    assert blocks
+    for block in blocks:
+        if block["file"]:
+            (tmp_path / block["file"]).write_text(block["text"], encoding="utf-8")
+        elif block["kind"] == "console":
+            first, _, expected = block["text"].partition("\n")
+            command = shlex.split(first.removeprefix("$ "))
+            assert command[0] == "gammabar"
+            agree(expected, run([sys.executable, "-m", *command], tmp_path))
+        elif block[0].startswith("<!-- run"):
+            script = tmp_path / "block.py"
+            script.write_text(block["text"], encoding="utf-8")
+            assert "Traceback" not in run([sys.executable, str(script)], tmp_path)
+
+
+def test_the_example_is_the_one_on_the_page():
+    page = (ROOT / "docs" / "bring-your-own-theorem.md").read_text(encoding="utf-8")
+    example = (ROOT / "docs" / "examples" / "novikoff.py").read_text(encoding="utf-8")
+    assert example in page
