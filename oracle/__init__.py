@@ -1,6 +1,45 @@
-"""The truth about a problem: γ̄, q̄ and certificates that an independent checker verifies.
+"""The truth about a problem: its margins, dual weights, and certificates that anyone can check.
 
-Solvers, CVXPY's included, are never trusted here; certificates are (see CERTIFICATE.md).
+Solvers, CVXPY's included, are never trusted here; certificates are (see CERTIFICATE.md). Floats
+propose and reject what is far from the margin by a proved bound; integers and balls decide.
+
+The front door
+    ==================  ==========================================================================
+    `answer`            `solve`: every margin, by geometry and norm
+    `truth`             what it returns: `Truth` (ℓ₂), `L1Margin` and `NegativeMargin`
+    `certificate`       the sections of a certificate, and how it is written
+    `check`             the independent checker: standard library, and nothing of this project
+    ==================  ==========================================================================
+
+The ℓ₂ margin: γ̄ = min over q in the simplex of ‖Aᵀq‖
+    ==================  ==========================================================================
+    `candidate`         untrusted: working sets of rows, in doubles; `_wolfe` is its compiled core
+    `exact`             the minimum-norm point over the integers, from whatever candidate
+    `rational`          exact inner products for each geometry, behind a filter in doubles
+    `enclosure`         bounds in ball arithmetic where γ̄² is not rational (RBF, normalised)
+    `semidefinite`      is a Gram matrix one? if not, how far is it from one
+    ==================  ==========================================================================
+
+The ℓ₁ margins: a matrix game
+    ==================  ==========================================================================
+    `l1`                the value, proved by a primal and a dual point
+    `game`              exact pivoting from a basis that `programme` suggests in doubles
+    ==================  ==========================================================================
+
+The negative margin of data that cannot be separated
+    ==================  ==========================================================================
+    `signed`            the distance of the origin to the nearest facet, or bounds of it
+    `facets`            all facets of a hull, proved complete
+    `reach`             bounds where they are too many
+    ==================  ==========================================================================
+
+What they share
+    ==================  ==========================================================================
+    `integers`          data as integers times a power of two; products and norms that cannot wrap
+    `scale`             problems at a scale where doubles neither over- nor underflow
+    `decimals`          digits that are all right, and doubles that are rounded outwards
+    `models`            the margins as CVXPY models: for comparison, and for `method="cvxpy"`
+    ==================  ==========================================================================
 """
 
 from __future__ import annotations
@@ -10,10 +49,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gammabar.oracle.answer import solve as solve
+    from gammabar.oracle.truth import L1Margin as L1Margin
+    from gammabar.oracle.truth import Margin as Margin
+    from gammabar.oracle.truth import NegativeMargin as NegativeMargin
     from gammabar.oracle.truth import Truth as Truth
 
-_HOME = {"solve": "gammabar.oracle.answer", "Truth": "gammabar.oracle.truth"}
-__all__ = ["Truth", "solve"]
+_HOME = {
+    "L1Margin": "gammabar.oracle.truth",
+    "Margin": "gammabar.oracle.truth",
+    "NegativeMargin": "gammabar.oracle.truth",
+    "Truth": "gammabar.oracle.truth",
+    "solve": "gammabar.oracle.answer",
+}
+__all__ = ["L1Margin", "Margin", "NegativeMargin", "Truth", "solve"]
 
 
 def __getattr__(name: str) -> Any:
