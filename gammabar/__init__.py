@@ -16,6 +16,7 @@ Fraction(5, 2)
 ``MaxMarginClassifier``    a scikit-learn estimator without a regularisation parameter
 ``Problem``, ``Truth``     what ``load`` and ``solve`` return
 ``ProblemError``           what bad input raises: one sentence that says where and what to do
+``Rejected``               what ``check`` raises if the checker says no, and why it does
 ========================== =====================================================================
 
 The command is ``gammabar``, or ``python -m gammabar``.
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from gammabar import papers as papers
     from gammabar import problems as problems
     from gammabar import solvers as solvers
+    from gammabar.harness.run.checking import Rejected as Rejected
+    from gammabar.harness.run.checking import check as check
     from gammabar.harness.run.verify import verify as verify
     from gammabar.oracle.answer import solve as solve
     from gammabar.oracle.truth import Truth as Truth
@@ -49,7 +52,9 @@ _HOME = {
     "MaxMarginClassifier": "solvers.estimator",
     "Problem": "problems.base",
     "ProblemError": "problems.base",
+    "Rejected": "harness.run.checking",
     "Truth": "oracle.truth",
+    "check": "harness.run.checking",
     "from_arrays": "problems.validate",
     "load": "problems.spec",
     "solve": "oracle.answer",

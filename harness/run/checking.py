@@ -1,0 +1,154 @@
+"""Certificates and witnesses handed to the independent checkers, with the data found for them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from gammabar.problems import Problem, ProblemError
+
+
+class Rejected(ValueError):
+    """A checker said no; the message is its reason."""
+
+
+def _silent(stage: str) -> None:
+    """Tell nobody."""
+
+
+def check(
+    certificate: str | Path,
+    data: Any = None,
+    *,
+    papers: Sequence[str | Path] = (),
+    limit: float | None = None,
+    progress: Callable[[str], None] = _silent,
+) -> str:
+    """Ask the independent checkers whether a certificate or a witness is right.
+
+    A certificate proves a margin; it is checked against its data by `oracle/check.py`. A witness
+    shows that a statement is false as printed; it brings its data and is checked by
+    `papers/witness.py`. Neither shares code with the rest of gammabar: they read files themselves,
+    and data that are in no file are handed over as .npz.
+
+    Parameters
+    ----------
+    certificate : str or Path
+        The file.
+    data : Problem, str, Path, or several files, optional
+        What `solve` was given: a problem, the text that `load` takes, or the data file(s). By
+        default the data that the certificate names.
+    papers : sequence of str or Path
+        Papers of one's own whose witnesses may be meant.
+    limit : float, optional
+        Most computing to spend, in seconds, by an estimate made beforehand.
+    progress : callable
+        Told the name of each stage as it begins.
+
+    Returns
+    -------
+    str
+        What is proved, in a sentence.
+
+    Raises
+    ------
+    Rejected
+        If it proves nothing; the message is the reason.
+    ProblemError
+        If a file is missing, or the check would exceed the limit.
+
+    Examples
+    --------
+    >>> import gammabar as gb, tempfile
+    >>> problem = gb.from_arrays([[3, 1], [1, 3], [-4, -1]], ["yes", "yes", "no"])
+    >>> with tempfile.NamedTemporaryFile(suffix=".json") as file:
+    ...     gb.solve(problem).save(file.name)
+    ...     print("separable; " in gb.check(file.name, problem))
+    True
+    """
+    file = Path(certificate)
+    if not file.is_file():
+        raise ProblemError(f"{file}: no such file")
+    files = [data] if isinstance(data, str | Path | Problem) else list(data or ())
+    if _is_witness(file):
+        if files:
+            raise ProblemError(f"{file} is a witness, which brings its own data: give none")
+        return _witness(file, papers)
+    with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
+        progress("finding the data")
+        paths = _paths(file, files, Path(folder))
+        progress(f"checking {file}")
+        return _certificate(file, paths, limit)
+
+
+def _certificate(file: Path, paths: list[Path], limit: float | None) -> str:
+    from gammabar.oracle import check as checker
+
+    try:
+        return checker.check(str(file), *map(str, paths), limit=limit or checker.LIMIT)
+    except checker.Rejected as reason:
+        raise Rejected(str(reason)) from None
+    except checker.TooCostly as reason:
+        raise ProblemError(f"{file}: {reason}") from None
+
+
+def _is_witness(file: Path) -> bool:
+    try:
+        body = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return False  # the checker of certificates will say what is wrong with it
+    return isinstance(body, dict) and body.get("format") == "gammabar-witness"
+
+
+def _witness(file: Path, papers: Sequence[str | Path]) -> str:
+    from gammabar.papers import witness
+
+    folders = [path if path.is_dir() else path.parent for path in map(Path, papers)]
+    try:
+        return witness.check(str(file), *folders)
+    except witness.Rejected as reason:
+        raise Rejected(str(reason)) from None
+
+
+def _paths(file: Path, data: list[Any], folder: Path) -> list[Path]:
+    """Files for the checker: those given, those of a named data set, or an export."""
+    if len(data) == 1 and isinstance(data[0], Problem):
+        return _files_of(data[0], folder)
+    if data and all(Path(name).exists() for name in data):
+        return [Path(name) for name in data]
+    if len(data) > 1:
+        missing = next(name for name in data if not Path(name).exists())
+        raise ProblemError(f"{missing}: no such file")
+    section, multiclass = _named(file)
+    name = str(data[0]) if data else section.get("name")
+    if not isinstance(name, str):
+        return []  # the checker will say what is wrong with the certificate
+    from gammabar.problems import load
+
+    if name == "arrays":
+        raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
+    label = section.get("label")
+    problem = load(name, label=None if label is None else str(label), multiclass=multiclass)
+    return _files_of(problem, folder)
+
+
+def _files_of(problem: Problem, folder: Path) -> list[Path]:
+    """The files that a problem was read from, or one that is written for the purpose."""
+    if problem.source is not None and problem.source.paths:
+        return [Path(path) for path in problem.source.paths]
+    from gammabar.harness.run.export import write_npz
+
+    return [write_npz(problem, folder / "data.npz")]
+
+
+def _named(file: Path) -> tuple[dict[str, Any], bool]:
+    """The data section of a certificate, or nothing if it is not even readable."""
+    try:
+        body = json.loads(file.read_text(encoding="utf-8"))
+        section, shape = body["data"], body["geometry"]["type"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}, False
+    return (section if isinstance(section, dict) else {}), shape == "multiclass"
