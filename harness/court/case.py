@@ -171,6 +171,8 @@ class Case:
     def mistake_bound(self) -> Any:
         """(R/γ̄)², an exact rational wherever γ̄² is one, so that a count can be equal to it."""
         truth = self.truth
+        if self.n == 1 and truth.separable:
+            return 1  # a row is its own separator, also where its norm is no rational
         if truth.exact and truth.separable:
             return truth.radius_squared_lo / truth.square_lo
         return self.radius**2 / self.gamma_squared

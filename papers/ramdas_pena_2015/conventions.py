@@ -6,9 +6,6 @@ for w = Σ_i α_i a_i, so G α = A w and ‖α‖_G = ‖w‖; what is said abou
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
-
 import numpy as np
 
 from gammabar.oracle.integers import largest_norm, smallest_norm
@@ -77,13 +74,3 @@ def above_margin(name: str) -> Assumption:
         return f"ρ_K is positive and not below {name}"
 
     return met
-
-
-def inverse_square(case: Case) -> Any:
-    """R²/γ̄²: an exact rational wherever γ̄² is one, so that a count can be equal to it."""
-    truth = case.truth
-    if case.n == 1:
-        return Fraction(1)
-    if truth.exact:
-        return truth.radius_squared_lo / truth.square_lo
-    return case.radius**2 / case.gamma_squared

@@ -30,7 +30,7 @@ from gammabar.papers import (
     sqrt,
     stopping,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, inverse_square, norm_one
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
 from gammabar.papers.ramdas_pena_2015.signed_margin import signed_normalised
 from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, SEPARABLE, dot, integers_of
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
@@ -51,7 +51,7 @@ from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
 )
 def perceptron(case: Case) -> Any:
     """The perceptron separates separable data after at most max_i ‖x_i‖²/ρ² mistakes."""
-    return inverse_square(case)
+    return case.mistake_bound
 
 
 # 2.2 Normalized Margins
@@ -165,7 +165,7 @@ def ball_fixed(case: Case) -> Iterator[Relation]:
 )
 def normalized(case: Case) -> Any:
     """On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations."""
-    return inverse_square(case)
+    return case.mistake_bound
 
 
 @direct(

@@ -17,7 +17,7 @@ from gammabar.papers import (
     sqrt,
     stopping,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, inverse_square, norm_one
+from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
 from gammabar.papers.ramdas_pena_2015.losses import entropy_gap, entropy_loss
 from gammabar.papers.ramdas_pena_2015.weights import square, weights_of
 
@@ -34,7 +34,7 @@ from gammabar.papers.ramdas_pena_2015.weights import square, weights_of
 )
 def nkp(case: Case) -> Any:
     """NKP separates after at most 1/ρ_K² iterations."""
-    return inverse_square(case)
+    return case.mistake_bound
 
 
 def temperature(k: int) -> Number:

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,32 @@ def test_the_example_is_the_one_on_the_page():
     page = (ROOT / "docs" / "bring-your-own-theorem.md").read_text(encoding="utf-8")
     example = (ROOT / "docs" / "examples" / "novikoff.py").read_text(encoding="utf-8")
     assert example in page
+
+
+def test_counts_on_the_pages_are_those_of_the_packages():
+    spec = spec_from_file_location("counts", ROOT / "docs" / "counts.py")
+    counts = module_from_spec(spec)
+    spec.loader.exec_module(counts)
+    for page in counts.PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert counts._COUNT.search(text)
+        assert counts.renewed(text) == text, "run python docs/counts.py"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
+def test_links_lead_somewhere(page: str):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_pictures_of_the_readme_are_absolute():
+    """A package index shows the README without its neighbours."""
+    pictures = re.findall(
+        r"!\[[^]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert pictures
+    for picture in pictures:
+        assert picture.startswith("https://")
+        assert (ROOT / "docs" / Path(picture).name).is_file()

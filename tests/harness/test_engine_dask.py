@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
+from gammabar.harness.library import PaperRef
 from gammabar.harness.run import cluster, engine
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.store import Store
@@ -85,3 +87,13 @@ def test_no_cluster_is_one_sentence(monkeypatch):
             list(cluster.stream([], wrong))
         assert wrong in str(refused.value)
         assert "\n" not in str(refused.value)
+
+
+def test_a_paper_of_ones_own_travels_to_the_cluster(address):
+    """Novikoff's theorem and its false sister: workers get the text of the file with the task."""
+    path = Path(__file__).resolve().parents[2] / "docs" / "examples" / "novikoff.py"
+    paper = PaperRef.read(str(path))
+    run = Run("mnist-sample:0,1", Registered("perceptron"), 200)
+    task = Task(run, ("novikoff.mistakes", "novikoff.root"), ("holds", "holds"), papers=(paper,))
+    results = engine.run([task], dask=address)
+    assert [r.verdict.verdict for r in results] == ["holds", "refuted"]
