@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Checks a witness: data on which a statement, as its source prints it, is false.
 
-    python papers/witness.py WITNESS.json
+    python papers/witness.py WITNESS.json... [--limit SECONDS]
+
+Exit code 0: accepted, and what is false is printed; 1: rejected, with the reason; 2: the check
+would take longer than the limit, by an estimate made before the time is spent.
 
 Standard library only, and nothing of court or solvers: what is claimed is recomputed from the data
 in the file, in rational arithmetic, or in intervals with rational ends where logarithms,
 exponentials and roots occur. This module has the arithmetic; each paper says in its ``refuters.py``
 what its statements claim of the data. A statement is refuted if its relation is certain to fail.
-The words of the file about what it shows are not believed; only its data are used.
+The words of the file about what it shows are not believed nor repeated; only its data are used, and
+all of them: data that a refuter does not look at are refused.
 """
 
 from __future__ import annotations
@@ -23,10 +27,45 @@ from re import fullmatch
 from typing import Any
 
 BITS = 256  # intervals are a little wider than 2^-BITS
+MOST_EXPONENT = 10_000  # the exponential of more is not computed
 
 
 class Rejected(Exception):
     """The witness does not show what it claims to show."""
+
+
+class TooCostly(Exception):
+    """The check would take more computing than is allowed; the message says how much."""
+
+
+LIMIT = 60.0  # seconds of computing, by estimates from sizes, unless --limit says otherwise
+
+
+class Budget:
+    """Seconds that may be spent on a witness; one check at a time."""
+
+    limit, spent = LIMIT, 0.0
+
+
+def spend(seconds: float, what: str) -> None:
+    """Account for computing that is about to be done."""
+    Budget.spent += seconds
+    if Budget.spent > Budget.limit:
+        raise TooCostly(
+            f"{what} would bring the check to about {Budget.spent:.3g} seconds of computing, and "
+            f"the limit is {Budget.limit:.3g} (raise it with --limit)"
+        )
+
+
+def fraction_time(bits: float) -> float:
+    """Seconds for a sum of two fractions of so many bits; bringing it to lowest terms takes it."""
+    return 5e-6 + 8e-9 * (bits / 30) ** 2
+
+
+def bits(*values: Any) -> int:
+    """How long numerator and denominator of some numbers are, all together."""
+    ends = [end for v in values for end in ((v.lo, v.hi) if isinstance(v, Interval) else (v,))]
+    return sum(e.numerator.bit_length() + e.denominator.bit_length() for e in map(Q, ends))
 
 
 class Interval:
@@ -88,6 +127,11 @@ def exp(value: Any) -> Interval:
 
 
 def _exp(x: Q) -> Interval:
+    if x < -1000:
+        return Interval(0, Q(1, 1 << (2 * BITS)))
+    if x > MOST_EXPONENT:
+        raise TooCostly(f"the exponential of a number above {MOST_EXPONENT}")
+    spend(0.01, "an exponential")
     halvings = max(0, abs(x).__ceil__().bit_length() + 8)
     x, unit = rounded(x / (1 << halvings), -1), 1 << (2 * BITS)
     y = rounded(x + Q(1, unit), 1)  # x and y enclose the argument
@@ -117,6 +161,7 @@ def log(value: Any) -> Interval:
 
 def _log(x: Q) -> Interval:
     """ln x = k ln 2 + 2 artanh((m − 1)/(m + 1)) with x = m 2ᵏ and m in [1, 2)."""
+    spend(0.01, "a logarithm")
     k = x.numerator.bit_length() - x.denominator.bit_length()
     m = x / Q(2) ** k
     if m < 1:
@@ -143,6 +188,19 @@ def rounded(x: Q, direction: int) -> Q:
     return Q(whole, 1 << (2 * BITS))
 
 
+def power(value: Any, n: int) -> Interval:
+    """The n-th power of a number in [0, 1], rounded outwards after every product."""
+    base, found = interval(value), Interval(1)
+    if not 0 <= base.lo <= base.hi <= 1:
+        raise Rejected("a power of a number outside [0, 1]")
+    while n:
+        if n % 2:
+            found = Interval(rounded(found.lo * base.lo, -1), rounded(found.hi * base.hi, 1))
+        base = Interval(rounded(base.lo * base.lo, -1), rounded(base.hi * base.hi, 1))
+        n //= 2
+    return found
+
+
 def certainly(left: Any, relation: str, right: Any) -> bool:
     """Whether left relation right holds whatever the intervals contain."""
     a, b = interval(left), interval(right)
@@ -159,8 +217,9 @@ def certainly(left: Any, relation: str, right: Any) -> bool:
 
 
 def rational(text: Any) -> Q:
-    if not isinstance(text, str) or not fullmatch(r"-?\d{1,500}(/[1-9]\d{0,499})?", text):
-        raise Rejected('a rational number is written as "3" or "-3/4"')
+    if not isinstance(text, str) or not fullmatch(r"-?[0-9]{1,500}(/[1-9][0-9]{0,499})?", text):
+        raise Rejected('a rational number is written as "3" or "-3/4", with at most 500 digits')
+    spend(2e-5, "reading the numbers")
     return Q(text)
 
 
@@ -181,12 +240,72 @@ def matrix(rows: Any) -> list[list[Q]]:
 
 def whole(value: Any, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise Rejected(f"{value!r} is not a whole number from {low} to {high}")
+        raise Rejected(f"a number is not a whole number from {low} to {high}")
     return value
 
 
 def dot(u: list[Any], v: list[Any]) -> Any:
-    return sum((a * b for a, b in zip(u, v, strict=True)), Q(0))
+    return total([a * b for a, b in zip(u, v, strict=True)])
+
+
+def total(values: list[Any]) -> Any:
+    """A sum; its denominator may have as many bits as those of all summands together."""
+    ends = [v.hi if isinstance(v, Interval) else Q(v) for v in values]
+    size = sum(e.denominator.bit_length() for e in ends if e.denominator > 1)
+    size += max((e.numerator.bit_length() for e in ends), default=0)
+    spend(len(values) * fraction_time(size), "a sum of fractions")
+    return sum(values, Q(0))
+
+
+def in_simplex(values: list[Q]) -> bool:
+    return min(values) >= 0 and total(values) == 1
+
+
+def separable(rows: list[list[Q]]) -> bool:
+    """Whether the perceptron, in integers, finds a w with a positive product with every row.
+
+    It looks for a while only: False is no proof of the contrary.
+    """
+    w = [Q(0)] * len(rows[0])
+    for _ in range(100):
+        wrong = next((row for row in rows if dot(row, w) <= 0), None)
+        if wrong is None:
+            return True
+        w = [a + b for a, b in zip(w, wrong, strict=True)]
+    return False
+
+
+def semidefinite(matrix: list[list[Q]]) -> bool:
+    """Whether a symmetric matrix is positive semidefinite, by elimination in fractions."""
+    rows = [list(row) for row in matrix]
+    n = len(rows)
+    spend(n**3 / 3 * fraction_time(2 * bits(*(v for row in rows for v in row))), "an elimination")
+    for k in range(n):
+        if rows[k][k] < 0 or (rows[k][k] == 0 and any(rows[k][k:])):
+            return False
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k] if rows[k][k] else Q(0)
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return True
+
+
+def gram(rows: Any) -> list[list[Q]]:
+    """A matrix of products of unit vectors: square, symmetric, semidefinite, of diagonal one."""
+    G = matrix(rows)
+    n = len(G)
+    demand(len(G[0]) == n, "G is square")
+    demand(all(G[i][j] == G[j][i] for i in range(n) for j in range(i)), "G is symmetric")
+    demand(all(G[i][i] == 1 for i in range(n)), "G has ones on its diagonal")
+    demand(semidefinite(G), "G is positive semidefinite, so it is a Gram matrix")
+    return G
+
+
+def opposite_rows(data: Any) -> list[list[Q]]:
+    """Two rows a and −a of norm one."""
+    rows = matrix(data["rows"])
+    demand(len(rows) == 2 and rows[0] == [-v for v in rows[1]], "the rows are a and −a")
+    demand(dot(rows[0], rows[0]) == 1, "the rows have norm one")
+    return rows
 
 
 def demand(condition: bool, what: str) -> None:
@@ -239,53 +358,101 @@ def load_refuters(*folders: Path) -> None:
 NEGATION = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!="}
 
 
-def check(path: str, *folders: Path) -> str:
+class Data(dict[str, Any]):
+    """The data of a witness, which remember what was asked for."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise Rejected("the witness has a JSON key twice in one object")
+    return dict(pairs)
+
+
+def check(path: str, *folders: Path, limit: float = LIMIT) -> str:
     """What the witness in a file refutes; raises `Rejected` if it does not.
 
-    Folders are those of papers that are not in this package.
+    Folders are those of papers that are not in this package. `TooCostly` is raised if it would take
+    more seconds of computing than `limit`, by an estimate.
     """
     load_refuters(*folders)
+    Budget.limit, Budget.spent = limit, 0.0
     try:
+        spend(1e-6 * Path(path).stat().st_size, "reading the file")
         with open(path, encoding="utf-8") as file:
-            witness = json.load(file)
+            witness = json.load(file, object_pairs_hook=distinct)
     except (OSError, ValueError, RecursionError) as error:
-        raise Rejected(f"{path} cannot be read: {error}") from None
+        raise Rejected(f"{path!a} cannot be read: {_brief(error)}") from None
     if not isinstance(witness, dict) or witness.get("format") != "gammabar-witness":
         raise Rejected("this is not a witness")
-    if witness.get("version") != 1:
+    if type(witness.get("version")) is not int or witness["version"] != 1:
         raise Rejected("only version 1 is known")
     statement, data = witness.get("statement"), witness.get("data")
     if not isinstance(statement, str) or statement not in REFUTERS or not isinstance(data, dict):
-        raise Rejected(f"no claim is known for the statement {statement!r}")
+        raise Rejected(f"no claim is known for the statement {_brief(statement)}")
+    asked = Data(data)
     try:
-        left, relation, right = REFUTERS[statement](data)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise Rejected(f"the data are incomplete or of the wrong shape: {error!r}") from None
+        left, relation, right = REFUTERS[statement](asked)
+    except (Rejected, TooCostly):
+        raise
+    except Exception as error:  # whatever malformed data may provoke; none is worth a traceback
+        raise Rejected(
+            f"the data are incomplete or of the wrong shape: {type(error).__name__} {_brief(error)}"
+        ) from None
+    if unused := set(data) - asked.used:
+        raise Rejected(f"the data have a part that shows nothing: {_brief(min(unused))}")
     if not certainly(left, NEGATION[relation], right):
         raise Rejected(f"{statement} is not violated by these data")
     return f"{statement} is false as printed: {shown(left)} {relation} {shown(right)} does not hold"
 
 
+def _brief(text: object) -> str:
+    """Words from outside, escaped and in quotes."""
+    return ascii(" ".join(str(text).split())[:120])
+
+
 def shown(value: Any) -> str:
     value = interval(value)
-    if value.lo == value.hi and value.lo.denominator < 10**6:
+    if value.lo == value.hi and max(abs(value.lo.numerator), value.lo.denominator) < 10**12:
         return str(value.lo)
     try:
-        return f"{float(value.lo):.12g}…"
+        number = float(value.lo)
     except OverflowError:
-        return "a number beyond doubles"
+        number = 0.0
+    if number or not value.lo:
+        return f"{number:.12g}…"
+    size = value.lo.numerator.bit_length() - value.lo.denominator.bit_length()
+    return f"about {'-' * (value.lo < 0)}2^{size}"
 
 
 def main(arguments: list[str]) -> int:
-    if not arguments:
+    limit = LIMIT
+    try:
+        if "--limit" in arguments:
+            at = arguments.index("--limit")
+            limit = float(arguments[at + 1])
+            arguments = arguments[:at] + arguments[at + 2 :]
+    except (ValueError, IndexError):
+        arguments = []
+    if not arguments or not limit > 0:
         print(__doc__)
         return 2
     for path in arguments:
         try:
-            print(f"accepted: {check(path)}")
+            print(f"accepted: {check(path, limit=limit)}")
         except Rejected as reason:
-            print(f"rejected: {path}: {reason}")
+            print(f"rejected: {path!a}: {reason}")
             return 1
+        except TooCostly as reason:
+            print(f"{path!a}: {reason}", file=sys.stderr)
+            return 2
     return 0
 
 

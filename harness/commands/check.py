@@ -18,7 +18,7 @@ from gammabar.harness.screen.output import print_json, stages
     "--limit",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Most computing to spend on it, by an estimate made beforehand (default: 600).",
+    help="Most computing to spend, by an estimate (default: 600; 60 for a witness).",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(

@@ -76,7 +76,7 @@ def check(
     if _is_witness(file):
         if files:
             raise ProblemError(f"{file} is a witness, which brings its own data: give none")
-        return _witness(file, papers)
+        return _witness(file, papers, limit)
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         progress("finding the data")
         paths = _paths(file, files, Path(folder))
@@ -103,14 +103,16 @@ def _is_witness(file: Path) -> bool:
     return isinstance(body, dict) and body.get("format") == "gammabar-witness"
 
 
-def _witness(file: Path, papers: Sequence[str | Path]) -> str:
+def _witness(file: Path, papers: Sequence[str | Path], limit: float | None) -> str:
     from gammabar.papers import witness
 
     folders = [path if path.is_dir() else path.parent for path in map(Path, papers)]
     try:
-        return witness.check(str(file), *folders)
+        return witness.check(str(file), *folders, limit=limit or witness.LIMIT)
     except witness.Rejected as reason:
         raise Rejected(str(reason)) from None
+    except witness.TooCostly as reason:
+        raise ProblemError(f"{file}: {reason}") from None
 
 
 def _paths(file: Path, data: list[Any], folder: Path) -> list[Path]:

@@ -14,14 +14,18 @@ from gammabar.papers.witness import (
     demand,
     dot,
     exp,
+    in_simplex,
     interval,
     log,
     matrix,
     one_row,
+    power,
     rational,
     refuter,
     rounded,
+    separable,
     sqrt,
+    total,
     vector,
     whole,
 )
@@ -80,9 +84,10 @@ def _(data: dict[str, Any]) -> Claim:
     the last term as printed is ⟨p_0 − p_1, q_1 − q_0⟩ = ⟨∇f(ν_0), q_1 − q_0⟩: together zero."""
     rows, q = matrix(data["rows"]), vector(data["q"])
     n = len(rows)
-    demand(len(q) == n and min(q) >= 0 and sum(q) == 1, "q is in the simplex")
+    demand(len(q) == n and in_simplex(q), "q is in the simplex")
     demand(all(dot(r, r) <= 1 for r in rows), "rows of norm at most one")
-    mean = [sum(column) / n for column in zip(*rows, strict=True)]
+    demand(separable(rows), "the data are seen to be separable")
+    mean = [total(list(column)) / n for column in zip(*rows, strict=True)]
     slope = [dot(r, mean) for r in rows]  # ∇φ(q_0) = ZZᵀq_0
     left = dot(slope, [Q(1, n) - v for v in q])
     return left, "==", Q(0)
@@ -115,8 +120,7 @@ def _logistic_weight(w: Any, n: int) -> Interval:
     """∇ψ of n equal scores w: σ(−w)/(1 − (1 − σ(−w))ⁿ)."""
     sigma = 1 / (1 + exp(w))
     rest = interval(1 - sigma)
-    power = Interval(rest.lo**n, rest.hi**n)
-    found = sigma / (1 - power)
+    found = sigma / (1 - power(rest, n))
     return Interval(rounded(found.lo, -1), rounded(found.hi, 1))
 
 
@@ -138,6 +142,7 @@ def _(data: dict[str, Any]) -> Claim:
     """One point of the first of two classes, exponential loss: ℓ(xᵀU(e_2 − e_1)) against
     ℓ(⟨U, z⟩) with the printed z = x(e_1 − e_2)ᵀ/√2."""
     x, first, second = vector(data["x"]), vector(data["u1"]), vector(data["u2"])
+    demand(dot(x, x) <= 1, "the point has norm at most one")
     gap = dot(x, first) - dot(x, second)
     demand(gap > 0, "the point prefers its own class")
     return exp(-gap), ">=", exp(gap / sqrt(2))

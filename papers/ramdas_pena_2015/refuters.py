@@ -12,12 +12,16 @@ from gammabar.papers.witness import (
     Claim,
     demand,
     dot,
+    gram,
+    in_simplex,
     log,
     matrix,
     one_row,
+    opposite_rows,
     rational,
     refuter,
     sqrt,
+    total,
     vector,
 )
 
@@ -27,7 +31,9 @@ def _(data: dict[str, Any]) -> Claim:
     """y wᵀx ≥ 0 for both labels, while sign(wᵀx) is at most one of them."""
     w = vector(data["w"])
     demand(dot(w, w) == 1, "w is a unit vector")
-    score = dot(w, vector(data["x"]))
+    x = vector(data["x"])
+    demand(dot(x, x) == 1, "the point has norm one")
+    score = dot(w, x)
     demand(score == 0, "the point is on the hyperplane")
     agreeing = Q(sum(score * y >= 0 for y in (1, -1)))
     return agreeing, "<=", Q(1)
@@ -36,9 +42,7 @@ def _(data: dict[str, Any]) -> Claim:
 @refuter("rp.sec2.2.ball")
 def _(data: dict[str, Any]) -> Claim:
     """Rows a and −a and a unit w orthogonal to them: both suprema are 0, although ρ > 0 fails."""
-    rows, w = matrix(data["rows"]), vector(data["w"])
-    demand(len(rows) == 2 and rows[0] == [-v for v in rows[1]], "the rows are a and −a")
-    demand(any(rows[0]), "the rows are not zero")
+    rows, w = opposite_rows(data), vector(data["w"])
     demand(dot(w, w) == 1 and dot(rows[0], w) == 0, "w is a unit vector orthogonal to them")
     # min(s, −s) ≤ 0 for every w, and w attains 0: so do the ball and the sphere.
     equal, positive = Q(1), Q(0)
@@ -51,7 +55,7 @@ def _(data: dict[str, Any]) -> Claim:
     rows = matrix(data["rows"])
     demand(len(rows) == 1 and max(rows[0]) > 0, "one row, which some u ≥ 0 separates")
     demand(log(len(rows)).lo <= 0, "log n is zero")
-    return sum(rows[0]) / len(rows[0]), ">", Q(0)
+    return total(rows[0]) / len(rows[0]), ">", Q(0)
 
 
 @refuter("rp.lem9")
@@ -59,7 +63,7 @@ def _(data: dict[str, Any]) -> Claim:
     """Rows 1 and −1 of the line, ρ = −1: ‖p_0‖_G ≤ 2√n min{√2, ‖q‖_G/ρ} < 0."""
     rows, q = matrix(data["rows"]), vector(data["q"])
     demand(sorted(rows) == [[Q(-1)], [Q(1)]], "the rows are 1 and −1")
-    demand(min(q) >= 0 and sum(q) == 1, "q is in the simplex")
+    demand(in_simplex(q), "q is in the simplex")
     length = abs(dot(q, [r[0] for r in rows]))
     demand(length > 0, "‖q‖_G > 0")
     return Q(0), "<=", 2 * sqrt(2) * (-length)
@@ -69,9 +73,10 @@ def _(data: dict[str, Any]) -> Claim:
 def _(data: dict[str, Any]) -> Claim:
     """d_q(p) = ½‖p − q‖²: p minimises ⟨Gα, p⟩ + μ d_q(p) over the simplex, as ⟨slope, r − p⟩ ≥ 0
     at all its vertices r; at one of them it is not zero."""
-    G, alpha, q = matrix(data["G"]), vector(data["alpha"]), vector(data["q"])
+    G, alpha, q = gram(data["G"]), vector(data["alpha"]), vector(data["q"])
     p, mu = vector(data["p"]), rational(data["mu"])
-    demand(mu > 0 and min(p) >= 0 and sum(p) == 1, "μ > 0, and p is in the simplex")
+    demand(mu > 0, "μ > 0")
+    demand(all(map(in_simplex, (p, q, alpha))), "p, q and α are in the simplex")
     slope = [dot(row, alpha) + mu * (a - b) for row, a, b in zip(G, p, q, strict=True)]
     return _steepest(slope, p), "==", Q(0)
 
@@ -80,13 +85,14 @@ def _(data: dict[str, Any]) -> Claim:
 def _(data: dict[str, Any]) -> Claim:
     """d(p) = ½‖p − c‖²: p* minimises it over the simplex, and ⟨∇d(p*), r − p*⟩ is not zero."""
     c, p = vector(data["centre"]), vector(data["p"])
-    demand(min(p) >= 0 and sum(p) == 1, "p is in the simplex")
+    demand(in_simplex(p), "p is in the simplex")
     return _steepest([a - b for a, b in zip(p, c, strict=True)], p), "==", Q(0)
 
 
 def _steepest(slope: list[Q], p: list[Q]) -> Q:
     """max ⟨slope, r − p⟩ over the vertices r; all are at least zero, so p is the minimiser."""
-    changes = [s - dot(slope, p) for s in slope]
+    mean = dot(slope, p)
+    changes = [s - mean for s in slope]
     demand(min(changes) >= 0, "p is the minimiser")
     return max(changes)
 
@@ -103,9 +109,7 @@ def _(data: dict[str, Any]) -> Claim:
 @refuter("rp.thm4.2")
 def _(data: dict[str, Any]) -> Claim:
     """Rows a and −a: q_0 = (½, ½) has norm zero, so δ_0 = 0: the exit needs a norm below it."""
-    rows = matrix(data["rows"])
-    demand(len(rows) == 2 and rows[0] == [-v for v in rows[1]], "the rows are a and −a")
-    demand(any(rows[0]), "the rows are not zero")
+    rows = opposite_rows(data)
     centre = [(u + v) / 2 for u, v in zip(*rows, strict=True)]
     least_norm = Q(0)
     return least_norm, "<", dot(centre, centre)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import subprocess
 import sys
@@ -10,13 +11,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gammabar.papers.witness as check_witness
 from gammabar.harness.library import load_statements, witnesses
-from gammabar.papers.witness import Rejected, check
+from gammabar.papers.witness import Rejected, TooCostly, check, main
 
 ROOT = Path(__file__).resolve().parents[2]
 REFUTED = {s.id: s for s in load_statements().values() if s.status == "refuted"}
@@ -108,6 +109,19 @@ def test_the_checker_imports_nothing_of_court_or_solvers(tmp_path: Path):
         ("rp.winnow", {"rows": [["-3", "-1"]]}),
         ("rp.lem9", {"q": ["1/2", "1/2"]}),
         ("rp.eq16", {"p": ["1/2", "1/2"]}),
+        ("rp.eq16", {"G": [["1", "2"], ["2", "1"]]}),
+        ("rp.eq16", {"G": [["1", "0"], ["1/2", "1"]]}),
+        ("rp.eq16", {"G": [["2", "0"], ["0", "2"]]}),
+        ("rp.eq16", {"G": [["-1", "0"], ["0", "-1"]]}),
+        ("rp.eq16", {"G": [["1", "0", "0"], ["0", "1", "0"]]}),
+        ("rp.eq16", {"q": ["3", "-2"]}),
+        ("rp.eq16", {"alpha": ["0", "7"]}),
+        ("rp.eq1", {"x": ["0", "0"]}),
+        ("rp.sec2.2.ball", {"rows": [["2", "0"], ["-2", "0"]]}),
+        ("rp.thm4.2", {"rows": [["1/2"], ["-1/2"]]}),
+        ("jst.eqB.6", {"rows": [["1", "0"], ["-1", "0"]]}),
+        ("jst.sec5.2.risk", {"x": ["5"], "u1": ["1"], "u2": ["0"]}),
+        ("lec.ridge", {"claim": "more than that"}),
         ("rp.eq17", {"centre": ["1/2", "1/2"], "p": ["1/2", "1/2"]}),
         ("rp.thm4.1", {"gamma": "1"}),
         ("rp.thm4.2", {"rows": [["1"], ["1"]]}),
@@ -119,6 +133,62 @@ def test_the_checker_imports_nothing_of_court_or_solvers(tmp_path: Path):
 def test_data_that_refute_nothing_are_rejected(tmp_path: Path, statement: str, data: dict):
     with pytest.raises(Rejected):
         check(altered(tmp_path, statement, **data))
+
+
+def test_gram_matrices_are_told_from_others():
+    one, half, no = "1", "1/2", "-1/2"
+    check_witness.gram([[one, half], [half, one]])
+    check_witness.gram([[one, one, one]] * 3)  # singular
+    check_witness.gram([[one, no, no], [no, one, no], [no, no, one]])  # singular too
+    for rows in ([[one, "2"], ["2", one]], [[one, "-3/4", "-3/4"]] * 3):
+        with pytest.raises(Rejected):
+            check_witness.gram(rows)
+    with pytest.raises(Rejected, match="semidefinite"):
+        check_witness.gram([[one, "-3/4", no], ["-3/4", one, no], [no, no, one]])
+
+
+@given(
+    st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=3, max_size=3),
+    st.fractions(-2, 2),
+)
+def test_semidefinite_agrees_with_the_principal_minors(rows: list[list[int]], shift: Fraction):
+    S = [[Fraction(rows[i][j] + rows[j][i]) + shift * (i == j) for j in range(3)] for i in range(3)]
+
+    def minor(indices: tuple[int, ...]) -> Fraction:
+        return fmpq_determinant([[S[i][j] for j in indices] for i in indices])
+
+    subsets = [c for size in (1, 2, 3) for c in itertools.combinations(range(3), size)]
+    assert check_witness.semidefinite(S) == all(minor(c) >= 0 for c in subsets)
+
+
+def fmpq_determinant(rows: list[list[Fraction]]) -> Fraction:
+    found = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).det()
+    return Fraction(int(found.p), int(found.q))
+
+
+COSTLY = {
+    "jst.sec5.2.risk": {"x": ["1"], "u1": ["9" * 400], "u2": ["0"]},
+    "lec.thm1": {"diagonal": ["9" * 400, "7/" + "1" * 400], "b": ["9", "0"], "T": 1000},
+    "lec.ridge": {
+        "features": [[f"1/{k}{'7' * 400}" for k in range(1, 200)]] * 4,
+        "y": ["1"] * 4,
+        "alpha": ["1"] * 4,
+        "lambda": "1",
+    },
+}
+
+
+@pytest.mark.parametrize("statement", COSTLY)
+def test_what_would_take_too_long_is_not_begun(tmp_path: Path, statement: str):
+    path = altered(tmp_path, statement, **COSTLY[statement])
+    with pytest.raises(TooCostly) as refusal:
+        check(path, limit=1)
+    assert "\n" not in str(refusal.value)
+    assert main([path, "--limit", "1"]) == 2
+
+
+def test_a_hundred_thousand_copies_are_no_trouble(tmp_path: Path):
+    check(altered(tmp_path, "jst.lemC.12.sum", copies=100_000))
 
 
 @pytest.mark.parametrize(
