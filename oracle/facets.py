@@ -119,7 +119,8 @@ def _error(d: int) -> float:
     Entries are differences of rounded quotients: |error| ≤ 4u. If minors of order k − 1, at most
     (k − 1)! in size, have error e, then each of the k products is off by at most (1 + 4u) e +
     4u (k − 1)! before and u ((k − 1)! + e) through rounding, and each of the k additions rounds a
-    sum of at most k! + k e. The factor 2 covers terms of second order and this sum itself.
+    sum of at most k! + k e. The factor 2 covers terms of second order, this sum itself, and what
+    underflows, which is at most 2⁻¹⁰⁷⁴ in each of fewer than d 2ᵈ operations.
     """
     u, error = 2.0**-53, 0.0
     for k in range(1, d + 1):

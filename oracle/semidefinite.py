@@ -43,8 +43,8 @@ Floats = NDArray[np.float64]
 
 #: Work for the characteristic polynomial (about 2·10¹⁰ a second): n⁴ times the bits of an entry.
 BUDGET = 2 * 10**10
-#: Rows up to which the rank is computed exactly.
-RANK = 1000
+#: Rows up to which the rank is computed exactly, which takes seconds then.
+RANK = 700
 #: What rounding to single precision may do to n rows, relative to the largest diagonal entry: a
 #: matrix that is farther from every kernel is refused.
 GROSS = 2.0**-24
@@ -95,8 +95,7 @@ def judge(problem: KernelProblem) -> Verdict:
     doubles, unit, roundings = _doubles(problem)
     if _positive_definite(doubles, roundings):
         return Verdict(True, Fraction(0))
-    matrix, bits = _integers(problem)
-    semidefinite = _exactly(matrix, bits, doubles)
+    semidefinite = _exactly(*_integers(problem), doubles) if problem.n <= RANK else None
     if semidefinite:
         return Verdict(True, Fraction(0))
     return Verdict(semidefinite, _deficit(doubles, roundings) * unit)
@@ -180,8 +179,6 @@ def _exactly(matrix: fmpz_mat, bits: int, doubles: Floats) -> bool | None:
     n = matrix.nrows()
     if _cost(n, bits) <= BUDGET:
         return _alternates(matrix)
-    if n > RANK:
-        return None
     rank = matrix.rank()
     pivots = _pivots(doubles, rank)
     if rank == n or pivots is None:

@@ -7,12 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from flint import fmpz_mat
+from flint import ctx, fmpz_mat
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference.minimum_norm import minimum_norm_squared, minimum_of_gram
 
 from gammabar.oracle import solve
+from gammabar.oracle.enclosure import _lowest_rows, kernel_balls
 from gammabar.oracle.exact import _independent
 from gammabar.oracle.integers import integer_rows, largest, product, signed_rows
 from gammabar.oracle.rational import exact_rows, integer_matrix
@@ -220,3 +221,27 @@ def test_bounds_of_the_signed_margin_for_sizes_that_doubles_cannot_hold_together
 def test_dependent_rows_that_vanish_modulo_the_primes(factor):
     gram = fmpz_mat(2, 2, [factor**2] * 4)
     assert _independent(gram, [Fraction(1, 2)] * 2) == [0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.floats(-8, 8),
+    st.floats(2, 8),
+    st.sampled_from([-1060, -537, -535, -533, -531, -529, -525, -500, -30, 0, 400]),
+    st.integers(-40, 4),
+    st.sampled_from([1, 400]),
+)
+def test_the_filter_of_rbf_kernels_keeps_the_row_of_smallest_score(centre, away, scale, rate, d):
+    """Points on both sides of one, at distances that are equal up to an ulp, where γ‖x‖² ≲ 1.
+
+    In 400 equal columns underflow rounds the same way 400 times, and a large γ makes much of it.
+    """
+    sides = [centre + away, np.nextafter(centre - away, -99), *(centre + away + np.arange(1, 13))]
+    X = np.tile(np.ldexp(np.array([centre, *sides])[:, None], scale), (1, d))
+    gamma = float(np.ldexp(1.0, max(-1070, min(1020, rate - 2 * scale))))
+    problem = from_arrays(X, [-1] + [1] * len(sides), kernel=f"rbf:gamma={gamma!r}")
+    kept = _lowest_rows(problem, [0], [1])
+    with ctx.workprec(2000):
+        scores = [line[0] for line in kernel_balls(problem, list(range(problem.n)), [0])]
+        for i in set(range(problem.n)) - set(kept):
+            assert not all(scores[i] < scores[j] for j in kept)
