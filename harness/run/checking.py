@@ -104,7 +104,7 @@ def _is_witness(file: Path) -> bool:
 
 
 def _witness(file: Path, papers: Sequence[str | Path], limit: float | None) -> str:
-    from gammabar.papers import witness
+    import gammabar.papers.witness as witness
 
     folders = [path if path.is_dir() else path.parent for path in map(Path, papers)]
     try:

@@ -15,7 +15,7 @@ def test_every_name_is_there_and_documented():
     assert set(gb.__all__) <= set(dir(gb))
     for name in gb.__all__:
         assert getattr(gb, name) is not None
-    for name in ("load", "from_arrays", "solve", "verify", "solvers", "papers"):
+    for name in ("load", "from_arrays", "solve", "check", "verify", "solvers", "papers"):
         assert name in gb.__all__
         assert f"``{name}``" in gb.__doc__
     assert "MaxMarginClassifier" in gb.__all__

@@ -68,10 +68,21 @@ def wheel(tmp_path_factory) -> Path:
         ),
     )
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-         "--disable-pip-version-check", "--wheel-dir", str(folder), str(clone)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--disable-pip-version-check",
+            "--wheel-dir",
+            str(folder),
+            str(clone),
+        ],
         check=True,
-    )  # fmt: skip
+    )
     (found,) = folder.glob("gammabar-*.whl")
     return found
 
@@ -83,10 +94,20 @@ def python(wheel: Path, tmp_path_factory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home), "platbase": str(home)}))
     subprocess.run(
-        [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check",
-         "--python", str(home / "bin" / "python"), "install", "--no-deps", str(wheel)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--python",
+            str(home / "bin" / "python"),
+            "install",
+            "--no-deps",
+            str(wheel),
+        ],
         check=True,
-    )  # fmt: skip
+    )
     (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return home / "bin" / "python"
 

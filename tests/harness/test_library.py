@@ -164,16 +164,29 @@ def test_two_processes_and_a_store_that_notices_changes(tmp_path: Path):
 
     def verify(*more: str) -> dict:
         done = subprocess.run(
-            [sys.executable, "-m", "gammabar", "verify", "--paper", str(home), "--jobs", "2",
-             "--store", str(store), "--resume", "--json", *more],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "gammabar",
+                "verify",
+                "--paper",
+                str(home),
+                "--jobs",
+                "2",
+                "--store",
+                str(store),
+                "--resume",
+                "--json",
+                *more,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return {r["statement"]: r["verdict"] for r in json.loads(done.stdout)["results"]}
 
-    assert verify() == {
-        "small.norm": "holds", "small.one": "refuted", "small.one.fixed": "holds"
-    }  # fmt: skip
+    assert verify() == {"small.norm": "holds", "small.one": "refuted", "small.one.fixed": "holds"}
     section = home / "section1.py"
     section.write_text(section.read_text().replace("at_least(1, 0)", "at_least(0, 0)"))
     assert verify()["small.one.fixed"] == "holds"
