@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from gammabar.problems.base import Problem
 from gammabar.problems.classic import gaussian, inseparable, loss_spike, two_lines, worst_case
 from gammabar.problems.degenerate import KINDS, degenerate
+from gammabar.problems.extremal import centred, opposed, orthogonal
 from gammabar.problems.known import Generated, Known
 from gammabar.problems.options import (
     SEED,
@@ -142,6 +143,33 @@ FAMILIES: dict[str, Family] = {
                 SEED,
             ),
             degenerate,
+        ),
+        Family(
+            "orthogonal",
+            "orthogonal rows r e_1, e_2, ..., e_n, the first with the dual weight p",
+            (
+                _size(10, "number of points, and dimension", low=2),
+                Option("p", "0.3", "dual weight of the first row", rational(0, 1)),
+            ),
+            orthogonal,
+        ),
+        Family(
+            "opposed",
+            "copies of (1, r) against one (1, -r): perceptrons cross the axis to and fro",
+            (
+                Option("r", "10", "distance from the axis", integer(1, 2**20)),
+                Option("copies", "3", "how many times (1, r) occurs", integer(1)),
+            ),
+            opposed,
+        ),
+        Family(
+            "centred",
+            "the corners of a regular simplex around the origin, the first several times",
+            (
+                _size(60, "number of corners, and dimension", low=2),
+                Option("copies", "60", "how many times the first occurs", integer(1)),
+            ),
+            centred,
         ),
     )
 }

@@ -27,6 +27,9 @@ DIGESTS = {
     "gaussian": "d173c653ab6a2294200ea0e92821bcf1fe8afb23a5a585299d8d97e83d220126",
     "duplicated": "27f051f58f10f29326c0429b793833de503396df70e93a83f4fa12a40c1d42c2",
     "degenerate": "4a4cd78c2205bcd35e064d9067347067bc5b201cf714dcf3f88979d2588985dd",
+    "orthogonal": "ba16f7a2291de8d4a04427449f56aec8f9a6377cecc8705035ab80eb566d8774",
+    "opposed": "0d40fd2e64e7ecd3e637bca9e3d3da2c7e35a333f1213bc75fb1acaa9bb1fc7a",
+    "centred": "2e21b5d909f0166db0ed65714c8b83ed9460b43904277bdacdd9079a2de08b0c",
     "gaussian:separable=1": "8159ec0b9debf7f7b4fe9820edfba52d7588318151ca0942117c58d132797d0d",
 }
 
@@ -317,3 +320,36 @@ def test_known_belongs_to_the_plain_geometry():
 def test_absurd_options(spec, sentence):
     with pytest.raises(ProblemError, match=f"^{sentence}"):
         load(spec)
+
+
+@given(n=st.integers(2, 12), p=st.fractions(Fraction(1, 1000), Fraction(999, 1000)))
+def test_orthogonal_rows_have_the_weights_that_were_asked_for(n: int, p: Fraction) -> None:
+    made = generate("orthogonal", f"n={n},p={p.numerator}/{p.denominator}")
+    prove(made)
+    weight = dict(made.known.q)[0]
+    # r is rounded to 2^-20 of the unit, and p (1 - p) is half of what it moves relatively.
+    r = Fraction(abs(int(made.X[0, 0])), abs(int(made.X[1, 1])))
+    assert abs(weight - p) <= 2 * p * (1 - p) * Fraction(1, 2**20) / r
+    assert made.known.gamma_squared == Fraction(int(made.X[0, 0])) ** 2 * weight
+
+
+@pytest.mark.parametrize(("n", "p", "r"), [(10, "0.5", "1/3"), (17, "0.2", "1/2"), (3, "1/9", "2")])
+def test_orthogonal_is_exact_where_r_is_rational(n: int, p: str, r: str) -> None:
+    made = generate("orthogonal", f"n={n},p={p}")
+    assert Fraction(abs(int(made.X[0, 0])), abs(int(made.X[1, 1]))) == Fraction(r)
+    assert dict(made.known.q)[0] == Fraction(p)
+
+
+@given(n=st.integers(2, 9), copies=st.integers(1, 9), r=st.integers(1, 2**20))
+def test_opposed_and_centred(n: int, copies: int, r: int) -> None:
+    prove(generate("opposed", f"r={r},copies={copies}"))
+    made = generate("centred", f"n={n},copies={copies}")
+    prove(made)
+    assert made.known.gamma_squared == 0
+    assert made.X.shape == (n + copies - 1, n)
+
+
+def test_orthogonal_options_that_leave_no_row() -> None:
+    for options in ("n=1000,p=0.9999999999999999", "p=1", "p=1e-40"):
+        with pytest.raises(ProblemError, match="orthogonal"):
+            generate("orthogonal", options)
