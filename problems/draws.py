@@ -6,6 +6,8 @@ on top of them are not. So everything here is integer arithmetic on the raw outp
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import numpy.typing as npt
 from numpy.random import PCG64
@@ -20,12 +22,14 @@ class Draws:
         self._bits = PCG64(seed)
 
     def integers(self, low: int, high: int, shape: int | tuple[int, ...]) -> Integers:
-        """Integers from low to high, both included (a range of less than 2**32).
+        """Integers from low to high, both included (a range of at most 2**32).
 
         The upper 32 bits of each output are scaled down; the bias, below (high - low) / 2**32, is
         of no concern for test data.
         """
-        size = int(np.prod(shape))
+        if not 0 <= high - low < 2**32:  # the product below is then less than 2^64
+            raise ValueError(f"draws are from a range of at most 2^32, not {low} to {high}")
+        size = prod(shape) if isinstance(shape, tuple) else shape
         raw = self._bits.random_raw(size) >> np.uint64(32)
         scaled = raw * np.uint64(high - low + 1) >> np.uint64(32)
         return (scaled.astype(np.int64) + low).reshape(shape)

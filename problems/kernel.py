@@ -37,6 +37,11 @@ class KernelProblem(Problem):
     source : Source, optional
         Where the data come from.
 
+    Attributes
+    ----------
+    diagonal : array
+        K(x_i, x_i), as computed and before it is normalised.
+
     References
     ----------
     .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015),
@@ -64,10 +69,12 @@ class KernelProblem(Problem):
             check_gram(self.points.X)
         diagonal = self.kernel.diagonal(self.points)
         check_diagonal(diagonal, normalised)
+        self.diagonal = frozen(diagonal)
         factors = np.sqrt(diagonal) if normalised else np.ones(self.n)
         self._signs = frozen(self.y / factors)
         largest = 1.0 if normalised else math.sqrt(float(diagonal.max()))
-        self._set_radius(*math.frexp(largest))
+        # Its error is that of the diagonal, which `rounding` knows.
+        self._set_radius(*math.frexp(largest), 0.0)
         self._values = GramRows(self.points, self.kernel)
 
     @property

@@ -21,8 +21,9 @@ _PARAMETERS = {
     "precomputed": (),
     "callable": (),
 }
-# A squared distance below this part of the squared norms is computed again from differences.
-_CANCELLED = 1e-3
+# A squared distance below this part of the squared norms is computed again from differences; what
+# that leaves of its error is worked out in `rounding`.
+_CANCELLED = 0.125
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ class Kernel:
     def matrix(
         self, X: Any, Z: Any, x_squares: Floats | None = None, z_squares: Floats | None = None
     ) -> Floats:
-        """K(x, z) for the rows of X and Z (float64, dense or CSR); ||x||^2 and ||z||^2 if known."""
+        """K(x, z) for the rows of X and Z (dense or CSR); ||x||^2 and ||z||^2 if known."""
+        X, Z = _doubles(X), _doubles(Z)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "linear":
                 return product(X, Z)
@@ -221,6 +223,13 @@ def check_diagonal(diagonal: Floats, normalised: bool) -> None:
 
 def _number(value: Any) -> float:
     return float(np.asarray(value).item())
+
+
+def _doubles(X: Any) -> Any:
+    """The same matrix in float64: products of small integers would wrap around."""
+    if scipy.sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    return np.asarray(X, dtype=np.float64)
 
 
 def _dense(X: Any) -> Floats:

@@ -53,5 +53,9 @@ def uniform(rows: list[int]) -> tuple[tuple[int, Fraction], ...]:
 
 
 def largest_square(A: Integers) -> Fraction:
-    """The largest squared norm of integer rows."""
-    return Fraction(int(np.max((A * A).sum(axis=1))))
+    """The largest squared norm of integer rows, in Python's integers unless 64 bits will do."""
+    most = max(-int(A.min()), int(A.max()))
+    if most * most * A.shape[1] >= 2**63:
+        return Fraction(max(sum(v * v for v in row) for row in A.tolist()))
+    A = A.astype(np.int64)
+    return Fraction(int((A * A).sum(axis=1).max()))

@@ -63,6 +63,8 @@ def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:
     """The index of the class of each of n labels, and the texts of the classes in order."""
     if y is None:
         raise ProblemError("y is missing; give one label for each row of X")
+    if np.ma.is_masked(y):
+        raise ProblemError("y has masked labels; fill them or drop their rows")
     try:
         values = np.asarray(y)
     except (ValueError, TypeError):
@@ -88,7 +90,7 @@ def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:
 def _text(label: Any, row: int) -> str:
     """The text of the label of a row, which must be a finite number or a text."""
     if isinstance(label, (float, np.floating)):
-        if math.isfinite(label):
+        if math.isfinite(label) and float(label) == label:  # a longer float may be no double
             return label_text(float(label))
     elif isinstance(label, (bool, np.bool_, int, np.integer)):
         if int(label).bit_length() > 3 * MOST_CHARACTERS:

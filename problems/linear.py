@@ -101,11 +101,22 @@ def scaled(block: Any, factors: Array, inner: float, outer: float) -> Any:
 
 
 def vector(v: Array, length: int) -> Floats:
-    """v as a float64 vector, refused if its length is wrong."""
-    v = np.asarray(v, dtype=np.float64)
+    """v as a float64 vector, refused if its length is wrong or it is not real."""
+    if type(v) is not np.ndarray or v.dtype != np.float64:
+        v = _real(v)
     if v.shape != (length,):
         raise ProblemError(f"expected a vector of length {length}, got an array of shape {v.shape}")
     return v
+
+
+def _real(v: Any) -> Floats:
+    """v as doubles; complex numbers and masks would be lost without a word."""
+    values = np.asarray(v)
+    if values.dtype.kind not in "biuf":
+        raise ProblemError(f"expected a vector of real numbers, got an array of {values.dtype}")
+    if np.ma.is_masked(v):
+        raise ProblemError("expected a vector of numbers, got an array with masked entries")
+    return values.astype(np.float64)
 
 
 def signs(y: Array, n: int) -> Array:

@@ -19,11 +19,12 @@ from gammabar.problems.base import (
     Source,
     check_temperature,
     frozen,
+    soft_weights,
 )
 from gammabar.problems.dense import dense_matrix
 from gammabar.problems.linear import scaled, vector
 from gammabar.problems.points import BLOCK_BYTES, points_of, product
-from gammabar.problems.sparse import csr_matrix
+from gammabar.problems.sparse import MOST_COLUMNS, csr_matrix
 
 
 class MulticlassProblem(Problem):
@@ -98,11 +99,10 @@ class MulticlassProblem(Problem):
             part = scores[lo:hi] = self._differences(block @ U, labels)
             least = min(smallest, float(part.min()))
             if least < smallest < math.inf:
-                shrink = math.exp((least - smallest) / temperature)
+                shrink = float(soft_weights(np.array(smallest), least, temperature))
                 total, pull = total * shrink, pull * shrink
             smallest = least
-            with np.errstate(over="ignore"):
-                weights = np.exp((smallest - part) / temperature)
+            weights = soft_weights(part, smallest, temperature)
             total += float(weights.sum())
             pull += block.T @ self._spread(weights, labels)
         smallest = float(scores.min())  # NaN if there is one
@@ -158,7 +158,8 @@ class MulticlassProblem(Problem):
 
     def _unpack(self, rows: Array) -> tuple[Array, Array, Array]:
         """Point, right class and wrong class of each row."""
-        points, slots = np.divmod(rows, self.k - 1)
+        # In 64 bits, whatever kind of integers the rows are: n is less than 2^63.
+        points, slots = np.divmod(np.asarray(rows, dtype=np.int64), self.k - 1)
         right = self.labels[points]
         return points, right, slots + (slots >= right)
 
@@ -188,6 +189,8 @@ def _classes(labels: Array, n: int, k: int | None) -> tuple[Array, int]:
     k = int(labels.max()) + 1 if k is None else int(k)
     if k < 2:
         raise ProblemError("a multiclass problem has at least two classes")
+    if k > MOST_COLUMNS:
+        raise ProblemError(f"a multiclass problem has at most {MOST_COLUMNS:,} classes, not {k:,}")
     outside = (labels < 0) | (labels >= k)
     if outside.any():
         i = int(np.argmax(outside))

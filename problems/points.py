@@ -22,6 +22,8 @@ from gammabar.problems.stripes import run, stripes
 SMALL = 1 << 19
 # Rows of one block fit into the second-level cache of a core.
 BLOCK_BYTES = 1 << 18
+# Rows that are compared by accurate norms, to find the largest.
+_FEW = 64
 # Sparse rows that are added to the pull while they are in the first-level cache.
 SPARSE_BLOCK_BYTES = 1 << 15
 
@@ -121,12 +123,17 @@ class DensePoints:
         self._pass = SoftPass(DenseRows(self.X, y), self.shape, self._stripes())
         return self._pass(w, inner, outer, temperature)
 
-    def largest(self) -> tuple[float, int]:
-        """(m, e): the largest row norm is m 2^e. Rows that may have it are kept in `longest`."""
+    def largest(self) -> tuple[float, int, float]:
+        """(m, e, r): the largest row norm is m 2^e up to a relative error of r.
+
+        Rows that may have it are kept in `longest`.
+        """
         exponent = _exponent(self.X)
-        squares = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
-        self.longest = _longest(np.concatenate(squares))
-        return _accurate(self.take(self.longest[:1])[0], exponent)
+        parts = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
+        squares = np.concatenate(parts)
+        self.longest = _longest(squares, self.shape[1])
+        close = _to_compare(squares, self.longest, self.shape[1])
+        return _norm_of_longest(list(self.take(close)), exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -228,18 +235,21 @@ class SparsePoints:
         self._pass = SoftPass(rows, self.shape, self._stripes())
         return self._pass(w, inner, outer, temperature)
 
-    def largest(self) -> tuple[float, int]:
-        """(m, e): the largest row norm is m 2^e."""
+    def largest(self) -> tuple[float, int, float]:
+        """(m, e, r), as for dense points."""
         if not self.X.nnz:
             self.longest = np.zeros(1, dtype=np.int64)
-            return 0.0, 0
+            return 0.0, 0, 0.0
         exponent = _exponent(self.X.data)
-        squares = []
+        parts = []
         for _, _, block in self.blocks():
             block.data = np.square(np.ldexp(block.data, -exponent))
-            squares.append(np.asarray(block.sum(axis=1)).ravel())
-        self.longest = _longest(np.concatenate(squares))
-        return _accurate(self.take(self.longest[:1]).data, exponent)
+            parts.append(np.asarray(block.sum(axis=1)).ravel())
+        squares = np.concatenate(parts)
+        self.longest = _longest(squares, self.shape[1])
+        close = self.take(_to_compare(squares, self.longest, self.shape[1]))
+        rows = np.split(close.data, close.indptr[1:-1])
+        return _norm_of_longest(rows, exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -276,22 +286,45 @@ def sum_in_order(parts: list[Floats]) -> Floats:
 
 
 def _exponent(values: Array) -> int:
-    """e with max |values| <= 2**e, and not much smaller."""
+    """e with max |values| <= 2**e, and not much smaller.
+
+    In doubles, where the smallest int64 has a negative.
+    """
     return math.frexp(max(-float(values.min()), float(values.max())))[1]
 
 
-def _longest(squares: Floats) -> Array:
+def _slack(width: int) -> float:
+    """Twice the relative error of a sum of so many squares in doubles, at most."""
+    return (width + 8) * 2.0**-51
+
+
+def _longest(squares: Floats, width: int) -> Array:
     """Rows that have the largest norm up to rounding, the largest first.
 
-    The slack is far above the rounding error of a sum of d squares, d 2^-53, so that the row of
-    largest norm is among them whatever the summation did.
+    The slack is above the rounding error of a sum of squares, so that the row of largest norm is
+    among them whatever the summation did.
     """
-    rows = np.flatnonzero(squares >= squares.max() * (1 - 1e-9))
+    rows = np.flatnonzero(squares >= squares.max() * (1 - max(1e-9, _slack(width))))
     return rows[np.argsort(-squares[rows], kind="stable")]
 
 
-def _accurate(row: Floats, exponent: int) -> tuple[float, int]:
-    """The norm of one row, m 2^e, with every square rounded once and their sum rounded once."""
-    total = math.fsum(np.square(np.ldexp(row, -exponent)))
+def _to_compare(squares: Floats, longest: Array, width: int) -> Array:
+    """The rows whose accurate norms are to be compared; none if they are too many."""
+    close = longest[squares[longest] >= squares.max() * (1 - _slack(width))]
+    return close if len(close) <= _FEW else close[:0]
+
+
+def _norm_of_longest(
+    rows: list[Floats], exponent: int, squares: Floats, width: int
+) -> tuple[float, int, float]:
+    """The largest norm m 2^e and its relative error.
+
+    Of a few rows every square is rounded once and their sum once; otherwise the sums of squares
+    in doubles have to do. (Half an error of a square is that of its root. Squares underflow only
+    if they are less than 2^-1000 times the largest.)
+    """
+    total, error = float(squares.max()), _slack(width) / 2
+    if rows:
+        total, error = max(math.fsum(np.square(np.ldexp(r, -exponent))) for r in rows), 2.0**-50
     mantissa, shift = math.frexp(math.sqrt(total))
-    return mantissa, exponent + shift
+    return mantissa, exponent + shift, error

@@ -12,6 +12,9 @@ from gammabar.problems.dense import exact_dtype
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.points import SparsePoints
 
+#: Columns are 32-bit numbers, in the compiled loops and in the canonical form.
+MOST_COLUMNS = 2**31 - 1
+
 
 class SparseProblem(LinearProblem):
     """Sparse points; w is a (dense) vector of R^d.
@@ -38,6 +41,10 @@ def csr_matrix(X: Any) -> Any:
         raise ProblemError("X must be a scipy.sparse matrix here; from_arrays takes any matrix")
     if X.ndim != 2 or 0 in X.shape:
         raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
+    if X.shape[1] > MOST_COLUMNS:
+        raise ProblemError(
+            f"X has {X.shape[1]:,} columns, but at most {MOST_COLUMNS:,} can be kept"
+        )
     X = _without_overflow(X)
     csr = scipy.sparse.csr_array(X)
     dtype = exact_dtype(csr.data)
@@ -57,14 +64,14 @@ def _without_overflow(X: Any) -> Any:
     if X.has_canonical_format:
         return X
     coo = X.tocoo()
-    places = coo.row.astype(np.int64) * X.shape[1] + coo.col
-    order = np.argsort(places, kind="stable")
-    twice = np.flatnonzero(np.diff(places[order]) == 0)
-    if not len(twice):
+    order = np.lexsort((coo.col, coo.row))
+    row, col, parts = coo.row[order], coo.col[order], coo.data[order]
+    if not ((row[1:] == row[:-1]) & (col[1:] == col[:-1])).any():
         return X
-    parts = coo.data[order]
-    sums: dict[int, int] = {}
-    for place, part in zip(places[order].tolist(), parts.tolist(), strict=True):
+    sums: dict[tuple[int, int], int] = {}  # of Python's integers, which do not wrap
+    for place, part in zip(
+        zip(row.tolist(), col.tolist(), strict=True), parts.tolist(), strict=True
+    ):
         sums[place] = sums.get(place, 0) + int(part)
     low, high = min(sums.values()), max(sums.values())
     wide: type[np.integer[Any]]
@@ -74,6 +81,6 @@ def _without_overflow(X: Any) -> Any:
         wide = np.uint64
     else:
         raise ProblemError("X stores an entry in several parts whose sum exceeds 64 bits; sum them")
-    rows, cols = np.divmod(np.fromiter(sums, np.int64, len(sums)), X.shape[1])
+    rows, cols = np.array(list(sums), dtype=np.int64).T
     data = np.array(list(sums.values()), dtype=wide)
     return scipy.sparse.csr_array((data, (rows, cols)), shape=X.shape)

@@ -118,6 +118,9 @@ def _matrix(X: Any) -> Any:
 
 def _array(X: Any) -> Array:
     """Anything array-like, refused with a reason if it holds no numbers."""
+    if np.ma.is_masked(X):
+        row = int(np.argwhere(np.ma.getmaskarray(X))[0][0])
+        raise ProblemError(f"X has a masked entry in row {row}; fill it or drop the row")
     try:
         values = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
@@ -156,15 +159,24 @@ def _ragged(X: Any) -> str | None:
 def _check_rounded(X: Any) -> None:
     """Numpy turns large integers into floats where they stand beside floats: say so."""
     for i, row in enumerate(X):
-        for j, value in enumerate(row if isinstance(row, (list, tuple)) else ()):
-            if isinstance(value, int) and abs(value) > _EXACT and _rounds(value):
+        for j, value in enumerate(_entries(row)):
+            if isinstance(value, (int, np.integer)) and _rounds(int(value)):
                 raise ProblemError(
                     f"X has the integer {value} in row {i}, column {j}, which would be rounded "
                     "beside floats or negative numbers; use one 64-bit integer type for all of X"
                 )
 
 
+def _entries(row: Any) -> Any:
+    """The entries of a row, where integers may be among them that are no doubles."""
+    if isinstance(row, np.ndarray):
+        return row.ravel().tolist() if row.dtype.kind in "iu" and row.dtype.itemsize > 4 else ()
+    return row if isinstance(row, (list, tuple)) else ()
+
+
 def _rounds(value: int) -> bool:
+    if -_EXACT <= value <= _EXACT:
+        return False
     try:
         return int(float(value)) != value
     except OverflowError:

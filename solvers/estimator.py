@@ -3,7 +3,8 @@
 The iterates are those of Algorithm 1 of Ji, Srebro and Telgarsky (2021). Two bounds of the margin
 that is still missing need no oracle: γ̄ − γ(w_t) ≤ ln n / ‖w_t‖ (``gb.selfcert``), which costs
 nothing and decides when to look, and γ̄ ≤ ‖Aᵀμ‖ for any weights μ in the simplex (Lemma A.1 there),
-which holds whatever rounding has done to the iterates and is what is reported.
+which holds whatever rounding has done to the iterates and is what is reported. Both sides are
+widened by the error of the doubles they are computed from (`gammabar.problems.rounding`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
+from gammabar.problems.base import largest_exponent
+from gammabar.problems.rounding import (
+    ETA,
+    EXACT,
+    KernelRounding,
+    LinearRounding,
+    U,
+    length,
+    rounding_of,
+    taxicab,
+)
 from gammabar.problems.validate import from_arrays
 from gammabar.solvers.base import Iterate
 from gammabar.solvers.dual_acceleration import DualAcceleration
@@ -76,6 +88,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         Section 5.2: the multiclass margin divided by √2.
     margin_gap_ : float
         Proved: no classifier has a margin above ``margin_ + margin_gap_``.
+        (Of a kernel that is a function, the values that it returns are taken for exact.)
     dual_coef_ : array
         Weights on the simplex that prove it, one for each row of the problem.
     separable_ : bool or None
@@ -174,7 +187,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"tol must be between 0 and 1, not {self.tol!r}")
         if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
             raise ValueError(f"max_iter must be a positive integer, not {self.max_iter!r}")
-        if not self.intercept_scaling > 0:
+        if not 0 < self.intercept_scaling < math.inf:
             raise ValueError(f"intercept_scaling must be positive, not {self.intercept_scaling!r}")
 
     def _problem(self, X: Any, labels: Array) -> Problem:
@@ -203,9 +216,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         return Kernel.parse(text)
 
     def _keep(self, problem: Problem, found: _Fit, X: Any) -> None:
-        radius = problem.radius
-        self.margin_ = found.lower * radius
-        self.margin_gap_ = (found.upper - found.lower) * radius
+        self.margin_, self.margin_gap_ = _in_units_of_the_data(problem, found)
         self.dual_coef_ = found.mu
         self.n_iter_ = found.n_iter
         self.separable_ = True if found.lower > 0 else None
@@ -240,14 +251,14 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
 
 def _run(problem: Problem, tol: float, max_iter: int) -> _Fit:
     """Iterate until the gap is certified, in the unit ball."""
-    mu, look = np.full(problem.n, 1.0 / problem.n), 1
+    mu, look, bounds = np.full(problem.n, 1.0 / problem.n), 1, rounding_of(problem)
     for it in DualAcceleration().iterates(problem):
         if it.t:
             step = 2.0 / (it.t + 1)  # λ_{t−1}: μ_t = (1 − λ_{t−1}) μ_{t−1} + λ_{t−1} q_t
             mu += step * (it.weights - mu)
         last = it.t >= max_iter
         if last or (it.t >= look and _promising(it, tol)):
-            found = _certify(problem, it, mu)
+            found = _certify(problem, bounds, it, mu)
             if last or found.upper - found.lower <= tol * found.upper:
                 return found
             look = it.t + 1 + it.t // 20  # a look costs two passes over the data
@@ -263,22 +274,91 @@ def _promising(it: Iterate, tol: float) -> bool:
     return min(free, dual) <= tol * it.margin
 
 
-def _certify(problem: Problem, it: Iterate, mu: Array) -> _Fit:
+def _certify(
+    problem: Problem, bounds: LinearRounding | KernelRounding, it: Iterate, mu: Array
+) -> _Fit:
     """Bounds of the margin of w and of the best margin, each widened by its rounding error."""
+    mu = np.maximum(mu, 0.0)
     mu = mu / mu.sum()
-    pull = problem.norm(problem.combine(mu))
-    # Inner products of k terms err by at most k roundoffs of ‖row‖‖w‖ ≤ ‖w‖ (rows in the unit
-    # ball); weights that sum to one up to rounding move the upper bound by as little.
-    terms = problem.X.shape[1] + (problem.n if isinstance(problem, KernelProblem) else 0)
-    slack = (terms + problem.n + 16) * 2.0**-52
-    margin = problem.margin(it.w)
-    return _Fit(it.w, mu, margin - slack, pull + slack, it.t)
+    total = math.fsum(mu)  # rounded once
+    # The margin does not depend on the length of w; near one no product underflows that matters.
+    w = np.ldexp(it.w, -largest_exponent(it.w))
+    lost = len(w) * ETA * (1 + taxicab(w))  # by entries of w that become subnormal
+    if isinstance(bounds, KernelRounding):
+        size = taxicab(w)
+        shortest, longest = _kernel_norm(problem, bounds, w)
+        _, pull = _kernel_norm(problem, bounds, mu)
+    else:
+        size = length(w)
+        shortest, longest = _linear_norm(problem, bounds, w, 0.0)
+        error = bounds.combine(total * (1 + 2 * U))
+        _, pull = _linear_norm(problem, bounds, problem.combine(mu), error)
+    smallest = float(problem.scores(w).min()) - bounds.scores(size) - lost
+    over = longest + lost if smallest >= 0 else shortest - lost
+    lower = smallest / over if over > 0 else -1.0
+    # No row is longer than one; eight roundings at most are made here.
+    lower = max(-1.0, lower - 8 * U * abs(lower)) if math.isfinite(lower) else -1.0
+    upper = pull / total * (1 + 8 * U) + ETA
+    return _Fit(it.w, mu, lower, min(1.0, upper) if upper == upper else 1.0, it.t)
+
+
+def _linear_norm(
+    problem: Problem, bounds: LinearRounding, v: Array, error: float
+) -> tuple[float, float]:
+    """Bounds of the norm of a vector, itself known up to an error."""
+    computed = problem.norm(v)
+    error += bounds.norm(length(v))
+    return max(0.0, computed - error), computed + error
+
+
+def _kernel_norm(problem: Problem, bounds: KernelRounding, v: Array) -> tuple[float, float]:
+    """Bounds of the norm of a combination of rows: near zero the error of a square counts."""
+    square, error = problem.inner(v, v), bounds.inner(taxicab(v), taxicab(v))
+    if not math.isfinite(square + error):
+        return 0.0, math.inf
+    low, high = max(0.0, square - error), max(0.0, square + error)
+    return math.sqrt(low) * (1 - 4 * U), math.sqrt(high) * (1 + 4 * U)
+
+
+def _in_units_of_the_data(problem: Problem, found: _Fit) -> tuple[float, float]:
+    """A margin that is attained, and the gap from there to one that nobody exceeds."""
+    low, high = rounding_of(problem).radius_bounds()
+    if not math.isfinite(high):
+        raise ValueError("X has rows that are too long for a double; divide X by its largest entry")
+    attained = found.lower * (low if found.lower > 0 else high)
+    attained -= 2 * U * abs(attained) + ETA
+    limit = found.upper * high * (1 + 2 * U) + ETA
+    gap = math.nextafter(limit - attained, math.inf)
+    while attained + gap < limit:  # so that the sum, as a double, is a bound
+        gap = math.nextafter(gap, math.inf)
+    return attained, gap
 
 
 def _with_constant(X: Any, value: float) -> Any:
-    """X with a constant column; integers stay integers where the constant is one."""
-    dtype = X.dtype if float(value).is_integer() else np.result_type(X.dtype, np.float64)
+    """X with a constant column, in a dtype that holds both exactly."""
+    dtype = _dtype_of_both(X, value)
     column = np.full((X.shape[0], 1), value, dtype=dtype)
     if scipy.sparse.issparse(X):
         return scipy.sparse.hstack([X.astype(dtype), column], format="csr")
     return np.hstack([X.astype(dtype), column])
+
+
+def _dtype_of_both(X: Any, value: float) -> np.dtype[Any]:
+    """The narrowest of a few dtypes in which neither the data nor the constant change."""
+    given = np.dtype(np.uint8) if X.dtype.kind == "b" else X.dtype
+    if given.kind == "f":
+        with np.errstate(over="ignore"):
+            fits = float(given.type(value)) == value  # as doubles, not in the narrower type
+        return given if fits else np.result_type(given, np.float64)
+    if float(value).is_integer():
+        for dtype in (given, np.dtype(np.int64), np.dtype(np.uint64)):
+            info = np.iinfo(dtype)
+            if np.can_cast(given, dtype) and info.min <= int(value) <= info.max:
+                return dtype
+    entries = X.data if scipy.sparse.issparse(X) else X
+    if entries.size and max(-int(entries.min()), int(entries.max())) > EXACT:
+        raise ValueError(
+            f"intercept_scaling={value!r} does not fit beside integers beyond 2^53; "
+            "choose an integer, or convert X to floats"
+        )
+    return np.dtype(np.float64)

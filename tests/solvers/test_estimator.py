@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
@@ -16,6 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from gammabar.oracle import solve
 from gammabar.problems import from_arrays
 from gammabar.solvers import MaxMarginClassifier
+from gammabar.solvers.estimator import _with_constant
 
 # Few iterations: the checks are about the interface, and most of their data are not separable.
 CHECKED = [MaxMarginClassifier(max_iter=100), MaxMarginClassifier(kernel="rbf", max_iter=100)]
@@ -125,6 +128,108 @@ def test_kernel_classifier_separates_rings():
     assert truth.gamma_lo <= model.margin_ + model.margin_gap_
 
 
+# what is certified, against balls
+
+
+def dual_bound(G, weights):
+    """‖Aᵀμ‖/Σμ in balls: no margin is above it."""
+    n = len(weights)
+    square = sum((weights[i] * G[i][j] * weights[j] for i in range(n) for j in range(n)), arb(0))
+    return square.sqrt() / sum(weights, arb(0)) if square > 0 else arb(0)
+
+
+def margin_of(G, alpha):
+    """The margin of a combination of rows, in balls."""
+    n = len(alpha)
+    scores = [sum((G[i][j] * alpha[j] for j in range(n)), arb(0)) for i in range(n)]
+    square = sum((a * s for a, s in zip(alpha, scores, strict=True)), arb(0))
+    return min(scores, key=lambda v: float(v.mid())) / square.sqrt()
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from((1e-1, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)),
+    st.sampled_from((0.1, 1.0, 30.0)),
+    st.sampled_from((np.float64, np.float32, np.uint8, np.int64)),
+    st.sampled_from(("rbf", "poly")),
+    st.sampled_from((0.0, 1.0, 100.0)),
+)
+def test_bounds_of_kernels_hold_for_points_close_to_each_other(seed, h, gamma, dtype, name, away):
+    """The margin of two classes at a distance h is about h: what rounding does to it is counted."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 6))
+    if dtype in (np.uint8, np.int64):
+        X = rng.integers(0, 3, (n, 2)).astype(dtype) + dtype(200)
+        gamma *= h
+    else:
+        X = (away + h * rng.standard_normal((n, 2))).astype(dtype)
+    y = np.resize([0, 1], n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MaxMarginClassifier(kernel=name, gamma=gamma, degree=2, max_iter=40).fit(X, y)
+    before, ctx.prec = ctx.prec, 500
+    try:
+        points = [[arb(v) for v in row] for row in X.tolist()]
+
+        def value(x, z):
+            if name == "rbf":
+                squares = ((a - b) ** 2 for a, b in zip(x, z, strict=True))
+                return (-arb(gamma) * sum(squares, arb(0))).exp()
+            return (arb(gamma) * sum((a * b for a, b in zip(x, z, strict=True)), arb(0)) + 1) ** 2
+
+        signs = np.where(y == 1, 1, -1).tolist()
+        G = [
+            [s * t * value(x, z) for t, z in zip(signs, points, strict=True)]
+            for s, x in zip(signs, points, strict=True)
+        ]
+        alpha = [arb(float(a)) * s for a, s in zip(model._alpha_, signs, strict=True)]
+        attained = margin_of(G, alpha)
+        assert not bool(arb(model.margin_) > attained)
+        limit = dual_bound(G, [arb(float(q)) for q in model.dual_coef_])
+        assert not bool(arb(model.margin_ + model.margin_gap_) < limit)
+    finally:
+        ctx.prec = before
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.bool_, np.int64, np.float32, np.float16])
+@pytest.mark.parametrize("scaling", [1.0, 2, 300.0, 70_000, 2**24 + 1, 2.0**40, 0.1, 1e30, 2**63])
+@pytest.mark.parametrize("store", [np.asarray, scipy.sparse.csr_matrix])
+def test_the_constant_feature_is_what_was_asked_for(dtype, scaling, store):
+    if store is scipy.sparse.csr_matrix and dtype is np.float16:
+        pytest.skip("SciPy has no sparse matrices of float16")
+    X, y = np.array([[0, 1], [1, 0], [1, 1]]).astype(dtype), [0, 1, 1]
+    extended = _with_constant(store(X), scaling)
+    extended = extended.toarray() if scipy.sparse.issparse(extended) else extended
+    assert [Fraction(v) for v in extended[:, -1].tolist()] == [Fraction(scaling)] * 3
+    np.testing.assert_array_equal(extended[:, :-1], X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MaxMarginClassifier(intercept_scaling=scaling, max_iter=20).fit(store(X), y)
+    truth = solve(from_arrays(extended, y))
+    assert model.margin_ <= truth.gamma_raw * (1 + 1e-15)
+    assert truth.gamma_raw <= (model.margin_ + model.margin_gap_) * (1 + 1e-15)
+
+
+def test_a_constant_that_would_round_the_data_is_refused():
+    X = np.array([[2**60 + 1, 0], [1, 2]])
+    with pytest.raises(ValueError, match="intercept_scaling"):
+        MaxMarginClassifier(intercept_scaling=0.5).fit(X, [0, 1])
+
+
+def test_small_integers_do_not_wrap_in_a_kernel():
+    X, y = np.array([[200, 10], [10, 200], [220, 30]], dtype=np.uint8), [0, 1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fits = [
+            MaxMarginClassifier(kernel="poly", degree=2, max_iter=50).fit(data, y)
+            for data in (X, X.astype(float))
+        ]
+    np.testing.assert_array_equal(
+        fits[0].decision_function(X), fits[1].decision_function(X.astype(float))
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "place"),
     [
@@ -132,6 +237,7 @@ def test_kernel_classifier_separates_rings():
         ({"max_iter": 0}, "max_iter"),
         ({"kernel": "sinc"}, "kernel"),
         ({"intercept_scaling": -1}, "intercept_scaling"),
+        ({"intercept_scaling": float("inf")}, "intercept_scaling"),
     ],
 )
 def test_bad_parameters(options, place):

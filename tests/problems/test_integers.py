@@ -1,0 +1,194 @@
+"""Integers of every width: no product, sum, absolute value or negation wraps around."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gammabar.problems.points as points_module
+from gammabar.problems import (
+    DenseProblem,
+    Kernel,
+    KernelProblem,
+    MulticlassProblem,
+    ProblemError,
+    SparseProblem,
+    from_arrays,
+)
+from gammabar.problems.canonical import digest
+from gammabar.problems.draws import Draws
+from gammabar.problems.known import largest_square
+from gammabar.problems.linear import vector
+from gammabar.problems.rounding import rounding_of
+
+INTEGERS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
+
+
+@st.composite
+def matrices(draw):
+    """Integers of some dtype, most of them at the ends of its range."""
+    dtype = draw(st.sampled_from(INTEGERS))
+    info = np.iinfo(dtype)
+    ends = st.sampled_from((info.min, info.min + 1, info.max, info.max - 1, 0, 1))
+    shape = draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    entries = st.one_of(ends, st.integers(int(info.min), int(info.max)))
+    values = draw(st.lists(entries, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
+    return np.array(values, dtype=dtype).reshape(shape)
+
+
+def native(X):
+    """As CSR, which SciPy has in the order of bytes of this machine only."""
+    return scipy.sparse.csr_array(X.astype(X.dtype.newbyteorder("=")))
+
+
+@given(matrices(), st.booleans(), st.sampled_from(("C", "F", ">", "reversed")))
+def test_products_with_integers_are_those_of_the_integers(X, compiled, layout):
+    exact = [[Fraction(v) for v in row] for row in X.tolist()]
+    if layout == ">":
+        X = X.astype(X.dtype.newbyteorder(">"))
+    elif layout == "reversed":
+        X = X[::-1, ::-1].copy()[::-1, ::-1]
+    else:
+        X = np.array(X, order=layout)
+    y = np.resize([1, -1], len(X))
+    w = np.linspace(-1, 1, X.shape[1]).round(3)
+    truth = [
+        int(s) * sum(Fraction(b) * a for a, b in zip(row, w.tolist(), strict=True))
+        for s, row in zip(y, exact, strict=True)
+    ]
+    small, points_module.SMALL = points_module.SMALL, 0 if compiled else points_module.SMALL
+    # Each dtype is compiled once, which takes a while: one narrow and the widest here.
+    if compiled and X.dtype != np.uint8:
+        X = X.astype(np.uint64 if X.dtype == np.uint64 else np.int64)
+    try:
+        for problem in (DenseProblem(X, y), SparseProblem(native(X), y)):
+            allowed = Fraction(rounding_of(problem).scores(float(np.linalg.norm(w)) + 1e-9))
+            for got in (problem.scores(w), problem.softmin(w).scores):
+                assert all(
+                    abs(Fraction(s) - t) <= allowed
+                    for s, t in zip(got.tolist(), truth, strict=True)
+                )
+            squares = max(sum(v * v for v in row) for row in exact)
+            low, high = rounding_of(problem).radius_bounds()
+            assert Fraction(low) ** 2 <= squares <= Fraction(high) ** 2
+            assert problem.norm(np.array([-(2**63)])) == 2.0**63
+            assert math.isfinite(problem.margin(np.full(X.shape[1], -(2**63), dtype=np.int64)))
+    finally:
+        points_module.SMALL = small
+
+
+@given(matrices())
+def test_the_digest_does_not_depend_on_the_width(X):
+    y = np.ones(len(X), dtype=np.int8)
+    wide = np.uint64 if X.dtype == np.uint64 else np.int64
+    assert digest(X, y) == digest(X.astype(wide), y)
+    assert digest(X, y) == digest(scipy.sparse.csr_array(X), y)
+    changed = X.astype(object)
+    changed[0, 0] += -1 if changed[0, 0] > 0 else 1
+    assert digest(X, y) != digest(changed.astype(wide), y)
+
+
+@given(matrices())
+def test_values_of_kernels_do_not_wrap(X):
+    """Small integers as they are, for a kernel asked directly, and in a problem."""
+    doubles = X.astype(np.float64)
+    for kernel in (Kernel("linear"), Kernel("poly", degree=2), Kernel("rbf", gamma=0.01)):
+        np.testing.assert_array_equal(kernel.matrix(X, X), kernel.matrix(doubles, doubles))
+        problem = KernelProblem(X, np.ones(len(X)), kernel)
+        with_doubles = KernelProblem(doubles, np.ones(len(X)), kernel)
+        rows = np.arange(len(X))
+        np.testing.assert_array_equal(problem.gram(rows), with_doubles.gram(rows))
+
+
+@given(matrices())
+def test_largest_squares_are_exact(X):
+    assert largest_square(X) == max(sum(v * v for v in row) for row in X.tolist())
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_rows_of_any_integer_type_name_rows(dtype):
+    problem = MulticlassProblem(np.eye(3), [0, 1, 2], 100)
+    rows = np.array([0, 100, 120], dtype=dtype) if dtype != np.int8 else np.array([0, 1, 2], dtype)
+    np.testing.assert_array_equal(problem.gram(rows), problem.gram(rows.astype(np.int64)))
+
+
+def test_parts_of_an_entry_are_added_in_a_matrix_of_any_shape():
+    """Row times columns plus column would not be a 64-bit number here."""
+    data = np.array([2**31 - 1, 2**31 - 1, 5], dtype=np.int32)
+    coo = scipy.sparse.coo_array((data, ([0, 0, 1], [7, 7, 2**31 - 2])), shape=(2, 2**31 - 1))
+    X = SparseProblem(coo, [1, -1]).X
+    assert X[0, 7] == 2**32 - 2
+    assert X[1, 2**31 - 2] == 5
+    assert X.nnz == 2
+
+
+def test_matrices_that_are_too_wide_are_refused():
+    wide = scipy.sparse.coo_array(([1], ([0], [2**31])), shape=(1, 2**31 + 1))
+    with pytest.raises(ProblemError, match="columns"):
+        SparseProblem(wide, [1])
+    with pytest.raises(ProblemError, match="classes"):
+        MulticlassProblem(np.eye(2), np.array([0, 2**63], dtype=np.uint64))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[2**60 + 1, 0.5], [1, 2]],
+        [[np.int64(2**60 + 1), 0.5], [1, 2]],
+        [[np.uint64(2**63 + 1), -1], [1, 2]],
+        [np.array([2**60 + 1, 1]), np.array([0.5, 1.0])],
+        ((np.int64(-(2**60) - 1), 1), (0.5, 2)),
+    ],
+)
+def test_integers_that_would_be_rounded_are_refused(X):
+    with pytest.raises(ProblemError, match="row 0, column 0"):
+        from_arrays(X, [1, -1])
+
+
+def test_what_is_not_a_real_number_is_refused():
+    problem = DenseProblem(np.eye(2), [1, -1])
+    for w in (np.array([1j, 0]), np.ma.masked_array([1.0, 2.0], [True, False]), ["1", "2"]):
+        with pytest.raises(ProblemError, match="expected a vector"):
+            problem.scores(w)
+    masked = np.ma.masked_array(np.eye(2), [[False, True], [False, False]])
+    with pytest.raises(ProblemError, match="masked entry in row 0"):
+        from_arrays(masked, [1, -1])
+    with pytest.raises(ProblemError, match="masked"):
+        from_arrays(np.eye(2), np.ma.masked_array([1, 2], [True, False]))
+    longer = np.longdouble(1) + np.finfo(np.longdouble).eps
+    if float(longer) != longer:
+        with pytest.raises(ProblemError, match="no label"):
+            from_arrays(np.eye(2), np.array([1, longer]))
+    np.testing.assert_array_equal(vector([1, 2], 2), [1.0, 2.0])
+
+
+def test_draws_are_from_a_range_that_is_proved():
+    assert Draws(0).integers(-(2**31), 2**31 - 1, 3).shape == (3,)
+    with pytest.raises(ValueError, match="range"):
+        Draws(0).integers(0, 2**32, 3)
+
+
+@pytest.mark.parametrize("geometry", [DenseProblem, MulticlassProblem])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_weights_are_right_where_differences_of_scores_are_no_doubles(
+    geometry, compiled, monkeypatch
+):
+    if compiled:
+        monkeypatch.setattr(points_module, "SMALL", 0)
+    big = 1.7e308
+    if geometry is DenseProblem:
+        problem, w = DenseProblem(np.array([[1], [-1]], dtype=np.float32), [1, 1]), [big]
+    else:
+        problem = MulticlassProblem(np.array([[1.0], [-1.0]]), [0, 0], 2)
+        w, big = [big / 2, -big / 2], big / math.sqrt(2)
+    soft = problem.softmin(np.array(w), big)  # scores are ±big: weights 1 and e^-2
+    q = 1 / (1 + math.exp(-2))
+    size = 1.0 if geometry is DenseProblem else math.sqrt(0.5)
+    assert soft.pull[0] == pytest.approx(-size * (q - (1 - q)), rel=1e-12)
+    assert soft.logsumexp == pytest.approx(1 + math.log1p(math.exp(-2)), rel=1e-12)
