@@ -1,7 +1,8 @@
 """A process that carries out tasks, started by `gammabar.harness.run.crew`.
 
 Lines of JSON come in on stdin and go out on what was stdout; what a solver prints goes to stderr.
-It ends as soon as its parent does, in whatever way.
+It ends as soon as its parent does, in whatever way, and with it all that it or a user's solver has
+started.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import threading
 from typing import Any
 
+from gammabar.harness.run.family import adopt, end_orphans
 from gammabar.harness.run.limits import GRACE
 
 
@@ -26,6 +28,7 @@ def main(dump: int) -> None:
     dump : int
         File descriptor for the stack, should the parent ask where this process hangs.
     """
+    adopt()
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
@@ -40,6 +43,7 @@ def main(dump: int) -> None:
 def _listen(requests: queue.SimpleQueue[str]) -> None:
     for line in sys.stdin:
         requests.put(line)
+    end_orphans(keep=())
     os._exit(0)  # the parent is gone, even if a task is under way
 
 
@@ -52,7 +56,13 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
     if "ready" in request:
         return {}
     if "probe" in request:
-        return _probe(request["probe"])
+        return _probe(request["probe"], request["limit"])
+    if "invite" in request:
+        from gammabar.harness.run.remote import guest_for
+        from gammabar.harness.run.solver_ref import InFile
+
+        guest_for(InFile(**request["invite"]))
+        return {}
     from gammabar.harness.run.task import Task
     from gammabar.harness.run.worker import perform, warm_up
 
@@ -68,16 +78,26 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def _probe(values: dict[str, str]) -> dict[str, Any]:
+def _probe(values: dict[str, str], limit: float) -> dict[str, Any]:
     """Whether a user's solver can be loaded, and which one of the registry it stands for."""
+    from gammabar.harness.run.limits import Crashed, out_of_time
+    from gammabar.harness.run.process import Died, Hung
+    from gammabar.harness.run.remote import guest_for
     from gammabar.harness.run.solver_ref import InFile
     from gammabar.problems import ProblemError
 
+    solver = InFile(**values)
     try:
-        solver = InFile(**values).open()
+        opened = guest_for(solver).open(solver, limit)
     except ProblemError as error:
         return {"error": str(error)}
-    return {"name": getattr(getattr(solver, "card", None), "name", None)}
+    except Hung as error:
+        why = out_of_time(limit, str(error))
+    except (Died, Crashed) as error:
+        why = str(error)
+    else:
+        return {"name": getattr(getattr(opened, "card", None), "name", None)}
+    return {"error": f"{solver.file}: cannot be imported: {why}"}
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import lru_cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,21 @@ from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.court.view import Fault, View
 from gammabar.harness.library import open_paper
-from gammabar.harness.run.limits import Crashed, Unfit, crashed, time_limit
+from gammabar.harness.run.limits import (
+    Crashed,
+    OutOfTime,
+    Unfit,
+    crashed,
+    out_of_time,
+    time_limit,
+)
+from gammabar.harness.run.process import Died, Hung
 from gammabar.harness.run.registry import everything, find_statements
+from gammabar.harness.run.remote import guest_for
+from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
-
-if TYPE_CHECKING:
-    from gammabar.solvers import Iterate
 
 
 def warm_up() -> None:
@@ -45,10 +52,12 @@ def perform(task: Task) -> Outcome:
     statements = find_statements(task.statements)
     run = task.run
     file = run.solver.file if run.solver is not None else ""
+    if isinstance(run.solver, InFile) and statements[0].about_runs:
+        guest_for(run.solver)  # its start is not the solver's time
     try:
         # What a solver prints must not get into the JSON document on stdout.
         with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
-            outcome = Outcome(tuple(_verdicts(run, statements)), 0.0)
+            outcome = Outcome(tuple(_verdicts(task, statements)), 0.0)
     except Fault as fault:
         outcome = Outcome.failure(task, fault.failure, str(fault))
     except (Unfit, ProblemError) as error:
@@ -62,19 +71,20 @@ def perform(task: Task) -> Outcome:
     return Outcome(outcome.verdicts, round(perf_counter() - start, 6))
 
 
-def _verdicts(run: Run, statements: list[Statement]) -> list[Verdict]:
+def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
+    run = task.run
     problem = _problem(run.problem) if run.problem else None
     if not statements[0].about_runs:
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
         return [_examined(statement, case) for statement in statements]
     try:
-        return hear(Trajectory(run, problem), statements, run.iterations)
+        return hear(Trajectory(run, problem, task.limit), statements, run.iterations)
     except StatementError as error:
         # Hear them one by one, so that it spoils its own verdict alone.
         if len(statements) == 1:
             return [_spoilt(statements[0], error)]
-        return [_alone(run, problem, statement) for statement in statements]
+        return [_alone(task, problem, statement) for statement in statements]
 
 
 def _examined(statement: Statement, case: Case) -> Verdict:
@@ -84,9 +94,10 @@ def _examined(statement: Statement, case: Case) -> Verdict:
         return _spoilt(statement, error)
 
 
-def _alone(run: Run, problem: Problem | None, statement: Statement) -> Verdict:
+def _alone(task: Task, problem: Problem | None, statement: Statement) -> Verdict:
+    case = Trajectory(task.run, problem, task.limit)
     try:
-        return hear(Trajectory(run, problem), [statement], run.iterations)[0]
+        return hear(case, [statement], task.run.iterations)[0]
     except StatementError as error:
         return _spoilt(statement, error)
 
@@ -102,12 +113,15 @@ def _problem(text: str) -> Problem:
 
 
 class Trajectory(Case):
-    """A case whose solver is not trusted to behave."""
+    """A case whose solver is not trusted to behave; a user's is in another process."""
 
-    def __init__(self, run: Run, problem: Problem | None) -> None:
+    def __init__(self, run: Run, problem: Problem | None, limit: float) -> None:
         assert run.solver is not None
-        solver = run.solver.open()
         self.foreign = run.solver.foreign
+        if isinstance(run.solver, InFile):
+            solver = _invited(run.solver, run, limit)
+        else:
+            solver = run.solver.open()
         self.file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
         super().__init__(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
 
@@ -116,10 +130,11 @@ class Trajectory(Case):
         if solver is not None:
             yield from super().views(solver, rng)
             return
-        for claimed in self._iterates(self.rng() if rng is None else rng):
-            yield View(self._checked(claimed) if self.foreign else claimed, self)
+        with contextlib.closing(self._iterates(self.rng() if rng is None else rng)) as iterates:
+            for claimed in iterates:
+                yield View(claimed, self)
 
-    def _iterates(self, rng: np.random.Generator) -> Iterator[Any]:
+    def _iterates(self, rng: np.random.Generator) -> Generator[Any, None, None]:
         count, last = 0, None
         try:
             for last in self.solver.iterates(self.observed.as_problem(), rng):
@@ -138,20 +153,14 @@ class Trajectory(Case):
                 ' stops by itself, whose last iterate has extra["halt"]'
             )
 
-    def _checked(self, claimed: Any) -> Iterate:
-        """What a user's solver yields, as an iterate that nobody changes any more."""
-        from dataclasses import replace
 
-        from gammabar.solvers import Iterate
-
-        if not isinstance(claimed, Iterate):
-            kind = type(claimed).__name__
-            raise Crashed(f"iterates yields {kind}, not gammabar.solvers.Iterate(t=…, w=…)")
-        try:
-            w = np.array(claimed.w, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise Crashed(f"w_{claimed.t} is no vector of numbers: {error}") from None
-        return replace(claimed, w=w)
+def _invited(solver: InFile, run: Run, limit: float) -> Any:
+    try:
+        return guest_for(solver).open(solver, limit, run)
+    except Hung as error:
+        raise OutOfTime(out_of_time(limit, str(error))) from None
+    except (Died, ProblemError) as error:
+        raise Crashed(str(error)) from None
 
 
 def _halts(iterate: Any) -> bool:
