@@ -14,6 +14,8 @@ from typing import NoReturn
 
 import click
 
+from gammabar.harness.screen.output import any_terminal, complain
+
 #: name → (module, one line of help). The help is here so that listing commands imports none.
 COMMANDS = {
     "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
@@ -64,6 +66,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code; bad input is one sentence on stderr."""
+    any_terminal()
     try:
         code = cli.main(arguments, prog_name="gammabar", standalone_mode=False)
         _finish_output()
@@ -99,6 +102,10 @@ def _report(error: Exception) -> int:
         complain(f"no space left on the disk for {error.filename or 'the output'}")
     elif isinstance(error, OSError):
         complain(f"{error.filename or 'file'}: {error.strerror or error}")
+    elif isinstance(error, ValueError) and "null" in str(error):  # what Python says of a path
+        complain("a name of a file holds a null character")
+    elif isinstance(error, ValueError) and "has an empty name" in str(error):
+        complain("a name of a file is empty, or is that of a folder")
     else:
         raise error
     return 2
@@ -107,8 +114,3 @@ def _report(error: Exception) -> int:
 def _finish_output() -> None:
     """Flush now, so that a closed pipe or a full disk is noticed here and not at exit."""
     sys.stdout.flush()
-
-
-def complain(sentence: str) -> None:
-    """One line on stderr."""
-    print(f"gammabar: {sentence}", file=sys.stderr)

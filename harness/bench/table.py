@@ -24,14 +24,13 @@ class Table:
 
     def show(self) -> None:
         """For the terminal."""
-        import click
 
-        from gammabar.harness.screen.output import print_table
+        from gammabar.harness.screen.output import print_table, say
 
         plain = [tuple(cell.replace("**", "") for cell in row) for row in self.rows]
         print_table(self.columns, plain, self.title)
         for note in self.notes:
-            click.echo(note)
+            say(note)
 
 
 def _safe(cell: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gammabar.harness.bench import SECTIONS
-from gammabar.harness.screen.output import print_json, stages
+from gammabar.harness.screen.output import print_json, say, stages
 
 
 @click.command("bench")
@@ -65,14 +65,14 @@ def command(
     if kept:
         document = _read(kept)
     else:
-        with stages(quiet=as_json) as say:
+        with stages(quiet=as_json) as stage:
             chosen = [name for name in SECTIONS if name in only or not only]
-            document = documents.measure(chosen, quick, say)
+            document = documents.measure(chosen, quick, stage)
     if out:
         out.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
     if page:
         for path in pages.write(document, page):
-            click.echo(f"wrote {path}", err=True)
+            say(f"wrote {path}", err=True)
     if as_json:
         print_json(document)
     else:
@@ -98,6 +98,6 @@ def _show(document: dict[str, Any]) -> None:
 
     for name, shown in tables(document).items():
         click.secho(section(name).TITLE, bold=True)
-        click.echo()
+        say()
         for table in shown:
             table.show()

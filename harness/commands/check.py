@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION
-from gammabar.harness.screen.output import print_json, stages
+from gammabar.harness.screen.output import print_json, say, stages
 
 
 @click.command("check")
@@ -51,5 +51,5 @@ def _report(file: Path, found: tuple[str, bool], as_json: bool) -> int:
     if as_json:
         print_json({"certificate": str(file), "accepted": accepted, "reason": verdict})
     else:
-        click.echo(f"{'accepted' if accepted else 'rejected'}: {verdict}")
+        say(f"{'accepted' if accepted else 'rejected'}: {verdict}")
     return 0 if accepted else 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gammabar.harness.screen.output import print_json, print_table, stages
+from gammabar.harness.screen.output import print_json, print_table, say, stages
 
 if TYPE_CHECKING:
     from gammabar.problems.fetch import Status
@@ -52,7 +52,7 @@ def fetch(name: str) -> None:
     with stages() as stage:
         paths = get(name, stage)
     for path in paths:
-        click.echo(str(path))
+        say(str(path))
 
 
 @command.command()
@@ -72,7 +72,7 @@ def export(data: str, file: Path, label: str | None, multiclass: bool) -> None:
         problem = load(data, label=label, multiclass=multiclass)
         stage(f"writing {file}")
         write_npz(problem, file)
-    click.echo(str(file))
+    say(str(file))
 
 
 def _show(found: list[Status], as_json: bool) -> None:

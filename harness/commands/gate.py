@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gammabar.harness.screen.output import print_json, print_table
+from gammabar.harness.screen.output import print_json, print_table, say
 from gammabar.problems.extras import missing
 
 if TYPE_CHECKING:
@@ -40,11 +40,9 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
     if not plan:
         raise click.UsageError(f"no benchmark of the gate has {bench!r} in its name")
     tree = checkout(ROOT, commit)
-    click.echo(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
+    say(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
     if not same_lock(ROOT, tree):
-        click.echo(
-            "the lock files differ: both sides run with the packages installed now", err=True
-        )
+        say("the lock files differ: both sides run with the packages installed now", err=True)
     findings = []
     with bar(len(plan), "comparing", as_json) as advance:
         for finding in compare(plan, lambda: Pair(tree, ROOT, suites)):
@@ -80,7 +78,7 @@ def _show(findings: list[Finding]) -> None:
     print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
     tally = {v: sum(f.verdict == v for f in findings) for v in order}
     bad = tally["failed"] + tally["worse"]
-    click.echo(
+    say(
         f"{bad or 'no'} regression{'' if bad == 1 else 's'} in {len(findings)} benchmarks "
         f"({', '.join(f'{n} {v}' for v, n in tally.items() if n)})"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli import DATA_HELP
-from gammabar.harness.screen.output import print_json, stages
+from gammabar.harness.screen.output import print_json, stages, visible
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
@@ -222,8 +222,8 @@ def _show(title: str, lines: dict[str, str]) -> None:
     from rich.text import Text
 
     console = Console()
-    console.print(Text(title, style="bold"))
+    console.print(Text(visible(title), style="bold"))
     width = max(map(cell_len, lines))
     for name, text in lines.items():
-        label = f"  {name}{' ' * (width - cell_len(name))}  "
-        console.print(Text(label, style="dim"), Text(text), sep="", soft_wrap=True)
+        label = visible(f"  {name}{' ' * (width - cell_len(name))}  ")
+        console.print(Text(label, style="dim"), Text(visible(text)), sep="", soft_wrap=True)

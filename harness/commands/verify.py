@@ -15,7 +15,7 @@ import click
 
 from gammabar.harness.cli import DATA_HELP
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
-from gammabar.harness.screen.output import print_json
+from gammabar.harness.screen.output import print_json, say
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from gammabar.harness.run.results import Result
     from gammabar.harness.run.store import Store
     from gammabar.harness.run.task import Task
+
+#: The largest integer that a store takes.
+LARGEST = 2**63 - 1
 
 
 @click.command("verify", epilog=DATA_HELP)
@@ -67,11 +70,11 @@ if TYPE_CHECKING:
 @PAPER_OPTION
 @click.option(
     "--iterations",
-    type=click.IntRange(0),
+    type=click.IntRange(0, LARGEST),
     metavar="T",
     help="Hear t = 0, …, T instead of what the plan says.",
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Of all random numbers.")
+@click.option("--seed", type=click.IntRange(0, LARGEST), metavar="N", help="Of all random numbers.")
 @click.option(
     "--random", type=click.IntRange(1), metavar="N", help="Instead of the plan, N random runs."
 )
@@ -99,7 +102,20 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Keep results in this SQLite file.",
 )
-@click.option("--resume", is_flag=True, help="Do not run again what the store has.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Do not run again what the store has, unless something has changed: the data, the"
+    " solver's file and the Python files beside it, papers, gammabar, its libraries.",
+)
+@click.option(
+    "--depends",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE",
+    help="For --store: a further file or folder that your solver reads; if it has changed,"
+    " --resume runs again (repeatable).",
+)
 @click.option(
     "--junit",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -110,6 +126,7 @@ if TYPE_CHECKING:
 def command(
     path: Path | None,
     resume: bool,
+    depends: tuple[Path, ...],
     jobs: int | None,
     dask: str | None,
     junit: Path | None,
@@ -122,11 +139,13 @@ def command(
     "undecided" or "inapplicable"; the exit code is 0 if each is the one that is expected.
     """
     start = perf_counter()
-    if resume and path is None:
-        raise click.UsageError("--resume needs --store FILE")
+    for option in ("--resume" * resume, "--depends" * bool(depends)):
+        if option and path is None:
+            raise click.UsageError(f"{option} needs --store FILE")
     chosen = any(value for name, value in wishes.items() if name != "limit")
-    click.echo(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
+    say(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
     from gammabar.harness.run.engine import run
+    from gammabar.harness.run.keys import contents
     from gammabar.harness.run.results import summarise, telling
     from gammabar.harness.run.store import Store
 
@@ -134,7 +153,7 @@ def command(
         junit.open("a").close()  # better to know now that it cannot be written
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
-        request = _request(**wishes)
+        request = replace(_request(**wishes), depends=contents(depends))
         tasks = _plan(request)
         tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
         with _interruptible(store, len(tasks)):
@@ -232,7 +251,7 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if store is not None:
-            click.echo(
+            say(
                 f"gammabar: {store.written} of {total} runs are now in {store.path};"
                 " go on with --resume",
                 err=True,
@@ -246,8 +265,8 @@ def _show(results: list[Result], summary: dict[str, int], seconds: float) -> Non
     show(results)
     for result in results:
         if not result.as_expected:
-            click.echo(explain(result) + "\n")
-    click.echo(closing_line(summary, seconds))
+            print(explain(result) + "\n")  # several lines, each of them safe
+    say(closing_line(summary, seconds))
 
 
 @contextmanager

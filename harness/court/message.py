@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.screen.output import visible
 
 
 def explain(
@@ -38,4 +39,4 @@ def explain(
     lines.append(f"    source    {statement.reference}")
     if reproduce:
         lines.append(f"    reproduce {reproduce}")
-    return "\n".join(lines)
+    return "\n".join(visible(line) for line in lines)

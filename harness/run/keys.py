@@ -1,4 +1,12 @@
-"""Content hashes: a stored result counts only as long as nothing that it depends on has changed."""
+"""Content hashes: a stored result counts only as long as nothing that it depends on has changed.
+
+A key covers the problem (its text and, for a file, its contents), the solver (its options and the
+source code that it consists of; for a user's file, its text and the Python files in its folder and
+in the folders there), the statements and papers with their source code, iterations, seed and unit,
+the source code of the court, of the oracle and of the problems, and the versions of Python and of
+the libraries whose results may differ. What else a user's solver reads, such as a file of weights
+or a module elsewhere, is not seen: it is named with ``--depends``.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +34,13 @@ _PACKAGES = ("problems", "oracle", "solvers", "harness", "papers")
 #: Their results may differ in the last digit from version to version.
 _LIBRARIES = ("gammabar", "numpy", "scipy", "numba", "python-flint")
 #: Every task depends on these, partly through imports by name, which a parser does not see.
-_ALWAYS = ("problems/*.py", "oracle/*.py", "harness/court/*.py", "harness/run/worker.py")
+_ALWAYS = (
+    "problems/*.py",
+    "oracle/*.py",
+    "harness/court/*.py",
+    "harness/run/worker.py",
+    "harness/run/guest.py",
+)
 
 
 def key(task: Task) -> str:
@@ -35,6 +49,7 @@ def key(task: Task) -> str:
     data = split_problem(run.problem)[0] if run.problem else ""
     parts: dict[str, Any] = {
         "statements": task.statements,
+        "depends": task.depends,
         "papers": [paper.digest() for paper in task.papers],
         "problem": run.problem,
         "file": _file(data),
@@ -47,6 +62,19 @@ def key(task: Task) -> str:
         "libraries": _versions(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def contents(paths: Iterable[Path]) -> str:
+    """The hash of files, and of all files in folders, by their contents and names."""
+    found: dict[str, str] = {}
+    for path in paths:
+        inside = (
+            sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        )
+        for file in inside:
+            with file.open("rb") as stream:
+                found[str(file)] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest() if found else ""
 
 
 def _beside(solver: SolverRef | None) -> dict[str, str]:

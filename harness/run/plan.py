@@ -48,6 +48,8 @@ class Request:
         Instead of the plan, so many random trials (`gammabar.harness.run.random_trials`).
     edges : bool
         Random trials on problems in special position.
+    depends : str
+        Hash of further files that results depend on (`gammabar.harness.run.keys.contents`).
     papers : tuple of PaperRef
         Papers of the user, which are on the shelf already (`gammabar.harness.library`).
     """
@@ -62,6 +64,7 @@ class Request:
     limit: float = TIME_LIMIT
     random: int | None = None
     edges: bool = False
+    depends: str = ""
     papers: tuple[PaperRef, ...] = ()
 
     def names(self, result: Result) -> bool:
@@ -78,9 +81,13 @@ def make_plan(request: Request) -> list[Task]:
         tasks = [*_without_run(request, chosen), *_with_run(request, chosen)]
     if not tasks:
         raise ProblemError(_nothing(request))
-    merged = [_missing(replace(task, limit=request.limit, papers=request.papers)) for task in tasks]
+    merged = [_missing(_as_wished(request, task)) for task in tasks]
     order = {text: place for place, text in enumerate(dict.fromkeys(t.run.problem for t in merged))}
     return sorted(merged, key=lambda task: order[task.run.problem])
+
+
+def _as_wished(request: Request, task: Task) -> Task:
+    return replace(task, limit=request.limit, papers=request.papers, depends=request.depends)
 
 
 def _chosen(request: Request) -> list[Statement]:

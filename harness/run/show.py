@@ -14,7 +14,7 @@ from gammabar.harness.library import opened_from
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import VERDICTS, Result
 from gammabar.harness.run.solver_ref import InFile
-from gammabar.harness.screen.output import print_table
+from gammabar.harness.screen.output import print_table, visible
 
 #: Verdicts as people read them, worst first.
 _ORDER = (Ruling.REFUTED, Ruling.UNDECIDED, Ruling.HOLDS, Ruling.INAPPLICABLE)
@@ -102,7 +102,8 @@ def explain(result: Result) -> str:
         reproduce=reproduce(result),
     )
     if result.expected == Expectation.REFUTED:
-        text += f"\n    expected  refuted: {statement.note or 'see the registry'}"
+        note = visible(statement.note) or "see the registry"
+        text += f"\n    expected  refuted: {note}"
     return text
 
 

@@ -2,22 +2,31 @@
 
 A trajectory is written in one transaction, so it is there with all its verdicts or not at all.
 Write-ahead logging lets several runs share a file, and leaves it whole if one of them is killed.
+
+Disks forget and programs meddle. Every verdict is sealed with a hash of itself and of the run that
+it belongs to; a record whose seal does not fit is named, left out and run again. The seal is
+against accidents, not against people.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
+import math
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Self
+from typing import Any, Self
 
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.solver_ref import reference
 from gammabar.harness.run.task import Outcome, Run, Task, verdict_from
+from gammabar.harness.screen.output import complain
 from gammabar.problems import ProblemError
 
 VERSION = 1
@@ -51,6 +60,89 @@ CREATE INDEX IF NOT EXISTS by_statement ON results (statement);
 """
 
 
+#: The columns that are read.
+_RUN = "key, solver, problem, seed, iterations, failed, seconds"
+_RESULT = "key, place, statement, verdict, expected, tightness, slack, worst_t, details"
+
+
+class Damaged(Exception):
+    """A record is not as it was written; the message says what is wrong with it."""
+
+
+def _sealed(
+    run: tuple[Any, ...], place: int, count: int, verdict: Verdict, expected: str
+) -> tuple[Any, ...]:
+    """A row of results; its details carry a seal over all that belongs to the record."""
+    whole = verdict.as_dict()
+    seal = _seal(run, place, count, expected, whole)
+    details = json.dumps(whole | {"seal": [count, seal]}, ensure_ascii=False)
+    columns = verdict.statement, verdict.verdict, expected
+    return (run[0], place, *columns, verdict.tightness, verdict.slack, verdict.worst_t, details)
+
+
+def _seal(
+    run: tuple[Any, ...], place: int, count: int, expected: str, verdict: dict[str, Any]
+) -> str:
+    text = json.dumps([run, place, count, expected, verdict], sort_keys=True, default=repr)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _opened(run: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> list[Result]:
+    """The results of a trajectory, if it is as it was written."""
+    found = []
+    for expected_place, (_, place, *columns, details) in enumerate(rows):
+        whole = _details(details)
+        count, seal = whole.pop("seal")
+        if (place, count) != (expected_place, len(rows)):
+            raise Damaged(f"{len(rows)} of {count} verdicts are there")
+        if _seal(run, place, count, columns[2], whole) != seal:
+            raise Damaged(f"verdict {place} is not what was written")
+        verdict = _verdict(whole)
+        if not _same(columns, verdict):
+            raise Damaged(f"verdict {place} contradicts its own details")
+        found.append((verdict, columns[2]))
+    if not found:
+        raise Damaged("it has no verdicts")
+    _, solver, problem, seed, iterations, _, seconds = run
+    where = Run(problem, reference(solver), iterations, seed)
+    return [Result(verdict, where, expected, seconds) for verdict, expected in found]
+
+
+def _details(text: Any) -> dict[str, Any]:
+    try:
+        whole = json.loads(text)
+        count, seal = whole["seal"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        raise Damaged("its details are no verdict") from None
+    assert isinstance(whole, dict), (count, seal)
+    return whole
+
+
+def _verdict(whole: dict[str, Any]) -> Verdict:
+    try:
+        return verdict_from(whole)
+    except (ValueError, TypeError) as error:  # written by us, and yet not ours
+        raise Damaged(str(error)) from None
+
+
+def _same(columns: list[Any], verdict: Verdict) -> bool:
+    """Whether the columns that queries look at say the same as the details."""
+    numbers = (verdict.tightness, verdict.slack, verdict.worst_t)
+    kept = [None if isinstance(n, float) and math.isnan(n) else n for n in numbers]  # as SQLite has
+    return columns[:2] == [verdict.statement, verdict.verdict] and columns[3:] == kept
+
+
+def _named(run: tuple[Any, ...]) -> str:
+    """What a person knows a record by."""
+    key, solver, problem, seed, *_ = run
+    by = f" by {solver}" if solver else ""
+    return f"{_short(key)} (on {problem or 'its own data'}{by}, seed {seed})"
+
+
+def _short(key: Any) -> str:
+    return repr(key[:12]) if isinstance(key, str) else repr(key)[:12]
+
+
 class Store:
     """A file of results.
 
@@ -58,19 +150,29 @@ class Store:
     ----------
     path : Path
         Made if it does not exist.
+    complain : callable
+        Told, in a sentence, of each record that is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, complain: Callable[[str], None] = complain) -> None:
+        self.path, self._complain = path, complain
         self.written = 0
         if not path.parent.is_dir():
             raise ProblemError(f"{path}: there is no folder {path.parent}")
         with self._trouble():
             self._base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-            self._log_ahead()
-            self._base.execute("PRAGMA synchronous = NORMAL")
-            self._base.execute("PRAGMA foreign_keys = ON")
-            self._prepare()
+        # What is no text in UTF-8 is a damaged record, not the end of the run.
+        self._base.text_factory = lambda text: text.decode("utf-8", "replace")
+        try:
+            with self._trouble():
+                self._log_ahead()
+                self._base.execute("PRAGMA synchronous = NORMAL")
+                self._base.execute("PRAGMA foreign_keys = ON")
+                self._prepare()
+                self._check()
+        except BaseException:
+            self._base.close()
+            raise
 
     def _log_ahead(self) -> None:
         """Switch to write-ahead logging; SQLite does not wait for others by itself in this."""
@@ -96,6 +198,13 @@ class Store:
                 self._base.execute(statement)
             self._base.execute(f"PRAGMA user_version = {VERSION}")
 
+    def _check(self) -> None:
+        """Refuse a file whose pages or indices are damaged: SQLite finds the wrong rows there."""
+        for (found,) in self._base.execute("PRAGMA integrity_check").fetchall():
+            # A wrong value is a matter of its record, see `_opened`.
+            if found != "ok" and not re.search(r" value in \w+\.\w+$", str(found)):
+                raise sqlite3.DatabaseError(f"malformed: {found}")
+
     def __enter__(self) -> Self:
         return self
 
@@ -104,68 +213,59 @@ class Store:
 
     def put(self, key: str, task: Task, outcome: Outcome) -> None:
         """Write a trajectory, in place of an older one with the same key."""
-        rows = [
-            (
-                key,
-                place,
-                v.statement,
-                v.verdict,
-                expected,
-                v.tightness,
-                v.slack,
-                v.worst_t,
-                json.dumps(v.as_dict(), ensure_ascii=False),
+        run = task.run
+        row = (run.by, run.problem, run.seed, run.iterations, int(outcome.failed), outcome.seconds)
+        results = [
+            _sealed((key, *row), place, len(task.expected), verdict, expected)
+            for place, (verdict, expected) in enumerate(
+                zip(outcome.verdicts, task.expected, strict=True)
             )
-            for place, (v, expected) in enumerate(zip(outcome.verdicts, task.expected, strict=True))
         ]
         with self._trouble(), self._transaction():
             self._base.execute(
                 "INSERT OR REPLACE INTO trajectories"
                 " (key, solver, problem, seed, iterations, failed, seconds)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    key,
-                    task.run.by,
-                    task.run.problem,
-                    task.run.seed,
-                    task.run.iterations,
-                    outcome.failed,
-                    outcome.seconds,
-                ),
+                (key, *row),
             )
             self._base.execute("DELETE FROM results WHERE key = ?", (key,))
-            self._base.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._base.executemany(
+                "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", results
+            )
         self.written += 1
 
     def get(self, key: str) -> Outcome | None:
-        """What is stored under a key, unless it is a failure."""
-        with self._trouble():
-            found = self._base.execute(
-                "SELECT seconds FROM trajectories WHERE key = ? AND NOT failed", (key,)
-            ).fetchone()
-            if found is None:
-                return None
-            rows = self._base.execute(
-                "SELECT details FROM results WHERE key = ? ORDER BY place", (key,)
-            ).fetchall()
-        return Outcome(tuple(verdict_from(json.loads(text)) for (text,) in rows), found[0])
+        """What is stored under a key, unless it is a failure or damaged."""
+        found = self._records("WHERE key = ?", (key,))
+        if not found or any(result.verdict.failure for result in found):
+            return None
+        return Outcome(tuple(result.verdict for result in found), found[0].seconds)
 
     def results(self) -> list[Result]:
-        """All results, in the order in which they were written."""
+        """All results, in the order in which they were written, but for those that are damaged."""
+        return self._records("", ())
+
+    def _records(self, where: str, values: tuple[Any, ...]) -> list[Result]:
+        """The results of the trajectories that are whole; of the others, a sentence is said."""
         with self._trouble():
             rows = self._base.execute(
-                "SELECT t.solver, t.problem, t.seed, t.iterations, t.seconds, r.expected, r.details"
-                " FROM trajectories t JOIN results r USING (key) ORDER BY t.rowid, r.place"
+                f"SELECT {_RUN} FROM trajectories {where} ORDER BY rowid", values
             ).fetchall()
-        return [
-            Result(
-                verdict_from(json.loads(details)),
-                Run(problem, reference(solver), iterations, seed),
-                expected,
-                seconds,
-            )
-            for solver, problem, seed, iterations, seconds, expected, details in rows
-        ]
+            verdicts = self._base.execute(
+                f"SELECT {_RESULT} FROM results {where} ORDER BY place", values
+            ).fetchall()
+        of: dict[Any, list[tuple[Any, ...]]] = {}
+        for verdict in verdicts:
+            of.setdefault(verdict[0], []).append(verdict)
+        found: list[Result] = []
+        for row in rows:
+            try:
+                found += _opened(row, of.pop(row[0], []))
+            except Damaged as error:
+                self._complain(f"{self.path}: the record {_named(row)} is damaged ({error})")
+        for key in of:
+            self._complain(f"{self.path}: there are results of {_short(key)}, but not its run")
+        return found
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -183,8 +283,10 @@ class Store:
         """Errors of the file as one sentence."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except sqlite3.Error as error:
             raise ProblemError(f"{self.path}: {self._sentence(str(error))}") from error
+        except UnicodeDecodeError as error:  # of a message about a name that is none
+            raise ProblemError(f"{self.path}: {self._sentence('malformed schema')}") from error
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
@@ -204,4 +306,6 @@ class Store:
             return "cannot be opened or made"
         if "readonly" in error:
             return "may not be written to"
+        if "malformed" in error or "no such" in error or "corrupt" in error:
+            return f"is damaged ({error}): put it aside and run again without it"
         return error

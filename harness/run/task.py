@@ -60,6 +60,8 @@ class Task:
         Seconds that it may take.
     papers : tuple of PaperRef
         Papers of the user, in which the statements are found.
+    depends : str
+        Hash of further files that the results depend on, see `gammabar.harness.run.keys`.
     """
 
     run: Run
@@ -68,6 +70,7 @@ class Task:
     planned: bool = True
     limit: float = TIME_LIMIT
     papers: tuple[PaperRef, ...] = ()
+    depends: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

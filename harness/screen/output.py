@@ -1,7 +1,13 @@
-"""Tables for people, JSON for programs, progress on stderr when it is a terminal."""
+"""Tables for people, JSON for programs, progress on stderr when it is a terminal.
+
+What is shown may quote labels, names of files, or what a solver has to say, which hold whatever
+somebody put there. A terminal obeys some characters instead of showing them, and takes a new line
+for one of ours: so nothing is printed but through `visible`.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,10 +21,45 @@ class Stage(Protocol):
     def __call__(self, text: str) -> None: ...
 
 
+def visible(text: str) -> str:
+    """The text on one line, with every character escaped that a terminal would not just show."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def say(text: str = "", err: bool = False) -> None:
+    """A line for people, on stdout or stderr."""
+    print(visible(text), file=sys.stderr if err else sys.stdout)
+
+
+def complain(sentence: str) -> None:
+    """A line on stderr about something that is wrong."""
+    say(f"gammabar: {sentence}", err=True)
+
+
+def any_terminal() -> None:
+    """Let stdout and stderr take every text: what their encoding lacks is replaced."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Half a surrogate pair in JSON is escaped in just this way.
+            stream.reconfigure(errors="backslashreplace" if _is_unicode(stream) else "replace")
+
+
+def _is_unicode(stream: Any) -> bool:
+    return (getattr(stream, "encoding", None) or "utf").lower().startswith("utf")
+
+
 def print_json(document: Any) -> None:
     """One JSON document on stdout and nothing else."""
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
+    text = json.dumps(document, indent=2, ensure_ascii=not _is_unicode(sys.stdout))
+    lines = (line if line.isprintable() else _escaped(line) for line in text.split("\n"))
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _escaped(text: str) -> str:
+    """JSON whose strings have no characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
@@ -28,11 +69,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    table = Table(
+        title=visible(title) or None, box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left"
+    )
     for place, name in enumerate(columns):
-        table.add_column(name, no_wrap=place == 0, overflow="fold")
+        table.add_column(visible(name), no_wrap=place == 0, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     # A pipe has no width: let the table be as wide as its contents instead of folding it at 80.
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
@@ -44,6 +87,7 @@ def stages(quiet: bool = False) -> Iterator[Stage]:
         yield lambda text: None
         return
     from rich.console import Console
+    from rich.markup import escape
 
     with Console(stderr=True).status("starting") as status:
-        yield lambda text: status.update(text)
+        yield lambda text: status.update(escape(visible(text)))

@@ -189,6 +189,96 @@ def test_keys_tell_apart_what_may_give_other_results(tmp_path):
     assert keys.key(base) != first
 
 
+def test_keys_cover_the_files_that_are_named(tmp_path):
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    weights, deep = tmp_path / "weights.txt", tmp_path / "folder" / "inner" / "deep"
+    weights.write_text("1")
+    deep.write_text("1")
+
+    def now():
+        named = keys.contents([weights, tmp_path / "folder"])
+        return keys.key(dataclasses.replace(task(), depends=named))
+
+    seen = {keys.key(task()), now()}
+    assert now() in seen
+    for change in (
+        lambda: weights.write_text("2"),
+        lambda: deep.write_text("2"),
+        lambda: (tmp_path / "folder" / "new").touch(),
+        lambda: deep.rename(tmp_path / "folder" / "other"),
+    ):
+        change()
+        assert now() not in seen
+        seen.add(now())
+    assert keys.contents([]) == ""
+
+
+# damaged records; the fuzzer of tests/fuzz tries many more
+
+
+def damaged(path, *changes: str) -> list[str]:
+    """What is said of a store after changes of its tables."""
+    base = sqlite3.connect(path)
+    for change in changes:
+        base.execute(change)
+    base.commit()
+    base.close()
+    said: list[str] = []
+    with Store(path, said.append) as store:
+        store.results()
+    return said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE results SET details = replace(details, 'holds', 'hplds') {here}",
+        "UPDATE results SET details = replace(details, 'checked\": 2', 'checked\": 3') {here}",
+        "UPDATE results SET details = substr(details, 1, 40) {here}",
+        "UPDATE results SET details = x'ff00' {here}",
+        "UPDATE results SET details = '[]' {here}",
+        "UPDATE results SET details = 'null' {here}",
+        "UPDATE results SET verdict = 'refuted' {here}",
+        "UPDATE results SET tightness = 'none' {here}",
+        "UPDATE results SET slack = NULL {here}",
+        "UPDATE results SET place = place + 5 {here}",
+        "UPDATE results SET expected = 'either' {here}",
+        "DELETE FROM results {here} AND place = 1",
+        "DELETE FROM results {here}",
+        "UPDATE trajectories SET seconds = 'long' {here}",
+        "UPDATE trajectories SET seed = 77 {here}",
+        "UPDATE trajectories SET problem = x'00' {here}",
+        "UPDATE trajectories SET failed = 1 {here}",
+        "DELETE FROM trajectories {here}",
+    ],
+)
+def test_a_damaged_record_is_named_left_out_and_run_again(tmp_path, counted, change):
+    path = tmp_path / "s.sqlite"
+    tasks = [task(0), task(1), task(2)]
+    with Store(path) as store:
+        before = plain(engine.run(tasks, store=store))
+    counted.clear()
+    (said,) = damaged(path, change.format(here=f"WHERE key = '{keys.key(tasks[1])}'"))
+    assert str(path) in said
+    assert keys.key(tasks[1])[:12] in said
+    with Store(path, complain=lambda sentence: None) as store:
+        assert plain(engine.run(tasks, store=store, resume=True)) == before
+    assert counted == [tasks[1]]
+    assert not damaged(path)  # mended
+
+
+def test_a_damaged_file_is_one_sentence(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        engine.run([task(seed) for seed in range(20)], store=store)
+    data = bytearray(path.read_bytes())
+    for start in range(4096, len(data), 4096):
+        data[start : start + 8] = b"\xff" * 8
+    path.write_bytes(data)
+    with pytest.raises(ProblemError, match="is damaged"):
+        Store(path)
+
+
 def test_keys_follow_the_source_code(monkeypatch):
     """A change of any module that a solver or a statement imports is a change of the key."""
     before = keys.key(task()), keys.key(task(solver=Registered("perceptron")))
