@@ -23,6 +23,7 @@ and n 2⁻¹⁰⁷⁴ more where products underflow; the Frobenius norm of |R|�
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -73,9 +74,11 @@ class Verdict:
         head = "the matrix is not positive semidefinite"
         if self.semidefinite is None:
             head = "whether the matrix is positive semidefinite was not decided"
+        above = Context(prec=3, rounding=ROUND_CEILING)
+        shown = above.divide(Decimal(self.deficit.numerator), Decimal(self.deficit.denominator))
         return (
-            f"{head}: the smallest eigenvalue is at least −{float(self.deficit):.3g}, and the"
-            " answer is for all positive semidefinite matrices within that distance of it"
+            f"{head}: the smallest eigenvalue is at least −{shown:g}, and the answer is for all"
+            " positive semidefinite matrices within that distance of it"
         )
 
 
