@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
-from gammabar.harness.screen.output import print_json, print_table
+from gammabar.harness.court.verdict import Severity, Status, by_severity
+from gammabar.harness.screen.output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
@@ -24,7 +25,25 @@ if TYPE_CHECKING:
 @click.argument(
     "kind", type=click.Choice(("statements", "solvers", "problems", "mutants", "papers"))
 )
+@click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="For statements: only those of this paper, by its key (repeatable).",
+)
+@click.option(
+    "--status",
+    type=click.Choice([str(one) for one in Status]),
+    help="For statements: only those with this status.",
+)
+@click.option(
+    "--severity",
+    type=click.Choice([str(one) for one in Severity]),
+    help="For statements: only those that are false in this way.",
+)
 @PAPER_OPTION
 @click.option(
     "--matrix",
@@ -33,18 +52,31 @@ if TYPE_CHECKING:
     help="For mutants: compute anew which statements refute which, and keep it in FILE "
     "(some minutes).",
 )
-def command(kind: str, as_json: bool, matrix: Path | None, papers: tuple[str, ...]) -> None:
+def command(
+    kind: str,
+    text: str | None,
+    as_json: bool,
+    matrix: Path | None,
+    papers: tuple[str, ...],
+    sources: tuple[str, ...],
+    status: str | None,
+    severity: str | None,
+) -> None:
     """List what there is of a KIND: statements, solvers, problems, mutants or papers.
 
-    With --paper, statements are those of that paper.
+    Statements may be chosen: those that contain TEXT, and by options. With --paper they are those
+    of that paper.
     """
     _, keys = open_papers(papers)
+    choice = Choice((*keys, *sources), status, severity, text)
+    if choice != Choice() and kind != "statements" and not papers:
+        raise click.UsageError("TEXT, --source, --status and --severity go with statements")
     if matrix is not None:
         if kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
     show: dict[str, Callable[[bool], None]] = {
-        "statements": partial(_statements, keys=keys),
+        "statements": partial(_statements, choice=choice),
         "solvers": _solvers,
         "problems": _problems,
         "mutants": _mutants,
@@ -64,6 +96,9 @@ _FIELDS = (
     "status",
     "witness",
     "fixed_by",
+    "severity",
+    "why",
+    "charitable",
     "solvers",
     "problems",
     "note",
@@ -71,20 +106,59 @@ _FIELDS = (
 )
 
 
-def _statements(as_json: bool, keys: tuple[str, ...]) -> None:
-    from gammabar.harness.library import load_statements, witness
+@dataclass(frozen=True)
+class Choice:
+    """Which statements the user wants to see; all, unless something is chosen."""
 
-    statements = [s for s in load_statements().values() if not keys or s.source in keys]
+    sources: tuple[str, ...] = ()
+    status: str | None = None
+    severity: str | None = None
+    text: str | None = None
+
+    def fits(self, statement: Statement) -> bool:
+        """Whether it is one of them."""
+        s = statement
+        shown = (s.id, s.reference, s.words, s.note, s.why, s.claim)
+        return (
+            (not self.sources or s.source in self.sources)
+            and self.status in (None, s.status)
+            and self.severity in (None, s.severity)
+            and (self.text is None or any(self.text.lower() in part.lower() for part in shown))
+        )
+
+
+def _statements(as_json: bool, choice: Choice) -> None:
+    from gammabar.harness.library import load_statements, witness
+    from gammabar.harness.run.registry import find_sources
+
+    find_sources(choice.sources)  # a source that is none is refused
+    statements = [s for s in load_statements().values() if choice.fits(s)]
     if as_json:
         print_json([_described(s, witness(s.id)) for s in statements])
         return
     for source in dict.fromkeys(s.source for s in statements):
         rows = [
-            (s.id, s.kind, s.status + (f", see {s.fixed_by}" if s.fixed_by else ""), s.words)
+            (s.id, s.kind, _status(s), s.severity or "", s.words)
             for s in statements
             if s.source == source
         ]
-        print_table((source, "kind", "status", "what it says"), rows)
+        print_table((source, "kind", "status", "severity", "what it says"), rows)
+    say(_counted(statements))
+
+
+def _status(statement: Statement) -> str:
+    see = dict.fromkeys(filter(None, (statement.fixed_by, statement.charitable)))
+    return statement.status + (f", see {' and '.join(see)}" if see else "")
+
+
+def _counted(statements: list[Statement]) -> str:
+    """How many there are of each status, and of those that are refuted, of each severity."""
+    counts = Counter(s.status for s in statements)
+    parts = [f"{counts[status]} {status}" for status in Status if counts[status]]
+    ways = by_severity(s.severity for s in statements)
+    end = f" ({ways})" if ways else ""
+    number = len(statements)
+    return f"{number} statement{'s' * (number != 1)}: {', '.join(parts) or 'none'}{end}"
 
 
 def _papers(as_json: bool) -> None:

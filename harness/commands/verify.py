@@ -260,13 +260,13 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
 
 
 def _show(results: list[Result], summary: dict[str, int], seconds: float) -> None:
-    from gammabar.harness.run.show import closing_line, explain, show
+    from gammabar.harness.run.show import closing_line, explain, refuted_by_severity, show
 
     show(results)
     for result in results:
         if not result.as_expected:
             print(explain(result) + "\n")  # several lines, each of them safe
-    say(closing_line(summary, seconds))
+    say(closing_line(summary, seconds, refuted_by_severity(results)))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gammabar.harness.court.errors import StatementError
-from gammabar.harness.court.verdict import Status
+from gammabar.harness.court.verdict import Severity, Status
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
@@ -41,6 +41,20 @@ def checked_fields(statement: Statement, kinds: tuple[str, ...]) -> None:
         raise statement.error(f"there is no kind {statement.kind!r}; it is one of {_list(kinds)}")
     if statement.status not in tuple(Status):
         what = f"there is no status {statement.status!r}; it is one of {_list(Status)}"
+        raise statement.error(what)
+    _checked_severity(statement)
+
+
+def _checked_severity(statement: Statement) -> None:
+    """A statement that is refuted says how it is false, and no other one does."""
+    if statement.status != Status.REFUTED:
+        for name in ("severity", "why", "charitable"):
+            if getattr(statement, name):
+                what = f"{name} is for statements that are refuted; this one is {statement.status}"
+                raise statement.error(what)
+    elif statement.severity not in tuple(Severity):
+        given = "missing" if statement.severity is None else f"{statement.severity!r}"
+        what = f"it is refuted, so its severity must be one of {_list(Severity)}; it is {given}"
         raise statement.error(what)
 
 
@@ -141,6 +155,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "claim": (_text, "a text, the LaTeX of the claim"),
     "words": (_text, "a text"),
     "note": (_text, "a text"),
+    "why": (_text, "a text"),
+    "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
     "powerless": (_text, "a text"),
     "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
     "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),

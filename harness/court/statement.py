@@ -31,7 +31,7 @@ from gammabar.harness.court.judges import (
 )
 from gammabar.harness.court.judges import separates as separates  # also for authors
 from gammabar.harness.court.numbers import Trit
-from gammabar.harness.court.verdict import Status, Verdict
+from gammabar.harness.court.verdict import Severity, Status, Verdict
 from gammabar.harness.court.view import View
 from gammabar.problems import ProblemError
 
@@ -80,6 +80,12 @@ class Statement:
         Whether it is true as printed.
     fixed_by : str or None
         Id of the closest true form.
+    severity : Severity or None
+        How it is false, if it is refuted.
+    why : str
+        Why it has that severity, in a sentence.
+    charitable : str or None
+        Id of the reading to which its authors would point, judged as a statement of its own.
     note : str
         What a reader should know: a misprint, a reading, how it was settled.
     powerless : str
@@ -104,6 +110,9 @@ class Statement:
     problems: tuple[str, ...] = ()
     status: Status = Status.HOLDS
     fixed_by: str | None = None
+    severity: Severity | None = None
+    why: str = ""
+    charitable: str | None = None
     note: str = ""
     powerless: str = ""
     unit: bool = False
@@ -112,6 +121,8 @@ class Statement:
         checked_fields(self, KINDS)
         checked_body(self)
         object.__setattr__(self, "status", Status(self.status))
+        if self.severity is not None:
+            object.__setattr__(self, "severity", Severity(self.severity))
 
     @property
     def source(self) -> str:

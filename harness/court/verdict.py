@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -34,6 +36,26 @@ class Status(StrEnum):
 
     HOLDS = "holds"
     REFUTED = "refuted"
+
+
+class Severity(StrEnum):
+    """How a statement that is false as printed is false; see ``docs/verdicts.md``."""
+
+    #: It means what it says, and that is not so: it needs another constant, a further assumption
+    #: or another conclusion.
+    SUBSTANCE = "substance"
+    #: A sign, an index or a value is wrong; what is meant is plain from the source itself.
+    MISPRINT = "misprint"
+    #: It fails in a degenerate case only, which the source did not have in mind.
+    EDGE_CASE = "edge case"
+    #: The text at hand may not be what was printed.
+    TRANSCRIPTION = "transcription"
+
+
+def by_severity(found: Iterable[Severity | None]) -> str:
+    """How many there are of each: "8 substance, 9 misprint"."""
+    counts = Counter(found)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in Severity if counts[kind])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from gammabar.harness.court.message import explain as explain_verdict
-from gammabar.harness.court.verdict import Expectation, Ruling
+from gammabar.harness.court.verdict import Expectation, Ruling, by_severity
 from gammabar.harness.library import opened_from
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import VERDICTS, Result
@@ -77,14 +77,22 @@ def _verdict(results: list[Result]) -> str:
     return ", ".join(parts) + (f", {failures} failed" if failures else "")
 
 
-def closing_line(summary: dict[str, int], seconds: float) -> str:
-    """What it all amounts to."""
+def refuted_by_severity(results: list[Result]) -> str:
+    """How many statements were refuted that are known to be false, by how they are false."""
+    known = everything()
+    found = {r.verdict.statement for r in results if r.verdict.verdict is Ruling.REFUTED}
+    return by_severity(known[i].severity for i in found)
+
+
+def closing_line(summary: dict[str, int], seconds: float, severities: str = "") -> str:
+    """What it all amounts to; of the statements that are false, how many in which way."""
     counts = ", ".join(f"{summary[name]} {name}" for name in VERDICTS if summary[name])
     wrong = summary["unexpected"]
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
     judgement = f"{wrong} not expected{failed}" if wrong else "all as expected"
     total = summary["results"]
-    return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement} ({seconds:.0f} s)"
+    false = f"; refuted as printed: {severities}" if severities else ""
+    return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement}{false} ({seconds:.0f} s)"
 
 
 def explain(result: Result) -> str:

@@ -59,6 +59,10 @@ def duality(case: Case) -> Iterator[Relation]:
     unit=True,
     status="refuted",
     fixed_by="jst.lemA.1.vector.fixed",
+    severity="misprint",
+    why="min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on"
+    " to use, it is true.",
+    charitable="jst.lemA.1.vector.fixed",
     powerless=ABOUT_DATA,
     note="The primal problem of the lemma is max min_i (Zw)_i with Z = −A. Its solution is minus"
     " the classifier of Section 2, and for it Zᵀq̄ = γ̄ū, without the minus. Smallest witness:"

@@ -186,6 +186,9 @@ def _chain(case: Case, printed: bool) -> Iterator[Relation]:
     status="refuted",
     problems=("planted:n=2,d=1,gamma=0.5",),
     fixed_by="jst.eqB.6.fixed",
+    severity="transcription",
+    why="The equation stands in one of the two texts only; q_t for q may be a slip of that text.",
+    charitable="jst.eqB.6.fixed",
     note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"
     " λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero whatever"
     " q is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t = 0,"
@@ -322,6 +325,10 @@ def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
     powerless="about the sequences λ_t of eq. (B.10) alone: no solver has a part in it",
     status="refuted",
     fixed_by="jst.eqB.11.fixed",
+    severity="transcription",
+    why="The equation stands in one of the two texts only; the index t for j may be a slip of"
+    " that text.",
+    charitable="jst.eqB.11.fixed",
     note="The summands have the index t where j is meant. As printed the equation is"
     " 1 + t/λ_t = (t + 1)/λ_t, which is false for t ≥ 1 unless λ_t = 1 (the inequality is true)."
     " Smallest witness: λ_t = 2/(t+2), so λ_0 = 1 and λ_1 = 2/3: at t = 1 the middle is 1 + 3/2"

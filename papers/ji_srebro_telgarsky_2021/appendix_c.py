@@ -226,6 +226,9 @@ def _shortfall(it: View, case: Case) -> Number:
     status="refuted",
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
     fixed_by="jst.lemC.12.sum.fixed",
+    severity="substance",
+    why="It is stated for either loss, and false for the logistic one: ln n must be ψ(0), of"
+    " the order of n.",
     note="True for the exponential loss. The proof bounds D_{ψ*}(q̄, q_0) by ln n, which is right"
     " for that loss only; for the logistic loss it is Σ q̄_i ln q̄_i + ln(2ⁿ − 1), of the order of"
     " n, and the claim fails where many rows are alike. Witness: the logistic loss, ρ = n = 1000"

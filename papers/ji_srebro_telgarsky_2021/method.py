@@ -107,6 +107,11 @@ def unit_ball(case: Case) -> str | None:
     return None if case.unit or case.radius <= 1 else "some row has a norm above 1"
 
 
+def several_rows(case: Case) -> str | None:
+    """n ≥ 2, so that ln n is not zero."""
+    return None if case.n > 1 else "there is only one row"
+
+
 def few_rows(case: Case) -> str | None:
     """Few enough rows to treat them one by one."""
     return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"

@@ -42,6 +42,9 @@ from gammabar.papers.ji_srebro_telgarsky_2021.optima import (
     unit=True,
     status="refuted",
     fixed_by="jst.sec2.argmax.fixed",
+    severity="transcription",
+    why="The other text prints ≤ for <, and a maximiser is meant up to its length.",
+    charitable="jst.sec2.argmax.fixed",
     powerless=ABOUT_DATA,
     note="γ does not depend on the length of w ≠ 0, so on separable data the left is the segment"
     " {sū : 0 < s < 1} and the right the point ū: they do not even meet. Smallest witness:"

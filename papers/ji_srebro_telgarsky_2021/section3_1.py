@@ -115,6 +115,9 @@ class MirrorDescent:
     unit=True,
     status="refuted",
     fixed_by="jst.sec3.1.align.fixed",
+    severity="misprint",
+    why="Both texts lack the minus that Lemma A.1 has, and nothing is built on the sign.",
+    charitable="jst.sec3.1.align.fixed",
     powerless=ABOUT_DATA,
     note="The sign is wrong: Z = −A, and ū is the maximum-margin predictor of Section 2. Smallest"
     " witness: n = d = 1, x_1 = 1, y_1 = 1: Zᵀq̄ = −1 on the left, γ̄ū = 1 on the right. Lemma A.1"

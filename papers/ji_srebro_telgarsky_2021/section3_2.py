@@ -143,6 +143,9 @@ def same_space(case: Case) -> str | None:
     history=(Sequences,),
     status="refuted",
     fixed_by="jst.lem3.4.mu.fixed",
+    severity="transcription",
+    why="The other text prints 2g_t/t, and so do both in Lemma C.3.",
+    charitable="jst.lem3.4.mu.fixed",
     problems=(ONE_ROW, "loss-spike"),
     note="The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is"
     " false there. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, so Z = (−1), μ_1 = q_1 = (1),"

@@ -12,6 +12,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     SECTION_3,
     THEOREM_3_1,
     full_step,
+    several_rows,
     starts_at_one,
     unit_ball,
 )
@@ -96,6 +97,9 @@ HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2
     unit=True,
     status="refuted",
     fixed_by="jst.prop3.7.fixed",
+    severity="edge case",
+    why="It fails for a single row at t = 0 alone; for n ≥ 2 it is true for every t ≥ 0.",
+    charitable="jst.prop3.7.charitable",
     problems=(ONE_ROW,),
     note="It names no range of t, and Algorithm 1 starts at t = 0, where γ(w_0) = γ(0) = 0. With"
     " one row ln n = 0, and the bound at t = 0 is γ̄/2 > 0. Smallest witness: n = d = 1, x_1 = 1,"
@@ -120,4 +124,17 @@ def half_margin_always(it: View, case: Case) -> Relation:
 )
 def half_margin_since_one(it: View, case: Case) -> Relation:
     """γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²) for all t ≥ 1, on separable data."""
+    return it.once(half_margin)
+
+
+@per_iterate(
+    "jst.prop3.7.charitable",
+    reference="Proposition 3.7, for n ≥ 2",
+    claim=r"n \ge 2:\ " + HALF,
+    solvers=BOTH_FORMS,
+    assumes=(*THEOREM_3_1, separable, several_rows),
+    unit=True,
+)
+def half_margin_of_several(it: View, case: Case) -> Relation:
+    """For two rows or more, γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²) for all t ≥ 0, on separable data."""
     return it.once(half_margin)

@@ -10,18 +10,13 @@ from fractions import Fraction
 import numpy as np
 
 from gammabar.papers import Case, Relation, at_most, randomised, separable
-from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows
+from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows, several_rows
 from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import (
     ALGORITHM_2,
     DELTA,
     run,
     tolerance,
 )
-
-
-def _several_rows(case: Case) -> str | None:
-    return None if case.n > 1 else "there is only one row"
-
 
 _THEOREM = (
     r"\text{Given } \epsilon > 0 \text{ and } \delta \in (0,1), \text{ let } t ="
@@ -50,6 +45,9 @@ def _margin_reached(case: Case, rng: np.random.Generator, ratio: Fraction) -> Re
     unit=True,
     status="refuted",
     fixed_by="jst.thm4.1.fixed",
+    severity="edge case",
+    why="A single row makes the step zero; for n ≥ 2 nothing is wrong with it.",
+    charitable="jst.thm4.1.fixed",
     note="False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with"
     " certainty, whatever t is. Witness: n = 1, d = 1, the row 1, γ̄ = 1, ε = 3/4, δ = 1/2"
     " (t = 158): γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2."
@@ -69,7 +67,7 @@ def theorem_4_1(case: Case, rng: np.random.Generator) -> Relation:
     runs=16,
     problems=("worst-case:n=5",),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows, _several_rows),
+    assumes=(separable, few_rows, several_rows),
     unit=True,
     note="Examined for δ = 1/2 and ε = 3γ̄/2, which is enough to tell the wrong rows drawn.",
 )

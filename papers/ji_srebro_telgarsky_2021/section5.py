@@ -157,6 +157,9 @@ RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", ""
     unit=True,
     status="refuted",
     fixed_by="jst.sec5.2.risk.fixed",
+    severity="substance",
+    why="The sign is a slip, but with it the factor √2 is still lost: the identity needs"
+    " another constant (the theorem does not use it).",
     powerless="it is about the data and a matrix U, not about a solver",
     note="Two things are wrong: the sign, as ℓ is of x_iᵀUe_j − x_iᵀUe_{c_i} on the left, and the"
     " factor 1/√2, which the loss does not pass. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1,"
@@ -273,6 +276,9 @@ MULTICLASS_RATE = (
     unit=True,
     status="refuted",
     fixed_by="jst.thm5.1.fixed",
+    severity="misprint",
+    why="The minus of z_i = −y_i x_i was forgotten in z_{π(i,j)}; with it the theorem is true.",
+    charitable="jst.thm5.1.fixed",
     problems=(TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),
     note="The printed z_{π(i,j)} lacks the minus of z_i = −y_i x_i, so Algorithm 1 run on this Z"
     " minimises the margin of U_t. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1, c_1 = 1, so that"

@@ -25,6 +25,8 @@ from gammabar.solvers.smooth import SmoothGradientDescent
     assumes=(small,),
     status="refuted",
     fixed_by="lec.thm1.fixed",
+    severity="substance",
+    why="The bound is too small by a factor of T.",
     note="The 1/T is too good. f(x) = ½xᵀAx − bᵀx with A = diag(9, 1), b = (9, 0): β = 9, λ = 1, "
     "κ = 9, w* = (1, 0), B = 1, f(w*) = −9/2, η = 1/5, so w_t = (1 − (−4/5)^t, 0). At T = 2: "
     "f(w_2) − f(w*) = (9/2)(4/5)⁴ = 1152/625 = 1.8432, but e^{−2/9}·9/4 = 1.80165… . No smaller "

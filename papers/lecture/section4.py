@@ -89,6 +89,9 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, **more: Any) -> Re
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.lem7",
+    severity="misprint",
+    why="ε_t ≤ ½ − γ is meant, as the first remark and the proof have it.",
+    charitable="lec.lem7",
     note="x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3, α_1 = ½ ln 2, "
     "D_2 = (¼, ¼, ½), then ε_t = ½ and α_t = 0 for ever, so H = ½ ln 2 > 0 and the training error "
     "is 1/3 after any number of rounds. With γ = 2/5 all ε_t ≤ 1 − γ, and T = (25/8) ln 6 = 5.6. "
@@ -158,6 +161,9 @@ def error_is_below_the_product(case: Case) -> Iterator[Relation]:
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.alg3.z.sum.fixed",
+    severity="misprint",
+    why="The last minus stands for an equality sign.",
+    charitable="lec.alg3.z.sum.fixed",
     note="The last sign should be =. The right side is 0 for every ε_t; x = 1, 2, 3 with "
     "y = (+, −, +) has ε_1 = 1/3 and z_2 = 2√2/3.",
 )
@@ -203,6 +209,9 @@ def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.alg3.z.exp.fixed",
+    severity="misprint",
+    why="The minus in the exponent was lost between two that have it.",
+    charitable="lec.alg3.z.exp.fixed",
     note="A minus is missing in e^{2γ_t²}. x = 1, 2, 3 with y = (+, −, +) has ε_1 = 1/3, so "
     "γ_1 = 1/6: (e^{−1/9})^{1/2} = e^{−1/18} = 0.9459…, but e^{1/18} = 1.0571…",
 )

@@ -60,6 +60,8 @@ LINES = (
     solvers=RIDGE,
     status="refuted",
     fixed_by="lec.ridge.fixed",
+    severity="substance",
+    why="K need not be invertible, and is not whenever there are more points than features.",
     note="The third ⟺ is only ⟸ if K is singular. n = 1, φ(x_1) = 0, y = 1, λ = 1: K = 0 and α = 0 "
     "has Kᵀ((K + λI)α − y) = 0, but (K + λI)α = 0 ≠ 1 = y. K is singular whenever n > m, or if a "
     "point is repeated. All solutions α of the third line give the same w* = Φᵀα.",
@@ -180,6 +182,9 @@ def _common(first: str, second: str) -> int:
     problems=("",),
     status="refuted",
     fixed_by="lec.ex9.2.fixed",
+    severity="misprint",
+    why="A count of three letters was written as 2.",
+    charitable="lec.ex9.2.fixed",
     note="The characters in both are i, n and r: the value is 3. The i, which both have twice, "
     "counts once.",
 )
@@ -274,6 +279,8 @@ def _has_features(K: fmpq_mat) -> bool:
     problems=("",),
     status="refuted",
     fixed_by="lec.thm10.fixed",
+    severity="substance",
+    why="Symmetry is missing, and with features in ℝᵐ of finite m so is the converse.",
     note="It lacks symmetry: k(x, x') = x − x' on ℝ has vᵀKv = 0 for all v and any points, since K "
     "is antisymmetric, but k(0, 1) = −1 and k(1, 0) = 1, and φ(0)ᵀφ(1) = φ(1)ᵀφ(0). At the points "
     "0, 1: K = ((0, −1), (1, 0)). Moreover Definition 8 has features in ℝᵐ: k(x, x') = 1 if x = x' "

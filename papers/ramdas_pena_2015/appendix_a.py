@@ -81,6 +81,9 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
     problems=("",),
     status="refuted",
     fixed_by="rp.eq16.fixed",
+    severity="substance",
+    why="It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8"
+    " and 9 has such minimisers.",
     note="True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = "
     "½‖p − q‖², whose minimiser may lie on its boundary: for G = I, α = (0, 1), q = (1, 0) and any "
     "μ, say μ_0 = 4, p = (1, 0), and r = (0, 1) gives ⟨(0, 1), (−1, 1)⟩ = 1. The proof needs only "
@@ -141,6 +144,9 @@ def _pinsker(what: str) -> Iterator[Relation]:
     problems=("",),
     status="refuted",
     fixed_by="rp.eq17.fixed",
+    severity="edge case",
+    why="It is true of the two functions d that the paper uses, whose minimisers are inside.",
+    charitable="rp.eq17.charitable",
     note="Stated for every 1-strongly convex d. True for the two that the paper uses, where "
     "∇d(p*) is constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and "
     "r = (0, 1) gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0.",
@@ -156,6 +162,30 @@ def eq17(case: Case) -> Iterator[Relation]:
             value = dot(slope, r) - dot(slope, best)
             yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
             yield ordered(_gap(r, best), _gap(r, c), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
+    yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
+
+
+@direct(
+    "rp.eq17.charitable",
+    reference=f"{SOURCE}, equation (17), for the entropy and d_q",
+    kind="identity",
+    claim=r"d \in \{d_q, \text{entropy}\}:\ \langle\nabla d(p^*), r - p^*\rangle = 0,"
+    r"\quad d(p_0) \ge \tfrac12\|p_0 - p^*\|_\#^2",
+    problems=("",),
+    note="The gradient of d_q at p* = q is 0, that of the entropy at 1/n is constant.",
+    powerless="it is about minimisers, not about a solver",
+)
+def eq17_charitable(case: Case) -> Iterator[Relation]:
+    """For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
+    r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖²."""
+    for q in centres(3):
+        best = _projected(q, [Fraction(0)] * 3, Fraction(1))
+        slope = [a - b for a, b in zip(best, q, strict=True)]
+        for r in centres(3):
+            where = f"d_q, q = {[str(v) for v in q]}"
+            value = dot(slope, r) - dot(slope, best)
+            yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
+            yield ordered(_gap(r, best), _gap(r, q), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
     yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
 
 

@@ -37,6 +37,9 @@ def _sign(value: Fraction) -> int:
     problems=("",),
     status="refuted",
     fixed_by="rp.eq1.fixed",
+    severity="edge case",
+    why="Only a point on the hyperplane itself tells ≥ from >.",
+    charitable="rp.eq1.fixed",
     note="A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both "
     "labels, but sign(0) is at most one of them, whatever sign(0) is taken to be (here 0).",
     powerless="it is about signs, not about a solver",

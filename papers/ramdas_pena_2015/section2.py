@@ -124,6 +124,9 @@ BALL = ("iris:0,1", "worst-case:n=10", "gaussian:n=20,d=3,seed=0", "degenerate:k
     assumes=(lambda case: None if case.given is None else linear(case),),
     status="refuted",
     fixed_by="rp.sec2.2.ball.fixed",
+    severity="edge case",
+    why="Only ρ₂ = 0 tells > from ≥.",
+    charitable="rp.sec2.2.ball.fixed",
     note="With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) "
     "and (−1, 0) of ℝ², where w = (0, 1) has both scores 0 and no w does better.",
     powerless="it is about the data alone",
@@ -320,6 +323,8 @@ def _rho_1(case: Case) -> Number:
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
     status="refuted",
     fixed_by="rp.winnow.fixed",
+    severity="substance",
+    why="The logarithm is of the dimension, and with log d the constant is still too small.",
     note="The logarithm is of the number d of coordinates, not of the number n of points. One row "
     "(1, −3), n = 1 and d = 2: u = e_1 separates it, both printed bounds are 0 because log 1 = 0, "
     "but the start w = (½, ½) has the score −1. (In the plan: the row (3, −4), score −½.) With "

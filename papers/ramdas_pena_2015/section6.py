@@ -162,7 +162,7 @@ def _ratio(it: View, case: Case) -> Number | None:
 
 LEM9 = (
     r"\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge"
-    r"L_{\mu_k}^q(\alpha_k) \ge -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2"
+    r" L_{\mu_k}^q(\alpha_k) \ge -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2"
 )
 
 NEAR = (tells("delta"), norm_one, small, above_margin("delta"))
@@ -178,6 +178,10 @@ NEAR = (tells("delta"), norm_one, small, above_margin("delta"))
     problems=("degenerate:kind=opposite,n=3,d=1",),
     status="refuted",
     fixed_by="rp.lem9.fixed",
+    severity="misprint",
+    why="|ρ_K| is meant, as in Lemma 7 and Theorem 4; what is known of that reading is in its"
+    " note.",
+    charitable="rp.lem9.charitable",
     unit=True,
     note="The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: "
     "for the rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so "
@@ -222,6 +226,56 @@ def lem9_fixed(it: View, case: Case) -> list[Relation]:
     one, ratio = number(1), _ratio(it, case)
     rate = _rate(it, case, sqrt(number(2)) * (one if ratio is None else one.min(abs(ratio))))
     return _chain(it, case) + ([] if rate is None else [rate])
+
+
+def infeasible_margin(case: Case) -> str | None:
+    """ρ_K < 0."""
+    margin = rho(case)
+    known = case.separable is False and margin is not None and margin < 0
+    return None if known else "ρ_K is not known to be negative"
+
+
+def _settled(it: View, case: Case, margin: Number) -> bool:
+    """|ρ_K| ≤ √(2/3) or ‖q‖_G ≥ (√2 − 1)|ρ_K|: then dist(q, W) ≤ ‖q‖_G/|ρ_K|.
+
+    Proof. Let ρ = |ρ_K|, g = ‖q‖_G > 0 and v = −Σ q_i a_i/g. The hull of the rows contains the
+    ball of radius ρ (Theorem 3); let r ≥ ρ be the largest r with rv in it, and β ∈ Δ_n with
+    Σ β_i a_i = rv. With λ = g/(g + r), λβ + (1 − λ)q is a witness, so dist(q, W) ≤ λ‖β − q‖, and
+    ‖β − q‖² ≤ ‖β‖² + ‖q‖² as both are non-negative.
+    Rows have norm one, so g ≥ q_i − (1 − q_i) for each i; hence ‖q‖² ≤ (1 + g²)/2. A hyperplane
+    ⟨·, u⟩ = h ≥ ρ supports the hull at rv, β may be taken on it, and there a_i = hu + √(1 − h²) b_i
+    with unit vectors b_i whose mean has the norm τ, τ² = (r² − h²)/(1 − h²) ≤ (r² − ρ²)/(1 − ρ²);
+    hence ‖β‖² ≤ (1 + τ²)/2 in the same way (if h = 1, the hull touches the ball in the row u = v
+    itself, r = 1, ‖β‖ = 1).
+    So dist² ≤ g²(1 + (τ² + g²)/2)/(g + r)², and that is at most g²/ρ² if
+    ρ²τ²/2 + ρ²g²/2 ≤ r² − ρ² + 2gr + g², which holds if ρ² ≤ 2(1 − ρ²).
+    And √2 g/(g + ρ) ≤ g/ρ, the proof of Lemma 7, if g ≥ (√2 − 1)ρ.
+    """
+    if margin * margin <= number(Fraction(2, 3)):
+        return True
+    return bool(norm(it, centre(case)) >= (sqrt(number(2)) - 1) * abs(margin))
+
+
+@per_iterate(
+    "rp.lem9.charitable",
+    reference=f"{SOURCE}, Lemma 9, with |ρ_K| in the last display of its proof",
+    claim=r"\rho_K < 0:\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,"
+    r" \frac{\|q\|_G}{|\rho_K|}\right\}",
+    solvers=("snkpvn",),
+    assumes=(*NEAR, infeasible_margin),
+    unit=True,
+    note="Proved, and judged, for |ρ_K| ≤ √(2/3) and for ‖q‖_G ≥ (√2 − 1)|ρ_K|, by a sharper"
+    " Lemma 7: dist(q, W) ≤ ‖q‖_G/|ρ_K| (the proof is in the source, at _settled). Beyond that it"
+    " is open: the sharper Lemma 7 fails there (rows at 0°, ±51.68°, ±90°, ±128.32° and 180°,"
+    " |ρ_K| = 0.9, q = (½, ½) on two rows just behind ±90°: dist(q, W) ≈ 1.14 ‖q‖_G > ‖q‖_G/0.9),"
+    " but no run is known that violates the display.",
+)
+def lem9_charitable(it: View, case: Case) -> Relation | None:
+    """If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved)."""
+    margin = rho(case)
+    if margin is None or not _settled(it, case, margin):
+        return None
+    return _rate(it, case, sqrt(number(2)).min(norm(it, centre(case)) / abs(margin)))
 
 
 def _delta_solution(it: View, case: Case) -> Trit:
@@ -316,6 +370,9 @@ def _ends_separated(it: View) -> list[Relation]:
     problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
     status="refuted",
     fixed_by="rp.thm4.1.fixed",
+    severity="edge case",
+    why="It fails where the bound is below one loop; the proof counts loops from 0.",
+    charitable="rp.thm4.1.fixed",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
     note="A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its "
@@ -387,6 +444,9 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     problems=("degenerate:kind=opposite,n=2,d=1",),
     status="refuted",
     fixed_by="rp.thm4.2.fixed",
+    severity="substance",
+    why="The method need not end at all: some q_t may be a witness already, and then no"
+    " ‖p_k‖_G < 0 is found.",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
     history=(Calls,),

@@ -67,6 +67,9 @@ def _softplus(x: Number) -> Number:
     problems=(SPIKE,),
     status="refuted",
     fixed_by="tyurin.thm4.1.fixed",
+    severity="misprint",
+    why="θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.",
+    charitable="tyurin.thm4.1.fixed",
     note="With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ, "
     "so f(θ_1) does not tend to infinity. θ_0 = 0 is meant, as in the proof. Witness: rows (1, −1) "
     "and (1, 4), θ_1 = (0, 0), γ = 100: f(θ_1) = log 2 < 11 < γ/9. The proof's f(θ_1) = "

@@ -102,6 +102,9 @@ class Limits:
     problems=("loss-spike",),
     status="refuted",
     fixed_by="tyurin.sec6.limits.fixed",
+    severity="substance",
+    why="Sign and factor of one limit and the value of the other are wrong, and so is their"
+    " product.",
     note="The factor of the gradient is −1/n, not 1/|S_t|, and β_t → n/|S_t|; so β_t ∇f(θ_t) is "
     "what the paper needs. It is false whether θ_t is that of LR+GD or of Normalized LR+GD. "
     "Witness: rows (1, −1) and (1, 4), t = 1. LR+GD has θ_1/γ = (1/2, 3/4), Normalized LR+GD "

@@ -268,3 +268,21 @@ def test_each_decorator_makes_its_own_type():
         hear(Case(SQUARE, DualAcceleration()), [STATEMENTS["test.3"]], 1)
     with pytest.raises(ProblemError, match="about a run"):
         examine(STATEMENTS["test.1"], Case(SQUARE))
+
+
+def about_data(**more):
+    options = {"reference": "here", "claim": "", "kind": "value", "problems": ("",)} | more
+    direct("test.mine", **options)(lambda case: fact(True))
+
+
+@pytest.mark.parametrize("severity", [None, "dreadful", 3])
+def test_what_is_refuted_says_how_it_is_false(severity):
+    told(
+        "its severity must be one of substance, misprint, edge case, transcription",
+        lambda: about_data(status="refuted", severity=severity),
+    )
+
+
+@pytest.mark.parametrize("more", [{"severity": "misprint"}, {"why": "x"}, {"charitable": "a.b"}])
+def test_what_holds_has_no_severity(more):
+    told("is for statements that are refuted", lambda: about_data(**more))

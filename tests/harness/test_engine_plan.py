@@ -50,12 +50,15 @@ def tiny(monkeypatch):
         "two.false",
         solvers=gd,
         status="refuted",
+        severity="substance",
         problems=("iris:0,2", "loss-spike"),
         fixed_by="one.rate",
         **more,
     )(body)
     direct("two.data", kind="identity", problems=("iris:1,2", "wine:0,1"), **more)(body)
-    direct("two.own", kind="value", problems=("",), status="refuted", **more)(body)
+    direct("two.own", kind="value", problems=("",), status="refuted", severity="misprint", **more)(
+        body
+    )
     randomised("two.chance", delta=0.1, runs=5, problems=("iris:1,2",), solvers=("sgd",), **more)(
         body
     )

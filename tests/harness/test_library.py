@@ -88,7 +88,7 @@ def package(folder: Path) -> Path:
         'def norm(it, case):\n    "Norms are not negative."\n    return at_most(zero(), it.norm)\n'
         '@direct("small.one", reference="Lemma 2", claim="1 \\\\le 0", kind="value",\n'
         '        problems=("",),'
-        '        status="refuted", fixed_by="small.one.fixed", note="a misprint")\n'
+        '        status="refuted", fixed_by="small.one.fixed", severity="misprint")\n'
         'def one(case):\n    "1 is at most 0."\n    yield at_most(1, 0)\n'
         '@direct("small.one.fixed", reference="Lemma 2", claim="1 \\\\ge 0", kind="value",\n'
         '        problems=("",))\n'

@@ -273,12 +273,12 @@ def test_an_unexpected_refutation_is_shown_in_full(gammabar, registered):
 
 
 def test_an_expected_refutation_is_fine(gammabar, verify, registered):
-    claims(status="refuted", problems=("iris:0,1",))
+    claims(status="refuted", severity="substance", problems=("iris:0,1",))
     code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
     assert code == 0
     assert "refuted (expected)" in out
     assert "✓" in out
-    assert "all as expected" in out
+    assert "all as expected; refuted as printed: 1 substance (" in out
     code, document = verify("--source", "test")
     assert document["results"][0]["expected"] == "refuted"
     assert document["summary"]["refuted"] == 1
@@ -296,6 +296,7 @@ def test_a_refutation_that_does_not_come_is_not_fine(gammabar, registered):
         problems=("",),
         words="1 = 1",
         status="refuted",
+        severity="misprint",
         note="It is false.",
     )(lambda case: fact(True))
     code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
@@ -481,6 +482,9 @@ def test_list_statements(gammabar):
             "status",
             "witness",
             "fixed_by",
+            "severity",
+            "why",
+            "charitable",
             "solvers",
             "note",
         } <= s.keys()
@@ -491,6 +495,40 @@ def test_list_statements(gammabar):
     code, out, _ = gammabar("list", "statements")
     assert code == 0
     assert "jst.thm3.1.1" in out
+    assert f"{len(statements)} statements: " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "fits"),
+    [
+        (("--source", "lec"), lambda s: s["source"] == "lec"),
+        (("--source", "lec", "--source", "rp"), lambda s: s["source"] in ("lec", "rp")),
+        (("--status", "refuted"), lambda s: s["status"] == "refuted"),
+        (("--severity", "edge case"), lambda s: s["severity"] == "edge case"),
+        (
+            ("--severity", "misprint", "--source", "jst"),
+            lambda s: (s["severity"], s["source"]) == ("misprint", "jst"),
+        ),
+        (("WINNOW",), lambda s: "winnow" in " ".join(map(str, s.values())).lower()),
+    ],
+)
+def test_list_statements_that_are_chosen(gammabar, options, fits):
+    everything = json.loads(gammabar("list", "statements", "--json")[1])
+    chosen = json.loads(gammabar("list", "statements", *options, "--json")[1])
+    assert chosen == [s for s in everything if fits(s)]
+    assert 0 < len(chosen) < len(everything)
+
+
+def test_lists_that_cannot_be_had(gammabar):
+    code, _, err = gammabar("list", "statements", "--source", "nobody")
+    assert code == 2
+    assert "'nobody' is no source" in err
+    code, _, err = gammabar("list", "solvers", "--status", "holds")
+    assert code == 2
+    assert "go with statements" in err
+    code, _, err = gammabar("list", "statements", "--severity", "dreadful")
+    assert code == 2
+    assert "'dreadful' is not one of" in err
 
 
 def test_list_mutants(gammabar):

@@ -94,6 +94,8 @@ OURS = {
     "gb.rp.simplex",
     "rp.lem8.separator",
     "rp.lem9.chain",
+    "rp.lem9.charitable",
+    "rp.eq17.charitable",
     "rp.lem9.solution",
 }
 STEPS = {

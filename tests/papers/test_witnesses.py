@@ -42,6 +42,16 @@ def test_every_refuted_statement_has_a_witness_that_is_accepted(statement: str):
     assert load_statements()[entry.fixed_by].status == "holds"
 
 
+@pytest.mark.parametrize("statement", sorted(REFUTED))
+def test_every_refuted_statement_is_weighed(statement: str):
+    entry = REFUTED[statement]
+    assert entry.why.endswith(".")
+    if entry.charitable is not None:
+        assert load_statements()[entry.charitable].status == "holds"
+    # Whoever made a slip or forgot a degenerate case can point to what was meant.
+    assert (entry.charitable is None) == (entry.severity == "substance")
+
+
 def test_every_witness_belongs_to_a_statement():
     assert {path.stem for path in FILES} == set(REFUTED)
     for path in FILES:
