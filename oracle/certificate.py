@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.problems import KernelProblem, MulticlassProblem, Problem
+from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 
 FORMAT, VERSION = "gammabar-certificate", 1
 
@@ -80,6 +80,8 @@ def data_section(problem: Problem) -> dict[str, Any]:
 def write_certificate(certificate: dict[str, Any], path: str | Path) -> None:
     """Write JSON through a temporary file, so that no half certificate ever remains."""
     target = Path(path)
+    if "\0" in str(target) or not target.name or target.name == "..":
+        raise ProblemError(f"{str(path)!r} is not the name of a file to write a certificate to")
     temporary = target.with_name(target.name + ".part")
     try:
         temporary.write_text(json.dumps(certificate, indent=1) + "\n", encoding="utf-8")

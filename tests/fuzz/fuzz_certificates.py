@@ -136,6 +136,21 @@ def other_data(data: bytes, rng: Random) -> bytes:
     return end.join(lines).encode()
 
 
+def other_sparse_data(data: bytes, rng: Random) -> bytes:
+    """A small svmlight file, often with zeros that are written out, and with equal points."""
+    values = rng.choice([_VALUES[:6], _VALUES, _VALUES[:3]])
+    columns = rng.sample(range(1, 9), rng.randrange(1, 4))
+    points = [{c: rng.choice(values) for c in columns} for _ in range(rng.randrange(2, 6))]
+    points += [rng.choice(points) for _ in range(rng.choice([1, 1, 2]))]
+    lines = []
+    for k, point in enumerate(points):
+        kept = [f"{c}:{v}" for c, v in sorted(point.items()) if v != "0" or rng.random() < 0.5]
+        label = ["+1", "-1"][k] if k < 2 else rng.choice(["1", "-1", "1.0"])
+        qid = rng.choice([[], [], ["qid:7"]])
+        lines.append(" ".join([label, *qid, *kept, *rng.choice([[], ["# a note"]])]))
+    return rng.choice(["\n", "\r\n"]).join(lines).encode()
+
+
 _OPTIONS: list[dict[str, Any]] = [
     {},
     {"norm": "l1"},
@@ -171,4 +186,13 @@ TARGETS = [
         seconds=3,
     ),
     Target("certify", data_seeds, other_data, run_certify, (ProblemError,), ".csv", seconds=20),
+    Target(
+        "certify-sparse",
+        svmlight_seeds,
+        other_sparse_data,
+        run_certify,
+        (ProblemError,),
+        ".svm",
+        seconds=20,
+    ),
 ]
