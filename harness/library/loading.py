@@ -43,7 +43,7 @@ def text_of(path: Path) -> str:
 
 
 def load_files(path: str, files: Files, name: str) -> tuple[ModuleType, ...]:
-    """Import files under a name, the first module being the package itself.
+    """Import files under a name, anew each time, the first module being the package itself.
 
     Parameters
     ----------
@@ -56,13 +56,21 @@ def load_files(path: str, files: Files, name: str) -> tuple[ModuleType, ...]:
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # it may import its neighbours
+    forget(name)
     finder = _Finder(path, dict(files), name)
     sys.meta_path.insert(0, finder)
     try:
         return tuple(_imported(one, path) for one in finder.names())
     except BaseException:
-        sys.meta_path.remove(finder)
+        forget(name)
         raise
+
+
+def forget(name: str) -> None:
+    """Undo `load_files`."""
+    sys.meta_path[:] = [f for f in sys.meta_path if not (isinstance(f, _Finder) and f.name == name)]
+    for loaded in [n for n in sys.modules if n.partition(".")[0] == name]:
+        del sys.modules[loaded]
 
 
 def _imported(name: str, path: str) -> ModuleType:
@@ -74,7 +82,7 @@ def _imported(name: str, path: str) -> ModuleType:
         where = f", line {error.lineno}" if error.lineno else ""  # a null byte has none
         raise ProblemError(f"{error.filename or path}{where}: {error.msg}") from None
     except (Exception, SystemExit) as error:
-        raise ProblemError(f"{path}{_line(error, path)}: {last_line(error)}") from None
+        raise ProblemError(f"{path}{line_of(error, path)}: {last_line(error)}") from None
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -111,7 +119,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(text, self._origin(file), "exec"), vars(module))
 
 
-def _line(error: BaseException, path: str) -> str:
+def line_of(error: BaseException, path: str) -> str:
     """The last line of the user's files that was executed before an exception."""
     line, trace = "", error.__traceback__
     while trace is not None:

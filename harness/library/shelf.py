@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pkgutil
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from typing import Any
 
 from gammabar.harness.court.statement import STATEMENTS, Statement
 from gammabar.harness.court.trial import Trial
-from gammabar.harness.library.loading import load_files
+from gammabar.harness.library.loading import forget, load_files
 from gammabar.harness.library.mutant import Mutant
 from gammabar.harness.library.paper import Paper
 from gammabar.harness.library.reference import PaperRef
@@ -78,8 +77,7 @@ def _is_of(identifier: str, paper: Paper) -> bool:
 def _forget(name: str, identifiers: Iterable[str]) -> None:
     for identifier in identifiers:
         del STATEMENTS[identifier]
-    for loaded in [n for n in sys.modules if n.partition(".")[0] == name]:
-        del sys.modules[loaded]
+    forget(name)
 
 
 def _opened(ref: PaperRef) -> Volume:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import inspect
-import sys
 import typing
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
+from gammabar.harness.library.loading import last_line, line_of, load_files, text_of
 from gammabar.harness.run.options import parse_options
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.problems import ProblemError
@@ -26,12 +27,7 @@ def read(text: str) -> InFile:
     path = Path(InFile(text).file)
     if not path.exists():
         raise ProblemError(f"{path}: no such file")
-    if not path.is_file():
-        raise ProblemError(f"{path}: is no file")
-    try:
-        return InFile(text, path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise ProblemError(f"{path}: is no text in UTF-8") from None
+    return InFile(text, text_of(path))
 
 
 def load(reference: InFile) -> Any:
@@ -41,43 +37,9 @@ def load(reference: InFile) -> Any:
     """
     assert reference.code is not None
     path, name = reference.file, reference.made
-    module = _module(path, reference.code)
+    name_of_module = f"gammabar_solver_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
+    (module,) = load_files(path, (("__init__.py", reference.code),), name_of_module)
     return _instance(path, name, _class(path, name, module), reference.options)
-
-
-def _module(path: str, code: str) -> ModuleType:
-    try:
-        compiled = compile(code, path, "exec")
-    except SyntaxError as error:
-        raise ProblemError(f"{path}, line {error.lineno}: {error.msg}") from None
-    except ValueError as error:  # a null character
-        raise ProblemError(f"{path}: {error}") from None
-    folder = str(Path(path).resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # it may import its neighbours
-    module = ModuleType(f"solver_file_{Path(path).stem}")
-    module.__file__ = path
-    sys.modules[module.__name__] = module  # dataclasses look their module up
-    try:
-        exec(compiled, vars(module))
-    except (Exception, SystemExit) as error:
-        raise ProblemError(f"{path}{_line(error, path)}: {_last(error)}") from None
-    return module
-
-
-def _line(error: BaseException, path: str) -> str:
-    """The last line of the file that was executed before an exception."""
-    line, trace = "", error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
-            line = f", line {trace.tb_lineno}"
-        trace = trace.tb_next
-    return line
-
-
-def _last(error: BaseException) -> str:
-    text = str(error).strip().replace("\n", " ")
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _class(path: str, name: str, module: ModuleType) -> Any:
@@ -107,7 +69,7 @@ def _instance(path: str, name: str, found: Any, options: str) -> Any:
     except (Exception, SystemExit) as error:
         how = f"with {options}" if options else "without arguments"
         raise ProblemError(
-            f"{path}{_line(error, path)}: {name}() must work {how}: {_last(error)}"
+            f"{path}{line_of(error, path)}: {name}() must work {how}: {last_line(error)}"
         ) from None
     try:
         inspect.signature(made.iterates).bind(None, None)
