@@ -318,7 +318,7 @@ def catalogue() -> list[Entry]:
         )
     for family in FAMILIES.values():
         options = _described(family.options)
-        syntax = _SYNTAX[family.name]
+        syntax = _SYNTAX.get(family.name, family.name)  # every option has a default
         entries.append(
             Entry(family.name, "generator", syntax, family.what, options, (), "generated")
         )
