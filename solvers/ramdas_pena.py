@@ -59,6 +59,8 @@ class NormalizedPerceptron:
     (3, [1.0, 0.6666666666666666])
     """
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated",)
     card: ClassVar[Card] = Card(
         "normalized-perceptron",
         "Ramdas & Peña 2015, Algorithm 2",
@@ -107,6 +109,8 @@ class NKP:
     (23, 'separated', [8, 11, 4])
     """
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated",)
     card: ClassVar[Card] = Card(
         "nkp", "Ramdas & Peña 2015, Algorithm 3", ALL_GEOMETRIES, unit_ball=True
     )
@@ -169,6 +173,8 @@ class SNKP:
 
     epsilon: float | None = None
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated", "certificate")
     card: ClassVar[Card] = Card(
         "snkp",
         "Ramdas & Peña 2015, Algorithm 4",
@@ -245,6 +251,8 @@ class NVN:
 
     epsilon: float = 0.01
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("certificate",)
     card: ClassVar[Card] = Card(
         "nvn", "Ramdas & Peña 2015, Algorithm 5", ALL_GEOMETRIES, unit_ball=True
     )

@@ -68,6 +68,8 @@ class SNKPVN:
     delta: float = 0.01
     q: tuple[float, ...] | None = None
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated", "certificate")
     card: ClassVar[Card] = Card(
         "snkpvn",
         "Ramdas & Peña 2015, Algorithm 6",
@@ -146,6 +148,8 @@ class ISNKPVN:
     gamma: float = 2.0
     epsilon: float = 0.01
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated", "certificate")
     card: ClassVar[Card] = Card(
         "isnkpvn",
         "Ramdas & Peña 2015, Algorithm 7",

@@ -172,6 +172,8 @@ class BatchPerceptron:
     (301, 'separated')
     """
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated",)
     card: ClassVar[Card] = Card(
         "batch-perceptron",
         "Tyurin 2024, Section 3",
@@ -215,6 +217,8 @@ class NormalizedBatchPerceptron:
     2
     """
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated",)
     card: ClassVar[Card] = Card(
         "normalized-batch-perceptron",
         "Tyurin 2024, Theorem 5.3",
@@ -273,6 +277,8 @@ class Perceptron:
 
     choice: str = "first"
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated",)
     card: ClassVar[Card] = Card(
         "perceptron",
         "Tyurin 2024, Theorem 5.2; Ramdas & Peña 2015, Section 2.1",

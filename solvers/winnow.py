@@ -65,6 +65,8 @@ class Winnow:
 
     rate: float | None = None
 
+    #: How it ends in the paper.
+    ends: ClassVar[tuple[str, ...]] = ("separated",)
     card: ClassVar[Card] = Card("winnow", "Ramdas & Peña 2015, Section 2.2", COORDINATES)
 
     def __post_init__(self) -> None:

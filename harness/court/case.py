@@ -63,6 +63,7 @@ class Case:
         self._balls: dict[tuple[str, int], Number] = {}
         self._shared: dict[type, Any] = {}
         self._finer: Truth | None = None
+        self._memory: dict[str, Any] = {}
 
     @cached_property
     def problem(self) -> Problem:
@@ -196,6 +197,25 @@ class Case:
         return found
 
     # runs
+
+    def remember(self, name: str, make: Callable[[], Any]) -> Any:
+        """make(), called once in a run of a randomised statement, whatever the level.
+
+        A claim that is not certain is evaluated again with more digits. The run of the solver must
+        not be: one with randomness of its own would get another try.
+        """
+        if name not in self._memory:
+            self._memory[name] = make()
+        return self._memory[name]
+
+    def forget(self) -> None:
+        """A new run begins."""
+        self._memory.clear()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether this run can be looked at again."""
+        return bool(self._memory)
 
     def rng(self, *more: int) -> np.random.Generator:
         """The random numbers of this case (and of one run of several)."""

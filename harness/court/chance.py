@@ -10,6 +10,7 @@ from gammabar.harness.court.case import Case
 from gammabar.harness.court.judges import listed
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.relation import Relation
+from gammabar.harness.court.space import TooLarge
 from gammabar.harness.court.tally import Tally
 from gammabar.harness.court.verdict import Ruling, Verdict
 
@@ -21,12 +22,19 @@ CHANCE = 1e-4
 
 
 def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
-    """Count failures in a number of runs fixed in advance; exact binomial bounds decide."""
+    """Count failures in a number of runs fixed in advance; exact binomial bounds decide.
+
+    The first run counts: where it cannot be decided at level 0, it is looked at again if the claim
+    keeps it (`Case.remember`), and is a doubt otherwise; the solver never gets another try.
+    """
     failures = doubts = escalated = 0
     for run in range(statement.runs):
         tally = Tally(statement.id)
+        case.forget()
 
         def claim(level: int, run: int = run) -> list[Relation]:
+            if level and not case.remembers:
+                raise TooLarge("the first run counts, and was not kept")
             case.level = level
             return listed(statement.body(case, case.rng(run)), statement, needed=True)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.errors import StatementError, raised
 from gammabar.harness.court.judges import Judge
@@ -19,6 +23,9 @@ def examine(statement: Statement, case: Case) -> Verdict:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
     try:
         return statement.examine(case)
+    except Fault as fault:
+        ruling, failure = Ruling.UNDECIDED, fault.failure
+        return Verdict(statement.id, ruling, reason=str(fault), failure=failure)
     except ProblemError:
         raise
     except Exception as error:
@@ -43,10 +50,19 @@ def hear(
     most : int
         Claims about stopping hear as many iterates as they need, but not more than this.
     """
+    check_iterations(iterations)
     with working(LEVELS[0]):
         judges = [_judge(statement, case) for statement in statements]
         failure, detail = _listen(case, judges, iterations, most)
         return [judge.verdict(failure, detail) for judge in judges]
+
+
+def check_iterations(iterations: Any) -> None:
+    """Refuse a length of a run that is no positive whole number."""
+    if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer):
+        raise ProblemError(f"iterations must be a whole number, not {iterations!r}")
+    if iterations < 1:
+        raise ProblemError(f"iterations must be at least 1, not {iterations}: nothing is heard")
 
 
 def _judge(statement: Statement, case: Case) -> Judge:
@@ -69,6 +85,8 @@ class _Bench:
     def __init__(self, case: Case, judges: list[Judge], iterations: int, most: int) -> None:
         self.case = case
         self.horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
+        for judge, last in self.horizons:
+            judge.asked = last
         self.histories: dict[type, int] = {}
         for judge, last in self.horizons:
             for kind in () if judge.done else judge.statement.history:
@@ -110,10 +128,15 @@ class _Bench:
             for kind, last in self.histories.items():
                 if it.t <= last:
                     _update(self.case, kind, it)
-            for judge, last in self.horizons:
-                # Who else listens may prolong the run, and must not change what a judge hears.
-                if not judge.done and it.t <= last:
-                    _see(judge, it)
+            try:
+                for judge, last in self.horizons:
+                    # Who else listens may prolong the run, and must not change what a judge hears.
+                    if not judge.done and it.t <= last:
+                        judge.see(it)
+            except ProblemError:
+                raise
+            except Exception as error:
+                raise judge.statement.error(raised(error), error) from error
 
     def close(self) -> None:
         """The run is over."""
@@ -129,15 +152,6 @@ def _update(case: Case, kind: type, it: View) -> None:
         raise
     except Exception as error:
         raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error  # type: ignore[attr-defined]
-
-
-def _see(judge: Judge, it: View) -> None:
-    try:
-        judge.see(it)
-    except ProblemError:
-        raise
-    except Exception as error:
-        raise judge.statement.error(raised(error), error) from error
 
 
 def _end(judge: Judge, halted: bool) -> None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gammabar.harness.court.case import Case
+from gammabar.harness.court.ends import no_end
 from gammabar.harness.court.numbers import LEVELS, Number, Trit, number, working
 from gammabar.harness.court.relation import ROUNDING, Relation, run_rounding
 from gammabar.harness.court.space import TooLarge
 from gammabar.harness.court.tally import Tally, digits
 from gammabar.harness.court.verdict import Ruling, Verdict
-from gammabar.harness.court.view import View
+from gammabar.harness.court.view import Unclaimed, View
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import (
@@ -38,6 +39,8 @@ class Judge(ABC):
     unfinished = ""
     #: Iterates it wants to hear beyond the length of the run: none.
     limit: int | None = None
+    #: The last t that it asked for, set by the hearing.
+    asked = 0
 
     def __init__(self, statement: RunStatement, case: Case) -> None:
         self.statement, self.case = statement, case
@@ -82,17 +85,34 @@ class IterateJudge(Judge):
             self._claim = lambda it: body(it, case)
 
     def end(self, halted: bool) -> None:
-        if self._waits is not None and self._last is not None and not self.done:
-            self.unfinished = self._waits(self._last, self.case)
+        last = self._last
+        if self.done or last is None:
+            return
+        if halted and last.t < self.asked:
+            wrong = no_end(last, self.statement.solvers)
+            if wrong:
+                heard = f"{last.t + 1} of {self.asked + 1} iterates were heard"
+                self.unfinished = f"{heard}: the solver ended the run, {wrong}"
+                return
+        if self._waits is not None:
+            self.unfinished = self._waits(last, self.case)
 
     def see(self, it: View) -> None:
         self._last = it
         if self._update is not None:
-            self._update(it)
+            try:
+                self._update(it)
+            except Unclaimed as missing:
+                self.reason, self.done = str(missing), True
+                return
         if it.t < self._since:
             return
         # Nearly all claims are certain at once, and most are one relation: that must cost little.
-        claimed = self._claim(it)
+        try:
+            claimed = self._claim(it)
+        except Unclaimed as missing:
+            self.reason, self.done = str(missing), True
+            return
         if claimed is None:
             return
         relations = (claimed,) if type(claimed) is Relation else listed(claimed, self.statement)
@@ -219,9 +239,12 @@ def listed(claimed: Any, statement: Statement, needed: bool = False) -> list[Rel
         return []
     if type(claimed) is Relation:
         return [claimed]
-    if not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+    if type(claimed) is list:
+        relations = claimed
+    elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
         raise statement.error(_no_relation(claimed))
-    relations = list(claimed)
+    else:
+        relations = list(claimed)
     for relation in relations:
         if type(relation) is not Relation:
             raise statement.error(_no_relation(relation))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,12 @@ LEVELS = (128, 320, 2048)
 
 #: Unit roundoff of doubles, and a factor that covers second-order terms and the bound's rounding.
 ROUNDOFF, SAFETY = 2.0**-53, 1.02
-#: Absolute error of anything that may have underflowed on the way.
+#: Half of it is what a product, a quotient or a root may lose where it falls below the normal
+#: doubles; sums of doubles lose nothing there.
+ETA = 2.0**-1074
+#: More than ETA times the number of operations behind any result here, and than what rounding loses
+#: in a bound itself. Where results are multiplied by something large afterwards, their bounds are
+#: multiplied as well, or `Space.tiny` and `Space.lost` take its place.
 TINY = 2.0**-1000
 
 
@@ -52,8 +58,14 @@ def number(value: Any) -> Number:
 
 
 def ball(middle: float, error: float) -> Number:
-    """The ball of all numbers within `error` of `middle`."""
-    return arb(middle, error)
+    """The ball of all numbers within `error` of `middle`; no number at all where that is unknown.
+
+    What left the range of doubles on the way may be anything: an infinite or undefined midpoint or
+    error gives a ball that decides no comparison.
+    """
+    if isfinite(middle) and error < inf:
+        return arb(middle, error)
+    return arb("nan")
 
 
 def between(low: Number, high: Number) -> Number:
@@ -71,7 +83,7 @@ def sqrt(value: Any) -> Number:
     value = number(value)
     if value < 0:
         raise ValueError("the square root of a negative number")
-    if value > 0 or value == 0:
+    if value > 0 or value == 0 or not value.is_finite():
         return value.sqrt()
     high = value.upper().sqrt() if value.upper() > 0 else arb(0)
     return between(arb(0), high)

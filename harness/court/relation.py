@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf, isfinite
 from typing import Any
 
 from gammabar.harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
@@ -78,14 +79,17 @@ class Relation:
         return None
 
     def certain(self) -> bool:
-        """Whether it is known to hold."""
-        if self.op == "<=":
-            return bool(self.left <= self.right)
-        if self.op == "<":
-            return bool(self.left < self.right)
-        if self.op == "==":
-            return bool(abs(self.left - self.right) <= self.allowance)
-        return self.fact is True
+        """Whether it is known to hold. What is infinite or no number decides nothing."""
+        left, right, op = self.left, self.right, self.op
+        if op == "<=":
+            fine = left <= right
+        elif op == "<":
+            fine = left < right
+        elif op == "==":
+            fine = abs(left - right) <= self.allowance < inf
+        else:
+            return self.fact is True
+        return bool(fine) and left.is_finite() and right.is_finite()
 
     def decide(self, rounding: float) -> Decision:
         """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
@@ -99,12 +103,15 @@ class Relation:
             return HOLDS
         if self.op == "fact":
             return DOUBT if self.fact is None else VIOLATED
+        if not (self.left.is_finite() and self.right.is_finite() and isfinite(self.allowance)):
+            return DOUBT
         if self.op == "==":
             return VIOLATED if abs(self.left - self.right) > self.allowance else DOUBT
         fails = self.left >= self.right if self.op == "<" else self.left > self.right
         if not fails:
             return DOUBT
         allowed = self.allowance + rounding * self.magnitude
+        # Nothing exceeds what is infinite or no number: then it remains rounding.
         return VIOLATED if self.left > self.right + allowed else ROUNDING
 
 

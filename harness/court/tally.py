@@ -69,7 +69,7 @@ class Tally:
                 return again, verdicts
             # What was decided stays decided: a statement may keep history at level 0 only.
             pairs = zip(relations, decided, again, verdicts, strict=True)
-            best = [(r, d) if d is HOLDS else (s, e) for r, d, s, e in pairs]
+            best = [(r, d) if d in (HOLDS, VIOLATED) else (s, e) for r, d, s, e in pairs]
             relations, decided = [r for r, _ in best], [d for _, d in best]
             if DOUBT not in decided:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from gammabar.harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
@@ -32,7 +33,7 @@ class Vec:
         return self._sum(mid, other, self.space.size(mid))
 
     def _sum(self, mid: Floats, other: Vec, reach: float) -> Vec:
-        return Vec(self.space, mid, _grown(self.err + other.err, reach), reach)
+        return Vec(self.space, mid, self._grown(self.err + other.err, reach), reach)
 
     def __mul__(self, factor: Any) -> Vec:
         if type(factor) is float:
@@ -41,14 +42,18 @@ class Vec:
             exact = number(factor)
             rounded, largest = middle(exact), upper(exact)
             lost = upper(exact - rounded)
-        reach = largest * self.reach() * (1 + 4 * ROUNDOFF) + TINY
+        reach = largest * self.reach() * (1 + 4 * ROUNDOFF) + self.space.tiny
         error = largest * self.err + lost * self.reach()
-        return Vec(self.space, rounded * self.mid, _grown(error, reach), reach)
+        return Vec(self.space, rounded * self.mid, self._grown(error, reach), reach)
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Vec:
         return Vec(self.space, -self.mid, self.err)
+
+    def _grown(self, error: float, size: float) -> float:
+        """An error after one rounding of entries of this size: underflow has its own term."""
+        return (error + ROUNDOFF * size) * (1 + 8 * ROUNDOFF) + self.space.tiny
 
     def norm(self, exact: bool = False) -> Number:
         """‖v‖."""
@@ -82,7 +87,7 @@ def weighted_sum(*terms: Any) -> Vec:
     factor, x = terms[0], terms[1]
     mid = factor * x.mid
     size = abs(factor)
-    error, reach = size * x.err, size * x.reach()
+    error, reach, least = size * x.err, size * x.reach(), size
     for k in range(2, len(terms), 2):
         factor, y = terms[k], terms[k + 1]
         if factor == 1:
@@ -92,20 +97,21 @@ def weighted_sum(*terms: Any) -> Vec:
         else:
             mid += factor * y.mid
         size = abs(factor)
+        if size < least:
+            least = size
         error += size * y.err
         reach += size * (y.reach() if y._reach is None else y._reach)
+    if 0 < least < TINY:  # a coefficient that underflow may have taken roundoffs from
+        error = inf
     # Per entry: four roundoffs in a coefficient, one in its product, one in every sum.
     error += (6 + len(terms) // 2) * ROUNDOFF * reach
-    return Vec(x.space, mid, error * (1 + 8 * ROUNDOFF) + TINY, reach * (1 + 8 * ROUNDOFF) + TINY)
+    tiny, grown = len(terms) * x.space.tiny, 1 + 8 * ROUNDOFF
+    return Vec(x.space, mid, error * grown + tiny, reach * grown + tiny)
 
 
 def scaled(a: float, x: Vec) -> Vec:
     """a x, for a coefficient as in `weighted_sum`."""
     largest = abs(a)
-    error = largest * (x.err + 8 * ROUNDOFF * x.reach())
-    reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + TINY
-    return Vec(x.space, a * x.mid, error * (1 + 8 * ROUNDOFF) + TINY, reach)
-
-
-def _grown(error: float, size: float) -> float:
-    return (error + ROUNDOFF * size) * (1 + 8 * ROUNDOFF)
+    error = largest * (x.err + 8 * ROUNDOFF * x.reach()) if largest > TINY or not a else inf
+    reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + x.space.tiny
+    return Vec(x.space, a * x.mid, error * (1 + 8 * ROUNDOFF) + x.space.tiny, reach)

@@ -30,6 +30,10 @@ from gammabar.harness.court.numbers import (
     total,
 )
 from gammabar.harness.court.space import Floats, Space
+from gammabar.harness.court.taken import Fault as Fault
+from gammabar.harness.court.taken import NotFinite as NotFinite
+from gammabar.harness.court.taken import claimed as taken
+from gammabar.harness.court.taken import vector
 from gammabar.harness.court.vectors import Vec
 from gammabar.problems import SoftMin
 
@@ -55,19 +59,8 @@ class lazy(Generic[T]):
         return value
 
 
-class Fault(BaseException):
-    """Ends a run before its time. No `Exception`, so that no solver can swallow it by accident.
-
-    ``failure`` is what `gammabar.harness.court.verdict.Verdict` says of the solver.
-    """
-
-    failure = "crashed"
-
-
-class NotFinite(Fault):
-    """An iterate with entries that are infinite or no numbers."""
-
-    failure = "not finite"
+class Unclaimed(Exception):
+    """A statement needs what the solver does not say."""
 
 
 class View:
@@ -76,6 +69,12 @@ class View:
     Level 0 evaluates vectors in doubles with error bounds; levels 1 and 2 take the doubles of w
     for exact and compute in balls of more bits. Scalars are balls at every level.
     """
+
+    w: Floats
+    #: What the solver claims besides w: dual weights, momentum, further sequences.
+    dual: Any
+    momentum: Any
+    extra: dict[str, Any]
 
     def __init__(self, claimed: Iterate, case: Case, level: int = 0, base: View | None = None):
         self.claimed, self.case, self.level = claimed, case, level
@@ -87,33 +86,44 @@ class View:
         self.n = self.space.n
         self._base = base
         self._made: dict[Any, Any] = {}
-        #: What the solver claims besides w: dual weights, momentum, further sequences.
-        said: Any = claimed if base is None else base
-        self.dual: Any = said.dual
-        self.momentum: Any = said.momentum
-        self.extra: dict[str, Any] = said.extra
-        if base is None:
-            # A copy: a solver may go on with the same array, and statements look back.
-            if np.iscomplexobj(claimed.w):
-                raise Fault(f"w_{self.t} is complex")
-            self.w: Floats = np.array(claimed.w, dtype=np.float64)
-            if self.w.shape != (self.space.dimension,):
-                raise Fault(f"w_{self.t} has shape {self.w.shape}, not ({self.space.dimension},)")
-            # A finite sum of squares has finite terms; an infinite one may have them, too.
-            if not math.isfinite(np.dot(self.w, self.w)) and not np.isfinite(self.w).all():
-                raise NotFinite(f"w_{self.t} has entries that are not finite numbers")
-        else:
-            self.w = base.w
+        if base is not None:
+            self.w, self.dual, self.momentum = base.w, base.dual, base.momentum
+            self.extra = base.extra
+            return
+        t = self.t
+        self.w = vector(claimed.w, f"w_{t}")
+        if self.w.shape != (self.space.dimension,):
+            raise Fault(f"w_{t} has shape {self.w.shape}, not ({self.space.dimension},)")
+        # A finite sum of squares has finite terms; an infinite one may have them, too.
+        if not math.isfinite(np.dot(self.w, self.w)) and not np.isfinite(self.w).all():
+            raise NotFinite(f"w_{t} has entries that are not finite numbers")
+        self.dual = taken(claimed.dual, f"dual of t = {t}")
+        self.momentum = taken(claimed.momentum, f"momentum of t = {t}")
+        self.extra = {}
+        if claimed.extra:
+            if not isinstance(claimed.extra, dict):
+                raise Fault(f"extra of t = {t} is no dictionary")
+            self.extra = taken(claimed.extra, f"extra of t = {t}")
+
+    def claim(self, name: str) -> Any:
+        """What the solver says of itself, where a statement needs it.
+
+        Raises
+        ------
+        Unclaimed
+            If it does not: then the statement is inapplicable to this run.
+        """
+        value = getattr(self, name) if name in ("dual", "momentum") else self.extra.get(name)
+        if value is None:
+            raise Unclaimed(f"the solver does not say its {name} of t = {self.t}")
+        return value
 
     def at(self, level: int) -> View:
         """The same iterate at another level."""
         return View(self.claimed, self.case, level, base=self._base or self)
 
     def keep(self) -> None:
-        """Be ready to be judged later: the solver may change its arrays, and the ledger forgets."""
-        self.dual, self.momentum = _kept(self.dual), _kept(self.momentum)
-        if self.extra:
-            self.extra = {name: _kept(value) for name, value in self.extra.items()}
+        """Be ready to be judged later, when the ledger has forgotten this iterate."""
         if self._soft is None:
             self._noted  # noqa: B018
 
@@ -163,7 +173,7 @@ class View:
         if not self.level:
             return ball(least, error)
         # Every row that could be the smallest, exactly.
-        rows = np.flatnonzero(doubles <= least + 2 * error * SAFETY)
+        rows = np.flatnonzero(~(doubles > least + 2 * error * SAFETY))
         return smallest(self.space.exact_scores(self.w, rows))
 
     @lazy
@@ -214,7 +224,7 @@ class View:
         # Scores off by e change each weight by a factor of at most exp(2e).
         growth = 2 * self.score_error * (1 + 2 * self.score_error) if self.score_error < 0.1 else 2
         error = self.space.radius * (growth + ROUNDOFF * (4 * self.n + 128 + self.space.dimension))
-        return self.vec(self.soft.pull, error * SAFETY)
+        return self.vec(self.soft.pull, error * SAFETY + self.space.lost)
 
     @lazy
     def weights(self) -> list[Number]:
@@ -269,8 +279,3 @@ class View:
             if weights[i] != 0
         )
         return sqrt(square)
-
-
-def _kept(value: Any) -> Any:
-    """What a solver claims, safe from what it does next."""
-    return value.copy() if isinstance(value, np.ndarray) else value

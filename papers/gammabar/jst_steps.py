@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from gammabar.harness.court.taken import Fault
 from gammabar.papers import (
     ROUNDOFF,
     SAFETY,
     Case,
+    Floats,
     Number,
     Relation,
     Trial,
@@ -156,11 +158,7 @@ class AscentStep:
 
     def update(self, it: View) -> None:
         self.point = self.next
-        v, i = it.extra.get("v"), it.extra.get("i")
-        self.complete = v is not None and i is not None
-        if v is None or i is None:
-            return
-        v = it.vec(v)
+        v, i = it.vec(it.claim("v")), row_of(it)
         if it.t:
             self.total = v if self.total is None else self.total + v
         a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
@@ -170,9 +168,7 @@ class AscentStep:
         self.next = u * (1 / length.max(number(1)))
         self.chosen, self.v = i, v
 
-    def claim(self, it: View) -> list[Relation] | None:
-        if not self.complete:
-            return None
+    def claim(self, it: View) -> list[Relation]:
         out = []
         scores = self.case.problem.scores(self.v.mid)
         # The solver keeps its scores by addition: t roundings of numbers of size one.
@@ -215,31 +211,44 @@ class SamplingStep:
         self.next: Vec | None = None
 
     def update(self, it: View) -> None:
-        self.predicted, i = self.next, it.extra.get("i")
-        if i is None:
-            self.next = None
-            return
+        self.predicted, i = self.next, row_of(it)
         a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
         beta = number(it.t) / (it.t + 1) if getattr(self.case.solver, "momentum", True) else 0
         before = it.vec(np.zeros_like(it.w)) if self.momentum is None else self.momentum
         self.momentum = (before + a) * beta
         self.next = it.vec(it.w) + (self.momentum + a) * number(float(self.case.solver.step))
 
-    def claim(self, it: View) -> list[Relation] | None:
+    def claim(self, it: View) -> list[Relation]:
         out = []
         if self.predicted is not None:
             out.append(same(it, self.predicted, f"w_t is the step from w_(t−1), t = {it.t}"))
-        if it.dual is not None:
-            scores = it.score_doubles
-            weights = np.exp(scores.min() - scores)
-            weights /= weights.sum()
-            # Scores that are kept by addition in t steps, and the exponential of them.
-            size = float(np.abs(scores).max()) + (it.t + 1) * float(self.case.solver.step)
-            drift = it.score_error + 4 * ROUNDOFF * (it.t + 1) * size * (it.space.dimension + 8)
-            allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
-            gap = float(np.abs(np.asarray(it.dual) - weights).max())
-            out.append(at_most(gap, allowed, "q_t is the softmax of −A w_t"))
+        scores = it.score_doubles
+        weights = softmax_of(it)
+        # Scores that are kept by addition in t steps, and the exponential of them.
+        size = float(np.abs(scores).max()) + (it.t + 1) * float(self.case.solver.step)
+        drift = it.score_error + 4 * ROUNDOFF * (it.t + 1) * size * (it.space.dimension + 8)
+        allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
+        given = np.asarray(it.claim("dual"), dtype=np.float64)
+        if given.shape != weights.shape:
+            return [fact(False, f"q_t has shape {given.shape}, not {weights.shape}")]
+        gap = float(np.abs(given - weights).max())
+        out.append(at_most(gap, allowed, "q_t is the softmax of −A w_t"))
         return out
+
+
+def row_of(it: View) -> int:
+    """The row that the solver says it takes at t, if it is one."""
+    i = it.claim("i")
+    if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < it.n:
+        raise Fault(f"i of t = {it.t} is {i!r}, which is no row: they are 0, …, {it.n - 1}")
+    return int(i)
+
+
+def softmax_of(it: View) -> Floats:
+    """q_t = softmax(−A w_t) in doubles, from the scores of the court."""
+    scores = it.score_doubles
+    weights = np.exp(scores.min() - scores)
+    return np.asarray(weights / weights.sum())
 
 
 #: The check of the draws errs with this probability.
@@ -256,7 +265,7 @@ CHANCE = 1e-9
     solvers=("adaptive-sampling",),
     since=1,
     unit=True,
-    assumes=(option("momentum", False, True),),
+    assumes=(has("step"), option("momentum", False, True)),
     note="With probability 1 − 10⁻⁹: the differences are a martingale's and lie in [−1, 1]; δ is "
     "spread over all t as δ/(t(t+1)).",
 )
@@ -265,17 +274,23 @@ class Draws:
     they should, within what chance allows."""
 
     def __init__(self, case: Case) -> None:
-        self.sum, self.before = 0.0, 0.0
+        self.sum = self.before = self.off = 0.0
+        # The row that is said to be drawn must be the one that the step takes.
+        self.step = SamplingStep(case)
 
     def update(self, it: View) -> None:
+        self.step.update(it)
         self.before = self.sum
-        q, i = it.dual, it.extra.get("i")
-        if q is not None and i is not None:
-            q = np.asarray(q)
-            self.sum += float(q[i]) - float(q @ q)
+        q, i = softmax_of(it), row_of(it)
+        self.sum += float(q[i]) - float(q @ q)
+        # Weights off by a factor of exp(2e) at most; q[i] and ‖q‖² are at most one.
+        self.off += 6 * it.score_error + 4 * ROUNDOFF * (it.n + 16)
 
-    def claim(self, it: View) -> Relation:
-        t = it.t
-        bound = sqrt(2 * t * log(2 * t * (t + 1) / number(CHANCE)))
-        rounding = 4 * ROUNDOFF * t * (it.n + 8)
-        return at_most(abs(self.before), bound, "|Σ (q_s[i_s] − ‖q_s‖²)|", allowance=rounding)
+    def claim(self, it: View) -> list[Relation]:
+        t, what = it.t, "|Σ (q_s[i_s] − ‖q_s‖²)|"
+        bound = sqrt(2 * t * log(2 * t * (t + 1) / CHANCE))
+        found = [at_most(abs(self.before) + self.off, bound, what)]
+        predicted = self.step.predicted
+        if predicted is not None:
+            found.append(same(it, predicted, "the row drawn is the one of the step to w_t"))
+        return found

@@ -21,7 +21,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import tells
 from gammabar.papers.ramdas_pena_2015.section4 import temperature
-from gammabar.papers.ramdas_pena_2015.weights import norm, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import norm, outside, weights_of
 
 
 def no_single_zero(case: Case) -> str | None:
@@ -48,6 +48,9 @@ def snkp_any(it: View, case: Case) -> list[Relation] | None:
     p = weights_of(it, "p")
     if p is None or it.separates:
         return None
+    wrong = outside(it, p, "p_k")
+    if wrong is not None:
+        return [wrong]
     bound = sqrt(2 * temperature(it.t) * case.log_n)
     last = 2 * sqrt(2 * case.log_n) / (it.t + 1)
     strict = True if bound < last else False if bound >= last else None
@@ -61,7 +64,7 @@ def _separates_or_certifies(it: View, case: Case) -> Trit:
     if it.separates:
         return True
     p = weights_of(it, "p")
-    if p is None:
+    if p is None or outside(it, p, "p_k") is not None:
         return it.separates
     length, epsilon = norm(it, p), number(case.solver.epsilon)
     if length <= epsilon:

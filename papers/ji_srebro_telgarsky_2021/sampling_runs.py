@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from gammabar.harness.court.taken import vector
 from gammabar.papers import (
     LEVELS,
     ROUNDOFF,
@@ -62,7 +63,7 @@ class Run:
     theta : arb
         √(ln(n)/t).
     lengths, squares : arb
-        Σ_{j<t} ‖Zᵀq_j‖ and Σ_{j<t} ‖Zᵀq_j‖², for the q_j that the solver delivers, if it does.
+        Σ_{j<t} ‖Zᵀq_j‖ and Σ_{j<t} ‖Zᵀq_j‖², for the softmax q_j of the w_j.
     """
 
     last: View
@@ -72,36 +73,53 @@ class Run:
 
 
 def run(case: Case, rng: np.random.Generator, epsilon: Fraction, sums: bool = True) -> Run:
-    """Algorithm 2 as in Theorem 4.1; `sums` also makes the sums over all iterates."""
+    """Algorithm 2 as in Theorem 4.1; `sums` also makes the sums over all iterates.
+
+    The solver runs once, whatever the level at which the run is looked at.
+    """
     t = horizon(case, epsilon)
     theta = sqrt(case.log_n / t)
+    last, weights, off = case.remember("run", lambda: _iterates(case, rng, t, middle(theta), sums))
+    lengths, squares = _sums(case, weights, off) if len(weights) else (arb(0), arb(0))
+    return Run(last.at(case.level) if case.level else last, theta, lengths, squares)
+
+
+def _iterates(
+    case: Case, rng: np.random.Generator, t: int, theta: float, sums: bool
+) -> tuple[View, Floats, float]:
+    """w_t, the weights q_j = softmax(−A w_j) for j < t, and how far one of them may be off."""
     weights: list[Floats] = []
-    for it in _method(case, middle(theta)).iterates(case.problem, rng):
-        if it.t == t:
-            lengths, squares = _sums(case, np.array(weights)) if weights else (arb(0), arb(0))
-            return Run(View(it, case, case.level), theta, lengths, squares)
+    off = 0.0
+    for claimed in _method(case, theta).iterates(case.problem, rng):
+        if claimed.t == t:
+            return View(claimed, case), np.array(weights), off
         if sums:
-            q = soften(case.problem.scores(it.w), 1.0)[0] if it.dual is None else it.dual
-            weights.append(np.asarray(q, dtype=np.float64))
+            w = vector(claimed.w, f"w_{claimed.t}")
+            weights.append(soften(case.problem.scores(w), 1.0)[0])
+            # Scores off by e change a weight by a factor of at most exp(2e).
+            off = max(off, float(np.expm1(2 * case.space.score_error(w))))
     raise ValueError(f"the solver stopped before t = {t}")
 
 
-def _sums(case: Case, weights: Floats) -> tuple[Number, Number]:
-    """Σ ‖Zᵀq_j‖ and Σ ‖Zᵀq_j‖² over the rows q_j of a matrix, through the Gram matrix."""
+def _sums(case: Case, weights: Floats, off: float) -> tuple[Number, Number]:
+    """Σ ‖Zᵀq_j‖ and Σ ‖Zᵀq_j‖² over the rows q_j of a matrix, through the Gram matrix.
+
+    The weights are those of the delivered w_j, each off by a factor of 1 ± off and of rounding.
+    """
     n, t = case.n, len(weights)
     gram = np.array([float(v.mid()) for v in case.space.gram().entries()]).reshape(n, n)
     squares = np.einsum("ji,ik,jk->j", weights, gram, weights)
     # Entries of the Gram matrix are at most 1, each off by u at most, and so are the products of
     # weights that sum to one, or nearly.
     size = float(np.abs(weights).sum(axis=1).max()) ** 2
-    error = (2 * n + n * n + 16) * ROUNDOFF * size * SAFETY
+    error = ((4 * n + n * n + 48) * ROUNDOFF + 2 * off * (1 + off)) * size * SAFETY
     lengths = np.sqrt(np.maximum(squares, error))
     # √a is off by at most error/√a where a ≥ error, and by √error elsewhere.
-    off = float((2 * error / lengths).sum()) * SAFETY
+    away = float((2 * error / lengths).sum()) * SAFETY
     more = t * ROUNDOFF * SAFETY
     total, lengthened = float(squares.sum()), float(lengths.sum())
     return (
-        ball(lengthened, off + lengthened * more),
+        ball(lengthened, away + lengthened * more),
         ball(total, t * error * SAFETY + abs(total) * more),
     )
 

@@ -18,7 +18,7 @@ from gammabar.papers import (
     separable,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import BOTH_FORMS, ONE_ROW, THEOREM_3_1
-from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
+from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences, momentum_follows
 
 
 def rate(case: Case, t: int, gamma: Number) -> Number:
@@ -57,7 +57,8 @@ def margin_rate(it: View, case: Case) -> Relation:
 def squared_margin(it: View, case: Case) -> list[Relation]:
     """4‖g_t‖²/t² − 8 ln n/(t+1)² ≤ γ̄² ≤ 4‖g_t‖²/t² for all t ≥ 1, for any data.
 
-    g_t is the momentum that the solver claims; the dual form has none, so it is followed there.
+    g_t is the momentum that the solver claims, if it is the one that follows from the iterates; the
+    dual form has none, so it is followed there.
     """
     seen = case.history(Sequences)
     if isinstance(seen.momentum, Relation):
@@ -66,6 +67,7 @@ def squared_margin(it: View, case: Case) -> list[Relation]:
     t, square = it.t, case.gamma_squared
     top = 4 * length * length / t**2
     return [
+        *([] if seen.momentum is None else [it.once(momentum_follows)]),
         at_most(top - square, 8 * case.log_n / (t + 1) ** 2, "4‖g_t‖²/t² − γ̄² ≤ 8 ln n/(t+1)²"),
         at_most(square, top, "γ̄² ≤ 4‖g_t‖²/t²"),
     ]

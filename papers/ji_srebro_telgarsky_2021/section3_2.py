@@ -14,6 +14,7 @@ from gammabar.papers import (
     TINY,
     Case,
     LinearSpace,
+    Number,
     Relation,
     Vec,
     View,
@@ -31,8 +32,13 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     proper_step,
     starts_at_one,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
-from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_pull, no_vector, same_vector
+from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences, momentum_follows
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import (
+    claimed_pull,
+    in_simplex,
+    no_vector,
+    same_vector,
+)
 
 
 @per_iterate(
@@ -46,18 +52,24 @@ from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_pull, no_ve
     unit=True,
     history=(Sequences,),
 )
-def dual_rate(it: View, case: Case) -> Relation:
+def dual_rate(it: View, case: Case) -> list[Relation]:
     """φ(μ_t) − φ(q̄) ≤ 4 ln n/(t+1)² for all t ≥ 1, with φ(q) = ‖Zᵀq‖²/2, for any data.
 
-    μ_t is what the solver claims under that name, or else it is followed.
+    μ_t is followed along the iterates; what the solver claims under that name must be in Δ_n, and
+    obey the same.
     """
-    square = case.history(Sequences).mu_square
+    found = [_dual_gap(it, case, case.history(Sequences).mu_square)]
     if "mu" in it.extra:
         mu = claimed_pull(it, it.extra["mu"], "μ_t")
         if isinstance(mu, Relation):
-            return mu
+            return [mu]
         length = mu.norm()
-        square = length * length
+        found += [in_simplex(it, it.extra["mu"], "μ_t"), _dual_gap(it, case, length * length)]
+    return found
+
+
+def _dual_gap(it: View, case: Case, square: Number) -> Relation:
+    """Lemma 3.2 for a μ_t with ‖Zᵀμ_t‖² = square."""
     # φ(q̄) = γ̄²/2: Lemma A.1.
     gap = (square - case.gamma_squared) / 2
     return at_most(gap, 4 * case.log_n / (it.t + 1) ** 2, "φ(μ_t) − φ(q̄) ≤ 4 ln n/(t+1)²")
@@ -106,6 +118,8 @@ def primal_step(it: View, case: Case) -> Relation:
 def momentum_is_a_sum(it: View, case: Case) -> Relation | None:
     """g_t = Σ_{j=1}^t j/(t+1) Zᵀq_j for λ_t = 2/(t+2), that is λ_{t−1}(1−λ_t)/λ_t = t/(t+1)."""
     seen = case.history(Sequences)
+    if isinstance(seen.momentum, Vec):
+        return it.once(momentum_follows)
     momentum = claimed_momentum(it, seen)
     if momentum is None or isinstance(momentum, Relation):
         return momentum

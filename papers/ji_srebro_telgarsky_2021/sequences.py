@@ -13,8 +13,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Vec, View, number, scaled, weighted_sum
-from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_vector
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Case,
+    Number,
+    Relation,
+    Vec,
+    View,
+    number,
+    scaled,
+    weighted_sum,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_vector, same_vector
 
 
 class Schedule:
@@ -155,3 +166,11 @@ class Sequences:
         if not schedule.accelerated:
             beta = schedule.momentum(t)
             self._g = weighted_sum(beta, self._g, beta, pull)
+
+
+def momentum_follows(it: View, case: Case) -> Relation:
+    """That the momentum which the solver claims is Σ_j j/(t+1) Aᵀq_j, for λ_t = 2/(t + 2)."""
+    seen: Sequences = case.history(Sequences)
+    assert isinstance(seen.momentum, Vec)
+    what, drift = "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift
+    return same_vector(seen.momentum, seen.weighted, what, drift, 1 / (it.t + 1))

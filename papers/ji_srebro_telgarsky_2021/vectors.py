@@ -10,7 +10,6 @@ import numpy as np
 from gammabar.papers import (
     ROUNDOFF,
     SAFETY,
-    TINY,
     Case,
     Floats,
     NotFinite,
@@ -19,6 +18,7 @@ from gammabar.papers import (
     View,
     equal,
     fact,
+    total,
     weighted_sum,
 )
 
@@ -38,8 +38,9 @@ def delivered(it: View, *names: str) -> list[Floats] | None:
 
 def combined(case: Case, q: Floats) -> Vec:
     """Aᵀq for doubles q, with a bound on the rounding of one evaluation."""
-    error = (case.n + 16) * ROUNDOFF * case.space.radius * float(np.abs(q).sum()) * SAFETY
-    return Vec(case.space, case.problem.combine(q), error)
+    mass = float(np.abs(q).sum())
+    error = (case.n + 16) * ROUNDOFF * case.space.radius * mass * SAFETY
+    return Vec(case.space, case.problem.combine(q), error + case.space.lost * max(1.0, mass))
 
 
 def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
@@ -60,7 +61,19 @@ def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
     # Sums of n products, scaled: any order of summation is off by at most this.
     error = (it.n + it.space.dimension + 32) * ROUNDOFF * it.space.radius
     mass = float(np.abs(array).sum())
-    return it.vec(it.case.problem.combine(array), error * mass * SAFETY + TINY)
+    lost = it.space.lost * max(1.0, mass)
+    return it.vec(it.case.problem.combine(array), error * mass * SAFETY + lost)
+
+
+def in_simplex(it: View, weights: Any, what: str) -> Relation:
+    """That weights which the solver claims are a distribution, up to the rounding of t sums."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (it.n,) or not np.isfinite(array).all():
+        return _not_of(array, (it.n,), what)
+    if not (array >= 0).all():
+        return fact(False, f"{what} has weights below 0")
+    allowed = 8 * ROUNDOFF * (it.n + 4 * (it.t + 1))
+    return equal(total(it.numbers(array)), 1, f"{what} sums to 1", allowance=allowed)
 
 
 def _not_of(array: Floats, shape: tuple[int, ...], what: str) -> Relation:
@@ -82,8 +95,7 @@ def same_vector(
 
 def no_vector(gap: Vec, what: str, more: float = 0.0) -> Relation:
     """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some."""
-    # The last term: a norm is the root of a sum that may have underflowed.
-    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err) + 2 * math.sqrt(TINY)
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err)
     return equal(gap.norm(), 0, what, allowance=allowance)
 
 

@@ -19,7 +19,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
 from gammabar.papers.ramdas_pena_2015.losses import entropy_gap, entropy_loss
-from gammabar.papers.ramdas_pena_2015.weights import square, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import outside, square, weights_of
 
 
 @stopping(
@@ -71,7 +71,7 @@ def lem5(it: View, case: Case) -> Relation | None:
     if p is None:
         return None
     loss = entropy_loss(it, temperature(it.t))
-    return at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")
+    return outside(it, p, "p_k") or at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")
 
 
 def no_other_exit(case: Case) -> str | None:

@@ -45,7 +45,14 @@ from gammabar.papers.ramdas_pena_2015.small_data import (
     gram_of,
     integers_of,
 )
-from gammabar.papers.ramdas_pena_2015.weights import certifies, norm, square, uniform, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import (
+    certifies,
+    norm,
+    outside,
+    square,
+    uniform,
+    weights_of,
+)
 from gammabar.papers.ramdas_pena_2015.witness_set import Witnesses, square_distance
 
 
@@ -93,7 +100,7 @@ def _excess(it: View, case: Case, loss: Number) -> Relation | None:
     p = weights_of(it, "p")
     if p is None:
         return None
-    return at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")
+    return outside(it, p, "p_k") or at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")
 
 
 def _smoothed(it: View, case: Case) -> Number:
@@ -151,7 +158,7 @@ def _rate(it: View, case: Case, factor: Number) -> Relation | None:
     if p is None or it.separates:
         return None
     bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
-    return at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")
+    return outside(it, p, "p_k") or at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")
 
 
 def _ratio(it: View, case: Case) -> Number | None:

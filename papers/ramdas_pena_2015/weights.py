@@ -12,9 +12,11 @@ from gammabar.papers import (
     Floats,
     NotFinite,
     Number,
+    Relation,
     Trit,
     Vec,
     View,
+    fact,
     number,
     sqrt,
     total,
@@ -40,7 +42,8 @@ def pull(it: View, weights: Floats) -> Vec:
     mass = float(np.abs(weights).sum())
     return it.vec(
         it.case.problem.combine(weights),
-        (it.n + it.space.dimension + 16) * ROUNDOFF * SAFETY * it.space.radius * mass,
+        (it.n + it.space.dimension + 16) * ROUNDOFF * SAFETY * it.space.radius * mass
+        + it.space.lost * max(1.0, mass),
     )
 
 
@@ -65,6 +68,14 @@ def in_simplex(it: View, weights: Floats) -> bool:
     """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
     allowed = 8 * ROUNDOFF * (it.n + 8) * (it.t + 1)
     return float(weights.min()) >= 0 and abs(float(weights.sum()) - 1) <= allowed
+
+
+def outside(it: View, weights: Floats, name: str) -> Relation | None:
+    """That a p_k which the solver delivers is no distribution, if it is none: a claim to be judged,
+    for every bound on ‖p_k‖_G holds of p_k = 0."""
+    if in_simplex(it, weights):
+        return None
+    return fact(False, f"{name} is in the simplex")
 
 
 def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = False) -> Trit:

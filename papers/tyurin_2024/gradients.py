@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from gammabar.oracle.integers import integer_rows
-from gammabar.papers import ROUNDOFF, SAFETY, TINY, Floats, Space, Vec, View, upper
+from gammabar.papers import ROUNDOFF, SAFETY, Floats, Space, Vec, View, upper
 from gammabar.papers.tyurin_2024.conventions import linear
 
 Mask = NDArray[np.bool_]
@@ -40,7 +40,8 @@ def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
     """Aᵀv for weights in doubles, whose errors add up to at most `off`."""
     mass = float(np.abs(weights).sum())
     error = ROUNDOFF * (space.n + space.dimension + 64) * mass + off
-    return Vec(space, space.problem.combine(weights), error * space.radius * SAFETY + TINY)
+    lost = space.lost * max(1.0, mass)
+    return Vec(space, space.problem.combine(weights), error * space.radius * SAFETY + lost)
 
 
 def floats(values: Any) -> Floats:

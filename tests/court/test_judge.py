@@ -142,20 +142,20 @@ def test_since_and_the_length_of_the_run(registered):
 def test_ties_are_decided_by_escalation(registered):
     """√2·√2 = 2 up to rounding: doubles cannot tell, exact doubles can."""
     s = claim(registered, lambda it, case: at_most(it.norm, sqrt(2)))
-    found = verdict(s, [(1.0, 1.0)], iterations=0)
+    found = verdict(s, [(1.0, 1.0)], iterations=1)
     assert found.verdict == "undecided"  # equality of irrationals: no precision decides
-    assert found.escalated == 1
+    assert found.escalated == 2
     s = registered.pop("test.claim")
     s = claim(registered, lambda it, case: at_most(it.norm_squared, 2))
-    found = verdict(s, [(1.0, 1.0)], iterations=0)
-    assert (found.verdict, found.escalated) == ("holds", 1)
+    found = verdict(s, [(1.0, 1.0)], iterations=1)
+    assert (found.verdict, found.escalated) == ("holds", 2)
 
 
 def test_a_violation_within_rounding_is_undecided(registered):
     s = claim(registered, lambda it, case: at_most(it.norm_squared, 2))
     above = math.nextafter(1.0, 2)
-    assert verdict(s, [(1.0, above)], iterations=0).verdict == "undecided"
-    assert verdict(s, [(1.0, 1 + 1e-9)], iterations=0).verdict == "refuted"
+    assert verdict(s, [(1.0, above)], iterations=1).verdict == "undecided"
+    assert verdict(s, [(1.0, 1 + 1e-9)], iterations=1).verdict == "refuted"
 
 
 def test_assumptions(registered):
@@ -238,7 +238,7 @@ def test_iterates_must_count(registered):
 def test_stopping(registered, limit, expected):
     stopping("test.stop", reference="here", claim="", solvers=())(lambda case: number(limit))
     points = [(0, 0), (1, -1), (1, 1)]
-    found = verdict(registered["test.stop"], points, iterations=0)
+    found = verdict(registered["test.stop"], points, iterations=1)
     assert found.verdict == expected
     if expected == "holds":
         assert (found.worst_t, found.tightness) == (2, pytest.approx(2 / limit))
@@ -381,8 +381,8 @@ def test_a_violation_stays_one_where_no_exact_arithmetic_is_possible(registered,
     monkeypatch.setattr(KernelSpace, "_gram", refuse)
     kernel = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1], kernel="linear")
     s = claim(registered, lambda it, case: at_least(it.smallest, 0))
-    assert verdict(s, [(1.0, -1.0)], iterations=0, problem=kernel).verdict == "refuted"
-    assert verdict(s, [(1.0, 0.0)], iterations=0, problem=kernel).verdict == "undecided"
+    assert verdict(s, [(1.0, -1.0)], iterations=1, problem=kernel).verdict == "refuted"
+    assert verdict(s, [(1.0, 0.0)], iterations=1, problem=kernel).verdict == "undecided"
 
 
 @pytest.mark.parametrize(("t", "w"), [(0.5, (0.0, 0.0)), (0, (1j, 0.0)), (0, (1.0, 2.0, 3.0))])

@@ -1,0 +1,92 @@
+"""Taking over what a solver yields: real numbers, exactly, in memory that it does not have.
+
+A solver may go on with its arrays, and statements look back: so everything is copied when it is
+yielded. What is no array of real numbers that doubles hold exactly is refused, for a conversion
+would judge something else than was delivered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_DOUBLE = np.dtype(np.float64)
+#: Every whole number up to this is a double.
+_EXACT = 2**53
+
+
+class Fault(BaseException):
+    """Ends a run before its time. No `Exception`, so that no solver can swallow it by accident.
+
+    ``failure`` is what `gammabar.harness.court.verdict.Verdict` says of the solver.
+    """
+
+    failure = "crashed"
+
+
+class NotFinite(Fault):
+    """An iterate with entries that are infinite or no numbers."""
+
+    failure = "not finite"
+
+
+def vector(value: Any, name: str) -> Floats:
+    """A copy in doubles of what a solver yields as a vector."""
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        return value.copy()
+    return _doubles(_numbers(value, name), name)
+
+
+def claimed(value: Any, name: str) -> Any:
+    """A copy of what a solver claims beside w: arrays, also in lists, tuples and dictionaries."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        return value.copy()
+    if isinstance(value, np.ndarray):
+        array = _numbers(value, name)
+        doubles = _doubles(array, name)  # whole numbers stay such: they may be indices
+        return doubles if array.dtype.kind == "f" else np.array(array)
+    if isinstance(value, dict):
+        return {key: claimed(one, f"{name}[{key!r}]") for key, one in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(claimed(one, f"{name}[{k}]") for k, one in enumerate(value))
+    if isinstance(value, complex | np.complexfloating):
+        raise Fault(f"{name} is complex")
+    if isinstance(value, np.floating):
+        return float(_doubles(np.asarray(value), name))
+    return value
+
+
+def _numbers(value: Any, name: str) -> NDArray[Any]:
+    """What is given as an array of real numbers."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise Fault(f"{name} is a masked array; yield a plain one, without a mask")
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise Fault(f"{name} is no array of numbers: {error}") from None
+    if array.dtype.kind == "c":
+        raise Fault(f"{name} is complex")
+    if array.dtype.kind not in "biuf":
+        raise Fault(f"{name} has entries of dtype {array.dtype}, which are no real numbers")
+    return array
+
+
+def _doubles(array: NDArray[Any], name: str) -> Floats:
+    """Real numbers as doubles, refused where a double does not hold them."""
+    with np.errstate(over="ignore"):
+        doubles = np.array(array, dtype=np.float64)
+    if array.dtype.kind in "iu":
+        beyond = (array > _EXACT) | (array < -_EXACT) if array.dtype.itemsize == 8 else False
+        wrong = np.any(beyond) and any(
+            int(d) != int(v) for d, v in zip(doubles.ravel().tolist(), array.ravel(), strict=True)
+        )
+    else:
+        wrong = array.dtype.itemsize > 8 and bool(np.any((doubles != array) & ~np.isnan(array)))
+    if wrong:
+        raise Fault(f"{name} has {array.dtype} numbers that are no doubles; yield float64")
+    return doubles
