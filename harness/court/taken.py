@@ -68,11 +68,11 @@ def _numbers(value: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise Fault(f"{name} is no array of numbers: {error}") from None
+        raise Fault(f"{name} is no vector of numbers: {error}") from None
     if array.dtype.kind == "c":
         raise Fault(f"{name} is complex")
     if array.dtype.kind not in "biuf":
-        raise Fault(f"{name} has entries of dtype {array.dtype}, which are no real numbers")
+        raise Fault(f"{name} is no vector of numbers: it has entries of dtype {array.dtype}")
     return array
 
 
