@@ -17,6 +17,7 @@ from random import Random
 from .target import Fault, Target, targets
 
 _POOL = 2000  # inputs that are kept to be spoilt further
+_LONG = 4096  # bytes of an input that is not kept: the next ones would be longer still, and slow
 _MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # where there is a disk in memory
 _SHAPE = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9]+")
 
@@ -82,6 +83,8 @@ class Fuzzer:
         return data
 
     def _remember(self, data: bytes) -> None:
+        if len(data) > _LONG:
+            return
         if len(self.pool) < _POOL:
             self.pool.append(data)
         else:
