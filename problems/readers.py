@@ -187,7 +187,7 @@ def _label_column(path: Path, head: list[str], label: str | int | None) -> tuple
     names = [name.strip(_BLANKS) for name in head]
     if isinstance(label, str):
         label = label.strip(_BLANKS)
-        if names.count(label) > 1:
+        if names.count(label) > 1 and not _NUMBER(label):
             raise ProblemError(f"{path}: more than one column is named {label!r}")
         if label in names and not _NUMBER(label):
             return names.index(label), label

@@ -183,3 +183,9 @@ def test_decompression_stops_at_the_budget(tmp_path):
     path.write_bytes(gzip.compress(b"0," * 5_000_000))
     with pytest.raises(ProblemError, match="too much for this machine"):
         read_bytes(path, budget=1_000_000)
+
+
+def test_csv_label_by_number_where_the_first_line_has_that_number_twice(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("-1,-1,0\n2,3,1\n")
+    assert read_csv(path, "-1").label == -1
