@@ -22,7 +22,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all fuzz lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel fuzz lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
