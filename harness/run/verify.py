@@ -128,8 +128,8 @@ def _hear(
 ) -> list[_Heard]:
     solver = _solver(solver)
     chosen = _about(solver) if statements is None else _statements(statements)
-    _whole(iterations, "iterations")
-    _whole(seed, "seed")
+    _whole(iterations, "iterations", 1)
+    _whole(seed, "seed", 0)
     name = problem if isinstance(problem, str) else repr(problem)
     opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
     before = imprint(opened)
@@ -201,10 +201,10 @@ def _statement(given: Any) -> Statement:
     raise ProblemError(f"{name} is no statement: name an id, or decorate it (@per_iterate, …)")
 
 
-def _whole(value: Any, name: str) -> None:
+def _whole(value: Any, name: str, least: int) -> None:
     try:
-        fits = index(value) >= 0
+        fits = index(value) >= least
     except TypeError:
         fits = False
     if not fits:
-        raise ProblemError(f"{name} must be a whole number, 0 or more, not {value!r}")
+        raise ProblemError(f"{name} must be a whole number of at least {least}, not {value!r}")

@@ -97,7 +97,7 @@ def test_a_file(tmp_path):
         ({"solver": ""}, "names no solver"),
         ({"solver": 3}, "int has none"),
         ({"problem": "nosuch:1"}, "nosuch"),
-        ({"iterations": -1}, "iterations must be a whole number, 0 or more, not -1"),
+        ({"iterations": -1}, "iterations must be a whole number of at least 1, not -1"),
         ({"iterations": 2.5}, "iterations"),
         ({"seed": -3}, "seed"),
     ],
@@ -185,8 +185,9 @@ def test_what_was_not_heard_is_not_shown(mine):
     from gammabar.harness.run.verify import BoundViolated, check_bounds
 
     assert check_bounds(mine, DualAcceleration(), PLANTED, iterations=3)[0].verdict == "holds"
-    for solver, iterations in ((DualAcceleration(), 0), (DualAcceleration(step=0.5), 5)):
-        with pytest.raises(BoundViolated):
-            check_bounds("jst.thm3.1.1", solver, PLANTED, iterations=iterations)
+    with pytest.raises(ProblemError, match="at least 1"):
+        check_bounds("jst.thm3.1.1", DualAcceleration(), PLANTED, iterations=0)
+    with pytest.raises(BoundViolated):
+        check_bounds("jst.thm3.1.1", DualAcceleration(step=0.5), PLANTED, iterations=5)
     (verdict,) = check_bounds("jst.thm3.1.1", DualAcceleration(), "inseparable:n=9,d=2,seed=0")
     assert verdict.verdict == "inapplicable"  # that is the problem's doing
