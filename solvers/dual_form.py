@@ -12,8 +12,10 @@ are those of the paper with Z = −A, and p_t is minus the paper's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from typing import ClassVar, TypeAlias
 
@@ -24,6 +26,24 @@ from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
 from gammabar.solvers.potential import check_loss, check_positive, gradient, smoothness
 
 Schedule: TypeAlias = Callable[[int], float]
+
+
+def _recursive(t: int) -> float:
+    """λ_0 = 1 and λ²_{t+1} = (1 − λ_{t+1}) λ²_t."""
+    value = 1.0
+    for _ in range(t):
+        square = value * value
+        value = (math.sqrt(square * square + 4 * square) - square) / 2
+    return value
+
+
+#: λ_t that have a name.
+MIXING: dict[str, Schedule] = {
+    "accelerated": lambda t: 2 / (t + 2),
+    "slower": lambda t: 3 / (t + 3),
+    "recursive": cache(_recursive),
+    "halved": lambda t: 0.5 if t else 1.0,
+}
 
 
 @dataclass(frozen=True)
@@ -40,8 +60,9 @@ class DualForm:
 
     Parameters
     ----------
-    mixing : "accelerated", float or function of t
-        λ_t: 2/(t+2), a constant (1 is the method without acceleration), or any sequence.
+    mixing : "accelerated", "slower", "recursive", "halved", float or function of t
+        λ_t: 2/(t+2), 3/(t+3), the solution of λ²_{t+1} = (1 − λ_{t+1}) λ²_t from λ_0 = 1, 1 and
+        then ½, a constant (1 is the method without acceleration), or any sequence.
     step : float or function of t
         θ_t. Theorem 3.1 takes 1.
     loss : "exponential" or "logistic"
@@ -81,10 +102,10 @@ class DualForm:
     )
 
     def __post_init__(self) -> None:
-        if isinstance(self.mixing, str) and self.mixing != "accelerated":
-            raise ProblemError(
-                f"option mixing must be 'accelerated', a number or a function, not {self.mixing!r}"
-            )
+        if isinstance(self.mixing, str) and self.mixing not in MIXING:
+            names = ", ".join(MIXING)
+            what = f"option mixing must be {names}, a number or a function, not {self.mixing!r}"
+            raise ProblemError(what)
         check_loss(self.loss)
         if self.smoothness is not None:
             check_positive("smoothness", self.smoothness)
@@ -94,7 +115,7 @@ class DualForm:
     def lambda_(self, t: int) -> float:
         """λ_t."""
         if isinstance(self.mixing, str):
-            return 2 / (t + 2)
+            return MIXING[self.mixing](t)
         return _unit_interval("mixing", self.mixing, t)
 
     def theta(self, t: int) -> float:

@@ -102,6 +102,7 @@ _FIELDS = (
     "solvers",
     "problems",
     "note",
+    "instances",
     "powerless",
 )
 
@@ -138,12 +139,18 @@ def _statements(as_json: bool, choice: Choice) -> None:
         return
     for source in dict.fromkeys(s.source for s in statements):
         rows = [
-            (s.id, s.kind, _status(s), s.severity or "", s.words)
+            (s.id, s.kind, _status(s), s.severity or "", _words(s))
             for s in statements
             if s.source == source
         ]
         print_table((source, "kind", "status", "severity", "what it says"), rows)
     say(_counted(statements))
+
+
+def _words(statement: Statement) -> str:
+    """What it says, and where a claim about everything was put to the test."""
+    tested = f" [tested at: {statement.instances}]" if statement.instances else ""
+    return statement.words + tested
 
 
 def _status(statement: Statement) -> str:

@@ -43,6 +43,8 @@ def checked_fields(statement: Statement, kinds: tuple[str, ...]) -> None:
         what = f"there is no status {statement.status!r}; it is one of {_list(Status)}"
         raise statement.error(what)
     _checked_severity(statement)
+    if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
+        raise statement.error("only a statement made with direct can be not reproducible")
 
 
 def _checked_severity(statement: Statement) -> None:
@@ -157,6 +159,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "note": (_text, "a text"),
     "why": (_text, "a text"),
     "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
+    "instances": (_text, "a text"),
     "powerless": (_text, "a text"),
     "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
     "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),

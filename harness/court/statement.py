@@ -31,7 +31,7 @@ from gammabar.harness.court.judges import (
 )
 from gammabar.harness.court.judges import separates as separates  # also for authors
 from gammabar.harness.court.numbers import Trit
-from gammabar.harness.court.verdict import Severity, Status, Verdict
+from gammabar.harness.court.verdict import Ruling, Severity, Status, Verdict
 from gammabar.harness.court.view import View
 from gammabar.problems import ProblemError
 
@@ -88,6 +88,8 @@ class Statement:
         Id of the reading to which its authors would point, judged as a statement of its own.
     note : str
         What a reader should know: a misprint, a reading, how it was settled.
+    instances : str
+        Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
     powerless : str
         Why it can refute no wrong solver, if that is so.
     unit : bool
@@ -114,6 +116,7 @@ class Statement:
     why: str = ""
     charitable: str | None = None
     note: str = ""
+    instances: str = ""
     powerless: str = ""
     unit: bool = False
 
@@ -216,9 +219,14 @@ class StoppingStatement(RunStatement):
 
 @dataclass(frozen=True, kw_only=True)
 class DirectStatement(Statement):
-    """A claim about a problem, or about data that it brings itself."""
+    """A claim about a problem, or about data that it brings itself.
+
+    The body of one that is not reproducible returns a text: what was found instead.
+    """
 
     def examine(self, case: Case) -> Verdict:
+        if self.status is Status.NOT_REPRODUCIBLE:
+            return Verdict(self.id, Ruling.NOT_REPRODUCIBLE, reason=str(self.body(case)))
         return examine_once(self, case)
 
 

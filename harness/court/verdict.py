@@ -16,6 +16,7 @@ class Ruling(StrEnum):
     REFUTED = "refuted"
     UNDECIDED = "undecided"
     INAPPLICABLE = "inapplicable"
+    NOT_REPRODUCIBLE = "not reproducible"
 
 
 class Expectation(StrEnum):
@@ -29,6 +30,8 @@ class Expectation(StrEnum):
     UNREFUTED = "unrefuted"
     #: The data are not on this machine.
     INAPPLICABLE = "inapplicable"
+    #: The source does not say enough to have its numbers again.
+    NOT_REPRODUCIBLE = "not reproducible"
 
 
 class Status(StrEnum):
@@ -36,6 +39,8 @@ class Status(StrEnum):
 
     HOLDS = "holds"
     REFUTED = "refuted"
+    #: Printed numbers that nobody can have again: their data or settings are not known.
+    NOT_REPRODUCIBLE = "not reproducible"
 
 
 class Severity(StrEnum):

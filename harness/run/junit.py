@@ -11,6 +11,9 @@ from xml.etree import ElementTree as xml
 from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.run.results import Result
 
+#: What is neither a pass nor a failure.
+_SKIPPED = (Ruling.INAPPLICABLE, Ruling.NOT_REPRODUCIBLE)
+
 #: Characters that XML 1.0 does not have.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -46,7 +49,7 @@ def _suite(
     errors = sum(bool(result.verdict.failure) for result in wrong)
     # A run counts once, though several statements hear it.
     runs = {(r.run, r.seconds) for r in results}
-    skipped = sum(r.verdict.verdict is Ruling.INAPPLICABLE and r.as_expected for r in results)
+    skipped = sum(r.verdict.verdict in _SKIPPED and r.as_expected for r in results)
     suite = xml.SubElement(
         root,
         "testsuite",
@@ -80,7 +83,7 @@ def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) 
         expected = f"{verdict.failure or verdict.verdict} (expected: {result.expected})"
         element = xml.SubElement(case, kind, message=_legal(expected), type=verdict.verdict)
         element.text = _legal(explain(result))
-    elif verdict.verdict == Ruling.INAPPLICABLE:
+    elif verdict.verdict in _SKIPPED:
         xml.SubElement(case, "skipped", message=_legal(verdict.reason))
 
 

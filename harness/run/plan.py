@@ -272,6 +272,8 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
 def _expected(statement: Statement, problem: str, planned: bool) -> Expectation:
     if statement.status is Status.HOLDS:
         return Expectation.HOLDS
+    if statement.status is Status.NOT_REPRODUCIBLE:
+        return Expectation.NOT_REPRODUCIBLE
     return Expectation.REFUTED if planned and problem in statement.problems else Expectation.EITHER
 
 

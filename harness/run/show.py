@@ -17,7 +17,13 @@ from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.screen.output import print_table, visible
 
 #: Verdicts as people read them, worst first.
-_ORDER = (Ruling.REFUTED, Ruling.UNDECIDED, Ruling.HOLDS, Ruling.INAPPLICABLE)
+_ORDER = (
+    Ruling.REFUTED,
+    Ruling.UNDECIDED,
+    Ruling.HOLDS,
+    Ruling.NOT_REPRODUCIBLE,
+    Ruling.INAPPLICABLE,
+)
 COLUMNS = ("statement", "problems", "verdict", "tightness", "worst t", "")
 
 

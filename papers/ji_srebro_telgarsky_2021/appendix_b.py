@@ -39,12 +39,14 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     smooth,
     step,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.mirror_steps import Mirror, dot, last_step
+from gammabar.papers.ji_srebro_telgarsky_2021.mirror_steps import Mirror, Point, dot, last_step
 from gammabar.papers.ji_srebro_telgarsky_2021.potential import distance_from_start
 
 
 @per_iterate(
     "jst.lemB.3",
+    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
+    " form; q: vertices, centre, q̄ and a random point",
     reference="Lemma B.3",
     claim=r"\frac{\theta_{t-1}}{\lambda_{t-1}^2} (f(\mu_t) - f(q)) + \sum_{j=1}^{t-1}"
     r" \left( \frac{\theta_{j-1}}{\lambda_{j-1}^2} - \frac{\theta_j(1-\lambda_j)}{\lambda_j^2}"
@@ -97,8 +99,14 @@ class LemmaB3:
             )
 
 
+def underflowed(past: Point, now: Point) -> bool:
+    """Whether some weight has all but vanished, so that its logarithm says nothing."""
+    return bool(min(past.weights.min(), now.weights.min()) < 1e-290)
+
+
 @per_iterate(
     "jst.lemB.4",
+    instances="ω the entropy on Δ_n; q: vertices, centre, q̄ and a random point",
     reference="Lemma B.4",
     kind="identity",
     claim=r"\langle p_t - p_{t+1}, q_{t+1} - q \rangle = D_\omega(q, q_t) - D_\omega(q, q_{t+1})"
@@ -116,7 +124,7 @@ def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
     """For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is
     D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)."""
     found = last_step(case)
-    if found is None or min(found.past.weights.min(), found.now.weights.min()) < 1e-290:
+    if found is None or underflowed(found.past, found.now):
         return
     path, past, now = found.path, found.past, found.now
     jump = dot(now.q, now.logs - past.logs)
@@ -151,8 +159,9 @@ def _chain(case: Case, printed: bool) -> Iterator[Relation]:
     path, past, now = found.path, found.past, found.now
     force, ratio, gap = past.nu.force, path.ratio(past.t), past.p - now.p
     common = dot(force, past.q - now.q)
-    jump = path.drop(now.q, past, now)
     rounding = path.rounding_of_force(past, now)
+    # As in Lemma B.4: distances written by means of p_t would only be compared with themselves.
+    divergence = exponential(case) is None and not underflowed(past, now)
     for q in path.everywhere:
         middle = common + ratio * dot(gap, now.q - (past.q if printed else q.q))
         apart = upper(total(abs(v) for v in (now.q - q.q).entries())) + ROUNDOFF
@@ -163,18 +172,22 @@ def _chain(case: Case, printed: bool) -> Iterator[Relation]:
             allowance=4 * rounding * apart,
             where=q.name,
         )
-        last = common + ratio * (path.drop(q.q, past, now) - jump)
+        if not divergence:
+            continue
+        last = common + ratio * dot(q.q - now.q, now.logs - past.logs)
         yield equal(
             middle,
             last,
             "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)",
-            allowance=4 * rounding * apart,
+            allowance=4 * rounding * apart + upper(ratio) * path.rounding_of_logs(past, now, q),
             where=q.name,
         )
 
 
 @per_iterate(
     "jst.eqB.6",
+    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
+    " form",
     reference="Eq. (B.6)",
     kind="identity",
     claim=_B6 % "q_t",
@@ -204,6 +217,8 @@ def equation_b6(it: View, case: Case) -> Iterator[Relation]:
 
 @per_iterate(
     "jst.eqB.6.fixed",
+    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
+    " form",
     reference="Eq. (B.6), corrected",
     kind="identity",
     claim=_B6 % "q",
@@ -222,6 +237,8 @@ def equation_b6_fixed(it: View, case: Case) -> Iterator[Relation]:
 
 @per_iterate(
     "jst.eqB.7",
+    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
+    " form",
     reference="Eq. (B.7)",
     claim=r"\langle \nabla f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t}"
     r" D_\omega(q_{t+1}, q_t) \le \frac{1}{\lambda_t} \left( f(\nu_t) - f(\mu_{t+1}) \right)",
@@ -250,6 +267,8 @@ def equation_b7(it: View, case: Case) -> Relation | None:
 
 @per_iterate(
     "jst.eqB.9",
+    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
+    " form",
     reference="Eq. (B.9)",
     claim=r"\frac{\theta_t}{\lambda_t^2} \left( f(\mu_{t+1}) - f(q) \right)"
     r" - \frac{\theta_t(1-\lambda_t)}{\lambda_t^2} \left( f(\mu_t) - f(q) \right) \le"
@@ -341,6 +360,7 @@ def equation_b11(case: Case) -> Iterator[Relation]:
 
 @direct(
     "jst.eqB.11.fixed",
+    instances="four sequences that obey eq. (B.10), up to t = 60",
     reference="Eq. (B.11), corrected",
     kind="anytime",
     claim=r"\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_j}"
@@ -355,13 +375,15 @@ def equation_b11_fixed(case: Case) -> Iterator[Relation]:
 
 
 def _growing_slowly(case: Case) -> str | None:
-    """Eq. (B.10), for a constant λ_t or 2/(t+2)."""
+    """Eq. (B.10), for λ_t = 1, 2/(t+2) or 3/(t+3), which meets it by far."""
     value = getattr(case.solver, "mixing", "accelerated")
-    return None if value in ("accelerated", 1) else "λ_t is not known to obey eq. (B.10)"
+    return None if value in ("accelerated", "slower", 1) else "λ_t is not known to obey eq. (B.10)"
 
 
 @per_iterate(
     "jst.thmB.12",
+    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
+    " form",
     reference="Theorem B.12",
     claim=r"f(\mu_t) - f(\bar{q}) \le \frac{\lambda_{t-1}^2}{\alpha} \left( D_\omega(\bar{q}, q_0)"
     r" - D_\omega(\bar{q}, q_t) \right) \le \frac{\lambda_{t-1}^2}{\alpha} D_\omega(\bar{q}, q_0);"
@@ -393,12 +415,76 @@ def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
         )
 
 
+@per_iterate(
+    "jst.eqC.8",
+    reference="Eq. (C.8)",
+    claim=r"\phi(\nu_t) - \langle\nabla\phi(\nu_t), \bar q\rangle \le"
+    r" \frac{1-\lambda_t}{\lambda_t}\phi(\mu_t) - \frac{1}{\lambda_t}\phi(\mu_{t+1})"
+    r" + \rho\lambda_t \left(D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1})\right)",
+    solvers=(DUAL_FORM,),
+    assumes=(few_rows, smooth, full_step, exact_dual),
+    since=1,
+    unit=True,
+    history=(Mirror,),
+)
+def equation_c8(it: View, case: Case) -> Relation | None:
+    """φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t +
+    ρλ_t (D(q̄, q_t) − D(q̄, q_{t+1}))."""
+    found = last_step(case)
+    if found is None:
+        return None
+    path, past, now = found.path, found.past, found.now
+    lam, q = mixing(case, past.t), path.optimum
+    left = dot(past.nu.force, past.nu.q) / 2 - dot(past.nu.force, q.q)
+    right = number((1 - lam) / lam) * dot(past.mu.force, past.mu.q) / 2
+    right -= number(1 / lam) * dot(now.mu.force, now.mu.q) / 2
+    right += path.rho * number(lam) * path.drop(q.q, past, now)
+    return at_most(left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …")
+
+
+@per_iterate(
+    "jst.eqC.9",
+    reference="Eq. (C.9)",
+    kind="identity",
+    claim=r"D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1}) = \psi(Zw_t) - \psi(Zw_{t+1})"
+    r" - \frac{1}{\rho\lambda_t} \langle\nabla\phi(\nu_t), \bar q\rangle",
+    solvers=(DUAL_FORM,),
+    assumes=(exponential, few_rows, full_step, exact_dual),
+    since=1,
+    unit=True,
+    history=(Mirror,),
+    note="With the Kullback–Leibler divergence of the weights as delivered, as in Lemma B.4; so for"
+    " the exponential loss only. Weights that underflowed say nothing.",
+)
+def equation_c9(it: View, case: Case) -> Relation | None:
+    """D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)."""
+    found = last_step(case)
+    if found is None or underflowed(found.past, found.now):
+        return None
+    path, past, now = found.path, found.past, found.now
+    q, ratio = path.optimum, path.ratio(past.t)
+    right = past.psi - now.psi - dot(past.nu.force, q.q) / ratio
+    # ⟨ln q_{t+1} − ln q_t, q̄⟩: logarithms of weights are off by the rounding of a softmax.
+    rounding = path.rounding_of_logs(past, now, q) + path.rounding_of_logs(past, now, path.centre)
+    rounding += 4 * path.rounding_of_force(past, now) / float(ratio.mid())
+    return equal(
+        dot(q.q, now.logs - past.logs),
+        right,
+        "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)",
+        allowance=rounding + 64 * ROUNDOFF * (case.n + 16),
+    )
+
+
 TRIALS = (
     Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
     Trial(DUAL_FORM, "inseparable:n=30,d=4,seed=0", 60),
     Trial(DUAL_FORM, "iris:0,1", 40),
     Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
     Trial(f"{DUAL_FORM}:mixing=0.5,step=0.5", "planted:n=40,d=5,gamma=0.2,seed=0", 40),
+    Trial(f"{DUAL_FORM}:mixing=0.5", "planted:n=20,d=4,gamma=0.2,seed=1", 30),
+    Trial(f"{DUAL_FORM}:mixing=slower", "planted:n=40,d=5,gamma=0.2,seed=0", 40),
+    Trial(f"{DUAL_FORM}:mixing=recursive", "inseparable:n=30,d=4,seed=0", 40),
+    Trial(f"{DUAL_FORM}:mixing=halved,loss=logistic", "planted:n=20,d=4,gamma=0.2,seed=1", 30),
     Trial(f"{DUAL_FORM}:mixing=1,step=0.25", "iris:0,1 --kernel rbf:gamma=1", 20),
     Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
     Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),

@@ -69,6 +69,7 @@ def lemma_c2(it: View, case: Case) -> Relation:
 
 @per_iterate(
     "jst.lemC.3",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
     reference="Lemma C.3",
     kind="identity",
     claim=r"w_{t+1} = w_t - \frac{\theta_t}{\rho} \left(g_t + Z^\top q_t\right), \quad g_t :="
@@ -133,6 +134,7 @@ def _mu_part(path: Trajectory, now: Vectors) -> Number:
 
 @per_iterate(
     "jst.lemC.7",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
     reference="Lemma C.7",
     claim=r"-\psi(Zw_t) \geq -\psi(Zw_0) + \frac{1}{2\rho\lambda_{t-1}^2} \|Z^\top\mu_t\|_2^2"
     r" + \sum_{j=1}^{t-1} \frac{1}{2\rho} \left(\frac{1}{\lambda_{j-1}^2}"
@@ -156,7 +158,48 @@ def lemma_c7(it: View, case: Case) -> Relation:
 
 
 @per_iterate(
+    "jst.eqC.10",
+    reference="Eq. (C.10)",
+    claim=r"\psi(Zw_t) - \psi(Zw_{t+1}) \ge \frac{1}{\rho\lambda_t^2}\phi(\mu_{t+1})"
+    r" - \frac{1-\lambda_t}{\rho\lambda_t^2}\phi(\mu_t) + \frac{1}{\rho\lambda_t}\phi(\nu_t)",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, ½, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
+    solvers=BOTH_FORMS,
+    assumes=(full_step, smooth),
+    since=1,
+    unit=True,
+    history=(Sequences, Trajectory),
+    note="It is checked one step late, when w_{t+1} is known. An equation for n = 1 and the"
+    " exponential loss, which doubles cannot decide.",
+)
+class PotentialFalls:
+    """A step lowers ψ(Zw_t) by at least φ(μ_{t+1})/(ρλ_t²) − (1 − λ_t)φ(μ_t)/(ρλ_t²) +
+    φ(ν_t)/(ρλ_t), where φ(q) = ‖Zᵀq‖²/2."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._before: View | None = None
+        self._now: View | None = None
+
+    def update(self, it: View) -> None:
+        """Remember this iterate until the next one is known."""
+        self._before, self._now = self._now, it
+
+    def claim(self, it: View) -> Relation | None:
+        """The claim about the step from t − 1 to t."""
+        path, now = trajectory(self._case)
+        past = path.before
+        if past is None or self._before is None:
+            return None
+        inverse, length = path.schedule.reciprocal(past.t), past.nu.norm()
+        bound = inverse * inverse * now.mu_square - inverse * (inverse - 1) * past.mu_square
+        bound = (bound + inverse * length * length) / (2 * rho(self._case))
+        fall = psi_of(self._before) - psi_of(it)
+        return at_most(bound, fall, "φ(μ_{t+1})/(ρλ²) − … + φ(ν_t)/(ρλ) ≤ ψ(Zw_t) − ψ(Zw_{t+1})")
+
+
+@per_iterate(
     "jst.lemC.11",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½, ½",
     reference="Lemma C.11",
     claim=r"\sum_{j=0}^{t-1} \frac{\bar{\gamma}}{\rho\lambda_j} \leq \|w_t\|_2 \leq"
     r" \sum_{j=0}^{t-1} \frac{1}{\rho\lambda_j} \|Z^\top\nu_j\|_2",
@@ -271,6 +314,64 @@ def lemma_c12_sum_fixed(it: View, case: Case) -> Relation:
         2 * start_potential(case) * log(it.t + 1),
         "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ψ(0) ln(t+1)",
     )
+
+
+_C13 = (
+    r"\gamma(w_t) \ge \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}"
+    r" \|Z^\top\mu_{j+1}\|_2^2}{\|w_t\|_2} + \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}"
+    r" \|Z^\top\nu_j\|_2^2}{\|w_t\|_2} - \frac{%s\left(1+2\ln(t+1)\right)}{\|w_t\|_2}"
+)
+
+
+def _unnormalised(it: View, case: Case) -> Number:
+    """The two sums of eq. (C.13), less γ(w_t)‖w_t‖."""
+    path, _ = trajectory(case)
+    return (path.next_squares + path.nu_squares) / (2 * rho(case)) - it.smallest
+
+
+@per_iterate(
+    "jst.eqC.13",
+    reference="Eq. (C.13)",
+    claim=_C13 % r"\ln(n)",
+    solvers=BOTH_FORMS,
+    assumes=(full_step, accelerated, smooth),
+    since=1,
+    unit=True,
+    history=(Sequences, Trajectory),
+    status="refuted",
+    problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
+    fixed_by="jst.eqC.13.fixed",
+    severity="substance",
+    why="The proof is for any ρ, but ψ(Zw_0) = ln n and Lemma C.12 are those of the exponential"
+    " loss: for the logistic loss the bound exceeds the maximum margin by far.",
+    note="True for the exponential loss. For the logistic loss ψ(0) = ln(2ⁿ − 1), not ln n."
+    " Witness: ρ = n = 1000 copies of one row of norm one (d = 1, γ̄ = 1), t = 1: w_1 = q_0 ="
+    " ½/(1 − 2⁻ⁿ), ‖Zᵀν_0‖ = 1000 q_0, ‖Zᵀμ_1‖ = 1000 q_1 with q_1 = σ(−½)/(1 − …) = 0.377…: the"
+    " right side is 359.6…, and γ(w_1) = 1.",
+)
+def equation_c13(it: View, case: Case) -> Relation:
+    """γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ln(n)(1 + 2 ln(t+1)), for either
+    loss."""
+    lost = case.log_n * (1 + 2 * log(it.t + 1))
+    return at_most(it.once(_unnormalised), lost, "Σ … − γ(w_t)‖w_t‖ ≤ ln(n)(1 + 2 ln(t+1))")
+
+
+@per_iterate(
+    "jst.eqC.13.fixed",
+    reference="Eq. (C.13), with ψ(0) in place of ln n",
+    claim=_C13 % r"\psi(0)",
+    solvers=BOTH_FORMS,
+    assumes=(full_step, accelerated, smooth),
+    since=1,
+    unit=True,
+    history=(Sequences, Trajectory),
+    note="ψ(0) is ln n for the exponential loss and ln(2ⁿ − 1) for the logistic loss; see"
+    " jst.lemC.12.sum.fixed.",
+)
+def equation_c13_fixed(it: View, case: Case) -> Relation:
+    """γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ψ(0)(1 + 2 ln(t+1))."""
+    lost = start_potential(case) * (1 + 2 * log(it.t + 1))
+    return at_most(it.once(_unnormalised), lost, "Σ … − γ(w_t)‖w_t‖ ≤ ψ(0)(1 + 2 ln(t+1))")
 
 
 TRIALS = (

@@ -24,6 +24,7 @@ LEMMAS = Fraction(4)
 
 @randomised(
     "jst.lemD.1",
+    instances="δ = 1/2 and ε = 4γ̄",
     reference="Lemma D.1",
     claim=r"\text{with probability } 1 - \delta/2: \; -\psi(Zw_t) \ge \sum_{j=0}^{t-1} \theta_j"
     r" \|Z^\top q_j\|_2^2 - 2\ln(n) - \sqrt{8 \ln\left(\frac{2}{\delta}\right) \ln(n)}",
@@ -50,6 +51,7 @@ def lemma_d1(case: Case, rng: np.random.Generator) -> Relation:
 
 @randomised(
     "jst.lemD.2",
+    instances="δ = 1/2 and ε = 4γ̄",
     reference="Lemma D.2",
     claim=r"\text{with probability } 1 - \delta/2: \; \|w_t\|_2 \le \sum_{j=0}^{t-1} \theta_j"
     r" \|Z^\top q_j\| + \sqrt{\frac{8\ln(n)}{\delta}}, \quad \text{and it always holds that }"

@@ -7,7 +7,10 @@ Theorem 3.1. Nothing here is shared with the solvers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
+from math import sqrt
 from numbers import Rational
 from typing import Any
 
@@ -35,7 +38,24 @@ def mixing(case: Case, t: int) -> Fraction:
     value = getattr(case.solver, "mixing", "accelerated")
     if value == "accelerated":
         return Fraction(2, t + 2)
-    return _exact(value, t)
+    return _exact(_NAMED.get(value, value) if isinstance(value, str) else value, t)
+
+
+@cache
+def _recursive(t: int) -> float:
+    """The double that comes of λ²_{t+1} = (1 − λ_{t+1}) λ²_t, λ_0 = 1."""
+    if t == 0:
+        return 1.0
+    square = _recursive(t - 1) ** 2
+    return (sqrt(square**2 + 4 * square) - square) / 2
+
+
+#: λ_t by the names that the dual form has for them; each is the double that it is.
+_NAMED: dict[str, Callable[[int], float]] = {
+    "slower": lambda t: 3 / (t + 3),
+    "recursive": _recursive,
+    "halved": lambda t: 0.5 if t else 1.0,
+}
 
 
 def step(case: Case, t: int) -> Fraction:
@@ -68,6 +88,13 @@ def rho(case: Case) -> Number:
 # Assumptions
 
 exponential = option("loss", "exponential")
+
+
+def logistic(case: Case) -> str | None:
+    """The loss is the logistic one."""
+    return None if loss_of(case) == "logistic" else "the solver's loss is not the logistic one"
+
+
 unit_smoothness = option("smoothness", None, 1)
 
 

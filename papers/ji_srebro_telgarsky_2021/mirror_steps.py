@@ -101,6 +101,11 @@ class Mirror:
         """q̄."""
         return next(point for point in self.everywhere if point.name == "q = q̄")
 
+    @cached_property
+    def centre(self) -> Weights:
+        """The centre of Δ_n."""
+        return next(point for point in self.everywhere if point.name == "q = the centre")
+
     def update(self, it: View) -> None:
         """Take in the next iterate."""
         given = delivered(it, "p", "q", "mu", "nu")

@@ -116,6 +116,39 @@ def _(data: dict[str, Any]) -> Claim:
     return left, ">=", right
 
 
+@refuter("jst.eqC.13")
+def _(data: dict[str, Any]) -> Claim:
+    """n copies of one row of norm one, the logistic loss, ρ = n, t = 1: γ(w_1) = 1."""
+    n = whole(data["copies"], 2, 10**5)
+    q0 = _logistic_weight(Q(0), n)  # w_1 = θ/(ρλ_0) Aᵀν_0 = n q_0/n
+    q1 = _logistic_weight(q0, n)  # μ_1 = q_1
+    sums = n * (q0 * q0 + q1 * q1) / 2  # ‖Zᵀν_0‖ = n q_0 and ‖Zᵀμ_1‖ = n q_1, over 2ρ
+    return Q(1), ">=", (sums - log(n) * (1 + 2 * log(2))) / q0
+
+
+@refuter("jst.appE.rate")
+def _(data: dict[str, Any]) -> Claim:
+    """n = 1: √2(γ̄ − c/γ̄) against γ̄_m − c/γ̄_m, γ̄_m = √2γ̄, c = 4(1 + 2 ln(1 + t))/(t + 1)²."""
+    t = whole(data["t"], 1, 10**6)
+    gamma = rational(data["gamma"])
+    demand(0 < gamma <= 1, "γ̄ is a margin in the unit ball")
+    c = 4 * (1 + 2 * log(1 + t)) / (t + 1) ** 2
+    best = sqrt(2) * gamma
+    return sqrt(2) * (gamma - c / gamma), ">=", best - c / best
+
+
+@refuter("jst.appE.margin")
+def _(data: dict[str, Any]) -> Claim:
+    """One point of the first of two classes: −max ⟨z, U⟩/‖U‖ with the printed z against
+    γ_m(U)/√2."""
+    x, first, second = vector(data["x"]), vector(data["u1"]), vector(data["u2"])
+    gap = dot(x, first) - dot(x, second)
+    demand(gap > 0, "the point prefers its own class")
+    length = sqrt(dot(first, first) + dot(second, second))
+    # γ(w) = −max_i ⟨w, z_i⟩/‖w‖, Section 2; z = x(e_1 − e_2)ᵀ/√2.
+    return -(gap / sqrt(2)) / length, "==", gap / length / sqrt(2)
+
+
 def _logistic_weight(w: Any, n: int) -> Interval:
     """∇ψ of n equal scores w: σ(−w)/(1 − (1 − σ(−w))ⁿ)."""
     sigma = 1 / (1 + exp(w))

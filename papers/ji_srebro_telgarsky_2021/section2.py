@@ -162,6 +162,7 @@ def agree(left: Number, right: Number, what: str, where: str) -> Relation:
 
 @direct(
     "jst.eq2.2",
+    instances="three directions at three points w for each of two losses",
     reference="Eq. (2.2)",
     claim=r"Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}"
     r"{\ell'(\psi(Zw))} = \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}",
@@ -188,6 +189,7 @@ def potential_gradient(case: Case) -> Iterator[Relation]:
 
 @direct(
     "jst.eq2.3",
+    instances="three directions at three points w",
     reference="Eq. (2.3)",
     claim=r"Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)}"
     r" \quad \text{for the exponential loss}",

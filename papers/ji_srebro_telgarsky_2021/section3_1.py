@@ -6,6 +6,9 @@ Rows of A are y_i x_i and the paper's Z is −A, so that ZZᵀ = AAᵀ and (Zw)_
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
+
+from flint import arb_mat
 
 from gammabar.papers import (
     ROUNDOFF,
@@ -16,6 +19,7 @@ from gammabar.papers import (
     Trial,
     Vec,
     View,
+    at_most,
     ball,
     direct,
     equal,
@@ -23,6 +27,7 @@ from gammabar.papers import (
     number,
     per_iterate,
     scaled,
+    total,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import exponential
 from gammabar.papers.ji_srebro_telgarsky_2021.optima import (
@@ -142,6 +147,30 @@ def aligned_as_printed(case: Case) -> Iterator[Relation]:
 def aligned(case: Case) -> Iterator[Relation]:
     """−Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū of separable data."""
     yield from alignment(case, -1, 1, "−Zᵀq̄ = γ̄ū")
+
+
+@direct(
+    "jst.sec3.1.smooth",
+    reference="Section 3.1 and Appendix C",
+    kind="anytime",
+    claim=r"\phi \text{ is 1-smooth with respect to the } \ell_1 \text{ norm: }"
+    r" \|\nabla\phi(q) - \nabla\phi(q')\|_\infty \le \|q - q'\|_1",
+    problems=("planted:n=20,d=4,gamma=0.1,seed=0", "inseparable:n=20,d=3,seed=0"),
+    instances="vertices of Δ_n and random points",
+    unit=True,
+    powerless=ABOUT_DATA,
+    note="|⟨a_i, Aᵀ(q − q′)⟩| ≤ ‖a_i‖ Σ_j |q_j − q′_j| ‖a_j‖, and rows have norm at most one.",
+)
+def smooth_dual(case: Case) -> Iterator[Relation]:
+    """The gradient ZZᵀq of φ moves by at most ‖q − q′‖₁ in each entry."""
+    gram, n, rng = case.space.gram(), case.n, case.rng(31)
+    points = [[int(i == j) for j in range(n)] for i in range(3)]
+    points += [(row / row.sum()).tolist() for row in rng.integers(1, 100, (3, n)).astype(float)]
+    for a, b in combinations(points, 2):
+        apart = [number(x) - number(y) for x, y in zip(a, b, strict=True)]
+        far = total(abs(v) for v in apart)
+        for entry in (gram * arb_mat(n, 1, apart)).entries():
+            yield at_most(abs(entry), far, "|∇φ(q) − ∇φ(q′)|_i ≤ ‖q − q′‖₁")
 
 
 TRIALS = (

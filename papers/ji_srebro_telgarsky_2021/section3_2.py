@@ -77,6 +77,7 @@ def _dual_gap(it: View, case: Case, square: Number) -> Relation:
 
 @per_iterate(
     "jst.lem3.4.primal",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
     reference="Lemma 3.4, first display",
     claim=r"w_{t+1} = w_t - \theta_t (g_t + Z^\top q_t) \quad \text{for all } t \ge 0,"
     r" \text{ where } g_0 := 0,\ g_t := \frac{\lambda_{t-1}(1-\lambda_t)}{\lambda_t}"

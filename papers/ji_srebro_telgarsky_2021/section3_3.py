@@ -5,7 +5,7 @@ Rows of A are y_i x_i and the paper's Z is −A; norms are the same.
 
 from __future__ import annotations
 
-from gammabar.papers import Case, Relation, View, at_most, per_iterate, separable
+from gammabar.papers import Case, Relation, View, at_most, fact, per_iterate, separable
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     BOTH_FORMS,
     ONE_ROW,
@@ -21,6 +21,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
 
 @per_iterate(
     "jst.lem3.5",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
     reference="Lemma 3.5",
     claim=r"-\psi(Zw_t) \ge -\psi(Zw_0) + \frac{1}{2\lambda_{t-1}^2} \|Z^\top\mu_t\|_2^2"
     r" + \sum_{j=1}^{t-1} \frac12 \left(\frac{1}{\lambda_{j-1}^2}"
@@ -46,6 +47,7 @@ def potential_ascent(it: View, case: Case) -> Relation:
 
 @per_iterate(
     "jst.lem3.6.lower",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½, ½",
     reference="Lemma 3.6, first inequality",
     claim=r"\sum_{j=0}^{t-1} \frac{\bar\gamma}{\lambda_j} \le \|w_t\|_2",
     solvers=BOTH_FORMS,
@@ -61,6 +63,7 @@ def norm_grows(it: View, case: Case) -> Relation:
 
 @per_iterate(
     "jst.lem3.6.upper",
+    instances="λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½, ½",
     reference="Lemma 3.6, second inequality",
     claim=r"\|w_t\|_2 \le \sum_{j=0}^{t-1} \frac{1}{\lambda_j} \|Z^\top\nu_j\|_2",
     solvers=BOTH_FORMS,
@@ -76,6 +79,68 @@ def norm_is_bounded(it: View, case: Case) -> Relation:
     seen = case.history(Sequences)
     bound = seen.path + (seen.rounding + 2 * float(seen.path.rad()))
     return at_most(it.norm, bound, "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j")
+
+
+@per_iterate(
+    "jst.eq3.8",
+    reference="Eq. (3.8)",
+    claim=r"-\psi(Zw_t) \ge -\psi(Zw_0) + \sum_{j=0}^{t-1} \frac{1}{2\lambda_j}"
+    r" \|Z^\top\nu_j\|_2^2",
+    solvers=BOTH_FORMS,
+    assumes=THEOREM_3_1,
+    since=1,
+    unit=True,
+    history=(Sequences,),
+)
+def potential_ascent_of_nu(it: View, case: Case) -> Relation:
+    """−ψ(Zw_t) ≥ −ψ(Zw_0) + Σ_{j<t} ‖Zᵀν_j‖²/(2λ_j), for any data."""
+    squares = case.history(Sequences).nu_squares
+    return at_most(squares / 2, case.log_n - it.psi, "Σ ‖Zᵀν_j‖²/(2λ_j) ≤ ψ(Zw_0) − ψ(Zw_t)")
+
+
+@per_iterate(
+    "jst.eq3.9",
+    reference="Eq. (3.9)",
+    claim=r"\frac{\psi(Zw_0) - \psi(Zw_t)}{\|w_t\|_2} \ge \frac{\sum_{j=0}^{t-1}"
+    r" \frac{1}{2\lambda_j} \|Z^\top\nu_j\|_2^2}{\sum_{j=0}^{t-1} \frac{1}{\lambda_j}"
+    r" \|Z^\top\nu_j\|_2} \ge \frac{\bar\gamma}{2}",
+    solvers=BOTH_FORMS,
+    assumes=(*THEOREM_3_1, separable),
+    since=1,
+    unit=True,
+    history=(Sequences,),
+)
+def smoothed_margin(it: View, case: Case) -> list[Relation]:
+    """(ψ(Zw_0) − ψ(Zw_t))/‖w_t‖ ≥ Σ_j ‖Zᵀν_j‖²/(2λ_j)/Σ_j ‖Zᵀν_j‖/λ_j ≥ γ̄/2, on separable data."""
+    seen = case.history(Sequences)
+    middle = seen.nu_squares / (2 * seen.path)
+    return [
+        at_most(middle, (case.log_n - it.psi) / it.norm, "the middle ≤ (ψ(Zw_0) − ψ(Zw_t))/‖w_t‖"),
+        at_most(case.gamma / 2, middle, "γ̄/2 ≤ the middle"),
+    ]
+
+
+@per_iterate(
+    "jst.eq3.10",
+    reference="Eq. (3.10) and the display before it",
+    claim=r"\|w_t\|_2 \ge \sum_{j=0}^{t-1} \frac{\bar\gamma}{\lambda_j} \ge"
+    r" \frac{\bar\gamma(t+1)^2}{4}, \quad \frac{\psi(Zw_0)}{\|w_t\|_2} ="
+    r" \frac{\ln(n)}{\|w_t\|_2} \le \frac{4\ln(n)}{\bar\gamma(t+1)^2}",
+    solvers=BOTH_FORMS,
+    assumes=(*THEOREM_3_1, separable, several_rows),
+    since=1,
+    unit=True,
+    note="Σ_{j<t} 1/λ_j = t(t+3)/4 ≥ (t+1)²/4 for t ≥ 1; at t = 0 it is not.",
+)
+def norm_against_rate(it: View, case: Case) -> list[Relation]:
+    """‖w_t‖ ≥ Σ_{j<t} γ̄/λ_j ≥ γ̄(t+1)²/4 and ln n/‖w_t‖ ≤ 4 ln n/(γ̄(t+1)²) for all t ≥ 1, on
+    separable data."""
+    t = it.t
+    return [
+        fact(t * (t + 3) >= (t + 1) ** 2, "Σ_j 1/λ_j ≥ (t+1)²/4"),
+        at_most(case.gamma * (t + 1) ** 2 / 4, it.norm, "γ̄(t+1)²/4 ≤ ‖w_t‖"),
+        at_most(case.log_n / it.norm, 4 * case.log_n / (case.gamma * (t + 1) ** 2), "ln n/‖w_t‖ ≤"),
+    ]
 
 
 def half_margin(it: View, case: Case) -> Relation:

@@ -28,6 +28,7 @@ from gammabar.papers import (
     at_least,
     at_most,
     ball,
+    below,
     direct,
     equal,
     exp,
@@ -39,8 +40,21 @@ from gammabar.papers import (
     sqrt,
     total,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.method import BOTH_FORMS, THEOREM_3_1
-from gammabar.papers.ji_srebro_telgarsky_2021.potential import potential, potential_gradient
+from gammabar.papers.ji_srebro_telgarsky_2021.method import (
+    BOTH_FORMS,
+    THEOREM_3_1,
+    accelerated,
+    full_step,
+    logistic,
+    rho,
+    smooth,
+    unit_ball,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
+    potential,
+    potential_gradient,
+    start_potential,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.section3 import rate
 from gammabar.problems import MulticlassProblem
 
@@ -63,6 +77,7 @@ def points() -> Iterator[tuple[Floats, Floats]]:
 
 @direct(
     "jst.sec5.1.smooth",
+    instances="pairs of points of many sizes, n up to 40",
     reference="Section 5.1",
     kind="anytime",
     claim=r"\psi \text{ is } \rho\text{-smooth with respect to the } \ell_\infty \text{ norm,"
@@ -103,6 +118,7 @@ def _ordered(start: Floats, end: Floats) -> list[tuple[float, float]]:
 
 @direct(
     "jst.sec5.1.gradnorm",
+    instances="points with rational e^ξ, n up to 40",
     reference="Section 5.1",
     kind="anytime",
     claim=r"\|\nabla\psi\|_1 \geq 1",
@@ -128,6 +144,46 @@ def gradient_norm(case: Case) -> Iterator[Relation]:
                 yield at_least(
                     sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0", where=f"{loss} loss, n = {n}"
                 )
+
+
+@direct(
+    "jst.eqC.1",
+    reference="Eq. (C.1)",
+    kind="anytime",
+    claim=r"\nabla\psi(\xi)_i = \frac{\ell'(\xi_i)}"
+    r"{\ell'\left(\ell^{-1}\left(\sum_{j=1}^n \ell(\xi_j)\right)\right)} > 0",
+    problems=("",),
+    instances="points of many sizes, n up to 40, for both losses",
+    powerless="a property of ψ alone: no solver has a part in it",
+    note="The equation is eq. (2.2) for Z = I, and checked there.",
+)
+def gradient_is_positive(case: Case) -> Iterator[Relation]:
+    """Every entry of ∇ψ is positive, for the exponential and the logistic loss."""
+    for loss in ("exponential", "logistic"):
+        for start, _ in points():
+            xi = [number(v) for v in start.tolist()]
+            for slope in potential_gradient(xi, loss):
+                yield below(0, slope, "0 < ∇ψ(ξ)_i", where=f"{loss} loss, n = {len(xi)}")
+
+
+@per_iterate(
+    "jst.sec5.1.rate",
+    reference="Section 5.1, with the constant of this project's proof",
+    claim=r"\text{a } \widetilde{\mathcal{O}}(1/t^2) \text{ margin maximization rate for the"
+    r" logistic loss: } \bar\gamma - \gamma(w_t) \le \frac{4\rho\psi(0)}{\bar\gamma t(t+3)}",
+    solvers=BOTH_FORMS,
+    assumes=(full_step, accelerated, smooth, unit_ball, separable, logistic),
+    since=1,
+    unit=True,
+    note="The paper gives no constant, and its proof one that fails (jst.eqC.13). Lemma C.7 with"
+    " ‖Zᵀμ_j‖ ≥ γ̄ gives ψ(0) − ψ(Zw_t) ≥ (γ̄²S + Y)/(2ρ), S = t(t+3)/4, and Lemma C.11"
+    " γ̄S/ρ ≤ ‖w_t‖ ≤ √(SY)/ρ; so ψ(0) − ψ(Zw_t) ≥ γ̄‖w_t‖, and γ̄ − γ(w_t) ≤ ψ(0)/‖w_t‖. Here"
+    " ρ = n and ψ(0) = ln(2ⁿ − 1) ≤ n ln 2: the bad dependency on n that the section speaks of.",
+)
+def logistic_rate(it: View, case: Case) -> Relation:
+    """For the logistic loss γ̄ − γ(w_t) ≤ 4ρψ(0)/(γ̄ t(t+3)) for all t ≥ 1, on separable data."""
+    bound = 4 * rho(case) * start_potential(case) / (case.gamma * it.t * (it.t + 3))
+    return at_most(case.gamma - it.margin, bound, "γ̄ − γ(w_t) ≤ 4ρψ(0)/(γ̄ t(t+3))")
 
 
 # 5.2. Multiclass Classification
@@ -173,6 +229,7 @@ def risk_as_printed(case: Case) -> Iterator[Relation]:
 
 @direct(
     "jst.sec5.2.risk.fixed",
+    instances="one random U for each loss and data set",
     reference="Section 5.2, with the sign and the factor",
     claim=r"\frac{1}{k-1}\mathcal{R}_m(U)"
     r" = \frac1n \sum_{i=1}^N \sum_{j \ne c_i} \ell\left(-\sqrt2\,F(U)^\top F(z_{\pi(i,j)})\right),"
@@ -240,7 +297,7 @@ def both_sides(
         for j in range(k):
             if j != c:
                 left.append(loss(predicted[j] - predicted[c]))
-                right.append(loss(factor * _inner(U, row_of(x, c, j, k))))
+                right.append(loss(factor * inner(U, row_of(x, c, j, k))))
     return total(left) / N / (k - 1), total(right) / (N * (k - 1))
 
 
@@ -251,7 +308,7 @@ def row_of(x: list[Number], c: int, j: int, k: int) -> list[list[Number]]:
     return [[v / root if m == c else -v / root if m == j else zero for m in range(k)] for v in x]
 
 
-def _inner(U: list[list[Any]], V: list[list[Any]]) -> Number:
+def inner(U: list[list[Any]], V: list[list[Any]]) -> Number:
     """F(U)ᵀF(V)."""
     return total(
         a * b for left, right in zip(U, V, strict=True) for a, b in zip(left, right, strict=True)

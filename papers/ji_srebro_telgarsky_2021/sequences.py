@@ -25,6 +25,7 @@ from gammabar.papers import (
     scaled,
     weighted_sum,
 )
+from gammabar.papers.ji_srebro_telgarsky_2021.method import mixing
 from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_vector, same_vector
 
 
@@ -32,15 +33,15 @@ class Schedule:
     """λ_t and θ_t of the solver on trial; those of Algorithm 1 for one that does not say."""
 
     def __init__(self, case: Case) -> None:
-        self._mixing = getattr(case.solver, "mixing", "accelerated")
+        self._case = case
         self._step = getattr(case.solver, "step", 1)
-        self.accelerated = self._mixing == "accelerated"
+        self.accelerated = getattr(case.solver, "mixing", "accelerated") == "accelerated"
 
     def mixing(self, t: int) -> float:
         """λ_t; rounded if it is 2/(t + 2), else the double that it is."""
         if self.accelerated:
             return 2 / (t + 2)
-        return float(self._mixing(t) if callable(self._mixing) else self._mixing)
+        return float(mixing(self._case, t))
 
     def reciprocal(self, t: int) -> Number:
         """1/λ_t."""

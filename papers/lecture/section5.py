@@ -296,6 +296,7 @@ def mercer_as_printed(case: Case) -> Iterator[Relation]:
 
 @direct(
     "lec.thm10.fixed",
+    instances="small matrices",
     reference="Theorem 10 (Mercer), for symmetric k and features in a Hilbert space",
     kind="identity",
     claim=r"k \text{ symmetric: } k(x, x') = \langle\phi(x), \phi(x')\rangle \iff K \succcurlyeq 0 "
@@ -321,6 +322,7 @@ def mercer(case: Case) -> Iterator[Relation]:
 
 @direct(
     "lec.thm11",
+    instances="small matrices",
     reference="Theorem 11",
     kind="identity",
     claim=r"f(x)f(x'), \quad \alpha k_1 + \beta k_2 \ (\alpha, \beta \geq 0), \quad k_1 \cdot k_2 "

@@ -101,6 +101,7 @@ def eq16(case: Case) -> Iterator[Relation]:
 
 @direct(
     "rp.eq16.fixed",
+    instances="d the entropy and d_q; a grid of q, r and α",
     reference=f"{SOURCE}, equation (16), with ≥ in place of = for d_q",
     kind="identity",
     claim=r"\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle \ge 0"
@@ -167,6 +168,7 @@ def eq17(case: Case) -> Iterator[Relation]:
 
 @direct(
     "rp.eq17.charitable",
+    instances="a grid of q and r in Δ_3",
     reference=f"{SOURCE}, equation (17), for the entropy and d_q",
     kind="identity",
     claim=r"d \in \{d_q, \text{entropy}\}:\ \langle\nabla d(p^*), r - p^*\rangle = 0,"
@@ -195,9 +197,10 @@ def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
 
 @direct(
     "rp.eq17.fixed",
+    instances="the entropy, d_q, and two squares with centres outside the simplex",
     reference=f"{SOURCE}, equation (17), with ≥ in place of =",
     kind="identity",
-    claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow"
+    claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow "
     r"d(p_0) - d(p^*) \ge \tfrac12\|p_0 - p^*\|_\#^2",
     problems=("",),
     powerless="it is about minimisers, not about a solver",

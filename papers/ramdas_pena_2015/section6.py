@@ -58,6 +58,7 @@ from gammabar.papers.ramdas_pena_2015.witness_set import Witnesses, square_dista
 
 @direct(
     "rp.lem7",
+    instances="a few small data sets, and a grid of q",
     reference=f"{SOURCE}, Lemma 7",
     kind="identity",
     claim=r"\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le"

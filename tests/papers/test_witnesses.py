@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import re
 import subprocess
 import sys
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gammabar.papers.witness as check_witness
+from gammabar.harness.court.verdict import Severity
 from gammabar.harness.library import load_statements, witnesses
 from gammabar.papers.witness import Rejected, TooCostly, check, main
 
@@ -50,6 +53,12 @@ def test_every_refuted_statement_is_weighed(statement: str):
         assert load_statements()[entry.charitable].status == "holds"
     # Whoever made a slip or forgot a degenerate case can point to what was meant.
     assert (entry.charitable is None) == (entry.severity == "substance")
+
+
+def test_the_front_page_counts_them_apart():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    said = {s: int(re.search(f"<!-- {s} -->([0-9]+)<!-- / -->", text)[1]) for s in Severity}
+    assert said == Counter(s.severity for s in REFUTED.values())
 
 
 def test_every_witness_belongs_to_a_statement():

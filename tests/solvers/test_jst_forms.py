@@ -369,7 +369,7 @@ def test_theorem_4_1_is_reached():
         (lambda: DualAcceleration(step=0.0), "option step must be a positive number, not 0.0"),
         (lambda: DualAcceleration(loss="hinge"), "loss must be one of exponential, logistic"),
         (lambda: DualAcceleration(smoothness=-1), "option smoothness"),
-        (lambda: DualForm(mixing="nesterov"), "option mixing must be 'accelerated', a number"),
+        (lambda: DualForm(mixing="nesterov"), "option mixing must be accelerated, slower"),
         (lambda: DualForm(mixing=1.5), r"option mixing must lie in \(0, 1\], but is 1.5 at t = 0"),
         (lambda: DualForm(step=2.0), r"option step must lie in \(0, 1\]"),
         (lambda: DualForm(smoothness=0), "option smoothness"),

@@ -1,0 +1,198 @@
+"""Appendix E, Reducing Multiclass to Binary Classification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from gammabar.oracle import solve
+from gammabar.oracle.integers import integer_rows
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    at_least,
+    direct,
+    equal,
+    fact,
+    log,
+    number,
+    precision,
+    sqrt,
+    upper,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.section5 import (
+    RISK_PROBLEMS,
+    Points,
+    draw,
+    inner,
+    multiclass,
+    row_of,
+)
+from gammabar.problems import DenseProblem
+
+REDUCTION = "it is about the reduction, not about a solver"
+
+
+def _margins(case: Case) -> Iterator[tuple[list[Number], list[Number], Number]]:
+    """⟨z, U⟩ over the printed rows z, x_iᵀU(e_{c_i} − e_j), and ‖U‖, for some U."""
+    points = Points.of(case)
+    if points is None:
+        return
+    rng = case.rng(53)
+    d, k = len(points.rows[0]), points.k
+    for _ in range(2):
+        U = draw(rng, d, k)
+        products, gaps = [], []
+        for x, c in zip(points.rows, points.labels, strict=True):
+            column = [inner([[a] for a in x], [[u[j]] for u in U]) for j in range(k)]
+            for j in range(k):
+                if j != c:
+                    products.append(inner(U, row_of(x, c, j, k)))
+                    gaps.append(column[c] - column[j])
+        yield products, gaps, sqrt(inner(U, U))
+
+
+def _least(values: list[Number]) -> Number:
+    found = values[0]
+    for value in values[1:]:
+        found = found.min(value)
+    return found
+
+
+@direct(
+    "jst.appE.margin",
+    reference="Appendix E, first claim",
+    claim=r"\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U,"
+    r" \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2",
+    kind="identity",
+    problems=RISK_PROBLEMS,
+    unit=True,
+    status="refuted",
+    fixed_by="jst.appE.margin.fixed",
+    severity="misprint",
+    why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
+    charitable="jst.appE.margin.fixed",
+    powerless=REDUCTION,
+    note="γ(w) = −max_i ⟨w, z_i⟩/‖w‖ (Section 2), but the proof takes min_i ⟨w, z_i⟩, and forgets"
+    " the norm. Witness: x = 1 of the first of two classes, U = (1, 0): γ(F(U)) = −1/√2, and"
+    " γ_m(U)/√2 = 1/√2.",
+)
+def margin_as_printed(case: Case) -> Iterator[Relation]:
+    """−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U."""
+    for products, gaps, length in _margins(case):
+        left = _least([-v for v in products]) / length
+        yield _same(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+
+
+@direct(
+    "jst.appE.margin.fixed",
+    reference="Appendix E, first claim, with the minus in z and the norm of U",
+    claim=r"\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U,"
+    r" \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2",
+    kind="identity",
+    problems=RISK_PROBLEMS,
+    unit=True,
+    instances="two random U for each data set",
+    powerless=REDUCTION,
+    note="Balls prove no equation: both sides agree in half of the digits that are carried.",
+)
+def margin_of_reduction(case: Case) -> Iterator[Relation]:
+    """min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U."""
+    for products, gaps, length in _margins(case):
+        left = _least(products) / length
+        yield _same(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+
+
+def _same(left: Number, right: Number, what: str) -> Relation:
+    return equal(left, right, what, allowance=2.0 ** -(precision() // 2) * (1 + upper(left)))
+
+
+@direct(
+    "jst.thm5.1.margin",
+    reference="Theorem 5.1, first claim",
+    claim=r"\text{the matrix } Z \text{ has binary margin } \bar\gamma ="
+    r" \bar\gamma_{\rm m}/\sqrt2",
+    kind="identity",
+    problems=("iris:0,1,2:n=30 --multiclass", "digits:0,1,2:n=30 --multiclass"),
+    assumes=(multiclass,),
+    unit=True,
+    powerless=REDUCTION,
+    note="γ̄_m is found by itself, as the maximum margin of the rows F(x_i(e_{c_i} − e_j)ᵀ) written"
+    " out, without the reduction and its √2; both are proved, and compared as rationals. (With the"
+    " sign of Z that Section 5.2 forgot.)",
+)
+def reduced_margin(case: Case) -> Iterator[Relation]:
+    """γ̄_m, the maximum of γ_m(U), is √2 times the maximum margin of the reduction."""
+    problem = case.problem.raw()
+    integers, exponent = integer_rows(problem.X, np.arange(problem.N))  # type: ignore[attr-defined]
+    rows = []
+    for x, c in zip(integers.tolist(), problem.labels.tolist(), strict=True):  # type: ignore[attr-defined]
+        for j in range(problem.k):  # type: ignore[attr-defined]
+            if j != c:
+                signs = [(m == c) - (m == j) for m in range(problem.k)]  # type: ignore[attr-defined]
+                rows.append([v * s for s in signs for v in x])
+    found = solve(DenseProblem(np.array(rows), np.ones(len(rows), dtype=np.int64)))
+    square = found.square_lo * Fraction(4) ** exponent
+    binary = solve(problem)
+    yield fact(found.exact and binary.exact, "both margins are proved")
+    yield fact(square == 2 * binary.square_lo, "γ̄_m² = 2γ̄²")
+
+
+_RATE = r"\frac{FACTOR4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t + 1)^2}"
+_LAST = (
+    r"\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}"
+    r"{\bar\gamma(t + 1)^2} \right]"
+)
+
+
+def _rates() -> Iterator[tuple[Number, Number, str]]:
+    for n in (1, 10, 1000):
+        for t in (1, 10, 1000):
+            c = 4 * (1 + log(n)) * (1 + 2 * log(1 + t)) / (t + 1) ** 2
+            for gamma in (Fraction(1), Fraction(1, 10)):
+                yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
+
+
+@direct(
+    "jst.appE.rate",
+    reference="Appendix E, last line",
+    claim=_LAST + r" \ge \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", ""),
+    kind="anytime",
+    problems=("",),
+    status="refuted",
+    fixed_by="jst.appE.rate.fixed",
+    severity="substance",
+    why="γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a"
+    " sharper rate (gb.sharp).",
+    powerless="about numbers alone: no solver has a part in it",
+    note="√2(γ̄ − c/γ̄) with γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, which is less than γ̄_m − c/γ̄_m for every"
+    " c > 0. Witness: γ̄ = 1, n = 1, t = 1.",
+)
+def last_line(case: Case) -> Iterator[Relation]:
+    """√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)²."""
+    for gamma, c, where in _rates():
+        best = sqrt(2) * gamma
+        right = best - c / best
+        yield at_least(
+            sqrt(2) * (gamma - c / gamma), right, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where
+        )
+
+
+@direct(
+    "jst.appE.rate.fixed",
+    reference="Appendix E, last line, with a factor of two",
+    claim=_LAST + r" = \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", r"2 \cdot "),
+    kind="identity",
+    problems=("",),
+    powerless="about numbers alone: no solver has a part in it",
+)
+def last_line_fixed(case: Case) -> Iterator[Relation]:
+    """√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄."""
+    for gamma, c, where in _rates():
+        best = sqrt(2) * gamma
+        off = 2.0 ** -(precision() // 2) * (1 + upper(c / gamma))
+        left, right = sqrt(2) * (gamma - c / gamma), best - 2 * c / best
+        yield equal(left, right, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", allowance=off, where=where)
