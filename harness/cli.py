@@ -27,14 +27,6 @@ COMMANDS = {
     "data": ("data", "Fetch, list, check and export data sets."),
 }
 
-DATA_HELP = """\b
-DATA is one of
-  a named data set   mnist-sample:0,1  mnist:0,1  fashion:0,4  digits:3,8  iris:0,1  breast-cancer
-  a generator        planted:n=200,d=10,gamma=0.1,seed=0  worst-case:n=1000  inseparable:n=50,d=5
-  a file             data.csv  data.npz  data.svm   (compressed .gz, .bz2 or .xz as well)
-`gammabar list problems` shows them all.
-"""
-
 
 class Lazy(click.Group):
     """A group that imports a command's module only when the command is used."""
@@ -56,12 +48,16 @@ class Lazy(click.Group):
 
 @click.group(
     cls=Lazy,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 as expected · 1 refuted, rejected or regressed · 2 bad input or usage.",
 )
 @click.version_option(package_name="gammabar", message="gammabar %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Trustworthy verification and benchmarking of margin-maximisation algorithms."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -97,6 +97,7 @@ ROOMS = {
     "power": {"court", "library", "run"},
     "bench": {"court", "library", "run", "screen"},
     "gate": {"library", "screen"},
+    "commands": {"court", "library", "run", "power", "bench", "gate", "screen"},
 }
 
 

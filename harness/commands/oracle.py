@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli import DATA_HELP
+from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.screen.output import print_json, stages, visible
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli import DATA_HELP
+from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.screen.output import print_json, say
 

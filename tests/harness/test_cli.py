@@ -42,6 +42,13 @@ def refused(gammabar):
     return run
 
 
+def test_the_command_alone_prints_its_help(gammabar):
+    code, out, err = gammabar()
+    assert (code, err) == (0, "")
+    assert "Commands:" in out
+    assert out == gammabar("--help")[1]
+
+
 def test_help_names_every_command_without_importing_numpy():
     code = "import sys; from gammabar.harness.cli import main\n"
     code += "try: main(['--help'])\nexcept SystemExit: pass\n"
