@@ -63,6 +63,21 @@ def opposed(r: int, copies: int) -> Generated:
     return Generated(A * y[:, None], y, known)
 
 
+def crossed(copies: int) -> Generated:
+    """Copies of e_1, and the two rows e_2 and -e_2, which alone prove that nothing separates them.
+
+    The dual weights of SNKP start with nearly all of their mass on e_1, as far as can be from those
+    of the proof.
+    """
+    check_size("crossed", copies + 2, 2)
+    A = np.zeros((copies + 2, 2), dtype=np.int64)
+    A[:copies, 0] = 1
+    A[copies:, 1] = 1, -1
+    y = np.where(np.arange(len(A)) % 2, -1, 1)
+    known = Known(Fraction(0), Fraction(1), uniform([copies, copies + 1]))
+    return Generated(A * y[:, None], y, known)
+
+
 def centred(n: int, copies: int) -> Generated:
     """The corners n e_i - (1, ..., 1) of a regular simplex around the origin, the first repeated.
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from gammabar.problems.base import Problem
 from gammabar.problems.classic import gaussian, inseparable, loss_spike, two_lines, worst_case
 from gammabar.problems.degenerate import KINDS, degenerate
-from gammabar.problems.extremal import centred, opposed, orthogonal
+from gammabar.problems.extremal import centred, crossed, opposed, orthogonal
 from gammabar.problems.known import Generated, Known
 from gammabar.problems.options import (
     SEED,
@@ -161,6 +161,12 @@ FAMILIES: dict[str, Family] = {
                 Option("copies", "3", "how many times (1, r) occurs", integer(1)),
             ),
             opposed,
+        ),
+        Family(
+            "crossed",
+            "copies of e_1, and e_2 and -e_2, which alone prove that nothing separates them",
+            (Option("copies", "98", "how many times e_1 occurs", integer(1)),),
+            crossed,
         ),
         Family(
             "centred",

@@ -29,6 +29,7 @@ DIGESTS = {
     "degenerate": "4a4cd78c2205bcd35e064d9067347067bc5b201cf714dcf3f88979d2588985dd",
     "orthogonal": "ba16f7a2291de8d4a04427449f56aec8f9a6377cecc8705035ab80eb566d8774",
     "opposed": "0d40fd2e64e7ecd3e637bca9e3d3da2c7e35a333f1213bc75fb1acaa9bb1fc7a",
+    "crossed": "c7b76278ea49fb222fe2b32ec322830b895d7fd806dacc4af8a1709b3da8704d",
     "centred": "2e21b5d909f0166db0ed65714c8b83ed9460b43904277bdacdd9079a2de08b0c",
     "gaussian:separable=1": "8159ec0b9debf7f7b4fe9820edfba52d7588318151ca0942117c58d132797d0d",
 }
@@ -341,8 +342,9 @@ def test_orthogonal_is_exact_where_r_is_rational(n: int, p: str, r: str) -> None
 
 
 @given(n=st.integers(2, 9), copies=st.integers(1, 9), r=st.integers(1, 2**20))
-def test_opposed_and_centred(n: int, copies: int, r: int) -> None:
+def test_opposed_crossed_and_centred(n: int, copies: int, r: int) -> None:
     prove(generate("opposed", f"r={r},copies={copies}"))
+    prove(generate("crossed", f"copies={copies}"))
     made = generate("centred", f"n={n},copies={copies}")
     prove(made)
     assert made.known.gamma_squared == 0
