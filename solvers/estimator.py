@@ -1,10 +1,11 @@
 """A scikit-learn classifier that stops by itself, with a certified gap to the maximum margin.
 
 The iterates are those of Algorithm 1 of Ji, Srebro and Telgarsky (2021). Two bounds of the margin
-that is still missing need no oracle: γ̄ − γ(w_t) ≤ ln n / ‖w_t‖ (``gb.selfcert``), which costs
-nothing and decides when to look, and γ̄ ≤ ‖Aᵀμ‖ for any weights μ in the simplex (Lemma A.1 there),
-which holds whatever rounding has done to the iterates and is what is reported. Both sides are
-widened by the error of the doubles they are computed from (`gammabar.problems.rounding`).
+that is still missing need no oracle: min_j ‖Aᵀμ_j‖ − γ(w_t) ≤ ln(n max_i q_{t,i}) / ‖w_t‖
+(``gb.gap``), which costs nothing and decides when to look, and γ̄ ≤ ‖Aᵀμ‖ for any weights μ in the
+simplex (Lemma A.1 there), which holds whatever rounding has done to the iterates and is what is
+reported. Both sides are widened by the error of the doubles they are computed from
+(`gammabar.problems.rounding`).
 """
 
 from __future__ import annotations
@@ -253,11 +254,12 @@ def _run(problem: Problem, tol: float, max_iter: int) -> _Fit:
     """Iterate until the gap is certified, in the unit ball."""
     mu, look, bounds = np.full(problem.n, 1.0 / problem.n), 1, rounding_of(problem)
     for it in DualAcceleration().iterates(problem):
+        q = it.weights
         if it.t:
             step = 2.0 / (it.t + 1)  # λ_{t−1}: μ_t = (1 − λ_{t−1}) μ_{t−1} + λ_{t−1} q_t
-            mu += step * (it.weights - mu)
+            mu += step * (q - mu)
         last = it.t >= max_iter
-        if last or (it.t >= look and _promising(it, tol)):
+        if last or (it.t >= look and _promising(it, q, tol)):
             found = _certify(problem, bounds, it, mu)
             if last or found.upper - found.lower <= tol * found.upper:
                 return found
@@ -265,11 +267,11 @@ def _run(problem: Problem, tol: float, max_iter: int) -> _Fit:
     raise AssertionError("iterates never end")
 
 
-def _promising(it: Iterate, tol: float) -> bool:
-    """Whether one of the free bounds of the missing margin is small: ln n/‖w_t‖, or 2‖g_t‖/t."""
+def _promising(it: Iterate, q: Array, tol: float) -> bool:
+    """Whether a free bound of the gap is small: ln(n max q_t)/‖w_t‖ (gb.gap), or by 2‖g_t‖/t."""
     if it.margin <= 0 or it.momentum is None:
         return False
-    free = math.log(len(it.scores)) / it.norm
+    free = math.log(len(it.scores) * float(q.max())) / it.norm
     dual = 2 * it._known().norm(it.momentum) / it.t - it.margin
     return min(free, dual) <= tol * it.margin
 

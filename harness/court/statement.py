@@ -92,6 +92,8 @@ class Statement:
         Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
     powerless : str
         Why it can refute no wrong solver, if that is so.
+    slower : str
+        For a statement about a rate: the mutant of the next slower rate, which it refutes.
     unit : bool
         Whether its source assumes rows of norm at most one.
     """
@@ -118,6 +120,7 @@ class Statement:
     note: str = ""
     instances: str = ""
     powerless: str = ""
+    slower: str = ""
     unit: bool = False
 
     def __post_init__(self) -> None:

@@ -138,6 +138,7 @@ def accelerated_step(case: Case) -> Iterator[Relation]:
     solvers=FAST,
     assumes=(small,),
     note="The lecture says O(√κ log(1/ε)) iterations; these are the constants of Bubeck.",
+    slower="accelerated-gradient-descent/root-forgotten",
 )
 def accelerated_rate(case: Case) -> Iterator[Relation]:
     """Accelerated gradient descent: f(w_T) − f(w*) ≤ (β + λ)/2 B² exp(−T/√κ)."""

@@ -42,6 +42,7 @@ def no_single_zero(case: Case) -> str | None:
     note="Any data with rows of norm at most one. If Gα_k > 0 fails, L(α_k) ≥ 0 (Lemma 1), so "
     "−½‖p_k‖²_G ≥ L_μ(α_k) ≥ L(α_k) − μ_k log n ≥ −μ_k log n (Lemmas 5 and 4). A single row that "
     "is zero is excluded: there the strict inequality says 0 < 0.",
+    slower="snkp/perceptron-instead",
 )
 def snkp_any(it: View, case: Case) -> list[Relation] | None:
     """Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data."""
@@ -81,6 +82,7 @@ def _separates_or_certifies(it: View, case: Case) -> Trit:
     assumes=(tells("epsilon"),),
     goal=_separates_or_certifies,
     unit=True,
+    slower="snkp/perceptron-instead",
 )
 def snkp_exit(case: Case) -> Any:
     """SNKP with the exit ‖p_k‖_G ≤ ε separates or certifies within 2√(2 log n)/ε iterations."""

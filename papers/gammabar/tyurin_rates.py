@@ -1,12 +1,15 @@
-"""How far Tyurin's gradient methods are from the perceptrons they tend to, at every γ.
+"""How far Tyurin's gradient methods are from the perceptrons they tend to, and how fast those are.
 
-The bound and its proof are in `gammabar.papers.tyurin_2024.reduction`.
+The bounds at every γ and their proofs are in `gammabar.papers.tyurin_2024.reduction`; the proof of
+gb.batch is in docs/own-results.md.
 """
 
 from __future__ import annotations
 
-from gammabar.papers import per_iterate
-from gammabar.papers.tyurin_2024.conventions import has_step
+from typing import Any
+
+from gammabar.papers import Case, per_iterate, separable, stopping
+from gammabar.papers.tyurin_2024.conventions import has_step, squared_ratio
 from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
 
 
@@ -41,3 +44,19 @@ class NormalizedDescentRate(Closeness):
     Batch Perceptron, until that has separated the data."""
 
     kind = NormalizedRate
+
+
+@stopping(
+    "gb.batch",
+    reference="docs/own-results.md, gb.batch",
+    claim=r"\text{Batch Perceptron solves (1) after at most } \frac{(n+1)^2}{4n}\cdot"
+    r"\frac{R^2}{\mu^2} \text{ iterations if } \hat\theta_0 = 0",
+    solvers=("batch-perceptron",),
+    assumes=(separable,),
+    note="A quarter of what Theorem 3.3 of Tyurin (2024) prints, for large n: no data use more than"
+    " (n+1)²/(4n²) of that bound.",
+    slower="batch-perceptron/first-step-not-divided",
+)
+def batch_perceptron(case: Case) -> Any:
+    """Batch Perceptron separates separable data after at most (n+1)²R²/(4nμ²) iterations."""
+    return squared_ratio(case) * (case.n + 1) ** 2 / (4 * case.n)

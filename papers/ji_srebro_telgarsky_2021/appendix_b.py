@@ -57,6 +57,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.potential import distance_from_sta
     since=1,
     unit=True,
     history=(Mirror,),
+    slower="dual-acceleration-dual/mirror-descent-instead",
 )
 class LemmaB3:
     """For every q, the weighted sum of f(μ_j) − f(q) up to t is at most
@@ -394,6 +395,7 @@ def _growing_slowly(case: Case) -> str | None:
     since=1,
     unit=True,
     history=(Mirror,),
+    slower="dual-acceleration-dual/mirror-descent-instead",
 )
 def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
     """f(μ_t) exceeds its minimum by at most λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)), and that is at most

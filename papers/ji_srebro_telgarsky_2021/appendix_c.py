@@ -56,6 +56,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.vectors import vanishes
     note="D_{ψ*}(q̄, q_0) = Σ q̄_i ln q̄_i + ψ(0) for either loss: on Δ_n the conjugate of the"
     " logistic ψ is the entropy too. For the logistic loss μ_t is in general not in Δ_n, but it"
     " sums to at least 1, and φ has the same minimum there.",
+    slower="dual-acceleration/plain-average",
 )
 def lemma_c2(it: View, case: Case) -> Relation:
     """The dual objective φ(μ_t) = ‖Zᵀμ_t‖²/2 exceeds its minimum by at most
@@ -146,6 +147,7 @@ def _mu_part(path: Trajectory, now: Vectors) -> Number:
     unit=True,
     history=(Sequences, Trajectory),
     note="An equation for n = 1, which doubles cannot decide.",
+    slower="dual-acceleration/no-momentum",
 )
 def lemma_c7(it: View, case: Case) -> Relation:
     """The smoothed margin −ψ(Zw_t) has grown since w_0 by at least the weighted squares of the
@@ -210,6 +212,7 @@ class PotentialFalls:
     note="Every step is checked against its definition, w_t = w_{t−1} − Zᵀν_{t−1}/(ρλ_{t−1}), up"
     " to rounding. Then the upper bound is the triangle inequality, which settles it where the two"
     " sides are too close to tell: at t = 1, and at every t if all rows are parallel.",
+    slower="dual-acceleration/no-momentum",
 )
 def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     """The norm of w_t is at least Σ_{j<t} γ̄/(ρλ_j) and at most Σ_{j<t} ‖Zᵀν_j‖/(ρλ_j)."""

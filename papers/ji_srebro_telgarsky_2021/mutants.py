@@ -95,6 +95,18 @@ class NoMomentum(Momentum):
         return 0.0
 
 
+@FAMILY.mutant("plain-average", "the dual of normalised gradient descent falls as 1/t, not as 1/t²")
+class PlainAverage(NoMomentum):
+    """β_t = 0, and what it reports as 2g_t/t is the mean of Aᵀq_1, …, Aᵀq_t."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        total = problem.origin()
+        for it in super().iterates(problem, rng):
+            if it.t:
+                total = total + problem.combine(it.weights)
+            yield replace(it, momentum=total / 2)
+
+
 @FAMILY.mutant("half-step-dropped", "w_1 is still 0, and every row counts for less than it should")
 class HalfStepDropped(Momentum):
     """w_{t+1} = w_t + θ g_t, without Aᵀq_t."""
@@ -245,6 +257,21 @@ class WeightsTooFlat(Sequences):
         return gradient(0.99 * p, self.loss)
 
 
+@FAMILY.mutant("mirror-descent-instead", "the mean of its weights is optimal up to 1/t, not 1/t²")
+class MirrorDescentInstead(DualForm):
+    """ν_t = q_t with steps θ/ρ, and μ_t is the mean of q_1, …, q_t."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        w, p, rho = problem.origin(), np.zeros(problem.n), self.rho(problem.n)
+        q = mu = gradient(p, self.loss)
+        for t in count():
+            yield Iterate(t, w, problem, dual=q, extra={"mu": mu, "nu": q, "p": p})
+            length, pull = self.theta(t) / rho, problem.combine(q)
+            w, p = w + length * pull, p + length * problem.scores(pull)
+            q = gradient(p, self.loss)
+            mu = mu + (q - mu) / (t + 1)
+
+
 @FAMILY.mutant("lambda-index-shifted", "λ_0 is not 1, which all of the analysis assumes")
 class LambdaIndexShifted(DualForm):
     """λ_t = 2/(t+3) in place of 2/(t+2)."""
@@ -302,6 +329,19 @@ class Sampling(AdaptiveSampling):
             yield Iterate(t, w, problem, dual=q, momentum=g, extra=extra)
             w = w + self.step * (g + a)
             scores = self.followed(scores, score_momentum + column)
+
+
+@FAMILY.mutant(
+    "step-squared",
+    "‖w_t‖ is at most ln n however small ε is, and w_t stays near the mean of the rows",
+    step=0.5,
+    momentum=False,
+)
+class StepSquared(Sampling):
+    """The step is θ² = ln(n)/t in place of θ = √(ln(n)/t)."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        return Sampling(self.step**2, self.momentum).iterates(problem, rng)
 
 
 @FAMILY.mutant("uniform-sampling", "rows that are far from the margin pull w away", momentum=False)

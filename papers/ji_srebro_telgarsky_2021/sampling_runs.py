@@ -72,12 +72,18 @@ class Run:
     squares: Number
 
 
-def run(case: Case, rng: np.random.Generator, epsilon: Fraction, sums: bool = True) -> Run:
+def run(
+    case: Case,
+    rng: np.random.Generator,
+    epsilon: Fraction,
+    sums: bool = True,
+    delta: Fraction = DELTA,
+) -> Run:
     """Algorithm 2 as in Theorem 4.1; `sums` also makes the sums over all iterates.
 
     The solver runs once, whatever the level at which the run is looked at.
     """
-    t = horizon(case, epsilon)
+    t = horizon(case, epsilon, delta)
     theta = sqrt(case.log_n / t)
     last, weights, off = case.remember("run", lambda: _iterates(case, rng, t, middle(theta), sums))
     lengths, squares = _sums(case, weights, off) if len(weights) else (arb(0), arb(0))

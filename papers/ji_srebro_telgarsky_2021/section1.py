@@ -52,6 +52,7 @@ def quarter_margin(case: Case) -> Number:
     goal=quarter,
     unit=True,
     problems=(ONE_ROW,),
+    slower="dual-acceleration/no-momentum",
 )
 def quarter_margin_after_a_step(case: Case) -> Number:
     """γ(w_t) ≥ γ̄/4 for some t ≤ max(1, 4√(ln n)/γ̄), on separable data."""
@@ -67,6 +68,7 @@ def quarter_margin_after_a_step(case: Case) -> Number:
     assumes=(*THEOREM_3_1, separable, several_rows),
     goal=quarter,
     unit=True,
+    slower="dual-acceleration/no-momentum",
 )
 def quarter_margin_of_several(case: Case) -> Number:
     """For two rows or more, γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data."""

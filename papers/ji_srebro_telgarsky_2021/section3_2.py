@@ -51,6 +51,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.vectors import (
     since=1,
     unit=True,
     history=(Sequences,),
+    slower="dual-acceleration/plain-average",
 )
 def dual_rate(it: View, case: Case) -> list[Relation]:
     """φ(μ_t) − φ(q̄) ≤ 4 ln n/(t+1)² for all t ≥ 1, with φ(q) = ‖Zᵀq‖²/2, for any data.

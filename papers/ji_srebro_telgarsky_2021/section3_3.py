@@ -32,6 +32,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
     since=1,
     unit=True,
     history=(Sequences,),
+    slower="dual-acceleration/no-momentum",
 )
 def potential_ascent(it: View, case: Case) -> Relation:
     """−ψ(Zw_t) ≥ −ψ(Zw_0) + ‖Zᵀμ_t‖²/(2λ_{t−1}²) + Σ_{j=1}^{t−1} ½(1/λ_{j−1}² − (1−λ_j)/λ_j²)
@@ -55,6 +56,7 @@ def potential_ascent(it: View, case: Case) -> Relation:
     unit=True,
     history=(Sequences,),
     note="On data that are not separable γ̄ = 0, and it says nothing.",
+    slower="dual-acceleration/no-momentum",
 )
 def norm_grows(it: View, case: Case) -> Relation:
     """Σ_{j<t} γ̄/λ_j ≤ ‖w_t‖ for θ_t = 1."""
@@ -186,6 +188,7 @@ def half_margin_always(it: View, case: Case) -> Relation:
     since=1,
     unit=True,
     problems=(ONE_ROW,),
+    slower="dual-acceleration/no-momentum",
 )
 def half_margin_since_one(it: View, case: Case) -> Relation:
     """γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²) for all t ≥ 1, on separable data."""
@@ -199,6 +202,7 @@ def half_margin_since_one(it: View, case: Case) -> Relation:
     solvers=BOTH_FORMS,
     assumes=(*THEOREM_3_1, separable, several_rows),
     unit=True,
+    slower="dual-acceleration/no-momentum",
 )
 def half_margin_of_several(it: View, case: Case) -> Relation:
     """For two rows or more, γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²) for all t ≥ 0, on separable data."""

@@ -363,6 +363,7 @@ def multiclass_rate_as_printed(it: View, case: Case) -> Relation:
     assumes=(multiclass, *THEOREM_3_1, separable),
     since=1,
     unit=True,
+    slower="dual-acceleration/no-momentum",
 )
 def multiclass_rate(it: View, case: Case) -> Relation:
     """γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1

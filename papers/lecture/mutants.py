@@ -57,6 +57,19 @@ class LambdaForgotten(Descent):
         return 2 / f.smoothness
 
 
+@FAMILY.mutant("steps-shrink", "what is left falls as a power of 1/T, not as e^{−T/κ}")
+class StepsShrink(Descent):
+    """η_t = η/(t + 1)."""
+
+    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
+        f = function_of(problem, self.regularisation)
+        w = f.origin()
+        for t in count():
+            gradient = f.gradient(w)
+            yield Iterate(t, w, _problem(f), extra={"gradient": gradient, "function": f})
+            w = w - self.eta(f) / (t + 1) * gradient
+
+
 @FAMILY.mutant("stale-gradient", "on quadratics steps of this length then diverge")
 class StaleGradient(Descent):
     """The gradient is taken at w_{t−1}."""
@@ -124,6 +137,14 @@ class StepForgetsTheHorizon(SGD):
 
     def step(self, rho: float) -> float:
         return super().step(rho) * math.sqrt(self.horizon)
+
+
+@FAMILY.mutant("step-falls-too-fast", "T steps of B/(ρT) go no further than B, and w̄ half as far")
+class StepFallsTooFast(SGD):
+    """η = B/(ρT) in place of B/(ρ√T)."""
+
+    def step(self, rho: float) -> float:
+        return super().step(rho) / math.sqrt(self.horizon)
 
 
 @FAMILY.mutant("no-averaging", "the theorem is about the average; the last iterate still jumps")

@@ -52,6 +52,7 @@ def gradient_descent_rate_as_printed(case: Case) -> Iterator[Relation]:
     note="Nesterov (2004), Theorem 2.1.15: ‖w_T − w*‖ ≤ ((κ−1)/(κ+1))^T B, smoothness gives "
     "f(w_T) − f(w*) ≤ (β/2)‖w_T − w*‖², and ((κ−1)/(κ+1))² ≤ e^{−4/(κ+1)} ≤ e^{−1/κ}. This is "
     "also what the text goes on with: error ε after κ log(B²β/(2ε)) iterations.",
+    slower="smooth-gradient-descent/steps-shrink",
 )
 def gradient_descent_rate(case: Case) -> Iterator[Relation]:
     """Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/2 after T updates."""

@@ -34,6 +34,7 @@ from gammabar.papers.lecture.sgd_runs import (
     "says: E(v_t | w_t) = ∇f(w_t), which Algorithm 1 asks for, does not give "
     "E(v_t | v_1, …, v_{t−1}) = ∇f(w_t), but conditioning on w_t alone suffices. ρ = 0 is excluded "
     "by the step size. At T = 1 the bound is attained by the hinge loss of one point.",
+    slower="sgd/step-falls-too-fast",
 )
 def sgd_rate(case: Case) -> Iterator[Relation]:
     """SGD with step √(B²/(ρ²T)) for T steps: the expected value at the average of the iterates is

@@ -32,6 +32,7 @@ from gammabar.papers.lecture.sgd_runs import (
     assumes=(small, steerable, quickly_sampled),
     note="D is uniform on the rows. H may be any set: w̄ need not lie in it, and the proof compares "
     "with any point within B of the start. B may be larger than the distance.",
+    slower="sgd/step-falls-too-fast",
 )
 def sgd_sample_complexity(case: Case) -> Iterator[Relation]:
     """SGD on the risk R for T ≥ B²ρ²/ε² steps: E R(w̄) ≤ min over H of R + ε, if some minimiser in

@@ -58,6 +58,7 @@ from gammabar.problems import DenseProblem
     "(log(2n) is transcendental): rounding down suffices, since ∏ z_t ≤ e^{−2γ²(T−1)} ≤ √e/(2n) < "
     "1/n. Definition 5 (error ≤ γ) and line 4 of Algorithm 3 (ε_t ≤ 1 − γ) print other conditions, "
     "for which see lec.lem7.line4.",
+    slower="adaboost/alpha-without-half",
 )
 def no_training_error(case: Case) -> Iterator[Relation]:
     """AdaBoost with weak hypotheses of advantage γ has training error 0 after log(2n)/(2γ²)
@@ -230,6 +231,7 @@ def normaliser_bound_as_printed(case: Case) -> Iterator[Relation]:
     solvers=BOOSTING,
     assumes=(points,),
     note="γ is a lower bound on the γ_t of the run, where there is a positive one.",
+    slower="adaboost/alpha-without-half",
 )
 def normaliser_bound(case: Case) -> Iterator[Relation]:
     """√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤

@@ -69,6 +69,22 @@ class ThetaConstant(Mean):
         return (k + 1) / 2 * (total / k + row) if k else row
 
 
+@FAMILY.mutant("starts-with-the-sum", "single rows need n steps to undo it, in place of 1/ρ²")
+class MeanStartsWithTheSum(Mean):
+    """The first step adds all rows."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        total = problem.origin()
+        for k in count():
+            scores = problem.scores(total)
+            done, j = self.done(scores), int(np.argmin(scores))
+            extra: dict[str, Any] = {"halt": "separated"} if done else {"i": j}
+            yield scored(k, total / max(k, 1), problem, scores / max(k, 1), **extra)
+            if done:
+                return
+            total = total + (problem.row(j) if k else problem.combine(np.ones(problem.n)))
+
+
 class Multiplicative(Winnow):
     """Winnow; `total` is g_1 + … + g_t."""
 
@@ -110,6 +126,16 @@ class ScaleForgotten(Multiplicative):
         return total + row
 
 
+@FAMILY.mutant("additive", "weight moves by η and not by a factor: d steps in place of log d")
+class Additive(Multiplicative):
+    """w_t is the positive part of 1/d + η_t (g_1 + … + g_t)/d, divided by its sum."""
+
+    def point(self, rate: float, total: Floats) -> Floats:
+        moved = np.maximum(1 + rate * total, 0.0)
+        mass = float(moved.sum())
+        return moved / mass if mass else np.full(total.size, 1 / total.size)
+
+
 # NKP --------------------------------------------------------------------------------------------
 
 
@@ -142,6 +168,24 @@ class CountsExitAtZero(Counts):
 
     def done(self, total: Combination) -> bool:
         return bool((total.scores >= 0).all())
+
+
+@FAMILY.mutant("starts-with-the-sum", "single rows need n steps to undo it, in place of 1/ρ_K²")
+class CountsStartWithTheSum(Counts):
+    """The first step adds all rows, which count as one."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        total = nothing(problem)
+        for k in count():
+            mass = max(float(total.weights.sum()), 1.0)
+            alpha, w, scores = (part / mass for part in total)
+            if self.done(total):
+                yield scored(k, w, problem, scores, dual=alpha, halt="separated")
+                return
+            j = int(np.argmin(total.scores))
+            yield Iterate(k, w, problem, dual=alpha, extra={"i": j, "scores": scores})
+            every = combination(problem, np.ones(problem.n))
+            total = mix((1.0, total), (1.0, single_row(problem, j) if k else every))
 
 
 @FAMILY.mutant("reports-counts", "w_k is right, but what it reports is no distribution")
@@ -249,6 +293,27 @@ class MomentumDropped(Smooth):
         return (1 - theta) * (alpha + theta * p_mu) + theta**2 * p_mu
 
 
+@FAMILY.mutant("perceptron-instead", "without smoothing the rate is 1/ρ², not √(log n)/ρ")
+class PerceptronInstead(Smooth):
+    """p_k = α_k, which moves to the row of the smallest score by 1/(k+2)."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        alpha, mu = combination(problem, np.full(problem.n, 1 / problem.n)), 2.0
+        for k in count():
+            soft = problem.softmin(alpha.w, mu)
+            extra = {"p": alpha.weights, "v": alpha.w, "mu": mu}
+            if self.separated(soft):
+                extra["halt"] = "separated"
+            elif self.epsilon is not None and alpha.norm() <= self.epsilon:
+                extra["halt"] = "certificate"
+            yield Iterate(k, alpha.w, problem, soft, dual=alpha.weights, extra=extra)
+            if "halt" in extra:
+                return
+            worst = single_row(problem, int(np.argmin(alpha.scores)))
+            alpha = mix((1 - 1 / (k + 2), alpha), (1 / (k + 2), worst))
+            mu = self.cooled(2 / (k + 3), mu)
+
+
 @FAMILY.mutant(
     "exits-at-zero",
     "a row on the hyperplane is not classified, and inseparable data are called separated",
@@ -308,6 +373,27 @@ class SquareTested(VonNeumann):
 
     def done(self, p: Combination) -> bool:
         return p.square() <= self.epsilon
+
+
+@FAMILY.mutant("steps-shrink", "‖w_k‖ falls as a power of 1/log k, not as 1/√k")
+class StepsShrink(VonNeumann):
+    """θ_k is what the line search finds, divided by k + 1."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        p = combination(problem, np.full(problem.n, 1 / problem.n))
+        for k in count():
+            norm = p.norm()
+            if self.done(p):
+                yield scored(
+                    k, p.w, problem, p.scores, dual=p.weights, halt="certificate", norm=norm
+                )
+                return
+            j = int(np.argmin(p.scores))
+            row = single_row(problem, j)
+            theta = self.theta(p.square(), float(p.scores[j]), float(row.scores[j])) / (k + 1)
+            extra = {"i": j, "theta": theta, "norm": norm, "scores": p.scores}
+            yield Iterate(k, p.w, problem, dual=p.weights, extra=extra)
+            p = mix((1 - theta, p), (theta, row))
 
 
 @FAMILY.mutant("overshoots", "unless it is cut, w_{k+1} is as long as w_k")
@@ -389,6 +475,30 @@ class OnceNeverCools(Once):
         return mu
 
 
+class Unsmoothed(Inner):
+    """SNKPVN(q, δ) without smoothing: p_k = α_k moves to the row of smallest score by 1/(k+2)."""
+
+    def smoothed(self, problem: Problem, q: Combination, delta: float) -> Iterator[_Step]:
+        alpha, mu = q, self.hottest(problem.n)
+        for k in count():
+            outcome = None
+            if alpha.separates():
+                outcome = "separated"
+            elif self.small(alpha, delta):
+                outcome = "certificate"
+            yield _Step(k, alpha, alpha, mu, outcome)
+            if outcome:
+                return
+            worst = single_row(problem, int(np.argmin(alpha.scores)))
+            alpha = mix((1 - 1 / (k + 2), alpha), (1 / (k + 2), worst))
+            mu = self.cooled(mu, 2 / (k + 3))
+
+
+@FAMILY.mutant("perceptron-instead", "without smoothing the rate is 1/ρ², not √n/ρ")
+class OnceUnsmoothed(Unsmoothed, Once):
+    """p_k = α_k, which moves to the row of the smallest score by 1/(k+2)."""
+
+
 @FAMILY.mutant("square-tested", "what it certifies is ‖p_k‖_G < √δ")
 class OnceSquareTested(Once):
     """It returns p_k when ‖p_k‖²_G < δ."""
@@ -446,6 +556,11 @@ class RestartsFromTheStart(Iterated):
 
     def following(self, q: Combination, p: Combination) -> Combination:
         return q
+
+
+@FAMILY.mutant("perceptron-instead", "without smoothing a call needs 1/ρ² iterations, not √n/ρ")
+class IteratedUnsmoothed(Unsmoothed, Iterated):
+    """In every call p_k = α_k, which moves to the row of the smallest score by 1/(k+2)."""
 
 
 @FAMILY.mutant("halts-at-first-return", "its certificate is any q_1, not an ε-solution")

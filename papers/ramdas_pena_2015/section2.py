@@ -48,6 +48,7 @@ from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
     note="Any unit vector u with positive margin gives a bound; checked is the smallest of them, "
     "ρ = γ̄. Also for updates with the point that is misclassified by the largest amount, and for "
     "Algorithm 2, which has the same guarantees (remark in Section 2.1).",
+    slower="perceptron/starts-with-the-sum",
 )
 def perceptron(case: Case) -> Any:
     """The perceptron separates separable data after at most max_i ‖x_i‖²/ρ² mistakes."""
@@ -165,6 +166,7 @@ def ball_fixed(case: Case) -> Iterator[Relation]:
     solvers=("normalized-perceptron",),
     assumes=(norm_one, separable),
     unit=True,
+    slower="normalized-perceptron/starts-with-the-sum",
 )
 def normalized(case: Case) -> Any:
     """On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations."""
@@ -351,6 +353,7 @@ def slow_enough(case: Case) -> str | None:
     solvers=("winnow",),
     assumes=(searched, slow_enough),
     note="Proved in the docstring of the solver; the paper prints neither the update nor its rate.",
+    slower="winnow/additive",
 )
 def winnow_fixed(case: Case) -> Any:
     """Winnow separates within 4 log d/ρ₁² iterations, or log d/(η ρ₁ − η²/2) for a constant η."""
@@ -377,6 +380,7 @@ TRIALS = (
     Trial("winnow", "planted:n=40,d=6,gamma=0.05,seed=0,rotate=0"),
     Trial("winnow", "planted:n=40,d=4,gamma=0.02,seed=0,rotate=0"),
     Trial("winnow", "degenerate:kind=ties,n=30,d=10,seed=3"),
+    Trial("winnow", "degenerate:kind=ties,n=100,d=200,seed=0"),
     Trial("winnow:rate=0.2", "degenerate:kind=dependent,n=15,d=4"),
     Trial("winnow:rate=0.1", "planted:n=30,d=3,gamma=0.1,seed=1,rotate=0"),
     Trial("winnow", "degenerate:kind=collinear,n=1,d=2,seed=25"),

@@ -31,6 +31,7 @@ from gammabar.papers.ramdas_pena_2015.weights import outside, square, weights_of
     unit=True,
     note="Iterations are updates: α_0 = 0 is never a solution, and n = 1 needs one update, which "
     "is 1/ρ_K² = 1. Orthonormal rows need all of the n = 1/ρ_K² updates.",
+    slower="nkp/starts-with-the-sum",
 )
 def nkp(case: Case) -> Any:
     """NKP separates after at most 1/ρ_K² iterations."""
@@ -94,6 +95,7 @@ def no_other_exit(case: Case) -> str | None:
     note="The constant is that of the proof. L(α_k) < 0 as soon as k + 1 ≥ 2√(2 log n)/ρ_K, since "
     "μ_k < 4/(k+1)², so the first such k is below the bound. For n = 1 the bound is 0, and α_0 "
     "is a solution.",
+    slower="snkp/perceptron-instead",
 )
 def thm1(case: Case) -> Any:
     """SNKP separates after at most 2√(2 log n)/ρ_K steps."""
@@ -115,6 +117,8 @@ TRIALS = (
     Trial("snkp", "degenerate:kind=opposite,n=8,d=1", 60),
     Trial("snkp", "degenerate:kind=opposite,n=2,d=1", 20),
     Trial("snkp", "gaussian:n=50,d=5,seed=1,separable=1", 60),
+    Trial("snkp:epsilon=0.01", "opposed:r=30"),
+    Trial("snkp:epsilon=0.64", "crossed"),
     Trial("snkp:epsilon=0.05", "inseparable:n=30,d=4,seed=0", 100),
     Trial("snkp", "iris:0,1,2 --multiclass", 20),
     Trial("snkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),

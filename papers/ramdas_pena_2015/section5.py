@@ -88,6 +88,7 @@ def lem6(case: Case) -> Iterator[Relation]:
     note="For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the "
     "paper is about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ "
     "‖w_k‖²/(1 + ‖w_k‖²), hence ‖w_k‖² ≤ 1/(k+1), and ‖w_k‖ ≤ ε for the first k ≥ 1/ε² − 1.",
+    slower="nvn/steps-shrink",
 )
 def nvn(case: Case) -> Any:
     """On data that are not separable NVN finds an ε-solution within 1/ε² iterations."""
@@ -185,6 +186,7 @@ TRIALS = (
     Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),
     Trial("nvn:epsilon=0.1", "degenerate:kind=opposite --kernel rbf:gamma=1"),
     Trial("nvn:epsilon=0.03", "degenerate:kind=opposite,n=8,d=1"),
+    Trial("nvn:epsilon=0.2", "centred"),
     Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
     Trial("nvn:epsilon=0.001", "iris:0,1", 60),
 )

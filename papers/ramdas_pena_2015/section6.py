@@ -133,6 +133,7 @@ def lem8(it: View, case: Case) -> list[Relation]:
     solvers=("snkpvn",),
     assumes=(tells("delta"), norm_one, below_margin("delta")),
     unit=True,
+    slower="snkpvn/perceptron-instead",
 )
 def lem8_separator(case: Case) -> Any:
     """On separable data with δ < ρ_K, SNKPVN separates within 2√(2n)/ρ_K iterations."""
@@ -227,6 +228,7 @@ def lem9_chain(it: View, case: Case) -> list[Relation]:
     unit=True,
     note="½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then "
     "‖q‖_G ≥ ρ_K (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails.",
+    slower="snkpvn/perceptron-instead",
 )
 def lem9_fixed(it: View, case: Case) -> list[Relation]:
     """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and until it separates
@@ -277,6 +279,7 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
     " is open: the sharper Lemma 7 fails there (rows at 0°, ±51.68°, ±90°, ±128.32° and 180°,"
     " |ρ_K| = 0.9, q = (½, ½) on two rows just behind ±90°: dist(q, W) ≈ 1.14 ‖q‖_G > ‖q‖_G/0.9),"
     " but no run is known that violates the display.",
+    slower="snkpvn/never-cools",
 )
 def lem9_charitable(it: View, case: Case) -> Relation | None:
     """If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved)."""
@@ -303,6 +306,7 @@ def _delta_solution(it: View, case: Case) -> Trit:
     assumes=(*NEAR, signed_margin_known),
     goal=_delta_solution,
     unit=True,
+    slower="snkpvn/never-cools",
 )
 def lem9_solution(case: Case) -> Any:
     """If ρ_K < 0 or δ > ρ_K, SNKPVN separates or finds a δ-solution within
@@ -412,6 +416,7 @@ def thm4_1(it: View, case: Case) -> list[Relation] | None:
     unit=True,
     note="If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then "
     "t + 1 < log(1/ρ_K)/log γ.",
+    slower="isnkpvn/perceptron-instead",
 )
 def thm4_1_fixed(it: View, case: Case) -> list[Relation] | None:
     """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
@@ -496,6 +501,7 @@ def thm4_2(it: View, case: Case) -> list[Relation] | None:
     history=(Calls,),
     note="The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If "
     "call t returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ.",
+    slower="isnkpvn/perceptron-instead",
 )
 def thm4_2_fixed(it: View, case: Case) -> list[Relation] | None:
     """If the dual is feasible or ε > ρ_K, a call with δ_t > 0 halts within
@@ -533,10 +539,12 @@ TRIALS = (
     Trial("snkpvn:delta=0.01", "degenerate:kind=opposite,n=8,d=1"),
     Trial("snkpvn:delta=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1"),
     Trial("snkpvn:delta=0.01,q=0.75,0.25", "degenerate:kind=opposite,n=2,d=1"),
+    Trial("snkpvn:delta=0.001", "opposed:r=30"),
     Trial("snkpvn", "inseparable:n=20,d=3,seed=0", 60),
     Trial("isnkpvn:epsilon=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial("isnkpvn:gamma=1.1,epsilon=0.001", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1", 100),
     Trial("isnkpvn:epsilon=0.001", "degenerate:kind=square"),
+    Trial("isnkpvn:gamma=100,epsilon=0.001", "opposed:r=30"),
     Trial("isnkpvn", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 100),
     Trial("isnkpvn:gamma=4", "degenerate:kind=opposite,n=8,d=1"),
     Trial("isnkpvn:gamma=3,epsilon=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1", 100),

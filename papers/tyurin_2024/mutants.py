@@ -11,7 +11,7 @@ import numpy as np
 from gammabar.harness.library.mutant import Family, Rng
 from gammabar.problems import Problem
 from gammabar.problems.base import Array, Floats, soften
-from gammabar.solvers._combinations import mix, nothing, renewed, single_row
+from gammabar.solvers._combinations import combination, mix, nothing, renewed, single_row
 from gammabar.solvers.base import Iterate, scored
 from gammabar.solvers.tyurin import (
     BatchPerceptron,
@@ -139,6 +139,14 @@ class FullFirstStep(Batch):
         return 2 * super().first(problem)
 
 
+@FAMILY.mutant("first-step-not-divided", "later steps need n² of them to undo it, in place of n")
+class FirstStepNotDivided(Batch):
+    """w_1 = ½ Σ_i a_i, without 1/n."""
+
+    def first(self, problem: Problem) -> Floats:
+        return problem.n * super().first(problem)
+
+
 @FAMILY.mutant(
     "ties-are-right",
     "a row on the hyperplane is not classified, and it says that the data are separated",
@@ -240,6 +248,23 @@ class TiesAreRight(Steps):
 
     def done(self, scores: Floats) -> bool:
         return bool((scores >= 0).all())
+
+
+@FAMILY.mutant("starts-with-the-sum", "single rows need n steps to undo it: the rate of a batch")
+class StartsWithTheSum(Steps):
+    """The first step adds all rows."""
+
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
+        rng = np.random.default_rng(0) if rng is None else rng
+        now, j = nothing(problem), -1
+        for t in count():
+            if self.done(now.scores):
+                yield scored(t, now.w, problem, now.scores, halt="separated")
+                return
+            j = self.chosen(now.scores, j, rng)
+            yield Iterate(t, now.w, problem, extra={"i": j, "scores": now.scores})
+            every = combination(problem, np.ones(problem.n))
+            now = mix((1.0, now), (1.0, single_row(problem, j) if t else every))
 
 
 @FAMILY.mutant("best-row", "a row that is right already is added, and the bound counts mistakes")

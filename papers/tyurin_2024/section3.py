@@ -165,6 +165,7 @@ class _Descent:
     "with |S_t| = k shortens the squared distance by R²(2k/n − k²/n²) ≥ R²(2/n − 1/n²), of which "
     "the proof uses R²/n, and the half step shortens it by 3R²/4: for n ≥ 2 that is more than "
     "enough for the iteration that is missing, and for n = 1 the half step is the solution.",
+    slower="batch-perceptron/first-step-not-divided",
 )
 def batch_perceptron(case: Case) -> Any:
     """Batch Perceptron separates separable data after at most nR²/μ² iterations."""
@@ -181,6 +182,7 @@ TRIALS = (
     Trial("batch-perceptron", "worst-case:n=101", 40),
     Trial("batch-perceptron", "planted:n=4,d=3,gamma=0.05,seed=15", 40),
     Trial("batch-perceptron", "planted:n=60,d=5,gamma=0.1,seed=0"),
+    Trial("batch-perceptron", "opposed:r=10,copies=2"),
     Trial("batch-perceptron", "iris:0,1"),
     Trial("batch-perceptron", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=0"),
     Trial("batch-perceptron", "degenerate:kind=collinear,n=1,d=2"),

@@ -68,6 +68,7 @@ def needs_many(it: View, case: Case) -> Iterator[Relation]:
     r" \text{ iterations if } \hat\theta_0 = 0",
     solvers=("perceptron",),
     assumes=(separable,),
+    slower="perceptron/starts-with-the-sum",
 )
 def perceptron(case: Case) -> Any:
     """The Perceptron separates separable data after at most R²/μ² iterations, whichever
@@ -82,6 +83,7 @@ def perceptron(case: Case) -> Any:
     r" \text{ iterations if } \hat\theta_0 = 0",
     solvers=("normalized-batch-perceptron",),
     assumes=(separable,),
+    slower="normalized-batch-perceptron/divides-by-n",
 )
 def normalized_batch_perceptron(case: Case) -> Any:
     """Normalized Batch Perceptron separates separable data after at most R²/μ² iterations."""
@@ -101,5 +103,8 @@ TRIALS = (
     Trial("normalized-batch-perceptron", "planted:n=60,d=5,gamma=0.1,seed=1"),
     Trial("normalized-batch-perceptron", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=0"),
     Trial("normalized-batch-perceptron", "degenerate:kind=simplex"),
+    Trial("normalized-batch-perceptron", "opposed:r=10"),
+    Trial("normalized-batch-perceptron", "worst-case:n=30"),
+    Trial("perceptron", "worst-case:n=50"),
     Trial("normalized-batch-perceptron", "iris:0,1 --kernel poly:degree=2,coef0=1"),
 )

@@ -152,6 +152,7 @@ class LimitsFixed(Limits):
     assumes=(has_step, separable),
     note="The proof takes α = (2 log(2n−1) + R²)/(γμ); it should be α = (2 log(2n−1)/γ + R²)/μ, "
     "with which its last display, and so the theorem, is right.",
+    slower="normalized-lr-gd/beta-frozen",
 )
 def normalized_descent(case: Case) -> Any:
     """Normalized LR+GD separates separable data after at most R²/μ² + 2 log(2n−1)/(γμ²)
