@@ -1,6 +1,9 @@
 """Results of this project about Algorithm 1 of Ji, Srebro and Telgarsky (2021).
 
-The proofs are in docs/own-results.md.
+The proofs are in docs/own-results.md. That the logarithm of t can go was shown before, for a method
+with a modified step, by Wang, Hanashiro, Guha and Abernethy, On Accelerated Perceptrons and Beyond,
+ICLR 2023 (arXiv 2210.09371), Theorem 4: γ − 8 log n/(γ T(T+1)). Here it is the method as printed,
+θ_t = 1, and the constant is 4.
 """
 
 from __future__ import annotations

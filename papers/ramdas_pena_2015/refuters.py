@@ -113,3 +113,20 @@ def _(data: dict[str, Any]) -> Claim:
     centre = [(u + v) / 2 for u, v in zip(*rows, strict=True)]
     least_norm = Q(0)
     return least_norm, "<", dot(centre, centre)
+
+
+@refuter("rp.thm2.proof")
+def _(data: dict[str, Any]) -> Claim:
+    """s > 0 and t < 0: the equivalence asks for s + t ≥ 0."""
+    s, t = rational(data["s"]), rational(data["shift"])
+    demand(t < 0 < s, "the right side of the equivalence holds")
+    return s + t, ">=", Q(0)
+
+
+@refuter("rp.thm3.part2")
+def _(data: dict[str, Any]) -> Claim:
+    """Rows 1 and −1 of ℝ¹ and f outside [−1, 1]: the better of g = 1 and g = −1 on the rows."""
+    rows, f = matrix(data["rows"]), vector(data["f"])
+    demand(sorted(row[0] for row in rows) == [-1, 1], "the rows are 1 and −1")
+    demand(len(f) == 1 and abs(f[0]) > 1, "f is not in their hull")
+    return max(min(g * row[0] for row in rows) for g in (1, -1)), ">=", Q(0)

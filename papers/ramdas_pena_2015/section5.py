@@ -190,3 +190,101 @@ TRIALS = (
     Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
     Trial("nvn:epsilon=0.001", "iris:0,1", 60),
 )
+
+
+# Lines of the proofs of Theorems 2 and 3
+
+PROOF = "a line of a proof, about numbers or data alone: no solver has a part in it"
+#: t < 0 and ⟨f, y_i φ̃(x_i)⟩.
+SHIFTS = tuple((Fraction(t), Fraction(s, 2)) for t in (-1, -2) for s in (-3, -1, 0, 1, 2, 3, 4, 5))
+
+
+@direct(
+    "rp.thm2.proof",
+    reference=f"{SOURCE}, proof of Theorem 2, the last equivalence",
+    kind="identity",
+    claim=r"t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow"
+    r" \frac{y_i f(x_i)}{\sqrt{K(x_i, x_i)}} > 0",
+    problems=("",),
+    status="refuted",
+    fixed_by="rp.thm2.proof.fixed",
+    severity="misprint",
+    why="The arrow is meant from left to right, which is all that the proof needs.",
+    charitable="rp.thm2.proof.fixed",
+    note="t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not.",
+    powerless=PROOF,
+)
+def shift_equivalence(case: Case) -> Iterator[Relation]:
+    """For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩."""
+    for t, s in SHIFTS:
+        yield fact((s + t >= 0) == (s > 0), "s + t ≥ 0 ⟺ s > 0", where=f"t = {t}, s = {s}")
+
+
+@direct(
+    "rp.thm2.proof.fixed",
+    reference=f"{SOURCE}, proof of Theorem 2, the last equivalence, with ⇒",
+    kind="identity",
+    claim=r"t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Rightarrow"
+    r" \frac{y_i f(x_i)}{\sqrt{K(x_i, x_i)}} > 0",
+    problems=("",),
+    instances="a few t and s",
+    powerless=PROOF,
+)
+def shift_implication(case: Case) -> Iterator[Relation]:
+    """For t < 0, s + t ≥ 0 implies s > 0, where s = ⟨f, y_i φ̃(x_i)⟩."""
+    for t, s in SHIFTS:
+        yield fact(s + t < 0 or s > 0, "s + t ≥ 0 ⇒ s > 0", where=f"t = {t}, s = {s}")
+
+
+#: Rows of norm one of ℝ¹ and ℝ², not separable, a point f outside their hull, and the g of norm
+#: one with the largest min_i ⟨g, a_i⟩ − ⟨g, f⟩.
+OUTSIDE = (
+    ([[1], [-1]], [2], [-1]),
+    ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 3], [0, -1]),
+)
+
+
+@direct(
+    "rp.thm3.part2",
+    reference=f"{SOURCE}, proof of Theorem 3, part (2), the separating g",
+    kind="identity",
+    claim=r"f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1:"
+    r" \langle g, f\rangle_K < 0 \text{ and } \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K"
+    r" \ge 0 \text{ for all } p \in \Delta_n",
+    problems=("",),
+    status="refuted",
+    fixed_by="rp.thm3.part2.fixed",
+    severity="substance",
+    why="If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is non-negative"
+    " on the hull; the line after it, which is all that is used, is true.",
+    note="Rows 1 and −1 of ℝ¹, whose hull is [−1, 1], and f = 2: g = 1 and g = −1 are negative on"
+    " one of the rows.",
+    powerless=PROOF,
+)
+def separated_at_zero(case: Case) -> Iterator[Relation]:
+    """For f outside the hull some g of norm one has ⟨g, f⟩ < 0 and ⟨g, a_i⟩ ≥ 0 for all rows."""
+    for rows, _, _ in OUTSIDE:
+        # Rows come with their negatives, so that only g = 0 is non-negative on all of them.
+        opposite = all([-v for v in row] in rows for row in rows)
+        yield fact(not opposite, "some g of norm one is non-negative on the hull", where=f"{rows}")
+
+
+@direct(
+    "rp.thm3.part2.fixed",
+    reference=f"{SOURCE}, proof of Theorem 3, part (2), the line after it",
+    kind="identity",
+    claim=r"f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1:"
+    r" \langle g, f\rangle_K < \inf_{p\in\Delta_n} \langle g, \langle Y\tilde\phi_X,"
+    r" p\rangle\rangle_K \le \rho_K",
+    problems=("",),
+    instances="two data sets, each with a point f",
+    powerless=PROOF,
+)
+def separated_below(case: Case) -> Iterator[Relation]:
+    """For f outside the hull some g of norm one has ⟨g, f⟩ < min_i ⟨g, a_i⟩ ≤ ρ_K."""
+    for rows, f, g in OUTSIDE:
+        least = min(sum(a * b for a, b in zip(g, row, strict=True)) for row in rows)
+        there = sum(a * b for a, b in zip(g, f, strict=True))
+        margin = signed_margin(rows).rho_squared_lo  # ρ = −√, as these are not separable
+        yield fact(there < least, "⟨g, f⟩ < min_i ⟨g, a_i⟩", where=f"{rows}")
+        yield fact(least < 0 and least**2 >= margin, "min_i ⟨g, a_i⟩ ≤ ρ_K", where=f"{rows}")

@@ -14,6 +14,7 @@ from gammabar.papers.witness import (
     dot,
     log,
     matrix,
+    rational,
     refuter,
     separable,
     total,
@@ -42,3 +43,11 @@ def _(data: dict[str, Any]) -> Claim:
     mistakes = sum(s < 0 for s in scores)
     demand(mistakes > 0, "there are mistakes")
     return Q(n, mistakes), "==", Q(mistakes)
+
+
+@refuter("tyurin.appC.alpha")
+def _(data: dict[str, Any]) -> Claim:
+    """n = 1, so that log(2n − 1) = 0: α/μ = R²/(γμ²) against R²/μ²."""
+    step, R, mu = (rational(data[name]) for name in ("step", "R", "mu"))
+    demand(step > 0 and 0 < mu <= R, "a step, a radius and a margin")
+    return R**2 / (step * mu**2), "==", R**2 / mu**2
