@@ -25,6 +25,7 @@ from gammabar.papers import (
     exp,
     log,
     number,
+    precision,
     smallest,
     sqrt,
     upper,
@@ -260,12 +261,12 @@ def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
             yield at_most(
                 _root(r), exp(-2 * g**2), "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}", where=r.where
             )
-            # Two powers of e are equal if their exponents are.
             yield equal(
-                (-2 - 2 * sign) * g**2,
-                0,
-                "exponents: −4γ_t²/2 is that of the next power",
+                sqrt(exp(-4 * g**2)),
+                exp(sign * 2 * g**2),
+                "(e^{−4γ_t²})^{1/2} is the next power",
                 where=r.where,
+                allowance=2.0 ** -(precision() // 2),
             )
             if gamma > 0:
                 yield at_most(

@@ -24,6 +24,7 @@ from gammabar.papers import (
     direct,
     equal,
     fact,
+    inseparable,
     log,
     number,
     separable,
@@ -68,7 +69,7 @@ def linear(case: Case) -> str | None:
     return None if np.all(norms) else "a point at the origin cannot be normalised"
 
 
-def _suprema(case: Case) -> Iterator[tuple[Number, Number, str]]:
+def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
     """sup_{‖w‖ = 1} and sup_{‖w‖ ≤ 1} of min_i ⟨a_i, w⟩, for rows of norm one.
 
     Over the ball the supremum is the distance of the origin to the hull of the rows; over the
@@ -76,19 +77,33 @@ def _suprema(case: Case) -> Iterator[tuple[Number, Number, str]]:
     """
     if case.given is None:
         for name, rows in SEPARABLE.items():
-            yield *(2 * [_distance(rows)]), name
+            yield *_primal_and_dual(rows), name
         for name, rows in INSEPARABLE.items():
             square = signed_margin(*integers_of(rows)).rho_squared_hi
             yield -sqrt(number(square)), number(0), name
         return
-    truth = solve(_normalised(case))
-    if truth.separable:
-        value = between(sqrt(number(truth.square_lo)), sqrt(number(truth.square_hi)))
-        yield value, value, case.name
-    found = signed_normalised(case.problem) if truth.separable is False else None
+    found = signed_normalised(case.problem)
     if found is not None:
         low, high, error = (number(v) for v in found)
         yield between(-sqrt(high) - error, error - sqrt(low)), number(0), case.name
+
+
+def _primal_and_dual(rows: list[list[Fraction]]) -> tuple[Fraction, Fraction]:
+    """For separable rows, the squares of the suprema over the sphere and over the ball.
+
+    That over the ball is the distance of the origin to the hull of the rows, ‖w̄‖ for the
+    w̄ = Aᵀq̄ of the oracle; on the sphere, w̄/‖w̄‖ has the value min_i ⟨a_i, w̄⟩/‖w̄‖.
+    """
+    integers, _ = integers_of(rows)
+    truth = solve(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)))
+    weights = dict(zip(truth.support, truth.numerators, strict=True))
+    columns = zip(*rows, strict=True)
+    w = [
+        sum((Fraction(v, truth.total) * column[i] for i, v in weights.items()), Fraction(0))
+        for column in columns
+    ]
+    square = dot(w, w)
+    return min(dot(row, w) for row in rows) ** 2 / square, square
 
 
 def _distance(rows: list[list[Fraction]]) -> Number:
@@ -97,7 +112,7 @@ def _distance(rows: list[list[Fraction]]) -> Number:
     return sqrt(number(truth.square_lo * scale**2))
 
 
-def _equal(sphere: Number, ball_: Number) -> Trit:
+def _equal(sphere: Any, ball_: Any) -> Trit:
     """Whether two suprema are equal: the same number, or certainly different ones."""
     if sphere is ball_ or sphere == ball_:
         return True
@@ -112,7 +127,12 @@ def _normalised(case: Case) -> KernelProblem:
     return KernelProblem(case.problem.X, case.problem.y, Kernel("linear"), normalised=True)
 
 
-BALL = ("iris:0,1", "worst-case:n=10", "gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite")
+BALL = ("gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite")
+
+
+def own_or_inseparable(case: Case) -> str | None:
+    """Data that it brings itself, or points of ℝ^d that are not separable."""
+    return None if case.given is None else linear(case) or inseparable(case)
 
 
 @direct(
@@ -122,7 +142,7 @@ BALL = ("iris:0,1", "worst-case:n=10", "gaussian:n=20,d=3,seed=0", "degenerate:k
     claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
     r"\text{ iff } \rho_2 > 0",
     problems=("",),
-    assumes=(lambda case: None if case.given is None else linear(case),),
+    assumes=(own_or_inseparable,),
     status="refuted",
     fixed_by="rp.sec2.2.ball.fixed",
     severity="edge case",
@@ -147,7 +167,7 @@ def ball(case: Case) -> Iterator[Relation]:
     claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
     r"\text{ iff } \rho_2 \ge 0",
     problems=("", *BALL),
-    assumes=(lambda case: None if case.given is None else linear(case),),
+    assumes=(own_or_inseparable,),
     powerless="it is about the data alone",
 )
 def ball_fixed(case: Case) -> Iterator[Relation]:
@@ -211,11 +231,7 @@ def order(case: Case) -> Iterator[Relation]:
     normal = solve(_normalised(case))
     if normal.square_hi < middle:
         yield at_most(middle, normal.square_hi, "(min_i y_i x_iᵀu*/‖x_i‖)² ≤ ρ₂²")
-    elif normal.square_lo < middle:
-        # u* is (nearly) the best for the normalised rows as well: ρ₂ is a supremum, and at least
-        # the value at u*, so the enclosure that contains this value is all there is to see.
-        yield fact(True, "min_i y_i x_iᵀu*/‖x_i‖ = ρ₂ to all digits of the enclosure")
-    else:
+    elif normal.square_lo >= middle:  # or else u* is as good as the enclosure of ρ₂ can tell
         yield at_most(middle, normal.square_lo, "(min_i y_i x_iᵀu*/‖x_i‖)² ≤ ρ₂²")
 
 

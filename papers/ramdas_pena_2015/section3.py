@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from flint import arb_mat
+
 from gammabar.papers import (
     Case,
+    Number,
     Relation,
     Trit,
     below,
@@ -16,6 +19,7 @@ from gammabar.papers import (
     fact,
     number,
     separable,
+    smallest,
     sqrt,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small
@@ -129,6 +133,13 @@ def lem2(case: Case) -> Iterator[Relation]:
         yield ordered(absolute(alpha) ** 2, case.n * euclidean(alpha), "‖α‖²₁ ≤ n ‖α‖²₂")
 
 
+def _loss_of(case: Case, alpha: list[Fraction], factor: Number) -> Number:
+    """L(factor · α) by its definition, equation (9), in balls."""
+    scaled = arb_mat(case.n, 1, [factor * number(v) for v in alpha])
+    scores = case.space.gram() * scaled
+    return (scaled.transpose() * scores)[0, 0] / 2 - smallest(scores.entries())
+
+
 @direct(
     "rp.lem3",
     reference=f"{SOURCE}, Lemma 3",
@@ -151,7 +162,6 @@ def lem3(case: Case) -> Iterator[Relation]:
         length, least = gram.square(alpha), gram.least(alpha)
         if not length > 0 or alpha == case.q_bar:
             continue
-        # With f = α/‖α‖ the margin is m = least/‖α‖, and L(ρ_K f) + ½ρ_K² = ρ_K (ρ_K − m).
         if least > 0:
             yield ordered(least**2 / length, best, "(margin of f)² ≤ ρ_K²")
             optimal = gram.rational and least**2 == best * length
@@ -159,9 +169,9 @@ def lem3(case: Case) -> Iterator[Relation]:
             optimal = False
         if optimal:
             continue
-        f = number(least) / sqrt(number(length))
-        yield below(f, rho, "margin of f < ρ_K")
-        yield below(-(rho**2) / 2, rho**2 / 2 - rho * f, "−½ρ_K² < L(ρ_K f)")
+        norm = sqrt(number(length))
+        yield below(number(least) / norm, rho, "margin of f = α/‖α‖_G < ρ_K")
+        yield below(-(rho**2) / 2, _loss_of(case, alpha, rho / norm), "−½ρ_K² < L(ρ_K f)")
     for p in distributions(case):
         if p != case.q_bar:
             yield ordered(best, gram.square(p), "ρ_K² ≤ ‖p‖²_G")
