@@ -89,9 +89,8 @@ TRIALS = (
     Trial("dual-acceleration", "mnist-sample:0,1", 200),
     Trial("dual-acceleration", "iris:0,1 --kernel rbf:gamma=1", 60),
     Trial("dual-acceleration", "iris:0,1,2 --multiclass", 100),
-    # Normalised gradient descent is too slow for Theorem 3.1(1) from t = 150 on, and from t = 190
-    # on ‖g_t‖ is γ̄t/2 to the last digit.
-    Trial("dual-acceleration", "orthogonal:n=10,p=0.3", 160),
+    # Normalised gradient descent is too slow for Theorem 3.1(1) from t = 113 on.
+    Trial("dual-acceleration", "orthogonal:n=30,p=0.35", 120),
     Trial("dual-acceleration", "orthogonal:n=10,p=0.95", 60),
     Trial("dual-acceleration", "orthogonal:n=100,p=0.25", 80),
     Trial("dual-acceleration", "orthogonal:n=10,p=0.3 --multiclass", 70),

@@ -133,6 +133,7 @@ def smoothed_margin(it: View, case: Case) -> list[Relation]:
     since=1,
     unit=True,
     note="Σ_{j<t} 1/λ_j = t(t+3)/4 ≥ (t+1)²/4 for t ≥ 1; at t = 0 it is not.",
+    slower="dual-acceleration/no-momentum",
 )
 def norm_against_rate(it: View, case: Case) -> list[Relation]:
     """‖w_t‖ ≥ Σ_{j<t} γ̄/λ_j ≥ γ̄(t+1)²/4 and ln n/‖w_t‖ ≤ 4 ln n/(γ̄(t+1)²) for all t ≥ 1, on

@@ -175,8 +175,7 @@ def gradient_is_positive(case: Case) -> Iterator[Relation]:
     assumes=(full_step, accelerated, smooth, unit_ball, separable, logistic),
     since=1,
     unit=True,
-    powerless="its constant is of the order of n², and no wrong solver falls so far behind in the"
-    " runs of the plan; gb.sharp is the same for the exponential loss, and has power",
+    slower="dual-acceleration/no-momentum",
     note="The paper gives no constant, and its proof one that fails (jst.eqC.13). Lemma C.7 with"
     " ‖Zᵀμ_j‖ ≥ γ̄ gives ψ(0) − ψ(Zw_t) ≥ (γ̄²S + Y)/(2ρ), S = t(t+3)/4, and Lemma C.11"
     " γ̄S/ρ ≤ ‖w_t‖ ≤ √(SY)/ρ; so ψ(0) − ψ(Zw_t) ≥ γ̄‖w_t‖, and γ̄ − γ(w_t) ≤ ψ(0)/‖w_t‖. Here"

@@ -397,6 +397,7 @@ TRIALS = (
     Trial("winnow", "planted:n=40,d=4,gamma=0.02,seed=0,rotate=0"),
     Trial("winnow", "degenerate:kind=ties,n=30,d=10,seed=3"),
     Trial("winnow", "degenerate:kind=ties,n=100,d=200,seed=0"),
+    Trial("winnow", "opposed:r=1,copies=1"),
     Trial("winnow:rate=0.2", "degenerate:kind=dependent,n=15,d=4"),
     Trial("winnow:rate=0.1", "planted:n=30,d=3,gamma=0.1,seed=1,rotate=0"),
     Trial("winnow", "degenerate:kind=collinear,n=1,d=2,seed=25"),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gammabar.harness import library
-from gammabar.harness.court.verdict import Status
+from gammabar.harness.court.case import Case
+from gammabar.harness.court.hearing import hear
+from gammabar.harness.court.verdict import Ruling, Status
 from gammabar.harness.library import load_statements, mutants
 from gammabar.harness.power import kills
+from gammabar.problems import load
 
 MATRIX = library.matrix()
 STATEMENTS = load_statements()
@@ -22,6 +25,11 @@ NO_RATES = {
     "jst.eqB.9": "one step of the proof",
     "jst.eqB.11.fixed": "about λ_t alone",
     "jst.lemC.12.sum.fixed": "a step of the proof",
+    "jst.eq3.8": "a step of the proof",
+    "jst.eq3.9": "a step of the proof",
+    "jst.eqC.8": "a step of the proof",
+    "jst.eqC.10": "a step of the proof",
+    "jst.eqC.13.fixed": "a step of the proof",
     "jst.lemD.1": "a step of the proof",
     "jst.lemD.2": "a step of the proof",
     "jst.thm4.1.delta": "jst.thm4.1.fixed at another δ",
@@ -59,3 +67,11 @@ def test_a_rate_refutes_the_next_slower_method(name: str) -> None:
     problems = MATRIX[statement.slower][name]
     if statement.about_runs:
         assert kills(mutants()[statement.slower], name, problems[0])
+
+
+def test_theorem_3_1_tells_the_squared_rate_from_the_plain_one() -> None:
+    """Normalised gradient descent obeys it up to t = 149 on these data, and not at t = 150."""
+    wrong = mutants()["dual-acceleration/no-momentum"].make()
+    case = Case(load("orthogonal:n=10,p=0.3"), wrong, unit=True)
+    (verdict,) = hear(case, [STATEMENTS["jst.thm3.1.1"]], 200)
+    assert (verdict.verdict, verdict.worst_t) == (Ruling.REFUTED, 150)
