@@ -91,6 +91,7 @@ def theorem_4_1_fixed(case: Case, rng: np.random.Generator) -> Relation:
 
 @randomised(
     "jst.thm4.1.delta",
+    powerless="jst.thm4.1.fixed with another δ, which has the power",
     reference="Theorem 4.1, for n ≥ 2, at another δ",
     claim=r"n \ge 2: \; " + _THEOREM,
     delta=float(SMALL_DELTA),

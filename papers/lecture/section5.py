@@ -141,6 +141,7 @@ WORDS = ("university", "california")
 
 @direct(
     "lec.ex9.1",
+    powerless="it is about a kernel, not about a solver",
     reference="Example 9.1",
     kind="identity",
     claim=r"\phi(x)^T \phi(x') = x_1^2 x_1'^2 + 2x_1x_2x_1'x_2' + x_2^2 x_2'^2 = "
@@ -195,6 +196,7 @@ def string_kernel_as_printed(case: Case) -> Relation:
 
 @direct(
     "lec.ex9.2.fixed",
+    powerless="it is about a kernel, not about a solver",
     reference="Example 9.2, with the right value",
     kind="value",
     claim=r"s_1 = \text{``university''},\ s_2 = \text{``california''}: \quad k(s_1, s_2) = 3",
@@ -297,6 +299,7 @@ def mercer_as_printed(case: Case) -> Iterator[Relation]:
 @direct(
     "lec.thm10.fixed",
     instances="small matrices",
+    powerless="it is about kernels, not about a solver",
     reference="Theorem 10 (Mercer), for symmetric k and features in a Hilbert space",
     kind="identity",
     claim=r"k \text{ symmetric: } k(x, x') = \langle\phi(x), \phi(x')\rangle \iff K \succcurlyeq 0 "
@@ -323,6 +326,7 @@ def mercer(case: Case) -> Iterator[Relation]:
 @direct(
     "lec.thm11",
     instances="small matrices",
+    powerless="it is about kernels, not about a solver",
     reference="Theorem 11",
     kind="identity",
     claim=r"f(x)f(x'), \quad \alpha k_1 + \beta k_2 \ (\alpha, \beta \geq 0), \quad k_1 \cdot k_2 "

@@ -10,8 +10,10 @@ from typing import Any
 
 from gammabar.papers.witness import (
     Claim,
+    certainly,
     demand,
     dot,
+    exp,
     gram,
     in_simplex,
     log,
@@ -23,6 +25,7 @@ from gammabar.papers.witness import (
     sqrt,
     total,
     vector,
+    whole,
 )
 
 
@@ -51,11 +54,19 @@ def _(data: dict[str, Any]) -> Claim:
 
 @refuter("rp.winnow")
 def _(data: dict[str, Any]) -> Claim:
-    """One row: log n = 0 iterations, but the start w = (1/d, …, 1/d) does not separate it."""
-    rows = matrix(data["rows"])
-    demand(len(rows) == 1 and max(rows[0]) > 0, "one row, which some u ≥ 0 separates")
-    demand(log(len(rows)).lo <= 0, "log n is zero")
-    return total(rows[0]) / len(rows[0]), ">", Q(0)
+    """Rows with a 1 first and entries in [−1, 1], so that u = e_1 shows ρ₁ = 1, each other entry
+    standing for several equal coordinates: fewer than two iterations by log n/ρ₁² = log n, but
+    neither the start w = 1/d nor w_1 ∝ exp(η x_i) with η = √(log d) separates them."""
+    rows, copies = matrix(data["rows"]), data["copies"]
+    demand(isinstance(copies, list) and len(copies) == len(rows[0]), "a number for each entry")
+    copies = [whole(number, 1, 10**6) for number in copies]
+    demand(all(row[0] == 1 == max(map(abs, row)) for row in rows), "the rows show that ρ₁ = 1")
+    demand(certainly(log(len(rows)), "<", 2), "the bound allows one iteration at most")
+    scores = [dot(row, [Q(c) for c in copies]) for row in rows]  # d times those of the start
+    demand(min(scores) <= 0 and len(set(scores)) == 1, "the start separates nothing, whatever i is")
+    eta = sqrt(log(sum(copies)))
+    pulled = [exp(eta * v) * c for v, c in zip(rows[0], copies, strict=True)]  # w_1, for i = 1
+    return total([v * a for v, a in zip(rows[1], pulled, strict=True)]), ">", Q(0)
 
 
 @refuter("rp.lem9")

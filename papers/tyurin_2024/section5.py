@@ -32,6 +32,7 @@ def worst_data(case: Case) -> str | None:
 
 @per_iterate(
     "tyurin.thm5.1",
+    powerless="about one data set on which a method is slow: wrong ones may be faster",
     reference=f"{SOURCE}, Theorem 5.1",
     kind="existence",
     claim=r"\text{There exists a separable dataset with } \mu = \Theta(1) \text{ and }"

@@ -32,6 +32,13 @@ def test_statements_have_power_or_say_why_not():
     assert idle(MATRIX) == []
 
 
+def test_every_statement_refutes_a_wrong_solver_or_says_why_not():
+    """Of every kind, also those that are about no solver."""
+    killing = {statement for killed in MATRIX.values() for statement in killed}
+    true = [s for s in library.load_statements().values() if s.status != "refuted"]
+    assert [s.id for s in true if s.id not in killing and not s.powerless] == []
+
+
 @pytest.mark.slow
 def test_the_matrix_is_what_is_computed():
     computed = matrix()
