@@ -54,7 +54,8 @@ MODULES = (
 MINE = {  # Section 5.1 is tested with the appendices
     s.id: s
     for s in STATEMENTS.values()
-    if s.body.__module__ in {m.__name__ for m in MODULES} and not s.id.startswith("jst.sec5.1")
+    if s.body.__module__ in {m.__name__ for m in MODULES}
+    and not s.id.startswith(("jst.sec5.1", "jst.eqC.1"))
 }
 RUNS = [s for s in MINE.values() if s.about_runs]
 DIRECT = [s for s in MINE.values() if isinstance(s, DirectStatement)]
@@ -109,8 +110,9 @@ def test_every_statement_of_the_list_is_registered():
         "lemA.1.vector",
     ]
     listed = [*(f"jst.{name}" for name in jst), "gb.sharp", "gb.selfcert"]
+    listed += ["gb.gap", "gb.floor", "gb.smooth"]
     charitable = {f"jst.{name}.charitable" for name in ("sec1.quarter", "prop3.7")}
-    displays = {f"jst.{name}" for name in ("eq3.8", "eq3.9", "eq3.10", "sec3.1.smooth", "eqC.1")}
+    displays = {f"jst.{name}" for name in ("eq3.8", "eq3.9", "eq3.10", "sec3.1.smooth")}
     assert set(listed) | {f"{i}.fixed" for i in FALSE} | charitable | displays == set(MINE)
     assert {s.id for s in MINE.values() if s.status == "refuted"} == FALSE
 
@@ -132,7 +134,7 @@ def test_false_ones_name_their_fixed_form_and_witness(statement):
         assert witness(statement.id)
         assert "witness" in statement.note
         assert statement.problems
-    assert bool(statement.powerless) == isinstance(statement, DirectStatement)
+    assert statement.powerless or not isinstance(statement, DirectStatement)
 
 
 # The plan ----------------------------------------------------------------------------------------
