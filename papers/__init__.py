@@ -62,11 +62,16 @@ if TYPE_CHECKING:
     from gammabar.harness.court.statement import separable as separable
     from gammabar.harness.court.statement import separates as separates
     from gammabar.harness.court.statement import stopping as stopping
+    from gammabar.harness.court.taken import Fault as Fault
+    from gammabar.harness.court.taken import delivered as delivered
+    from gammabar.harness.court.taken import taken_run as taken_run
+    from gammabar.harness.court.taken import taken_vector as taken_vector
     from gammabar.harness.court.trial import Trial as Trial
     from gammabar.harness.court.vectors import Vec as Vec
     from gammabar.harness.court.vectors import scaled as scaled
     from gammabar.harness.court.vectors import weighted_sum as weighted_sum
     from gammabar.harness.court.view import NotFinite as NotFinite
+    from gammabar.harness.court.view import Unclaimed as Unclaimed
     from gammabar.harness.court.view import View as View
     from gammabar.harness.library.mutant import Family as Family
     from gammabar.harness.library.mutant import Mutant as Mutant
@@ -126,6 +131,12 @@ _WORDS = {
         "separates",
         "stopping",
     ),
+    "harness.court.taken": (
+        "Fault",
+        "delivered",
+        "taken_run",
+        "taken_vector",
+    ),
     "harness.court.trial": ("Trial",),
     "harness.court.vectors": (
         "Vec",
@@ -134,6 +145,7 @@ _WORDS = {
     ),
     "harness.court.view": (
         "NotFinite",
+        "Unclaimed",
         "View",
     ),
     "harness.library.mutant": (

@@ -169,7 +169,7 @@ class LinearRounding:
         return _times(self.radius, 1 / outer), _times(self.radius, 1 / inner)
 
     @cached_property
-    def _score(self) -> tuple[float, float]:
+    def score_terms(self) -> tuple[float, float]:
         """The error of a score is the first times |w| plus the second."""
         problem, d = self.problem, self._columns
         relative = _times((d + 8 + self._rho) * SAFETY, U, self.radius)
@@ -184,7 +184,7 @@ class LinearRounding:
         inner = self.problem._inner * size
         if not _usable(size, inner, stored * size, self.radius * size):
             return math.inf
-        relative, under = self._score
+        relative, under = self.score_terms
         return _times(relative, size) + under
 
     def combine(self, total: float) -> float:
@@ -234,8 +234,13 @@ class KernelRounding:
 
     def radius_bounds(self) -> tuple[float, float]:
         """Between these is the largest norm of a row."""
-        error = 0.0 if self.problem.normalised else self._diagonal_error
-        return _around(self.problem, error)
+        problem = self.problem
+        error = 0.0 if problem.normalised else self._diagonal_error
+        if error < math.inf or problem._is_unit:
+            return _around(problem, error)
+        # The error may be as large as the diagonal, which may be zero.
+        square = float(problem.diagonal.max()) + self._largest[1]
+        return 0.0, math.sqrt(square) * (1 + 8 * U) + ETA
 
     @cached_property
     def _largest(self) -> tuple[float, float]:
@@ -317,19 +322,21 @@ class KernelRounding:
             main = _times(F, F, error) * SAFETY
         return main + _times(SAFETY * (relative / U + 8), U, entry)
 
+    @cached_property
     def _under(self) -> float:
         """What underflow may add to a score."""
         return _times(SAFETY * self.problem.n * (1 + self._largest[0]), self._stretch, ETA) + ETA
 
     def scores(self, total: float) -> float:
         """How far a score of w with |w|_1 <= total is from the truth."""
-        return self._sum(self.problem.n + 6, total) + self._under()
+        return self._sum(self.problem.n + 6, total) + self._under
 
     def inner(self, one: float, other: float) -> float:
         """How far inner(v, w) with |v|_1 <= one and |w|_1 <= other is from the truth."""
         n = self.problem.n
-        error = _times(one, self._sum(2 * n + 8, other) + self._under())
-        return error + n * ETA if _usable(one, other, one * other) else math.inf
+        error = _times(one, self._sum(2 * n + 8, other) + self._under)
+        usable = _usable(one, other, one * other, one * (self._entry * other))
+        return error + n * ETA if usable else math.inf
 
     def _sum(self, roundings: int, total: float) -> float:
         F, most, entry = self._stretch, self._largest[0], self._entry

@@ -199,10 +199,11 @@ class Case:
     # runs
 
     def remember(self, name: str, make: Callable[[], Any]) -> Any:
-        """make(), called once in a run of a randomised statement, whatever the level.
+        """make(), called once while a direct or randomised statement is judged, whatever the level.
 
         A claim that is not certain is evaluated again with more digits. The run of the solver must
-        not be: one with randomness of its own would get another try.
+        not be: one with randomness of its own would get another try. So this is for what a solver
+        delivers, never for balls, which are to become narrower.
         """
         if name not in self._memory:
             self._memory[name] = make()

@@ -12,7 +12,7 @@ from gammabar.harness.court.judges import Judge
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
-from gammabar.harness.court.view import Fault, View
+from gammabar.harness.court.view import Fault, Unclaimed, View
 from gammabar.problems import ProblemError
 
 
@@ -23,6 +23,8 @@ def examine(statement: Statement, case: Case) -> Verdict:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
     try:
         return statement.examine(case)
+    except Unclaimed as missing:
+        return Verdict(statement.id, Ruling.INAPPLICABLE, reason=str(missing))
     except Fault as fault:
         ruling, failure = Ruling.UNDECIDED, fault.failure
         return Verdict(statement.id, ruling, reason=str(fault), failure=failure)

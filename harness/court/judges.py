@@ -221,6 +221,7 @@ class StoppingJudge(Judge):
 def examine_once(statement: Statement, case: Case) -> Verdict:
     """The verdict on a claim that is not about runs."""
     tally = Tally(statement.id)
+    case.forget()  # runs of its solver, which are made once and judged at every level
 
     def claim(level: int) -> list[Relation]:
         case.level = level

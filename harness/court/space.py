@@ -1,8 +1,9 @@
 """The space that a problem lives in: norms and scores of doubles, with proof.
 
-Each quantity comes in two ways. *Fast*: one evaluation in doubles and a bound on its error, by the
-standard analysis of inner products [1]_ (any order of summation, with or without fused
-multiply-add), in which underflow has a term of its own and overflow makes the bound infinite.
+Each quantity comes in two ways. *Fast*: one evaluation in doubles and a bound on its error. The
+bounds of scores, products and radii are those of `gammabar.problems.rounding`, which proves them
+beside the code that they speak about; here are only those of vectors that the court itself adds up
+(`tiny`, `lost`), by the same analysis [1]_. Where something may overflow a bound is infinite.
 *Exact*: the doubles taken for the exact numbers they are, in balls of the current precision. A
 `unit` view divides the rows by the exact largest norm, a square root of a rational.
 
@@ -38,13 +39,12 @@ from gammabar.oracle.enclosure import kernel_balls
 from gammabar.oracle.integers import integer_rows, largest_norm
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
+from gammabar.problems.rounding import rounding_of, taxicab
 
 Floats = NDArray[np.float64]
 
 #: What is below this does not overflow when a few such numbers are added, or a million.
 HUGE = 2.0**1000
-#: Kernel values between this and one over it are far from both ends of the doubles.
-LARGE = 2.0**900
 
 
 class TooLarge(ProblemError):
@@ -57,8 +57,9 @@ class Space(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.n, self.dimension = problem.n, problem.dimension
+        self._bounds: Any = rounding_of(problem)
         #: Not below the largest norm of a row, even where that is no normal double.
-        self.radius = problem.radius * (1 + 8 * ROUNDOFF) + ETA
+        self.radius = self._bounds.radius + ETA
         self._cache: dict[Any, Any] = {}
 
     #: A bound on the norm of what underflow may take from the entries of one product of a vector.
@@ -129,34 +130,23 @@ class Space(ABC):
 
 
 class LinearSpace(Space):
-    """Dense, sparse and multiclass problems: w has coordinates.
-
-    A score is computed as ``outer · Σ_j x_j (inner · w_j)`` with a power of two as inner factor
-    (`Problem._factors`). By the standard analysis it is off by at most γ_{d+8} ‖x‖‖w‖ times both
-    factors, and that is `_dot` · radius · ‖w‖, as long as nothing leaves the range of doubles:
-
-    - *below*, each inner product ``inner · w_j`` loses at most η/2 (η = 2⁻¹⁰⁷⁴), which the entry
-      x_j and the outer factor multiply: Σ_j outer |x_j| η/2 ≤ √d (radius/inner) η/2, nothing if the
-      inner factor is one; each of d products loses η/2, which the outer factor multiplies; the last
-      product loses η/2. So underflow costs at most η (√d radius/inner + d outer + 1) altogether.
-    - *above*, nothing overflows if ‖inner w‖ and ‖x‖‖inner w‖ = (radius/outer)‖w‖ and their outer
-      multiple radius ‖w‖ are below 2¹⁰⁰⁰, for every partial sum is below 2‖x‖‖inner w‖. Otherwise
-      the bound is infinite: what overflowed may be anything.
-    """
+    """Dense, sparse and multiclass problems: w has coordinates."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
+        #: Relative error of a norm, and of ⟨u, v⟩ beside ‖u‖‖v‖.
         self._dot = (self.dimension + 8) * ROUNDOFF * SAFETY
-        if isinstance(problem, MulticlassProblem):  # two products of length d, and √2
-            self._dot *= 2
         inner, outer = problem._inner, problem._outer
         root = math.sqrt(self.dimension)
-        scaled = 0.0 if inner == 1 else root * (self.radius / inner)
-        # ETA comes last: nothing before it underflows.
-        self._under = (4 * scaled + 4 * self.dimension * outer + 4) * ETA + TINY
+        # What a score is off by is the first times ‖w‖ and the second; the rounding of the sum and
+        # what underflows in it is the last ETA's.
+        relative, under = self._bounds.score_terms
+        self._relative, self._under = relative * SAFETY + ETA, under * SAFETY + 2 * ETA
         # Per entry n products that the outer factor multiplies, and weights times the inner factor,
         # that the rows multiply.
         self.lost = (4 * self.n * (root * outer + self.radius / inner) + 4) * ETA + TINY
+        # Not as small as √d η: errors are products of such bounds with roundoffs and then with
+        # coefficients as large as 2¹⁰⁰⁰, and a factor that vanishes takes the others with it.
         self.tiny = TINY
         #: ‖w‖ up to which nothing overflows.
         self._most = HUGE / max(1.0, inner, self.radius / outer, self.radius)
@@ -182,8 +172,7 @@ class LinearSpace(Space):
         size = self.size(w)
         if not size < self._most:
             return math.inf
-        # The radius may be as small as η: it meets w before the roundoff.
-        return self.radius * size * self._dot * SAFETY + self._under
+        return self._relative * size + self._under
 
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
         factor = self.unit_factor
@@ -241,33 +230,12 @@ def _multiclass_row(problem: MulticlassProblem, i: int) -> list[tuple[int, Numbe
 
 
 class KernelSpace(Space):
-    """Kernel problems: w is a vector of coefficients of the rows.
-
-    A score is computed as f_i Σ_j K_ij (f_j w_j) with factors f = y, divided by √K_jj for a
-    normalised kernel and by the radius for unit rows. In the ordinary range of `_ordinary` no
-    kernel value or factor is near the ends of the doubles, and each of the n products f_j w_j and
-    K_ij (f_j w_j) and their sum's product with f_i loses at most η/2 by underflow. The first are
-    multiplied by f_i K_ij = G_ij/f_j ≤ top/f_j (nothing is lost if the factors are ±1), the second
-    by f_i: altogether less than n η (top/min f + max f + 1). Outside of that range all bounds are
-    infinite, and what is asked is computed exactly or remains undecided.
-    """
+    """Kernel problems: w is a vector of coefficients of the rows."""
 
     def __init__(self, problem: KernelProblem) -> None:
         super().__init__(problem)
-        error = _value_error(problem)
-        factors = np.abs(problem._signed_scales())
-        low, high = float(factors.min()), float(factors.max())
-        if not _ordinary(problem, low, high):
-            self.radius = self._entry = self._under = self.tiny = self.lost = math.inf
-            return
-        top = self.radius**2
-        if problem.kernel.name == "precomputed":  # it may be no Gram matrix at all
-            top = max(top, float(np.abs(problem.X).max()) * high**2 * SAFETY)
-        # |fl(G_ij) − G_ij|, and of a sum of n such products, relative to the largest G_ii.
-        value = 2 * error * top  # twice: in the scale as well
-        self._entry = ((self.n + 8) * ROUNDOFF * top + value) * SAFETY
-        plain = low == high == 1
-        self._under = (self.n + 8) * (high + (0 if plain else top / low) + 1) * ETA + TINY
+        if problem.kernel.name == "callable":
+            raise ProblemError("a kernel that is a Python function has no error bound")
         # A vector whose entries are all η has at most this norm.
         self.tiny = self.lost = 4 * self.n * self.radius * ETA + TINY
 
@@ -281,15 +249,10 @@ class KernelSpace(Space):
         return sqrt(self.inner(v, v)) + ball(0.0, error)
 
     def inner(self, u: Floats, v: Floats) -> Number:
-        left, right = float(np.abs(u).sum()), float(np.abs(v).sum())
-        error = 2 * _product(self._entry, left, right) + _product(self._under, left, 1.0)
-        return ball(self.problem.inner(u, v), error * SAFETY + TINY)
+        return ball(self.problem.inner(u, v), self._bounds.inner(taxicab(u), taxicab(v)) * SAFETY)
 
     def score_error(self, w: Floats) -> float:
-        sums = float(np.abs(w).sum())
-        if not sums < HUGE:  # ordinary kernels are below 2⁴⁵⁰
-            return math.inf
-        return _product(self._entry, sums, SAFETY) + self._under
+        return float(self._bounds.scores(taxicab(w))) * SAFETY
 
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
         gram, support = self.gram(), np.flatnonzero(w).tolist()
@@ -325,63 +288,6 @@ class KernelSpace(Space):
         if not has_exact_kernel(problem):
             return 1  # RBF and normalised kernels have K(x, x) = 1
         return exact_rows(problem.raw()).radius_squared()
-
-
-def _ordinary(problem: KernelProblem, low: float, high: float) -> bool:
-    """Whether kernel values and factors are so far from the ends of the doubles that the relative
-    error of `_value_error` holds.
-
-    Values and the squares of factors lie between 2⁻⁹⁰⁰ and 2⁹⁰⁰ (of the values, the largest, and
-    where each is divided by its own √K_ii also the smallest). A polynomial of t = γ⟨x, z⟩ + c has
-    that error only if what underflow takes from γ⟨x, z⟩, at most γdη, is nothing beside t, as it
-    is beside √(t_ii t_jj); the squared norms behind a Gaussian kernel must not overflow, and what
-    underflow takes from γ‖x − z‖², at most 4γdη < 4d·2⁻⁵⁰, is within its error.
-    """
-    kernel, points = problem.kernel, problem.points
-    diagonal = kernel.diagonal(points)
-    largest, smallest = float(diagonal.max()), float(diagonal.min())
-    least = smallest if problem.normalised else largest
-    if not (least >= 1 / LARGE and largest <= LARGE and low**2 >= 1 / LARGE and high**2 <= LARGE):
-        return False
-    if kernel.name == "precomputed":
-        return bool(np.abs(points.X).max() <= LARGE)
-    if kernel.name == "rbf":
-        with np.errstate(over="ignore"):
-            return bool(points.squares().max() < HUGE)
-    if kernel.name == "poly":
-        t = math.log2(least) / kernel.degree
-        gone = math.log2(kernel.gamma) + math.log2(points.shape[1]) - 1074
-        return gone + 64 + math.log2(kernel.degree) < t
-    return True
-
-
-def _product(a: float, b: float, c: float) -> float:
-    """Not below abc for numbers that are not negative: no step on the way underflows."""
-    if not (a < math.inf and b < math.inf and c < math.inf):
-        return math.inf
-    parts = [math.frexp(one) for one in (a, b, c)]
-    mantissa = parts[0][0] * parts[1][0] * parts[2][0] * SAFETY
-    try:
-        return math.ldexp(mantissa, sum(exponent for _, exponent in parts)) + ETA
-    except OverflowError:
-        return math.inf
-
-
-def _value_error(problem: KernelProblem) -> float:
-    """A bound on the error of a kernel value, relative to the largest K(x, x)."""
-    kernel, d = problem.kernel, problem.X.shape[1]
-    if kernel.name == "precomputed":
-        error = ROUNDOFF  # integers beyond 2⁵³ are rounded
-    elif kernel.name == "rbf":
-        # The squared distance s has a relative error of at most (2d + 8)u/10⁻³ (what cancels more
-        # is computed anew), and s·e^{−s} ≤ 1/e.
-        error = 0.37e3 * (2 * d + 8) * ROUNDOFF + 4 * ROUNDOFF
-    elif kernel.name in ("linear", "poly"):
-        degree = kernel.degree if kernel.name == "poly" else 1
-        error = (degree * (d + 10) + 4) * ROUNDOFF
-    else:
-        raise ProblemError("a kernel that is a Python function has no error bound")
-    return 3 * error + 8 * ROUNDOFF if problem.normalised else error
 
 
 def space_of(problem: Problem) -> Space:

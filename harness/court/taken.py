@@ -7,6 +7,10 @@ would judge something else than was delivered.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from operator import index
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,7 +37,7 @@ class NotFinite(Fault):
     failure = "not finite"
 
 
-def vector(value: Any, name: str) -> Floats:
+def taken_vector(value: Any, name: str) -> Floats:
     """A copy in doubles of what a solver yields as a vector."""
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         return value.copy()
@@ -61,6 +65,22 @@ def claimed(value: Any, name: str) -> Any:
     return value
 
 
+def delivered(it: Any) -> SimpleNamespace:
+    """An iterate with everything that it carries, taken over: for statements that run a solver."""
+    try:
+        carried = {**vars(it)}
+        t, w = index(carried.pop("t")), carried.pop("w")
+    except (TypeError, KeyError):
+        raise Fault(f"iterates yields {type(it).__name__}, which has no t and w") from None
+    taken = {name: claimed(value, f"{name} of t = {t}") for name, value in carried.items()}
+    return SimpleNamespace(t=t, w=taken_vector(w, f"w_{t}"), **taken)
+
+
+def taken_run(iterates: Iterator[Any], length: int) -> list[SimpleNamespace]:
+    """So many iterates, taken over one by one."""
+    return [delivered(it) for it in islice(iterates, length)]
+
+
 def _numbers(value: Any, name: str) -> NDArray[Any]:
     """What is given as an array of real numbers."""
     if isinstance(value, np.ma.MaskedArray):
@@ -73,7 +93,17 @@ def _numbers(value: Any, name: str) -> NDArray[Any]:
         raise Fault(f"{name} is complex")
     if array.dtype.kind not in "biuf":
         raise Fault(f"{name} is no vector of numbers: it has entries of dtype {array.dtype}")
+    if array.dtype.kind == "f" and not isinstance(value, np.ndarray):
+        _look_for_rounded(value, array, name)
     return array
+
+
+def _look_for_rounded(value: Any, array: NDArray[Any], name: str) -> None:
+    """Refuse whole numbers beside others in a list that have been rounded on the way to doubles."""
+    entries = np.asarray(value, dtype=object).ravel().tolist()
+    for one, double in zip(entries, array.ravel(), strict=True):
+        if isinstance(one, int | np.integer) and abs(int(one)) > _EXACT and int(double) != int(one):
+            raise Fault(f"{name} has whole numbers that are no doubles; yield float64")
 
 
 def _doubles(array: NDArray[Any], name: str) -> Floats:

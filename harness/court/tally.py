@@ -58,6 +58,8 @@ class Tally:
         rounding: float,
     ) -> tuple[list[Relation], list[Decision]]:
         self.escalated += sum(d is not HOLDS for d in decided)
+        if all(d in (HOLDS, VIOLATED) for d in decided):
+            return relations, decided  # nothing is open
         for level in range(1, len(LEVELS)):
             try:
                 with working(LEVELS[level]):
@@ -66,7 +68,8 @@ class Tally:
             except TooLarge:
                 break  # what was certain at the level before stays so, and doubt remains doubt
             if len(again) != len(relations):
-                return again, verdicts
+                # Other relations, which cannot be paired; but a violation is not taken back.
+                return (relations, decided) if VIOLATED in decided else (again, verdicts)
             # What was decided stays decided: a statement may keep history at level 0 only.
             pairs = zip(relations, decided, again, verdicts, strict=True)
             best = [(r, d) if d in (HOLDS, VIOLATED) else (s, e) for r, d, s, e in pairs]

@@ -33,7 +33,7 @@ from gammabar.harness.court.space import Floats, Space
 from gammabar.harness.court.taken import Fault as Fault
 from gammabar.harness.court.taken import NotFinite as NotFinite
 from gammabar.harness.court.taken import claimed as taken
-from gammabar.harness.court.taken import vector
+from gammabar.harness.court.taken import taken_vector
 from gammabar.harness.court.vectors import Vec
 from gammabar.problems import SoftMin
 
@@ -91,7 +91,7 @@ class View:
             self.extra = base.extra
             return
         t = self.t
-        self.w = vector(claimed.w, f"w_{t}")
+        self.w = taken_vector(claimed.w, f"w_{t}")
         if self.w.shape != (self.space.dimension,):
             raise Fault(f"w_{t} has shape {self.w.shape}, not ({self.space.dimension},)")
         # A finite sum of squares has finite terms; an infinite one may have them, too.

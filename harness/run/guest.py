@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from gammabar.harness.court.taken import Fault, taken_vector
 from gammabar.harness.run.family import die_with_parent
 from gammabar.harness.run.frames import encode
 from gammabar.harness.run.limits import Crashed, crashed
@@ -104,7 +105,7 @@ class _Guest:
             for iterate in self._granted(solver.iterates(problem, rng)):
                 self._send(**_told(iterate))
             self._send(end=True)
-        except Crashed as error:
+        except Fault as error:
             self._send(crashed=str(error))
         except (Exception, SystemExit) as error:
             self._send(crashed=str(crashed(error, file)))
@@ -127,8 +128,12 @@ def _told(iterate: Any) -> dict[str, Any]:
     if not isinstance(iterate, Iterate):
         kind = type(iterate).__name__
         raise Crashed(f"iterates yields {kind}, not gammabar.solvers.Iterate(t=…, w=…)")
+    # An array of objects has no frame of its own; the court looks at whatever else is sent.
+    w = iterate.w
+    if isinstance(w, np.ndarray) and w.dtype.kind not in "biufc":
+        w = taken_vector(w, f"w_{iterate.t}")
     claims = {"dual": iterate.dual, "momentum": iterate.momentum, "extra": dict(iterate.extra)}
-    return {"t": iterate.t, "w": iterate.w, **claims}
+    return {"t": iterate.t, "w": w, **claims}
 
 
 def _options(solver: Any) -> dict[str, Any]:

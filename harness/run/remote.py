@@ -13,8 +13,6 @@ from dataclasses import asdict
 from time import monotonic
 from typing import Any
 
-import numpy as np
-
 from gammabar.harness.run.family import end_orphans
 from gammabar.harness.run.frames import NoFrame, Untold, decode
 from gammabar.harness.run.limits import Crashed, OutOfTime, out_of_time
@@ -132,11 +130,9 @@ class Guest:
         w: Any = found.get("w")
         if "w" not in found or not isinstance(extra, dict):
             raise self._nonsense()
-        if not isinstance(w, np.ma.MaskedArray) and not np.iscomplexobj(w):
-            try:
-                w = np.array(w, dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                raise Crashed(f"w_{t} is no vector of numbers: {error}") from None
+        if isinstance(w, Untold):
+            raise Crashed(f"w_{t} is no vector of numbers: it is {w!r}")
+        # As it was sent: the court takes it over, and refuses what doubles do not hold.
         told = {name: value for name, value in extra.items() if not isinstance(value, Untold)}
         dual, momentum = _claim(found.get("dual")), _claim(found.get("momentum"))
         return Iterate(t, w, dual=dual, momentum=momentum, extra=told)  # type: ignore[arg-type]

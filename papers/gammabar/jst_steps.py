@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from gammabar.harness.court.taken import Fault
 from gammabar.papers import (
     ROUNDOFF,
     SAFETY,
     Case,
+    Fault,
     Floats,
     Number,
     Relation,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from gammabar.papers import (
     middle,
     number,
     sqrt,
+    taken_run,
     upper,
 )
 from gammabar.papers.lecture.columns import column, fault, length, small
@@ -42,7 +43,7 @@ from gammabar.papers.lecture.descent_runs import (
     step_slip,
 )
 from gammabar.papers.lecture.finite_sums import TASKS, FiniteSum, column_mean
-from gammabar.papers.lecture.sgd_runs import STOCHASTIC, solver_of, steerable, told
+from gammabar.papers.lecture.sgd_runs import STOCHASTIC, average_slip, solver_of, steerable, told
 from gammabar.problems import DenseProblem
 from gammabar.solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
 
@@ -173,7 +174,7 @@ def sgd_step(case: Case) -> Iterator[Relation]:
         solver = replace(
             solver_of(case), horizon=T, distance=B, lipschitz=middle(rho), loss=f.loss, indices=None
         )
-        run = list(islice(solver.iterates(f.problem, case.rng(k)), T))
+        run = _run(case, f"SGD {k}", solver, f.problem, case.rng(k), T)
         wrong = [bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))]
         if wrong or len(run) != T:
             yield fact(False, wrong[0] if wrong else f"the run ends after {len(run)} iterates")
@@ -194,15 +195,19 @@ def sgd_step(case: Case) -> Iterator[Relation]:
                 allowance=f.slip(it.w, eta),
             )
             points = [p.w for p in run[: after.t + 1]]
-            size = sum(float(np.linalg.norm(p)) for p in points) / len(points)
             gap = length(column(told(after, "average")) - column_mean(points))
             yield equal(
                 gap,
                 0,
                 "w̄ = (1/T) Σ_t w_t",
                 where=where,
-                allowance=2 * (len(points) + 4) * ROUNDOFF * size + TINY,
+                allowance=average_slip(points),
             )
+
+
+def _run(case: Case, name: str, solver: Any, problem: Any, rng: Any, length: int) -> list[Any]:
+    """The first run, at every level."""
+    return case.remember(name, lambda: taken_run(solver.iterates(problem, rng), length))
 
 
 def _horizons(kind: Any) -> Iterator[Relation]:
@@ -233,8 +238,8 @@ def sgd_draws(case: Case) -> Iterator[Relation]:
     n, pairs = 4, 4000
     problem = DenseProblem(np.eye(n), np.ones(n, dtype=int))
     solver = replace(solver_of(case), horizon=100, distance=1.0, lipschitz=1.0, indices=None)
-    run = islice(solver.iterates(problem, case.rng()), 1, 2 * pairs + 1)
-    drawn = [told(it, "index") for it in run]
+    run = _run(case, "SGD", solver, problem, case.rng(), 2 * pairs + 1)
+    drawn = [told(it, "index") for it in run[1:]]
     counts = Counter(zip(drawn[::2], drawn[1::2], strict=True))
     spread = sqrt(log(number(2 * n * n) / number(CHANCE)) / (2 * pairs))
     for pair in ((i, j) for i in range(n) for j in range(n)):

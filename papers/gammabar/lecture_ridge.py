@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from gammabar.papers import (
     equal,
     number,
     space_of,
+    taken_vector,
     total,
     upper,
 )
@@ -61,7 +64,7 @@ def ridge_system(case: Case) -> Iterator[Relation]:
     rows = arb_mat(n, m, [number(v) for v in X.ravel().tolist()])
     right = column(y)
     for strength in (0.25, 2.0):
-        w = column(ridge_solver(case, strength).primal(X, y).w)
+        w = column(case.remember(f"w, λ = {strength}", _Fit(case, strength, X, y).w))
         rest = rows.transpose() * (rows * w - right) + number(strength) * w
         yield equal(
             length(rest),
@@ -72,7 +75,8 @@ def ridge_system(case: Case) -> Iterator[Relation]:
         )
         for kernel in ("linear", "poly:degree=2,coef0=1", "rbf:gamma=0.5"):
             space = space_of(KernelProblem(X, np.ones(n, dtype=int), Kernel.parse(kernel)))
-            delivered = ridge_solver(case, strength, kernel).dual(X, y).alpha
+            fit = _Fit(case, strength, X, y, kernel)
+            delivered = case.remember(f"α, {kernel}, λ = {strength}", fit.alpha)
             alpha, K = column(delivered), space.gram()
             trace = upper(total(K[i, i] for i in range(n))) + n * strength
             values = 2 * n**0.5 * space.score_error(np.asarray(delivered, dtype=float))
@@ -101,7 +105,7 @@ def ridge_objective(case: Case) -> Iterator[Relation]:
     ‖Φw − y‖² + λ‖w‖²."""
     for r in (Regression(*data) for data in REGRESSIONS):
         X, y = np.array(r.features, dtype=float), np.array(r.targets, dtype=float)
-        f = ridge_solver(case, r.strength).objective(X, y)
+        f = case.remember(f"f, {r.name}", _Fit(case, r.strength, X, y).objective)
         n, m = X.shape
         rows, right, lam = _full(r.Phi), column(y), number(r.strength)
         for w in (np.zeros(m), np.ones(m), np.arange(m) - 0.5):
@@ -112,16 +116,46 @@ def ridge_objective(case: Case) -> Iterator[Relation]:
             size += 2 * float(np.linalg.norm(X)) * float(np.linalg.norm(y))
             slip = 2 * (n + m + 8) * ROUNDOFF * size + TINY
             where = f"{r.name}, w = {w.tolist()}"
-            gap = length(column(f.gradient(w)) - (2 * rows.transpose() * rest + 2 * lam * at))
+            slope, height = case.remember(f"f at {where}", partial(_at, f, w))
+            gap = length(column(slope) - (2 * rows.transpose() * rest + 2 * lam * at))
             yield equal(gap, 0, "the gradient", where=where, allowance=slip)
             value = inner(rest, rest) + lam * inner(at, at) - inner(right, right)
             yield equal(
-                f.value(w),
+                height,
                 value,
                 "the value, less ‖y‖²",
                 where=where,
                 allowance=slip * float(np.linalg.norm(w)) + TINY,
             )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """What a solver delivers for points and labels."""
+
+    case: Case
+    strength: float
+    X: Any
+    y: Any
+    kernel: str = "linear"
+
+    @property
+    def _solver(self) -> Any:
+        return ridge_solver(self.case, self.strength, self.kernel)
+
+    def w(self) -> Any:
+        return taken_vector(self._solver.primal(self.X, self.y).w, "w")
+
+    def alpha(self) -> Any:
+        return taken_vector(self._solver.dual(self.X, self.y).alpha, "α")
+
+    def objective(self) -> Any:
+        return self._solver.objective(self.X, self.y)
+
+
+def _at(f: Any, w: Any) -> tuple[Any, float]:
+    """The gradient and the value of an objective."""
+    return taken_vector(f.gradient(w), "the gradient"), float(f.value(w))
 
 
 def _full(M: fmpq_mat) -> Any:

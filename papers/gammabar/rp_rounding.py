@@ -24,8 +24,7 @@ from gammabar.papers import (
     fact,
     number,
 )
-from gammabar.papers.ramdas_pena_2015.weights import pull
-from gammabar.problems import KernelProblem
+from gammabar.papers.ramdas_pena_2015.weights import carried, pull
 
 
 class Walk:
@@ -44,19 +43,6 @@ class Walk:
         """The iterate before, at the level of this one."""
         assert self.before is not None
         return self.before.at(it.level) if it.level else self.before
-
-
-def row_error(it: View) -> float:
-    """How far the scores of a vector as long as the longest row may be off in doubles."""
-    vector = np.zeros(it.space.dimension)
-    vector[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
-    return it.space.score_error(vector)
-
-
-def carried(it: View, k: int) -> float:
-    """How far scores may be off that were carried through k convex combinations."""
-    each = row_error(it) + 8 * ROUNDOFF * it.space.radius**2
-    return 2 * (k + 2) * each * SAFETY
 
 
 def slack(it: View, k: int) -> float:

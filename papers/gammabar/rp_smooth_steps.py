@@ -25,7 +25,6 @@ from gammabar.papers import (
 )
 from gammabar.papers.gammabar.rp_rounding import (
     Walk,
-    carried,
     ended,
     represents,
     same_number,
@@ -34,7 +33,13 @@ from gammabar.papers.gammabar.rp_rounding import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, tells
 from gammabar.papers.ramdas_pena_2015.losses import nearest
-from gammabar.papers.ramdas_pena_2015.weights import square, uniform, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import (
+    carried,
+    claimed_weights,
+    square,
+    uniform,
+    weights_of,
+)
 
 STEP = (
     r"\alpha_{k+1} = (1-\theta_k)(\alpha_k + \theta_k p_k) + \theta_k^2 p_{\mu_k}(\alpha_k),\ "
@@ -98,10 +103,9 @@ class _Smoothed(Walk):
         found.append(same_weights(now[1], predicted, theta * error, "p_{k+1} is the step from p_k"))
         return found
 
-    def pair(self, it: View) -> tuple[Floats, Floats] | None:
-        """α_k and p_k, if the solver tells."""
-        alpha, p = weights_of(it, "dual"), weights_of(it, "p")
-        return None if alpha is None or p is None else (alpha, p)
+    def pair(self, it: View) -> tuple[Floats, Floats]:
+        """α_k and p_k, as the solver claims them."""
+        return claimed_weights(it, "dual"), claimed_weights(it, "p")
 
 
 @per_iterate(
@@ -126,16 +130,13 @@ class SNKPStep(_Smoothed):
         error = 1.5 * spread if spread < 0.5 else 2.0
         return weights / weights.sum(), error + 8 * (it.n + 16) * ROUNDOFF
 
-    def claim(self, it: View) -> list[Relation] | None:
+    def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
-        if now is None:
-            return None
         found = [*self.stated(it, now[0], it.t), *ended(it, it.t), *self._certified(it, now[1])]
         if it.t == 0:
             return self.started(it, *now, uniform(it.n), "1/n") + found
         before = self.previous(it)
         last = self.pair(before)
-        assert last is not None
         found += [went_on(before, before.t), *self._uncertified(before, last[1])]
         return self.moved(it, before, now, last, before.t) + found
 
@@ -203,10 +204,8 @@ class SNKPVNStep(_Centred):
         if chosen is not None:
             self.q = np.asarray(chosen, dtype=np.float64)
 
-    def claim(self, it: View) -> list[Relation] | None:
+    def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
-        if now is None:
-            return None
         delta = float(self.case.solver.delta)
         found = [*self.stated(it, now[0], it.t), *ended(it, it.t)]
         if it.extra.get("halt") == "certificate":
@@ -215,7 +214,6 @@ class SNKPVNStep(_Centred):
             return self.started(it, *now, self.q, "q") + found
         before = self.previous(it)
         last = self.pair(before)
-        assert last is not None
         found += [went_on(before, before.t), self.not_returned(before, last[1], delta)]
         return self.moved(it, before, now, last, before.t) + found
 
@@ -241,10 +239,10 @@ class ISNKPVNStep(_Centred):
             if returned is not None:
                 self.q = returned
 
-    def claim(self, it: View) -> list[Relation] | None:
+    def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
-        if now is None or any(name not in it.extra for name in ("outer", "inner", "delta")):
-            return None
+        for name in ("outer", "inner", "delta"):
+            it.claim(name)
         k, delta = int(it.extra["inner"]), float(it.extra["delta"])
         found = [*self.stated(it, now[0], k), *ended(it, it.t), self._delta(it, delta)]
         if it.extra.get("returned"):
@@ -260,7 +258,6 @@ class ISNKPVNStep(_Centred):
     def _continued(self, it: View, now: tuple[Floats, Floats], k: int) -> list[Relation]:
         before = self.previous(it)
         last = self.pair(before)
-        assert last is not None
         old, delta = int(before.extra["inner"]), float(before.extra["delta"])
         outer = int(it.extra["outer"]) - int(before.extra["outer"])
         going = went_on(before, before.t)

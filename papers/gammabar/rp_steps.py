@@ -30,7 +30,6 @@ from gammabar.papers import (
 )
 from gammabar.papers.gammabar.rp_rounding import (
     Walk,
-    carried,
     ended,
     represents,
     same_vector,
@@ -40,7 +39,13 @@ from gammabar.papers.gammabar.rp_rounding import (
     went_on,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, tells
-from gammabar.papers.ramdas_pena_2015.weights import square, uniform, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import (
+    carried,
+    claimed_weights,
+    square,
+    uniform,
+    weights_of,
+)
 from gammabar.problems import KernelProblem
 
 
@@ -54,6 +59,7 @@ from gammabar.problems import KernelProblem
 )
 def simplex(it: View, case: Case) -> list[Relation]:
     """α_k and p_k are probability distributions (but for α_0 = 0)."""
+    it.claim("dual")
     found = []
     for name, symbol in (("dual", "α_k"), ("p", "p_k")):
         weights = weights_of(it, name)
@@ -238,10 +244,8 @@ class WinnowStep(Walk):
 class NVNStep(Walk):
     """Every iterate of NVN is the step from the one before, and it exits when it should."""
 
-    def claim(self, it: View) -> list[Relation] | None:
-        p = weights_of(it, "dual")
-        if p is None:
-            return None
+    def claim(self, it: View) -> list[Relation]:
+        p = claimed_weights(it, "dual")
         found = [represents(it, p, it.t, "p")]
         epsilon = number(self.case.solver.epsilon)
         if it.extra.get("halt") == "certificate":
@@ -256,8 +260,7 @@ class NVNStep(Walk):
         if it.t == 0:
             return [same_weights(p, uniform(it.n), 0.0, "p_0 = 1/n"), *found]
         before = self.previous(it)
-        last = weights_of(before, "dual")
-        assert last is not None
+        last = claimed_weights(before, "dual")
         early = bool(square(before, last) + 4 * carried(before, before.t) < epsilon**2)
         found.append(fact(not early, "the method goes on, so ‖w_k‖ > ε"))
         return found + self._moved(before, last, p)

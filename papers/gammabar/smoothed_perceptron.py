@@ -21,7 +21,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import tells
 from gammabar.papers.ramdas_pena_2015.section4 import temperature
-from gammabar.papers.ramdas_pena_2015.weights import norm, outside, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import claimed_weights, norm, outside, weights_of
 
 
 def no_single_zero(case: Case) -> str | None:
@@ -46,8 +46,8 @@ def no_single_zero(case: Case) -> str | None:
 )
 def snkp_any(it: View, case: Case) -> list[Relation] | None:
     """Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data."""
-    p = weights_of(it, "p")
-    if p is None or it.separates:
+    p = claimed_weights(it, "p")
+    if it.separates:
         return None
     wrong = outside(it, p, "p_k")
     if wrong is not None:

@@ -58,14 +58,13 @@ from gammabar.papers.ji_srebro_telgarsky_2021.vectors import vanishes
     " sums to at least 1, and φ has the same minimum there.",
     slower="dual-acceleration/plain-average",
 )
-def lemma_c2(it: View, case: Case) -> Relation:
+def lemma_c2(it: View, case: Case) -> list[Relation]:
     """The dual objective φ(μ_t) = ‖Zᵀμ_t‖²/2 exceeds its minimum by at most
     4ρ D(q̄, q_0)/(t+1)²."""
-    _, now = trajectory(case)
+    path, now = trajectory(case)
     bound = 4 * rho(case) * distance_from_start(case) / (it.t + 1) ** 2
-    return at_most(
-        (now.mu_square - case.gamma_squared) / 2, bound, "φ(μ_t) − φ(q̄) ≤ 4ρ D(q̄, q_0)/(t+1)²"
-    )
+    gap = (now.mu_square - case.gamma_squared) / 2
+    return [at_most(gap, bound, "φ(μ_t) − φ(q̄) ≤ 4ρ D(q̄, q_0)/(t+1)²"), *path.claims]
 
 
 @per_iterate(
@@ -149,14 +148,13 @@ def _mu_part(path: Trajectory, now: Vectors) -> Number:
     note="An equation for n = 1, which doubles cannot decide.",
     slower="dual-acceleration/no-momentum",
 )
-def lemma_c7(it: View, case: Case) -> Relation:
+def lemma_c7(it: View, case: Case) -> list[Relation]:
     """The smoothed margin −ψ(Zw_t) has grown since w_0 by at least the weighted squares of the
     norms of Zᵀμ_j and Zᵀν_j."""
     path, now = trajectory(case)
     squares = (_mu_part(path, now) + path.nu_squares) / (2 * rho(case))
-    return at_most(
-        squares, path.start - psi_of(it), "squares of ‖Zᵀμ_j‖ and ‖Zᵀν_j‖ ≤ ψ(0) − ψ(Zw_t)"
-    )
+    what = "squares of ‖Zᵀμ_j‖ and ‖Zᵀν_j‖ ≤ ψ(0) − ψ(Zw_t)"
+    return [at_most(squares, path.start - psi_of(it), what), *path.claims]
 
 
 @per_iterate(
@@ -285,14 +283,11 @@ def _shortfall(it: View, case: Case) -> Number:
     " 30,355.77…. Copies of one row refute it from n = 87 on (t = 14), and so do real data:"
     " iris:0,1 at t = 52, and the 1,000 zeros and ones of mnist-sample:0,1 at t = 9.",
 )
-def lemma_c12_sum(it: View, case: Case) -> Relation:
+def lemma_c12_sum(it: View, case: Case) -> list[Relation]:
     """The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ln(n) ln(t+1)."""
-    return at_most(
-        it.once(_shortfall),
-        2 * case.log_n * log(it.t + 1),
-        "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)",
-    )
+    bound, what = 2 * case.log_n * log(it.t + 1), "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)"
+    return [at_most(it.once(_shortfall), bound, what), *trajectory(case)[0].claims]
 
 
 @per_iterate(
@@ -309,14 +304,11 @@ def lemma_c12_sum(it: View, case: Case) -> Relation:
     note="ψ(0) = ψ(Zw_0) in place of ln n: ln n for the exponential loss, ln(2ⁿ − 1) for the"
     " logistic loss. D_{ψ*}(q̄, q_0) = Σ q̄_i ln q̄_i + ψ(0) ≤ ψ(0), and the proof goes through.",
 )
-def lemma_c12_sum_fixed(it: View, case: Case) -> Relation:
+def lemma_c12_sum_fixed(it: View, case: Case) -> list[Relation]:
     """The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ψ(0) ln(t+1)."""
-    return at_most(
-        it.once(_shortfall),
-        2 * start_potential(case) * log(it.t + 1),
-        "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ψ(0) ln(t+1)",
-    )
+    bound, what = 2 * start_potential(case) * log(it.t + 1), "Σ … − … ≤ 2 ψ(0) ln(t+1)"
+    return [at_most(it.once(_shortfall), bound, what), *trajectory(case)[0].claims]
 
 
 _C13 = (

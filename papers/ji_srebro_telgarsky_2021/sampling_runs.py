@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from gammabar.harness.court.taken import vector
 from gammabar.papers import (
     LEVELS,
     ROUNDOFF,
@@ -27,6 +26,7 @@ from gammabar.papers import (
     middle,
     number,
     sqrt,
+    taken_vector,
     working,
 )
 from gammabar.problems.base import soften
@@ -100,7 +100,7 @@ def _iterates(
         if claimed.t == t:
             return View(claimed, case), np.array(weights), off
         if sums:
-            w = vector(claimed.w, f"w_{claimed.t}")
+            w = taken_vector(claimed.w, f"w_{claimed.t}")
             weights.append(soften(case.problem.scores(w), 1.0)[0])
             # Scores off by e change a weight by a factor of at most exp(2e).
             off = max(off, float(np.expm1(2 * case.space.score_error(w))))

@@ -123,7 +123,9 @@ def momentum_is_a_sum(it: View, case: Case) -> Relation | None:
     if isinstance(seen.momentum, Vec):
         return it.once(momentum_follows)
     momentum = claimed_momentum(it, seen)
-    if momentum is None or isinstance(momentum, Relation):
+    if momentum is None:
+        it.claim("momentum")  # says that there is none
+    if not isinstance(momentum, Vec):
         return momentum
     what = "g_t = Σ_j j/(t+1) Zᵀq_j"
     return same_vector(momentum, seen.weighted, what, seen.momentum_drift, 1 / (it.t + 1))
@@ -208,6 +210,8 @@ def mu_is_momentum(it: View, case: Case) -> Relation | None:
             return mu
         return same_vector(mu, seen.g, what, seen.drift, 2 / it.t)
     momentum = seen.momentum
-    if momentum is None or isinstance(momentum, Relation):
+    if momentum is None:
+        it.claim("momentum")  # says that there is none
+    if not isinstance(momentum, Vec):
         return momentum
     return same_vector(seen.mu, momentum, what, seen.drift, 2 / it.t)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Vec, View, weighted_sum
+from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Relation, Vec, View, weighted_sum
 from gammabar.papers.ji_srebro_telgarsky_2021.method import loss_of, smoothness
 from gammabar.papers.ji_srebro_telgarsky_2021.potential import Logistic, psi_of
 from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Schedule, Sequences
-from gammabar.papers.ji_srebro_telgarsky_2021.vectors import combined, delivered
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import combined, delivered, vanishes
 
 
 @dataclass(slots=True)  # not frozen: that costs microseconds, at every iterate
@@ -60,6 +60,8 @@ class Trajectory:
         Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖² and Σ_{j<t} ‖Zᵀμ_{j+1}‖²/λ_j.
     next_sum, weighted : Vec
         Σ_{j<t} Aᵀμ_{j+1}/λ_j and Σ_{j≤t} j Aᵀq_j.
+    claims : list of Relation
+        That μ_t and ν_t, if the solver claims them, are the averages of its q_t.
     rounding : float
         A bound on the rounding of w_1, …, w_t to doubles, all together.
     """
@@ -72,6 +74,7 @@ class Trajectory:
         self.inverses = self.nu_lengths = self.nu_squares = arb(0)
         self.mu_squares = self.next_squares = arb(0)
         self.rounding = self.drift = 0.0
+        self.claims: list[Relation] = []
         self._shares = False
 
     def update(self, it: View) -> None:
@@ -80,6 +83,7 @@ class Trajectory:
         if past is None:
             gives = any(name in it.extra for name in ("p", "mu", "nu"))
             self._shares = loss_of(self.case) == "exponential" and not gives
+        self.claims = []
         now = self._shared(it) if self._shares else self._own(it, past)
         self.rounding += 4 * ROUNDOFF * now.w.size()
         if past is None:
@@ -139,10 +143,20 @@ class Trajectory:
         """Aᵀμ_t and Aᵀν_t."""
         given = delivered(it, "mu", "nu")
         self.gives_mu = given is not None
-        if given is not None:
-            return combined(self.case, given[0]), combined(self.case, given[1])
         mu = pull if past is None else self._mixed(past.t, past.mu, pull)
-        return mu, self._mixed(it.t, mu, pull)
+        if given is None:
+            return mu, self._mixed(it.t, mu, pull)
+        claimed, nu = combined(self.case, given[0]), combined(self.case, given[1])
+        small = 8 * ROUNDOFF * self.space.radius
+        self.claims = [
+            vanishes(claimed - mu, small, "‖Zᵀμ_t − (1 − λ_{t−1})Zᵀμ_{t−1} − λ_{t−1}Zᵀq_t‖ = 0"),
+            vanishes(
+                nu - self._mixed(it.t, claimed, pull),
+                small,
+                "‖Zᵀν_t − (1 − λ_t)Zᵀμ_t − λ_tZᵀq_t‖ = 0",
+            ),
+        ]
+        return claimed, nu
 
     def _mixed(self, t: int, mu: Vec, q: Vec) -> Vec:
         """(1 − λ_t) μ + λ_t q."""

@@ -18,7 +18,18 @@ import numpy as np
 import scipy.sparse
 from flint import arb
 
-from gammabar.papers import ROUNDOFF, Case, Floats, Number, Relation, fact, number, total
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Floats,
+    Number,
+    Relation,
+    Unclaimed,
+    delivered,
+    fact,
+    number,
+    total,
+)
 from gammabar.problems import DenseProblem, ProblemError, SparseProblem
 from gammabar.solvers.adaboost import AdaBoost
 from gammabar.solvers.stumps import BestStump
@@ -174,14 +185,14 @@ def sessions(case: Case) -> Iterator[Session]:
     """Runs of the solver on the problem of the case, or on small data with several learners."""
     solver = solver_of(case)
     if case.given is not None:
-        yield session(solver, case.problem, case.name, ROUNDS)
+        yield session(case, solver, case.problem, case.name, ROUNDS)
         return
     for name, (X, y) in DATA.items():
         problem = DenseProblem(np.array(X), np.array(y))
-        yield session(solver, problem, name, FEW)
+        yield session(case, solver, problem, name, FEW)
         if hasattr(solver, "learner"):
             other = replace(solver, learner=rotating)
-            yield session(other, problem, f"{name}, other learner", FEW)
+            yield session(case, other, problem, f"{name}, other learner", FEW)
 
 
 def heard(case: Case) -> Iterator[tuple[Session, list[Relation]]]:
@@ -190,19 +201,53 @@ def heard(case: Case) -> Iterator[tuple[Session, list[Relation]]]:
         yield s, [fact(False, s.wrong, where=s.where)] if s.wrong else []
 
 
-def session(solver: Any, problem: Any, where: str, rounds: int) -> Session:
-    """One run; it ends after a perfect hypothesis, with which nothing changes any more."""
-    X, y = problem.X, np.asarray(problem.y, dtype=np.int64)
-    found: list[Round] = []
-    run = islice(_until_refused(solver.iterates(problem, None)), rounds + 1)
+def session(case: Case, solver: Any, problem: Any, where: str, rounds: int) -> Session:
+    """One run, the first; its rounds are made anew at each precision, for they have balls."""
+    y = np.asarray(problem.y, dtype=np.int64)
+    played, wrong = case.remember(f"session {where}", lambda: _play(solver, problem, y, rounds))
+    found = [
+        Round(f"{where}, t = {t}", t, before, after, agrees, y)
+        for t, (before, after, agrees) in enumerate(played, start=1)
+    ]
+    return Session(where, problem.X, found, wrong)
+
+
+def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], str]:
+    """The votes around each round and h_t(x_i) y_i, and what is wrong with the run, if anything.
+
+    It ends after a perfect hypothesis, with which nothing changes any more.
+    """
+    played: list[Any] = []
+    run = map(delivered, islice(_until_refused(solver.iterates(problem, None)), rounds + 1))
     for t, (before, after) in enumerate(pairwise(run), start=1):
-        h, wrong = _judgeable(before, after, X, y, t)
+        h, wrong = _judgeable(before, after, problem.X, y, t)
+        if not wrong:
+            agreed = [agrees for *_, agrees in played]
+            wrong = _no_distribution(before, agreed, t)
         if wrong:
-            return Session(where, X, found, wrong)
-        found.append(Round(f"{where}, t = {t}", t, before, after, h * y, y))
-        if found[-1].perfect:
+            return played, wrong
+        played.append((before, after, h * y))
+        if abs(int((h * y).sum())) == len(y):
             break
-    return Session(where, X, found, "" if found else "the run ends before its first round")
+    return played, "" if played else "the run ends before its first round"
+
+
+def _no_distribution(vote: Any, agreed: list[Any], t: int) -> str:
+    """Why D_t is not what the votes so far say: D_t(i) ∝ exp(−Σ_s α_s h_s(x_i) y_i), if it is not.
+
+    So no D_t is believed. In each round it is multiplied and divided once per entry, and an
+    exponent is rounded; entries near the end of the doubles may have underflowed.
+    """
+    D = np.asarray(vote.dual, dtype=np.float64)
+    alphas = np.asarray(vote.w, dtype=np.float64)
+    votes = alphas @ np.array(agreed, dtype=np.float64) if agreed else np.zeros(len(D))
+    raw = np.exp(float(np.min(votes)) - votes)
+    wanted = raw / raw.sum()
+    allowed = 16 * t * (len(D) + 16 + float(np.abs(alphas).sum())) * ROUNDOFF
+    seen = wanted > 2.0**-960
+    if (np.abs(D - wanted)[seen] <= allowed * wanted[seen]).all():
+        return ""
+    return f"D_{t} is not what α_1, …, α_{t - 1} and h_1, …, h_{t - 1} make of 1/n"
 
 
 def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
@@ -214,11 +259,11 @@ def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
 
 def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, str]:
     """h_t on the points, and what keeps a round from being judged, if anything does."""
-    told = vars(after) if hasattr(after, "__dict__") else {}
-    lacks = [name for name in ("dual", "hypotheses", "votes") if told.get(name) is None]
+    lacks = [name for name in ("dual", "hypotheses", "votes") if not hasattr(after, name)]
+    lacks += [name for name in ("dual",) if getattr(before, name, None) is None]
     lacks += [name for name in NAMES if name not in after.extra]
     if lacks:
-        raise ProblemError(
+        raise Unclaimed(
             f"an iterate of AdaBoost must carry {lacks[0]}, see gammabar.solvers.AdaBoost"
         )
     h = np.asarray(after.hypotheses[-1](X))

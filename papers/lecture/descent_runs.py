@@ -6,10 +6,20 @@ These solvers run on functions, which the statements bring, so the statements ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, TypeAlias
 
-from gammabar.papers import ROUNDOFF, TINY, Case, Number, Relation, fact, number, sqrt, upper
+from gammabar.papers import (
+    ROUNDOFF,
+    TINY,
+    Case,
+    Number,
+    Relation,
+    fact,
+    number,
+    sqrt,
+    taken_run,
+    upper,
+)
 from gammabar.papers.lecture.columns import Column, column, fault, length
 from gammabar.papers.lecture.smooth_functions import Target, targets
 
@@ -34,10 +44,18 @@ def runs(case: Case, standard: Any) -> Iterator[tuple[Target, list[Any], str | N
     for target in targets(case, getattr(solver, "regularisation", 0.1)):
         # Beyond e^{−T/√κ} = 10⁻¹¹ bounds drown in the rounding of the run.
         steps = min(STEPS if case.given is None else FEWER, int(25 * upper(sqrt(target.kappa))))
-        run = list(islice(solver.iterates(target.function, case.rng()), steps + 1))
+        run = _run(case, solver, target, steps + 1)
         faults = (fault(it, t, target.dimension) for t, it in enumerate(run))
         short = None if len(run) == steps + 1 else f"the run ends after {len(run)} iterates"
         yield target, run, next((f for f in faults if f), short)
+
+
+def _run(case: Case, solver: Any, target: Target, length: int) -> list[Any]:
+    """The first run on this function, at every level."""
+    return case.remember(
+        f"run on {target.name}",
+        lambda: taken_run(solver.iterates(target.function, case.rng()), length),
+    )
 
 
 def broken(target: Target, wrong: str) -> Relation:

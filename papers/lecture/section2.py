@@ -17,7 +17,6 @@ from gammabar.papers.lecture.sgd_runs import (
     hinge_of,
     judged,
     quickly_sampled,
-    solver_of,
     steerable,
 )
 
@@ -48,7 +47,7 @@ def sgd_rate(case: Case) -> Iterator[Relation]:
     for task in TASKS:
         for T in task.horizons if task.everywhere else ():
             f, B = task.sum(), task.distance()
-            mean, off, wrong = expectation(solver_of(case), f, B, T)
+            mean, off, wrong = expectation(case, f, B, T)
             yield judged(
                 mean,
                 task.best(),

@@ -16,7 +16,6 @@ from gammabar.papers.lecture.sgd_runs import (
     hinge_of,
     judged,
     quickly_sampled,
-    solver_of,
     steerable,
 )
 
@@ -48,6 +47,6 @@ def sgd_sample_complexity(case: Case) -> Iterator[Relation]:
         for T, wide in [(T, wide) for T in task.horizons for wide in (1, 2)]:
             f, B = task.sum(), wide * task.distance()
             epsilon = B * f.lipschitz / sqrt(T)  # the least for which T suffices
-            mean, off, wrong = expectation(solver_of(case), f, B, T)
+            mean, off, wrong = expectation(case, f, B, T)
             where = f"{task.name}, B = {middle(B):.4g}, ε = {middle(epsilon):.4g}, T = {T}"
             yield judged(mean, task.best(), epsilon, what, where, wrong, off)

@@ -104,7 +104,8 @@ def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     gamma = number(2) / 5
     problem = DenseProblem(np.array([[1], [2], [3]]), np.array([1, 1, -1]))
     T = 1 / (2 * gamma**2) * log(2 * 3)
-    s = session(replace(solver_of(case), learner=constant), problem, "h = +1", math.ceil(upper(T)))
+    solver = replace(solver_of(case), learner=constant)
+    s = session(case, solver, problem, "h = +1", math.ceil(upper(T)))
     for r, least, most in s.errors():
         if not r.epsilon <= 1 - gamma:
             return

@@ -15,7 +15,18 @@ from typing import Any
 import numpy as np
 from flint import arb_mat, fmpq, fmpq_mat
 
-from gammabar.papers import ROUNDOFF, TINY, Case, Relation, direct, equal, fact, number, upper
+from gammabar.papers import (
+    ROUNDOFF,
+    TINY,
+    Case,
+    Relation,
+    direct,
+    equal,
+    fact,
+    number,
+    taken_vector,
+    upper,
+)
 from gammabar.papers.lecture.columns import column, length
 from gammabar.papers.lecture.rational_matrices import (
     factor,
@@ -107,27 +118,36 @@ def ridge(case: Case) -> Iterator[Relation]:
 
 def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
     """w and α of the solver, and what they predict."""
-    solver = ridge_solver(case, r.strength)
     X, y = np.array(r.features, dtype=float), np.array(r.targets, dtype=float)
-    primal, dual = solver.primal(X, y), solver.dual(X, y)
+    at = np.array([[1.0] * X.shape[1], list(range(X.shape[1]))])
+    found, by_primal, by_dual = case.remember(
+        f"both of {r.name}", lambda: _both(ridge_solver(case, r.strength), X, y, at)
+    )
     w, alpha = _balls(r.w), _balls(r.alpha)
     # (ΦᵀΦ + λI)⁻¹ and (K + λI)⁻¹ have norms of at most 1/λ.
     off_w = primal_slip(X, y, r.strength, length(w)) / r.strength
     off_alpha = dual_slip(X, r.strength, length(alpha), 0.0) / r.strength
-    yield equal(length(column(primal.w) - w), 0, "primal w*", where=r.name, allowance=off_w)
-    yield equal(length(column(dual.alpha) - alpha), 0, "dual α", where=r.name, allowance=off_alpha)
-    at = np.array([[1.0] * X.shape[1], list(range(X.shape[1]))])
+    yield equal(length(column(found["w"]) - w), 0, "primal w*", where=r.name, allowance=off_w)
+    yield equal(length(column(found["α"]) - alpha), 0, "dual α", where=r.name, allowance=off_alpha)
     size, n, m = float(np.linalg.norm(at)), *X.shape
     kernel = size * float(np.linalg.norm(X))
     wanted = arb_mat(2, m, [number(v) for v in at.ravel().tolist()]) * w
-    for name, fit, off in (
-        ("primal", primal, size * (off_w + (m + 4) * ROUNDOFF * upper(length(w)))),
-        ("dual", dual, kernel * (off_alpha + (n + m + 4) * ROUNDOFF * upper(length(alpha)))),
+    for name, predicted, off in (
+        ("primal", by_primal, size * (off_w + (m + 4) * ROUNDOFF * upper(length(w)))),
+        ("dual", by_dual, kernel * (off_alpha + (n + m + 4) * ROUNDOFF * upper(length(alpha)))),
     ):
-        gap = length(column(fit.predict(at)) - wanted)
+        gap = length(column(predicted) - wanted)
         yield equal(
             gap, 0, f"{name} predictions are ⟨w*, φ(x)⟩", where=r.name, allowance=2 * off + TINY
         )
+
+
+def _both(solver: Any, X: Any, y: Any, at: Any) -> tuple[dict[str, Any], Any, Any]:
+    """What a solver delivers, and what that predicts."""
+    primal, dual = solver.primal(X, y), solver.dual(X, y)
+    found = {"w": taken_vector(primal.w, "w"), "α": taken_vector(dual.alpha, "α")}
+    by_primal, by_dual = (taken_vector(f.predict(at), "a prediction") for f in (primal, dual))
+    return found, by_primal, by_dual
 
 
 def _balls(v: fmpq_mat) -> Any:

@@ -16,17 +16,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice, product
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from gammabar.papers import (
     CHANCE,
+    ROUNDOFF,
+    TINY,
     Case,
     Floats,
     Number,
     Relation,
+    Unclaimed,
     at_most,
     ball,
     fact,
@@ -35,12 +39,12 @@ from gammabar.papers import (
     number,
     separable,
     sqrt,
+    taken_run,
     total,
     upper,
 )
 from gammabar.papers.lecture.columns import fault
 from gammabar.papers.lecture.finite_sums import FiniteSum
-from gammabar.problems import ProblemError
 from gammabar.solvers.sgd import SGD
 
 STOCHASTIC = ("sgd",)
@@ -66,37 +70,59 @@ def steerable(case: Case) -> str | None:
 
 def told(it: Any, name: str) -> Any:
     """What SGD must tell about an iterate."""
-    if name not in it.extra:
-        raise ProblemError(
-            f'an iterate of SGD must carry extra["{name}"], see gammabar.solvers.SGD'
-        )
+    if it.extra.get(name) is None:
+        raise Unclaimed(f'an iterate of SGD must carry extra["{name}"], see gammabar.solvers.SGD')
     return it.extra[name]
 
 
 def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, str]:
     """w̄ after T steps, and what is wrong if there is none."""
-    run = list(islice(solver.iterates(f.problem, rng), T))
+    run = taken_run(solver.iterates(f.problem, rng), T)
     if len(run) != T:
         return None, f"the run ends after {len(run)} iterates"
     wrong = next((bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))), None)
     average = np.asarray(told(run[-1], "average"), dtype=np.float64)
     if wrong is None and not (average.shape == (f.dimension,) and np.isfinite(average).all()):
         wrong = f"w̄ is not {f.dimension} finite numbers"
+    if wrong is None and not is_average(average, [it.w for it in run]):
+        wrong = "w̄ is not the average of the iterates"
     return (None, wrong) if wrong else (average, "")
 
 
-def expectation(solver: Any, f: FiniteSum, B: Number, T: int) -> tuple[Number | None, float, str]:
+def average_slip(points: list[Floats]) -> float:
+    """How far an average of points in doubles is from the truth, here and there together."""
+    size = sum(float(np.linalg.norm(p)) for p in points) / len(points)
+    return 2 * (len(points) + 4) * ROUNDOFF * size + TINY
+
+
+def is_average(average: Floats, points: list[Floats]) -> bool:
+    """Whether a claimed average is one, up to rounding."""
+    gap = float(np.linalg.norm(average - np.mean(points, axis=0)))
+    return gap <= 2 * average_slip(points)
+
+
+def _name(f: FiniteSum, B: Number, T: int) -> str:
+    """What runs are remembered by; the last digits of B depend on the precision."""
+    return f"{f.loss} of {f.problem.digest()}, B = {middle(B):.6g}, T = {T}"
+
+
+def expectation(case: Case, f: FiniteSum, B: Number, T: int) -> tuple[Number | None, float, str]:
     """E f(w̄) over all n^{T−1} equally likely paths, a bound on its rounding, and what is wrong.
 
     The index of step T moves w_{T+1} only, which is not in w̄.
     """
     rho = f.lipschitz
+    solver = solver_of(case)
     solver = replace(solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss)
     values: list[Number] = []
     eta = B / (rho * sqrt(T))
     slip = 0.0
     for path in product(range(f.n), repeat=T - 1):
-        average, wrong = output(replace(solver, indices=path), f, T, None)
+        steered = replace(solver, indices=path)
+        average, wrong = case.remember(
+            f"{_name(f, B, T)}, path {path}",
+            partial(output, steered, f, T, None),
+        )
         if average is None:
             return None, 0.0, wrong
         values.append(f.value(average))
@@ -115,7 +141,10 @@ def sample(
         solver, horizon=T, distance=middle(B), lipschitz=middle(rho), loss=f.loss, indices=None
     )
     for run in range(runs):
-        average, wrong = output(solver, f, T, case.rng(run))
+        average, wrong = case.remember(
+            f"{_name(f, B, T)}, run {run}",
+            partial(output, solver, f, T, case.rng(run)),
+        )
         yield (None if average is None else f.quick_value(average)), wrong
 
 
@@ -123,7 +152,8 @@ def hinge_of(case: Case) -> tuple[FiniteSum, Number, int]:
     """Hinge loss on a separable problem, B and T: w* = ū/γ̄ has loss 0, and B = ‖w*‖ = 1/γ̄."""
     f = FiniteSum(case.problem, "hinge")
     B = 1 / case.gamma
-    return f, B, math.ceil(upper(4 * (B * f.lipschitz) ** 2))
+    # Whatever the precision: with another T the solver would be run again.
+    return f, B, case.remember("T", lambda: math.ceil(upper(4 * (B * f.lipschitz) ** 2)))
 
 
 def quickly_sampled(case: Case) -> str | None:
@@ -144,7 +174,8 @@ def estimate(case: Case, f: FiniteSum, B: Number, T: int, runs: int) -> tuple[Nu
             return None, wrong or "f(w̄) is larger than T steps of length at most ηρ can make it"
         values.append(value)
     mean = total(values) / runs
-    variance = total((v - mean) ** 2 for v in values) / (runs - 1)
+    # From above: around zero, Arb's powers and roots are no numbers.
+    variance = number(upper(total((v - mean) * (v - mean) for v in values) / (runs - 1)))
     surety = log(4 / number(CHANCE))
     spread = sqrt(2 * variance * surety / runs) + 7 * most * surety / (3 * (runs - 1))
     return mean + ball(0.0, upper(spread)), ""

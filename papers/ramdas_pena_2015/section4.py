@@ -19,7 +19,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
 from gammabar.papers.ramdas_pena_2015.losses import entropy_gap, entropy_loss
-from gammabar.papers.ramdas_pena_2015.weights import outside, square, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import claimed_weights, outside, square
 
 
 @stopping(
@@ -66,11 +66,9 @@ def lem4(it: View, case: Case) -> Relation:
     assumes=(norm_one,),
     unit=True,
 )
-def lem5(it: View, case: Case) -> Relation | None:
+def lem5(it: View, case: Case) -> Relation:
     """In every round of SNKP the smoothed loss is at most −½‖p_k‖²_G."""
-    p = weights_of(it, "p")
-    if p is None:
-        return None
+    p = claimed_weights(it, "p")
     loss = entropy_loss(it, temperature(it.t))
     return outside(it, p, "p_k") or at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from gammabar.oracle.signed import signed_margin
 from gammabar.papers import (
+    ROUNDOFF,
     Case,
+    Fault,
     Floats,
     Number,
     Relation,
@@ -46,9 +49,12 @@ from gammabar.papers.ramdas_pena_2015.small_data import (
     integers_of,
 )
 from gammabar.papers.ramdas_pena_2015.weights import (
+    carried,
     certifies,
+    claimed_weights,
     norm,
     outside,
+    pull,
     square,
     uniform,
     weights_of,
@@ -96,11 +102,9 @@ def temperature(case: Case, k: int) -> Number:
     return number(4 * case.n) / ((k + 1) * (k + 2))
 
 
-def _excess(it: View, case: Case, loss: Number) -> Relation | None:
+def _excess(it: View, case: Case, loss: Number) -> Relation:
     """−½‖p_k‖²_G ≥ L^q_μ(α_k)."""
-    p = weights_of(it, "p")
-    if p is None:
-        return None
+    p = claimed_weights(it, "p")
     return outside(it, p, "p_k") or at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")
 
 
@@ -156,8 +160,8 @@ def _chain(it: View, case: Case) -> list[Relation]:
 
 def _rate(it: View, case: Case, factor: Number) -> Relation | None:
     """‖p_k‖_G ≤ (2√n/(k+1)) · factor."""
-    p = weights_of(it, "p")
-    if p is None or it.separates:
+    p = claimed_weights(it, "p")
+    if it.separates:
         return None
     bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
     return outside(it, p, "p_k") or at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")
@@ -332,24 +336,90 @@ def _length(case: Case, column: Any) -> Number:
 
 
 class Calls:
-    """Which q_t the call at hand started from, by what the solver says of its loops."""
+    """The loops of ISNKPVN: which q_t the call at hand started from, and whether the counts that
+    the solver claims are those of its iterates.
+
+    Counts go 0, 1, 2, … in a call. The next call starts where p_k was returned, so ‖p_k‖_G < δ_t =
+    ‖q_t‖_G/γ, and it starts there: q_{t+1} = p_k, so w = Aᵀp_k. Where a call goes on, p_k was not
+    to be returned.
+    """
 
     def __init__(self, case: Case) -> None:
         self.case = case
         self.q: Floats | None = uniform(case.n)
-        self._last: Floats | None = None
+        #: What is wrong with the loops as claimed, at this iterate.
+        self.wrong: list[Relation] = []
+        self._last: View | None = None
+        self._seen = (0, -1)
 
     def update(self, it: View) -> None:
         """Take notice of the next iterate."""
-        if it.extra.get("inner") == 0 and it.extra.get("outer"):
-            self.q = self._last
-        self._last = weights_of(it, "p")
+        counts, last = _claimed_counts(it), self._last
+        self.wrong, self._last = [], it
+        if counts is None:
+            return
+        (outer, inner), (t, k) = counts, self._seen
+        self._seen = counts
+        if counts == (t, k + 1):
+            if last is not None and self._small(last):
+                self._refuse("the call goes on, so ‖p_k‖_G ≥ δ_t")
+        elif last is None or counts != (t + 1, 0):
+            self._refuse(f"the loops count (t, k) = ({outer}, {inner}) after ({t}, {k})")
+        else:
+            self._next(it, last)
+        p = weights_of(it, "p")
+        if p is not None:
+            self.wrong += [fact for fact in [outside(it, p, "p_k")] if fact]
+
+    def _next(self, it: View, last: View) -> None:
+        """The next call starts from what the last one returned."""
+        if self._large(last):
+            self._refuse("p_k is returned, so ‖p_k‖_G < δ_t")
+        p = self.q = weights_of(last, "p")
+        if p is None:
+            return
+        apart = it.here - pull(it, p)
+        if apart.norm() > 64 * (it.t + 2) * (it.n + 8) * ROUNDOFF * it.space.radius:
+            self._refuse("a call starts at q_t = p_k")
+
+    def _small(self, last: View) -> bool:
+        """Whether p_k was to be returned, by more than rounding."""
+        excess = self._excess(last)
+        return excess is not None and bool(excess < -4 * carried(last, last.t))
+
+    def _large(self, last: View) -> bool:
+        """Whether p_k was not to be returned, by more than rounding."""
+        excess = self._excess(last)
+        return excess is not None and bool(excess > 4 * carried(last, last.t))
+
+    def _excess(self, last: View) -> Number | None:
+        """‖p_k‖²_G − δ_t², by squares: a norm is the root of a sum that may cancel."""
+        p, gamma = weights_of(last, "p"), number(self.case.solver.gamma)
+        if p is None or self.q is None:
+            return None
+        return square(last, p) - square(last, self.q) / gamma**2
+
+    def _refuse(self, what: str) -> None:
+        self.wrong.append(fact(False, what))
 
 
-def _counts(it: View) -> tuple[int, int] | None:
-    """The outer t and the inner k, both from 0; None if the solver does not tell."""
+def _claimed_counts(it: View) -> tuple[int, int] | None:
     outer, inner = it.extra.get("outer"), it.extra.get("inner")
-    return None if outer is None or inner is None else (int(outer), int(inner))
+    if outer is None or inner is None:
+        return None
+    try:
+        return index(outer), index(inner)
+    except TypeError:
+        raise Fault(f"outer and inner of iterate {it.t} are no whole numbers") from None
+
+
+def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
+    """The outer t and the inner k, both from 0, and what is wrong with them."""
+    for name in ("outer", "inner", "p"):
+        it.claim(name)
+    found = _claimed_counts(it)
+    assert found is not None
+    return *found, case.history(Calls).wrong
 
 
 def _loops(case: Case, target: Any) -> Number:
@@ -387,19 +457,17 @@ def _ends_separated(it: View) -> list[Relation]:
     charitable="rp.thm4.1.fixed",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
+    history=(Calls,),
     note="A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its "
     "solution is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where "
     "ρ_K = 1/√3 and the bound is 0.79. The proof's t counts from 0.",
 )
-def thm4_1(it: View, case: Case) -> list[Relation] | None:
+def thm4_1(it: View, case: Case) -> list[Relation]:
     """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
     log(1/ρ_K)/log γ outer loops."""
-    counts = _counts(it)
-    if counts is None:
-        return None
-    outer, inner = counts
+    outer, inner, wrong = _counts(it, case)
     loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
-    return [_each_call(it, case, inner), loops, *_ends_separated(it)]
+    return [*wrong, _each_call(it, case, inner), loops, *_ends_separated(it)]
 
 
 @per_iterate(
@@ -414,18 +482,16 @@ def thm4_1(it: View, case: Case) -> list[Relation] | None:
     assumes=(tells("gamma", "epsilon"), norm_one, below_margin("epsilon")),
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
     unit=True,
+    history=(Calls,),
     note="If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then "
     "t + 1 < log(1/ρ_K)/log γ.",
     slower="isnkpvn/perceptron-instead",
 )
-def thm4_1_fixed(it: View, case: Case) -> list[Relation] | None:
+def thm4_1_fixed(it: View, case: Case) -> list[Relation]:
     """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
     ⌈log(1/ρ_K)/log γ⌉ outer loops, or in one."""
-    counts = _counts(it)
-    if counts is None:
-        return None
-    outer, inner = counts
-    found = [_each_call(it, case, inner), *_ends_separated(it)]
+    outer, inner, wrong = _counts(it, case)
+    found = [*wrong, _each_call(it, case, inner), *_ends_separated(it)]
     if outer:
         loops = _loops(case, case.gamma)
         found.append(below(outer, loops, "outer loops before this one < log(1/ρ_K)/log γ"))
@@ -468,15 +534,13 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     "some q_t has ‖q_t‖_G = 0; and the last call has δ_t < ε, perhaps much smaller, so √n/ε does "
     "not bound its steps. Besides, a number of loops is not below 1, as log(1/ε)/log γ may be.",
 )
-def thm4_2(it: View, case: Case) -> list[Relation] | None:
+def thm4_2(it: View, case: Case) -> list[Relation]:
     """If the dual is feasible or ε > ρ_K, each call halts, and an ε-solution is found in at most
     log(1/ε)/log γ outer loops."""
-    counts = _counts(it)
-    if counts is None:
-        return None
-    outer, inner = counts
+    outer, inner, wrong = _counts(it, case)
     loops = _loops(case, case.solver.epsilon)
-    found = [at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ"), *_ends_certified(it, case)]
+    loops_done = at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ")
+    found = [*wrong, loops_done, *_ends_certified(it, case)]
     q = case.history(Calls).q
     if inner == 0 and q is not None and case.separable is False:
         left = square(it, q)
@@ -503,15 +567,12 @@ def thm4_2(it: View, case: Case) -> list[Relation] | None:
     "call t returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ.",
     slower="isnkpvn/perceptron-instead",
 )
-def thm4_2_fixed(it: View, case: Case) -> list[Relation] | None:
+def thm4_2_fixed(it: View, case: Case) -> list[Relation]:
     """If the dual is feasible or ε > ρ_K, a call with δ_t > 0 halts within
     min{2√(2n)/δ_t, 2√(2n) γ/|ρ_K|} steps, and there are at most ⌊log(1/ε)/log γ⌋ + 1 outer loops,
     or one."""
-    counts = _counts(it)
-    if counts is None:
-        return None
-    outer, inner = counts
-    found = _ends_certified(it, case)
+    outer, inner, wrong = _counts(it, case)
+    found = [*wrong, *_ends_certified(it, case)]
     if outer:
         loops = _loops(case, case.solver.epsilon)
         found.append(at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ"))

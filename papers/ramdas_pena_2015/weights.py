@@ -35,6 +35,19 @@ def weights_of(it: View, name: str) -> Floats | None:
     return weights
 
 
+def claimed_weights(it: View, name: str) -> Floats:
+    """The same, where a statement needs them.
+
+    Raises
+    ------
+    Unclaimed
+    """
+    it.claim(name)
+    weights = weights_of(it, name)
+    assert weights is not None
+    return weights
+
+
 def pull(it: View, weights: Floats) -> Vec:
     """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
     if isinstance(it.case.problem, KernelProblem):
@@ -62,6 +75,19 @@ def norm(it: View, weights: Floats) -> Number:
     """‖q‖_G."""
     found = square(it, weights)
     return number(0) if found <= 0 else sqrt(found)  # G is semidefinite
+
+
+def row_error(it: View) -> float:
+    """How far the scores of a vector as long as the longest row may be off in doubles."""
+    vector = np.zeros(it.space.dimension)
+    vector[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
+    return it.space.score_error(vector)
+
+
+def carried(it: View, k: int) -> float:
+    """How far scores may be off that were carried through k convex combinations."""
+    each = row_error(it) + 8 * ROUNDOFF * it.space.radius**2
+    return 2 * (k + 2) * each * SAFETY
 
 
 def in_simplex(it: View, weights: Floats) -> bool:

@@ -175,6 +175,7 @@ class Rate:
             return
         radius = self.space.radius
         rounding = radius * per_sum(self.space) + 4 * ROUNDOFF * (length / self.step + radius)
+        rounding += 32 * self.space.tiny  # what underflows in the step, there and here
         self._next = (self.distance + self._moved(score_error) + rounding) * (1 + 8 * ROUNDOFF)
 
     def _moved(self, score_error: float) -> float:

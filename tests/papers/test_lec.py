@@ -328,7 +328,7 @@ def test_the_minima_of_the_sums_are_right() -> None:
 def test_the_expectation_is_over_all_paths() -> None:
     """Rows e_1, e_2, T = 2, η = √2/√2 = 1: w_2 is e_1 or e_2, w̄ its half, f(w̄) = (½ + 1)/2."""
     f, B = TASKS[1].sum(), TASKS[1].distance()
-    mean, off, wrong = expectation(SGD(), f, B, 2)
+    mean, off, wrong = expectation(Case(), f, B, 2)
     assert middle(mean) == pytest.approx(0.75, rel=1e-15)
     assert (off < 1e-12, wrong) == (True, "")
 
@@ -358,7 +358,7 @@ def test_any_comparison_point_obeys_theorem_3(case, T, loss, data) -> None:
     u = np.array([data.draw(st.integers(-2, 2)) for _ in range(problem.dimension)], dtype=float)
     with ctx.workprec(128):
         B = number(float(np.linalg.norm(u)) + 0.25)
-        mean, off, _ = expectation(SGD(), f, B, T)
+        mean, off, _ = expectation(Case(), f, B, T)
         assert mean - f.value(u) <= B * f.lipschitz / number(T).sqrt() + off
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
+from gammabar.harness.court.case import Case
 from gammabar.harness.run.texts import open_problem
 from gammabar.papers.lecture.boosting_rounds import DATA, session
 from gammabar.papers.lecture.rational_matrices import factor, matrix, nonnegative_form
@@ -96,7 +97,7 @@ def test_another_learner_has_no_best_stumps() -> None:
 def test_lemma_7_is_heard_wherever_it_speaks() -> None:
     """Three points: γ_t falls to its limit, and T = ln 6/(2γ²), rounded down, comes soon."""
     X, y = DATA["three points"]
-    s = session(AdaBoost(), DenseProblem(np.array(X), np.array(y)), "", 40)
+    s = session(Case(), AdaBoost(), DenseProblem(np.array(X), np.array(y)), "", 40)
     with ctx.workprec(128):
         gamma = min(0.5 - float(r.epsilon.mid()) for r in s.rounds)
         errors = {r.t: most for r, _, most in s.errors()}
