@@ -6,6 +6,7 @@ On a page, ``<!-- NAME -->78<!-- / -->`` is a number with its name. Nobody types
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from gammabar.harness.library import load_statements, mutants, papers
@@ -13,7 +14,7 @@ from gammabar.solvers.registry import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md",)
-_COUNT = re.compile(r"<!-- ([\w.-]+) -->[^<]*<!-- / -->")
+_COUNT = re.compile(r"<!-- ([\w. -]+) -->[^<]*<!-- / -->")
 
 
 def counts() -> dict[str, int]:
@@ -26,9 +27,12 @@ def counts() -> dict[str, int]:
         "solvers": len(SOLVERS),
         "papers": len(papers()),
     }
-    return found | {
-        f"statements.{key}": sum(s.source == key for s in statements) for key in papers()
-    }
+    severities = Counter(str(s.severity) for s in statements if s.severity)
+    return (
+        found
+        | severities
+        | {f"statements.{key}": sum(s.source == key for s in statements) for key in papers()}
+    )
 
 
 def renewed(text: str) -> str:

@@ -162,7 +162,9 @@ def planned() -> dict[str, dict[str, Verdict]]:
 @pytest.mark.parametrize("identifier", [i for i, s in MINE.items() if s.solvers])
 def test_trials_decide_every_statement_about_a_solver(identifier: str, planned) -> None:
     verdicts = {name: v.verdict for name, v in planned[identifier].items()}
-    allowed = {"holds", "inapplicable"} | ({"refuted"} & {MINE[identifier].status})
+    allowed = {"holds", "inapplicable"}
+    if MINE[identifier].status == "refuted":  # false, and on some data by no more than rounding
+        allowed |= {"refuted", "undecided"}
     assert set(verdicts.values()) <= allowed
     assert "holds" in verdicts.values()
     if identifier not in ("gb.snkp.any.exit", "rp.thm4.1", "rp.thm4.2"):

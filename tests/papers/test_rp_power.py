@@ -86,7 +86,9 @@ def test_a_solver_that_never_moves_is_refuted_by_every_statement_that_can() -> N
         killers |= refuted(Wrong(open_solver(name), stuck), problem, name, 200)
         if name not in ("perceptron", "normalized-perceptron", "winnow", "nkp"):
             killers |= refuted(Wrong(open_solver(name), stuck), INSEPARABLE, name, 200)
-    assert killers >= {s.id for s in ABOUT if s.status == "holds" and not s.powerless}
+    # Its bound is in terms of ‖q‖_G, which stays where it is; snkpvn/never-cools breaks it.
+    kept = {"rp.lem9.charitable"}
+    assert killers >= {s.id for s in ABOUT if s.status == "holds" and not s.powerless} - kept
 
 
 @pytest.mark.parametrize("name", [name for name in SEPARABLE if name != "perceptron"])

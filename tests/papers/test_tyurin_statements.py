@@ -325,7 +325,10 @@ def test_the_right_solvers_are_never_refuted(problem, solver):
         patient = (
             isinstance(OURS[found.statement], StoppingStatement) and found.verdict == "undecided"
         )
-        assert patient or found.verdict in ("holds", "inapplicable"), found
+        # At the end of the range of doubles both sides may be lost in what underflows.
+        tiny = found.slack is not None and abs(found.slack) < 1e-290
+        lost = found.verdict == "undecided" and tiny
+        assert patient or lost or found.verdict in ("holds", "inapplicable"), found
 
 
 # Numbers by hand
