@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gammabar.harness.court.relation import fact
 from gammabar.harness.court.statement import STATEMENTS, per_iterate
 from gammabar.harness.court.taken import Fault, taken_vector
+from gammabar.harness.library import load_statements
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Run, Task
 from gammabar.harness.run.worker import perform
@@ -60,6 +61,7 @@ class Yields:
 
 @pytest.fixture
 def registered():
+    load_statements()
     before = dict(STATEMENTS)
     yield STATEMENTS
     STATEMENTS.clear()
