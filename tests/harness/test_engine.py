@@ -487,6 +487,7 @@ def test_summary():
         "refuted": 2,
         "undecided": 1,
         "inapplicable": 0,
+        "not reproducible": 0,
         "results": 4,
         "unexpected": 2,
         "failures": 1,
