@@ -229,6 +229,10 @@ class Case:
         for claimed in solver.iterates(self.observed.as_problem(), rng):
             yield View(claimed, self)
 
+    def begin(self) -> None:
+        """A run begins: sequences of the one before, if there was any, are forgotten."""
+        self._shared.clear()
+
     def history(self, kind: type) -> Any:
         """The one object of a kind in this trial: sequences that several statements need.
 

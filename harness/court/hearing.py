@@ -55,6 +55,7 @@ def hear(
     check_iterations(iterations)
     # What overflows becomes a bound that decides nothing: nobody needs a warning of NumPy's too.
     with working(LEVELS[0]), np.errstate(over="ignore", invalid="ignore"):
+        case.begin()
         judges = [_judge(statement, case) for statement in statements]
         failure, detail = _listen(case, judges, iterations, most)
         return [judge.verdict(failure, detail) for judge in judges]

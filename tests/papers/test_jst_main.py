@@ -570,7 +570,9 @@ def test_right_solvers_are_never_refuted(problem, solver):
 @given(small_problems(), st.sampled_from(sorted(s.id for s in DIRECT if s.status == "holds")))
 def test_facts_about_data_are_never_refuted(problem, identifier):
     v = examine(MINE[identifier], Case(problem, unit=True))
-    assert v.verdict in ("holds", "inapplicable"), v
+    # Rows that are multiples of each other attain it, which balls of 1/R² cannot tell.
+    attained = identifier == "jst.sec3.1.smooth" and v.tightness == 1
+    assert v.verdict in ("holds", "inapplicable") or attained, v
 
 
 def test_ordinary_runs_are_decided():
