@@ -63,6 +63,7 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
 
         guest_for(InFile(**request["invite"]))
         return {}
+    from gammabar.harness.run.remote import settle
     from gammabar.harness.run.task import Task
     from gammabar.harness.run.worker import perform, warm_up
 
@@ -75,6 +76,7 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
     try:
         return perform(task).as_dict()
     finally:
+        settle()
         faulthandler.cancel_dump_traceback_later()
 
 

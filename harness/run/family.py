@@ -11,7 +11,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 #: Options of Linux's prctl.
@@ -40,11 +40,15 @@ def die_with_parent() -> None:
 
 
 def end_orphans(keep: Collection[int]) -> None:
-    """End all children of this process but some, if it has adopted them."""
+    """End all that descends from this process but some, if it has adopted them.
+
+    What those have started that stay is ended as well: a daemon in the making is still theirs, and
+    would be ours a moment later.
+    """
     if _adopting:
-        # What a child has started becomes ours when it ends: again until there is nothing left.
+        # Whoever forks while he is looked for is found the next time: until there is nobody left.
         for _ in range(100):
-            orphans = [pid for pid in _children() if pid not in keep]
+            orphans = [pid for pid in _descendants() if pid not in keep]
             for pid in orphans:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -55,12 +59,19 @@ def end_orphans(keep: Collection[int]) -> None:
                 return
 
 
-def _children() -> Iterator[int]:
-    mine = str(os.getpid())
+def _descendants() -> list[int]:
+    """Children of this process, their children and so on; of the dead only those to be buried."""
+    mine = os.getpid()
+    parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            with contextlib.suppress(OSError, IndexError):
+            with contextlib.suppress(OSError, IndexError, ValueError):
                 # pid (name) state ppid …, and a name may have anything in it
                 status = (entry / "stat").read_text(errors="replace")
-                if status.rpartition(")")[2].split()[1] == mine:
-                    yield int(entry.name)
+                state, parent = status.rpartition(")")[2].split()[:2]
+                if state not in "ZX" or int(parent) == mine:
+                    parents.setdefault(int(parent), []).append(int(entry.name))
+    found = list(parents.get(mine, ()))
+    for pid in found:  # it grows
+        found += parents.get(pid, ())
+    return found

@@ -97,6 +97,7 @@ class Guest:
 
     def iterates(self) -> Iterator[Iterate]:
         """What the solver yields; what goes wrong there is a `Fault`."""
+        number = self._number
         for _ in range(AHEAD):
             self._ask({"more": 1})
         try:
@@ -109,7 +110,8 @@ class Guest:
                 yield self._iterate(found)
                 self._ask({"more": 1})
         finally:
-            self.stop()
+            if number == self._number:  # whoever closes this late must not end the next run
+                self.stop()
 
     def _heard(self) -> dict[str, Any]:
         assert self._solver is not None
@@ -199,6 +201,12 @@ def guest_for(solver: InFile) -> Guest:
         _GUEST = Guest()
         _GUEST.ready()
     return _GUEST
+
+
+def settle() -> None:
+    """The task is done: no run goes on, and nothing that a solver has started is left."""
+    if _GUEST is not None:
+        _GUEST.stop()
 
 
 @atexit.register
