@@ -26,7 +26,7 @@ COUNTED = {"iterates", "primal", "dual", "objective"}
 
 
 def counting(kind: type) -> Any:
-    """A solver that notes when it is asked for anything, and has randomness of its own."""
+    """A solver that notes when it is asked for anything: a second run would be counted."""
 
     def noting(name: str) -> Any:
         def call(self: Any, *args: Any, **more: Any) -> Any:
