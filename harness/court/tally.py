@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from gammabar.harness.court.curve import Curve
 from gammabar.harness.court.numbers import LEVELS, Number, middle, working
 from gammabar.harness.court.relation import DOUBT, HOLDS, VIOLATED, Decision, Relation
 from gammabar.harness.court.space import TooLarge
@@ -28,6 +29,7 @@ class Tally:
         self.worst: tuple[float, int | None, Relation] | None = None
         self.broken: tuple[int | None, Relation] | None = None
         self.doubtful: tuple[int | None, Relation, Decision] | None = None
+        self.curve = Curve()
 
     def agree(self, relation: Relation, t: int | None) -> None:
         """Remember a relation that is certain."""
@@ -82,6 +84,7 @@ class Tally:
         tightness = relation.tightness()
         if tightness is None:
             tightness = -math.inf
+        self.curve.note(relation, t, tightness)
         if self.worst is None or tightness > self.worst[0]:
             self.worst = tightness, t, relation
 
@@ -124,6 +127,7 @@ class Tally:
             right=digits(relation.right) if relation.op != "fact" else "",
             what=relation.what,
             where=relation.where,
+            curve=self.curve.of(relation, t),
         )
 
 

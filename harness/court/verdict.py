@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
+
+#: (t, measured, bound).
+Point: TypeAlias = tuple[int, float, float]
 
 
 class Ruling(StrEnum):
@@ -86,6 +89,8 @@ class Verdict:
         The two sides there, as decimal digits with their error; what was compared and where.
     failure : str
         "crashed", "timeout" or "not finite" where the solver did not do its part.
+    curve : tuple of (t, measured, bound)
+        A few points of what was compared there, for pictures.
     """
 
     statement: str
@@ -101,9 +106,11 @@ class Verdict:
     what: str = ""
     where: str = ""
     failure: str = ""
+    curve: tuple[Point, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", Ruling(self.verdict))
+        object.__setattr__(self, "curve", tuple(tuple(point) for point in self.curve))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -55,8 +55,9 @@ class Result:
         return self.expected in (Expectation.EITHER, self.verdict.verdict)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """For JSON; what is only drawn is in the store and in the report."""
         verdict = {name: _finite(value) for name, value in self.verdict.as_dict().items()}
+        del verdict["curve"]
         first = ("statement", "problem", "solver", "verdict", "expected", "as_expected")
         document = verdict | {
             "problem": self.run.problem,
