@@ -105,17 +105,15 @@ class _Bench:
         """Whether some judge wants to hear w_t."""
         return any(t <= last for judge, last in self.horizons if not judge.done)
 
-    def hear(self, it: View) -> None:
-        """Take in the next iterate, to be judged now or soon."""
+    def due(self, it: View) -> bool:
+        """Take in the next iterate: whether it is time to judge what was heard."""
         if self.trouble is not None:
             raise self.trouble
         self.waiting.append(it)
         if self.together == 1:
-            self.judge()
-            return
+            return True
         it.keep()
-        if len(self.waiting) >= 2 * self.together:  # the solver asks for no pass
-            self.judge()
+        return len(self.waiting) >= 2 * self.together  # the solver asks for no pass
 
     def use_time(self) -> None:
         """Judge while the solver waits for its pass, and let it see nothing of what goes wrong."""
@@ -176,7 +174,8 @@ def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tupl
                 if it.t != expected:
                     message = f"iterates count 0, 1, 2, …, but {it.t} came for {expected}"
                     raise Fault(message)
-                bench.hear(it)
+                if bench.due(it):
+                    bench.judge()
                 expected += 1
                 if not bench.wants(expected):
                     halted = False

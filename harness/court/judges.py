@@ -76,13 +76,13 @@ class IterateJudge(Judge):
         self._last: View | None = None
         if self.done:
             return
-        body = statement.body
+        body: Any = statement.body
+        self._more: tuple[Case, ...] = (case,)  # what a claim is told besides the iterate
         if isinstance(body, type):
             checker = body(case)
             self._update = getattr(checker, "update", None)
-            self._claim = checker.claim
-        else:
-            self._claim = lambda it: body(it, case)
+            body, self._more = checker.claim, ()
+        self._claim = body
 
     def end(self, halted: bool) -> None:
         last = self._last
@@ -109,7 +109,7 @@ class IterateJudge(Judge):
             return
         # Nearly all claims are certain at once, and most are one relation: that must cost little.
         try:
-            claimed = self._claim(it)
+            claimed = self._claim(it, *self._more)
         except Unclaimed as missing:
             self.reason, self.done = str(missing), True
             return
@@ -128,7 +128,7 @@ class IterateJudge(Judge):
 
         def claim(level: int) -> list[Relation]:
             view = views.setdefault(level, it.at(level) if level else it)
-            return listed(self._claim(view), self.statement)
+            return listed(self._claim(view, *self._more), self.statement)
 
         self.tally.weigh(claim, it.t, rounding)
         self.done = self.tally.broken is not None
