@@ -113,13 +113,14 @@ def solve(
     problem = problem.raw()
     if norm != "l2":
         return _l1(problem, norm, progress)
-    truth = _l2(problem, method, digits, progress)
+    if isinstance(problem, KernelProblem):
+        truth = _kernel(problem, method, digits, progress)
+    else:
+        truth = _exact(problem, method, progress)
     return _negative(truth, progress) if signed and not truth.separable else truth
 
 
-def _l2(problem: Problem, method: str, digits: int, progress: Progress) -> Truth:
-    if not isinstance(problem, KernelProblem):
-        return _exact(problem, method, progress)
+def _kernel(problem: KernelProblem, method: str, digits: int, progress: Progress) -> Truth:
     if problem.kernel.name == "callable":
         problem = _tabulated(problem)
     verdict = None
