@@ -6,6 +6,10 @@ H = G + c² 11ᵀ the affine minimiser of a corral S is q = u / Σu where H_SS u
 solvable when the hull contains the origin. RᵀR = H_SS is updated when a row enters (one
 triangular solve) and downdated by Givens rotations when a row leaves, so a step costs O(s²).
 
+With a free intercept rows have two sides, each of which has half the weight. Then c² is added to
+products of rows of the same side only, and the affine minimiser is the combination of the two
+solutions of H_SS u = (1 on one side) that gives each side its half.
+
 Nothing here is trusted: `gammabar.oracle.exact` proves or repairs what comes out.
 
 References
@@ -64,8 +68,8 @@ def _drop(R, s, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath=_FAST)
-def _scores(G, S, q, s, g):  # type: ignore[no-untyped-def]
-    """g = G q for weights q on the corral; returns the squared norm qᵀ G q."""
+def _scores(G, S, q, s, g, side, levels):  # type: ignore[no-untyped-def]
+    """g = G q for weights q on the corral, and its mean on each side; returns qᵀ G q."""
     m = G.shape[0]
     for i in range(m):
         g[i] = 0.0
@@ -73,17 +77,19 @@ def _scores(G, S, q, s, g):  # type: ignore[no-untyped-def]
         weight, row = q[k], G[S[k]]
         for i in range(m):
             g[i] += weight * row[i]
-    square = 0.0
+    square, count = 0.0, len(levels)
+    levels[:] = 0.0
     for k in range(s):
         square += q[k] * g[S[k]]
+        levels[side[S[k]]] += count * q[k] * g[S[k]]
     return square
 
 
 @njit(cache=True)
-def _admit(G, c2, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
+def _admit(G, c2, side, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
     """Append row j to the corral; False when it depends on the rows already there."""
     for k in range(s):
-        b[k] = G[j, S[k]] + c2
+        b[k] = G[j, S[k]] + (c2 if side[S[k]] == side[j] else 0.0)
     _forward(R, s, b, x)
     rest = G[j, j] + c2
     for k in range(s):
@@ -100,19 +106,42 @@ def _admit(G, c2, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _settle(S, q, s, R, inside, ones, x, u):  # type: ignore[no-untyped-def]
+def _affine(side, S, s, R, right, x, u, v, sides):  # type: ignore[no-untyped-def]
+    """u = the weights of the affine minimiser, up to a factor; returns their sum."""
+    for k in range(s):
+        right[k] = 1.0 if sides == 1 or side[S[k]] == 0 else 0.0
+    _forward(R, s, right, x)
+    _backward(R, s, x, u)
+    if sides == 2:
+        for k in range(s):
+            right[k] = 1.0 - right[k]
+        _forward(R, s, right, x)
+        _backward(R, s, x, v)
+        first, both, second = 0.0, 0.0, 0.0
+        for k in range(s):
+            if side[S[k]] == 0:
+                first += u[k]
+                both += v[k]
+            else:
+                second += v[k]
+        for k in range(s):
+            u[k] = (second - both) * u[k] + (first - both) * v[k]
+    total = 0.0
+    for k in range(s):
+        total += u[k]
+    return total
+
+
+@njit(cache=True)
+def _settle(side, S, q, s, R, inside, right, x, u, v, sides):  # type: ignore[no-untyped-def]
     """Minor cycles: walk to the affine minimiser, dropping rows whose weight gets negative."""
     while True:
-        _forward(R, s, ones, x)
-        _backward(R, s, x, u)
-        total = 0.0
-        for k in range(s):
-            total += u[k]
+        total = _affine(side, S, s, R, right, x, u, v, sides)
         step, leaving = 1.0, -1
         for k in range(s):
-            v = u[k] / total
-            if v <= 0.0 and q[k] < step * (q[k] - v):
-                step, leaving = q[k] / (q[k] - v), k
+            goal = u[k] / total
+            if goal <= 0.0 and q[k] < step * (q[k] - goal):
+                step, leaving = q[k] / (q[k] - goal), k
         for k in range(s):
             q[k] += step * (u[k] / total - q[k])
         if leaving < 0:
@@ -125,34 +154,38 @@ def _settle(S, q, s, R, inside, ones, x, u):  # type: ignore[no-untyped-def]
 
 
 # With its signature given it is loaded from the cache when imported, not when first called.
-@njit("int64(float64[:,::1], float64, int64[::1], float64[::1], int64, float64[:,::1])", cache=True)
-def minimum_norm(G, c2, S, q, s, R):  # type: ignore[no-untyped-def]
+@njit(
+    "int64(float64[:,::1], float64, int64[::1], int64[::1], float64[::1], int64, float64[:,::1],"
+    " int64)",
+    cache=True,
+)
+def minimum_norm(G, c2, side, S, q, s, R, sides):  # type: ignore[no-untyped-def]
     """Improve the corral (S, q) of size s until no row of G lies below its hyperplane.
 
     S, q and R are updated in place; returns the new size, which equals ``len(S)`` when the
-    arrays are full and the caller has to enlarge them.
+    arrays are full and the caller has to enlarge them. `side` is that of each row of G, 0 or 1.
     """
     m = G.shape[0]
     g, u, b, x = np.zeros(m), np.zeros(len(S)), np.zeros(len(S)), np.zeros(len(S))
-    ones = np.ones(len(S))
+    right, v, levels = np.ones(len(S)), np.zeros(len(S)), np.zeros(sides)
     inside, refused = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     for k in range(s):
         inside[S[k]] = True
-    square = _scores(G, S, q, s, g)
+    square = _scores(G, S, q, s, g, side, levels)
     while s < len(S):
-        j, lowest = -1, square
+        j, lowest = -1, 0.0
         for i in range(m):
-            if not inside[i] and not refused[i] and g[i] < lowest:
-                j, lowest = i, g[i]
+            if not inside[i] and not refused[i] and g[i] - levels[side[i]] < lowest:
+                j, lowest = i, g[i] - levels[side[i]]
         if j < 0:
             break
-        if not _admit(G, c2, S, q, s, R, j, b, x):
+        if not _admit(G, c2, side, S, q, s, R, j, b, x):
             refused[j] = True
             continue
         inside[j] = True
-        s = _settle(S, q, s + 1, R, inside, ones, x, u)
+        s = _settle(side, S, q, s + 1, R, inside, right, x, u, v, sides)
         previous = square
-        square = _scores(G, S, q, s, g)
+        square = _scores(G, S, q, s, g, side, levels)
         if not square < previous:  # rounding has taken over: exact arithmetic goes on from here
             break
     return s

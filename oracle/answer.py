@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,10 @@ def _silent(stage: str) -> None:
 
 @overload
 def solve(
-    problem: Problem,
+    problem: Any,
+    y: Any = None,
     *,
+    intercept: str | bool | None = None,
     norm: Literal["l2"] = "l2",
     signed: Literal[False] = False,
     method: str = "exact",
@@ -41,8 +43,10 @@ def solve(
 
 @overload
 def solve(
-    problem: Problem,
+    problem: Any,
+    y: Any = None,
     *,
+    intercept: str | bool | None = None,
     norm: str = "l2",
     signed: bool = False,
     method: str = "exact",
@@ -52,8 +56,10 @@ def solve(
 
 
 def solve(
-    problem: Problem,
+    problem: Any,
+    y: Any = None,
     *,
+    intercept: str | bool | None = None,
     norm: str = "l2",
     signed: bool = False,
     method: str = "exact",
@@ -64,10 +70,16 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem, or an array, DataFrame or sparse matrix X
         Any geometry. Exact for linear, multiclass, and linear, polynomial or precomputed kernels;
         a rigorous enclosure for RBF and normalised kernels, and for Gram matrices that are positive
         semidefinite up to rounding only: there it is that of every kernel near the one given.
+    y : array, optional
+        The labels, if X was given.
+    intercept : {"none", "free", "augmented"} or bool, optional
+        By default that of the problem, which is "none" unless it was made with one. With "free"
+        (or True) the margin is that of y_i (⟨x_i, w⟩ + b)/‖w‖, half the distance of the two hulls:
+        the support vector machine of textbooks. With "augmented" b belongs to w.
     norm : {"l2", "l1", "l1-simplex"}
         What ‖w‖ is: Euclidean; ℓ₁, the margin of boosting; or ℓ₁ with w ≥ 0, that of Winnow. The
         last two are for linear problems with two classes.
@@ -103,6 +115,8 @@ def solve(
     (Fraction(1, 1), True)
     >>> solve(problem, norm="l1").digits(5, raw=True)
     '1'
+    >>> solve([[1], [5]], ["a", "b"], intercept=True).gamma_raw
+    2.0
     """
     if method not in METHODS:
         raise ProblemError(f"method {method!r} is not one of {', '.join(METHODS)}")
@@ -110,7 +124,10 @@ def solve(
         raise ProblemError(f"norm {norm!r} is not one of {', '.join(NORMS)}")
     if signed and norm != "l2":
         raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
-    problem = problem.raw()
+    problem = _asked(problem, y, intercept).raw()
+    if problem.intercept == "free" and (signed or norm != "l2"):
+        what = "the negative margin" if signed else f"the {norm} margin"
+        raise ProblemError(f"{what} has no free intercept here; use intercept='augmented'")
     if norm != "l2":
         return _l1(problem, norm, progress)
     if isinstance(problem, KernelProblem):
@@ -118,6 +135,20 @@ def solve(
     else:
         truth = _exact(problem, method, progress)
     return _negative(truth, progress) if signed and not truth.separable else truth
+
+
+def _asked(problem: Any, y: Any, intercept: str | bool | None) -> Problem:
+    """The problem that the arguments of `solve` stand for."""
+    from gammabar.problems.intercept import with_intercept
+    from gammabar.problems.validate import from_arrays
+
+    if not isinstance(problem, Problem):
+        if y is None:
+            raise ProblemError("solve takes a problem, or the points X and their labels y")
+        return from_arrays(problem, y, intercept="none" if intercept is None else intercept)
+    if y is not None:
+        raise ProblemError("a problem has its labels already; leave out y")
+    return problem if intercept is None else with_intercept(problem, intercept)
 
 
 def _kernel(problem: KernelProblem, method: str, digits: int, progress: Progress) -> Truth:
@@ -180,9 +211,11 @@ def _tabulated(problem: KernelProblem) -> KernelProblem:
     from gammabar.problems import Kernel
 
     table = problem.kernel.matrix(problem.X, problem.X)
-    return KernelProblem(
+    made = KernelProblem(
         (table + table.T) / 2, problem.y, Kernel("precomputed"), normalised=problem.normalised
     )
+    made.intercept = problem.intercept
+    return made
 
 
 def candidate_for(problem: Problem, method: str) -> Candidate:
@@ -226,6 +259,7 @@ def _exact(
         seconds={"candidate": middle - start, "proof": end - middle},
         rounds=found.rounds,
         note=verdict.words() if verdict else "",
+        levels=found.levels,
     )
 
 
@@ -298,5 +332,6 @@ def _gordan(
     if problem.kernel.name == "rbf" or candidate.weights @ gram @ candidate.weights > 1e-8:
         return None
     plain = KernelProblem(problem.X, problem.y, problem.kernel, source=problem.source)
+    plain.intercept = problem.intercept
     found = minimum_norm_point(exact_rows(plain), candidate.support, candidate.weights)
     return (found.support, found.numerators, found.total) if found.square == 0 else None

@@ -48,31 +48,36 @@ def working_set(problem: Problem) -> Candidate:
     from gammabar.oracle._wolfe import minimum_norm
 
     n, radius2 = problem.n, problem.radius**2
+    side, sides = sides_of(problem)
     if radius2 == 0.0:
-        return Candidate(np.zeros(1, np.int64), np.ones(1), 0, "working-set")
-    scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
-    first = int(np.argmin(scores))
-    rows = np.array([first], dtype=np.int64)  # the working set
-    gram = problem.gram(rows)
-    capacity, size = 256, 1
+        rows = np.array([np.argmax(side == k) for k in range(sides)], dtype=np.int64)
+        return Candidate(np.sort(rows), np.full(sides, 1 / sides), 0, "working-set")
+    rows, gram = _start(problem, side, sides)  # the working set
+    capacity, size = 256, sides
     S, q, R = _grow(capacity, None, None, None)
-    q[0], R[0, 0] = 1.0, np.sqrt(gram[0, 0] + radius2)
+    S[:size], q[:size] = np.arange(size), 1 / sides
+    R[0, 0] = np.sqrt(gram[0, 0] + radius2)
+    if sides == 2:
+        R[0, 1] = gram[0, 1] / R[0, 0]
+        R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
     best = np.inf
     scans = 0
     while scans < MAX_SCANS:
         scans += 1
-        point = _spread(n, rows[S[:size]], q[:size])
-        scores = problem.scores(problem.combine(point))
-        square = float(point[rows[S[:size]]] @ scores[rows[S[:size]]])
-        fresh = _most_violated(scores, square, rows, max(BATCH, size // 2))
+        kept = rows[S[:size]]
+        scores = problem.scores(problem.combine(_spread(n, kept, q[:size])))
+        weighed = q[:size] * scores[kept]
+        square = float(weighed.sum())
+        levels = sides * np.bincount(side[kept], weighed, sides).astype(np.float64)
+        fresh = _most_violated(scores, levels, side, rows, max(BATCH, size // 2))
         if len(fresh) == 0 or square <= ZERO**2 * radius2 or not square < best:
             break
         best = square
         gram = _extend(problem, gram, S[:size], rows, fresh)
-        rows = np.concatenate([rows[S[:size]], fresh])
+        rows = np.concatenate([kept, fresh])
         S[:size] = np.arange(size)
         while True:
-            size = minimum_norm(gram, radius2, S, q, size, R)
+            size = minimum_norm(gram, radius2, side[rows], S, q, size, R, sides)
             if size < capacity:
                 break
             capacity *= 2
@@ -81,6 +86,24 @@ def working_set(problem: Problem) -> Candidate:
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
     return Candidate(rows[S[order]], weights, scans, "working-set")
+
+
+def sides_of(problem: Problem) -> tuple[NDArray[np.int64], int]:
+    """The side of each row and how many there are: the classes, if the intercept is free."""
+    if problem.intercept != "free":
+        return np.zeros(problem.n, np.int64), 1
+    return (np.asarray(problem.y) > 0).astype(np.int64), 2
+
+
+def _start(
+    problem: Problem, side: NDArray[np.int64], sides: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Of each side the row that is lowest for the mean of the sides' means; their Gram matrix."""
+    counts = np.bincount(side, minlength=sides)
+    scores = problem.scores(problem.combine(1.0 / (sides * counts[side])))
+    lowest = [np.where(side == k, scores, np.inf).argmin() for k in range(sides)]
+    rows = np.array(lowest, dtype=np.int64)
+    return rows, problem.gram(rows)
 
 
 def cvxpy_working_set(problem: Problem) -> Candidate:
@@ -99,20 +122,25 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     from gammabar.oracle.models import kernel_dual
 
     n = problem.n
+    side, sides = sides_of(problem)
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
-    rows = np.sort(np.argsort(scores, kind="stable")[: 2 * BATCH]).astype(np.int64)
+    lowest = [np.flatnonzero(side == k) for k in range(sides)]
+    lowest = [some[np.argsort(scores[some], kind="stable")[: 2 * BATCH]] for some in lowest]
+    rows = np.sort(np.concatenate(lowest)).astype(np.int64)
     scans = 0
     while scans < MAX_SCANS:
         scans += 1
-        result = kernel_dual(problem.gram(rows))
+        result = kernel_dual(problem.gram(rows), side[rows] if sides == 2 else None)
         if result.q is None:
             raise ProblemError(f"CVXPY gave no answer ({result.status}); use --method exact")
         weights = np.maximum(result.q, 0.0)
         weights /= weights.sum()
         scores = problem.scores(problem.combine(_spread(n, rows, weights)))
-        square = max(float(weights @ scores[rows]), 0.0)
+        weighed = weights * scores[rows]
+        square = max(float(weighed.sum()), 0.0)
+        levels = sides * np.bincount(side[rows], weighed, sides).astype(np.float64)
         slack = 1e-7 * problem.radius * (square**0.5 + 1e-7 * problem.radius)
-        fresh = _most_violated(scores, square - slack, rows, 2 * BATCH)
+        fresh = _most_violated(scores, levels - slack, side, rows, 2 * BATCH)
         if len(fresh) == 0:
             break
         rows = np.union1d(rows, fresh)
@@ -121,12 +149,17 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
 
 
 def _most_violated(
-    scores: NDArray[np.float64], square: float, rows: NDArray[np.int64], most: int
+    scores: NDArray[np.float64],
+    levels: NDArray[np.float64],
+    side: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    most: int,
 ) -> NDArray[np.int64]:
-    """Rows strictly below the supporting hyperplane and not yet in the working set."""
+    """Rows strictly below the supporting hyperplane of their side, not yet in the working set."""
     most = min(most, len(scores))
-    lowest = np.argpartition(scores, most - 1)[:most]
-    return np.setdiff1d(lowest[scores[lowest] < square * (1 - 1e-11)], rows)
+    above = scores - (levels[0] if len(levels) == 1 else levels[side])
+    lowest = np.argpartition(above, most - 1)[:most]
+    return np.setdiff1d(lowest[above[lowest] < -1e-11 * np.abs(levels).max()], rows)
 
 
 def _spread(n: int, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 
-FORMAT, VERSION = "gammabar-certificate", 1
+FORMAT = "gammabar-certificate"
+#: Version 2 has intercepts. What can be said in version 1 is said in it.
+VERSION = 1
 
 
 def rational(value: Fraction) -> str:
@@ -32,7 +34,12 @@ def weights_section(
 
 
 def geometry(problem: Problem) -> dict[str, Any]:
-    """The geometry section of a certificate."""
+    """The geometry section of a certificate; an intercept belongs to it."""
+    section = _space(problem)
+    return section if problem.intercept == "none" else section | {"intercept": problem.intercept}
+
+
+def _space(problem: Problem) -> dict[str, Any]:
     if isinstance(problem, MulticlassProblem):
         return {"type": "multiclass", "classes": problem.k}
     if not isinstance(problem, KernelProblem):
@@ -48,6 +55,7 @@ def geometry(problem: Problem) -> dict[str, Any]:
 
 def data_section(problem: Problem) -> dict[str, Any]:
     """The data section of a certificate: what the data are and how to find them again."""
+    problem = problem.plain
     points, d = (int(v) for v in problem.X.shape)
     section: dict[str, Any] = {"sha256": problem.digest(), "n": points, "d": d}
     source = problem.source

@@ -42,6 +42,11 @@ FIELDS = {  # which each kind adds
     "enclosure": " primal gamma_lo gamma_hi",
     "l1-margin": " primal signed value_lo value_hi radius",
 }
+INTERCEPTS = {  # what a bias may be, and how it is told; they need version 2
+    "none": "without intercept: through the origin",
+    "free": "with a free intercept, which does not count in the norm",
+    "augmented": "with an intercept that counts in the norm: a constant feature of 1",
+}
 KERNELS = {"linear": "", "precomputed": "", "poly": " degree gamma coef0", "rbf": " gamma"}
 
 Row = tuple[Sequence[int], Sequence[Any]]  # columns (a range when all are there) and values
@@ -426,7 +431,13 @@ class Points:
     """The data: rows of integers, which are the points divided by 2^exponent, and their classes."""
 
     def __init__(
-        self, data: dict[str, Any], paths: Sequence[str], k: int, two: bool, budget: Budget
+        self,
+        data: dict[str, Any],
+        paths: Sequence[str],
+        k: int,
+        two: bool,
+        intercept: str,
+        budget: Budget,
     ) -> None:
         table, where = read(data, paths, budget)
         texts = data["classes"]
@@ -454,6 +465,11 @@ class Points:
         demand(digest.hexdigest() == data["sha256"], f"{where}: other data, by their SHA-256")
         self.n, self.d, self.k, self.budget = n * (k - 1), d, k, budget
         self.rows, self.exponent = self.integers(rows)
+        if intercept == "augmented":
+            self.append_one()
+        self.intercept = intercept
+        #: With a free intercept the two classes are the sides, otherwise all rows are of one.
+        self.sides = 2 if intercept == "free" else 1
         self.bits = max(map(length, (values for _, values in self.rows)))
         budget.spend(self.entries() * product_time(self.bits, self.bits), "the norms of the points")
         self.squares = [sum(map(mul, values, values)) for _, values in self.rows]
@@ -473,6 +489,22 @@ class Points:
         strays = set(chosen).difference(known)
         demand(not strays, "data.rows has a row whose label is not in data.classes")
         return chosen, len(known)
+
+    def append_one(self) -> None:
+        """Give every point one more feature, which is 1."""
+        self.budget.hold(8 * self.entries(), "to append a constant feature")
+        here, one = len(self.columns), 1 << -self.exponent
+        self.columns = [*self.columns, self.d]
+        if self.dense:
+            self.columns = range(self.d + 1)
+            self.rows = [(self.columns, [*values, one]) for _, values in self.rows]
+        else:
+            self.rows = [([*columns, here], [*values, one]) for columns, values in self.rows]
+        self.d += 1
+
+    def side(self, i: int) -> int:
+        """The side of a row."""
+        return self.classes[i] if self.sides == 2 else 0
 
     def entries(self) -> int:
         return sum(len(values) for _, values in self.rows)
@@ -555,19 +587,26 @@ class Linear(Points):
         c, s = self.classes[i], [dot(self.rows[i], part) for part in w]
         return [s[c] - s[j] for j in range(self.k) if j != c]
 
-    def least(self, q: Combination) -> int:
-        """The least score; w = 2^shift rough + rest with 0 <= rest < 2^shift clears most rows."""
+    def least(self, q: Combination) -> list[int]:
+        """The least score of each side.
+
+        With w = 2^shift rough + rest and 0 <= rest < 2^shift most rows are seen to be above it.
+        """
         w = self.combine(q)
         most = max(map(length, w))
         each = self.k * product_time(self.bits, most)
         self.budget.spend(self.entries() * self.k * product_time(self.bits, 60), "all scores")
         shift = max(0, most - 60)
-        rough, best = [[x >> shift for x in part] for part in w], min(self.scores(0, w))
+        rough = [[x >> shift for x in part] for part in w]
+        best: dict[int, int] = {}
         for i, (_, values) in enumerate(self.rows):
-            if (min(self.scores(i, rough)) - sum(map(abs, values))) << shift < best:
+            side = self.side(i)
+            above = (min(self.scores(i, rough)) - sum(map(abs, values))) << shift
+            if side not in best or above < best[side]:
                 self.budget.spend(len(values) * each, "the scores that are close to the least")
-                best = min(best, *self.scores(i, w))
-        return best
+                exact = min(self.scores(i, w))
+                best[side] = min(best.get(side, exact), exact)
+        return list(best.values())
 
 
 def exp_minus(top: int, bottom: int, p: int) -> tuple[int, int]:
@@ -714,9 +753,12 @@ class Kernel(Points):
             total += sum(q[i] * bound for i, bound in self.scores(q, among, side).items())
         return total
 
-    def least(self, q: Combination) -> int:
+    def least(self, q: Combination) -> list[int]:
+        """Of each side, a lower bound of its scores."""
         slack = self.slack * sum(map(abs, q.values()))
-        return min(self.scores(q, range(self.n), 0).values()) - slack
+        scores = self.scores(q, range(self.n), 0)
+        by_side = [[v for i, v in scores.items() if self.side(i) == k] for k in range(self.sides)]
+        return [min(values) - slack for values in by_side]
 
 
 # ---- numbers for people ------------------------------------------------------------------------
@@ -814,7 +856,9 @@ def prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -
         "the weights do not prove gamma_hi",
     )
     if low:
-        least, square = space.least(alpha), space.norm(alpha)
+        # Of two sides the mean counts: that is the least score with the best intercept.
+        lows, square = space.least(alpha), space.norm(alpha)
+        least, low = sum(lows), low * len(lows)
         bits = length([square, above, below, least, *low.as_integer_ratio()])
         space.budget.spend(20 * product_time(bits, bits), "comparing the bounds")
         demand(
@@ -822,6 +866,7 @@ def prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -
             and least**2 * above * low.denominator**2 >= low.numerator**2 * square * below,
             "the primal point does not prove gamma_lo",
         )
+        low /= len(lows)
     if not low:
         return f"undecided whether separable; the maximum margin is at most {upper(high)}"
     return (
@@ -838,7 +883,8 @@ def prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> st
     square = space.norm(q)  # of total w, in multiples of unit
     if c["kind"] == "inseparable":
         demand(square == 0, "the weighted sum of the rows is not zero")
-        return f"not separable: a convex combination of {len(q)} of its rows is zero"
+        halves = ", with half of the weight on either class" * (space.sides == 2)
+        return f"not separable: a convex combination of {len(q)} of its rows is zero{halves}"
     demand(space.exact, "the margin of such a kernel is not rational: it needs an enclosure")
     gamma, radius = (
         rational(c[name], name, space.budget) for name in ("gamma_squared", "radius_squared")
@@ -851,8 +897,9 @@ def prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> st
         same = equal(claimed, value * above, over * below, space.budget)
         demand(same, f"{name} is not that of the data")
     demand(square > 0, "the weighted sum w of the rows is zero")
+    lows = space.least(q)  # with the best intercept, the least score is the mean of these
     demand(
-        space.least(q) * total >= square,
+        sum(lows) * total >= len(lows) * square,
         "the weighted sum w of the rows is not the shortest: some row has a smaller product with w "
         "than w has with itself",
     )
@@ -868,7 +915,7 @@ def geometry(
 ) -> Linear | Kernel:
     form = c["geometry"] if isinstance(c["geometry"], dict) else {}
     if form.get("type") == "kernel":
-        kernel = fields(form, "geometry", "type kernel normalised", "within")["kernel"]
+        kernel = fields(form, "geometry", "type kernel normalised", "within intercept")["kernel"]
         demand(isinstance(kernel, dict) and kernel.get("name") in list(KERNELS), "unknown kernel")
         fields(kernel, "the kernel", "name" + KERNELS[kernel["name"]])
         demand(isinstance(form["normalised"], bool), "geometry.normalised is not a truth value")
@@ -876,17 +923,28 @@ def geometry(
         precision = 128 + 2 * min(1 << 12, max(b.denominator.bit_length() for b in bounds))
         plain = c["kind"] == "inseparable"  # rows may keep their lengths: these do not move zero
         demand("within" not in form or c["kind"] == "enclosure", "within is for enclosures only")
-        return Kernel(form, plain, precision, data, paths, 2, True, budget)
+        intercept = bias(form, "free")
+        demand(intercept == "none" or not form["normalised"], "a normalised kernel has no bias")
+        return Kernel(form, plain, precision, data, paths, 2, True, intercept, budget)
     two = form.get("type") == "linear"
     demand(two or form.get("type") == "multiclass", "the geometry is of an unknown type")
-    fields(form, "geometry", "type" if two else "type classes")
+    fields(form, "geometry", "type" if two else "type classes", "intercept")
     k = whole(form.get("classes", 2), "geometry.classes", 2, 1 << 12)
-    return Linear(data, paths, k, two, budget)
+    intercept = bias(form, "free augmented" if two else "augmented")
+    return Linear(data, paths, k, two, intercept, budget)
+
+
+def bias(form: dict[str, Any], allowed: str) -> str:
+    """The intercept of a geometry: "none" if it is not mentioned."""
+    if "intercept" not in form:
+        return "none"
+    demand(form["intercept"] in allowed.split(), f"geometry.intercept is not {allowed}")
+    return str(form["intercept"])
 
 
 def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(isinstance(c, dict) and c.get("format") == "gammabar-certificate", "no certificate")
-    demand(type(c.get("version")) is int and c["version"] == 1, "not a certificate of version 1")
+    demand(type(c.get("version")) is int and c["version"] in (1, 2), "not of version 1 or 2")
     demand(c.get("kind") in list(FIELDS), "the certificate is of an unknown kind")
     fields(c, "the certificate", COMMON + FIELDS[c["kind"]])
     data = fields(c["data"], "data", "name sha256 n d format files classes", "label arrays rows")
@@ -895,10 +953,16 @@ def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     q = combination(c["support"], c["weights"], space.n, "weights")
     demand(q and min(q.values()) > 0, "the weights are not positive")
     demand(sum(q.values()) == total, "the weights do not sum to total")
+    demand(c["version"] == 1 + (space.intercept != "none"), "version 2 is for intercepts")
+    if space.sides == 2:
+        half = sum(weight for i, weight in q.items() if space.side(i))
+        demand(2 * half == total, "a free intercept needs equal weights of the two classes")
+        demand(c["kind"] != "l1-margin", "an l1 margin has no free intercept")
     demand(c["kind"] != "l1-margin" or c["geometry"]["type"] == "linear", "an l1 margin is linear")
     proof = {"l1-margin": prove_l1, "enclosure": prove_enclosure}.get(c["kind"], prove_exact)
     proved = proof(c, space, q, total)
-    return f"the data ({space.summary}; {space.described}; without intercept): {proved}"
+    words = INTERCEPTS[space.intercept]
+    return f"the data ({space.summary}; {space.described}; {words}): {proved}"
 
 
 def check(certificate_path: str, *data_paths: str, limit: float = LIMIT) -> str:

@@ -6,14 +6,18 @@ those of all positive semidefinite matrices near it (`oracle.semidefinite`).
 Weak duality needs no optimality: any coefficients α give γ̄ ≥ min_i (Gα)_i / ‖α‖_G and any q ∈ Δ
 gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS of Ramdas and Peña 2015,
 §3). Both are evaluated in ball arithmetic (Arb) at α = q, where the two bounds meet at the optimum.
+
+With a free intercept q has half its weight on either class, and the smallest score is replaced by
+the mean of those of the two classes, which the best bias gives to all rows.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, gcd
 from typing import Any
 
 import numpy as np
@@ -109,16 +113,19 @@ def _enclose(
     within /= Fraction(4) ** _half_exponent(problem)
     with ctx.workprec(precision):
         corral, numerators = list(map(int, support)), _integers(weights, bits)
+        corral, numerators = _complete(problem, corral, numerators)
         for rounds in range(1, REPAIRS + 2):
             # Where the matrix itself is in doubt by more than the candidate's rounding, there is
             # nothing to polish.
             polish = not within and len(corral) <= POLISH
             if polish:
                 corral, numerators = _polish(problem, corral, numerators, bits)
+            numerators = _balanced(problem, corral, numerators)
             lower, upper, lowest = _bounds(problem, corral, numerators, within)
-            if lowest in corral or rounds > REPAIRS or not polish:
+            fresh = [i for i in lowest if i not in corral]
+            if not fresh or rounds > REPAIRS or not polish:
                 break
-            corral, numerators = [*corral, lowest], [*numerators, 0]
+            corral, numerators = [*corral, *fresh], [*numerators, *(0 for _ in fresh)]
         order = [k for k in np.argsort(corral).tolist() if numerators[k] > 0]
         chosen = np.array([corral[k] for k in order], dtype=np.int64)
         kept = [numerators[k] for k in order]
@@ -143,31 +150,73 @@ def _integers(weights: NDArray[np.float64], bits: int) -> list[int]:
     return [max(1, round(Fraction(float(v)) * 2**bits)) for v in weights]
 
 
+def _sides(problem: KernelProblem, rows: Sequence[int]) -> list[list[int]]:
+    """Positions of the rows, all together or, if the intercept is free, by class."""
+    if problem.intercept != "free":
+        return [list(range(len(rows)))]
+    return [[k for k, i in enumerate(rows) if problem.y[i] == sign] for sign in (-1, 1)]
+
+
+def _complete(
+    problem: KernelProblem, corral: list[int], numerators: list[int]
+) -> tuple[list[int], list[int]]:
+    """A candidate with a row of every side."""
+    for side, sign in zip(_sides(problem, corral), (-1, 1), strict=False):
+        if not side:
+            corral = [*corral, int(np.argmax(problem.y == sign))]
+            numerators = [*numerators, max(numerators)]
+    return corral, numerators
+
+
+def _balanced(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
+    """Weights with the same sum on every side."""
+    sides = _sides(problem, corral)
+    if len(sides) == 1:
+        return numerators
+    sums = [sum(numerators[k] for k in side) for side in sides]
+    shared = gcd(*sums)
+    scaled = list(numerators)
+    for side, factor in zip(sides, reversed(sums), strict=True):
+        for k in side:
+            scaled[k] = numerators[k] * (factor // shared)
+    return scaled
+
+
 def _polish(
     problem: KernelProblem, corral: list[int], numerators: list[int], bits: int
 ) -> tuple[list[int], list[int]]:
-    """Solve (G + 11ᵀ) u = 1 on the support in high precision, dropping negative weights."""
+    """The affine minimiser of the support in high precision, dropping negative weights.
+
+    It is the solution of G q = λ on each side, with the sum of q on each side given.
+    """
     while True:
-        s = len(corral)
-        gram = arb_mat(s, s, [v + 1 for row in kernel_balls(problem, corral, corral) for v in row])
+        sides, s = _sides(problem, corral), len(corral)
+        size = s + len(sides)
+        bordered = arb_mat(size, size)
+        for i, row in enumerate(kernel_balls(problem, corral, corral)):
+            for j, value in enumerate(row):
+                bordered[i, j] = value
+        for number, side in enumerate(sides, s):
+            for k in side:
+                bordered[number, k], bordered[k, number] = arb(1), arb(-1)
+        right = arb_mat(size, 1, [0] * s + [1] * len(sides))
         try:
-            solution = gram.solve(arb_mat(s, 1, [1] * s), nonstop=False).entries()
+            solution = bordered.solve(right, nonstop=False).entries()[:s]
         except ZeroDivisionError:  # too close to singular for this precision: keep what there is
             return corral, numerators
-        total = sum(solution, arb(0))
-        exact = [_fraction((v / total).mid()) for v in solution]
+        exact = [_fraction((v / len(sides)).mid()) for v in solution]
         if min(exact) > 0:
             return corral, [max(1, round(v * 2 ** (2 * bits))) for v in exact]
         keep = [k for k, v in enumerate(exact) if v > 0]
-        if not keep:
+        if not all(set(side).intersection(keep) for side in sides):
             return corral, numerators
         corral, numerators = [corral[k] for k in keep], [numerators[k] for k in keep]
 
 
 def _bounds(
     problem: KernelProblem, corral: list[int], numerators: list[int], within: Fraction
-) -> tuple[Fraction, Fraction, int]:
-    """(lower bound, upper bound, a row of smallest score)."""
+) -> tuple[Fraction, Fraction, list[int]]:
+    """(lower bound, upper bound, a row of smallest score for each side)."""
     slack = arb(_fmpq(within))
     total = sum(numerators)
     q = [arb(fmpq(v, total)) for v in numerators]
@@ -180,15 +229,18 @@ def _bounds(
     # An upper bound is needed on either side.
     norm = arb((square + slack).upper()).max(arb(0)).sqrt()
     upper = _fraction(norm.upper())
-    lowest = min(rows, key=lambda i: _fraction(scores[i].lower()))
-    smallest = (scores[lowest] - slack).lower()
+    sides = [[rows[k] for k in side] for side in _sides(problem, rows)]
+    lowest = [min(side, key=lambda i: _fraction(scores[i].lower())) for side in sides]
+    # The mean of lower bounds: the best bias gives it to the lowest row of either side.
+    least = sum((arb(scores[i].lower()) for i in lowest), arb(0)) / len(sides)
+    smallest = (least - slack).lower()
     if not smallest > 0 or not norm > 0:
         return Fraction(0), upper, lowest
     return _fraction((smallest / norm).lower()), upper, lowest
 
 
 def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
-    """A set of rows that contains the one of smallest score: doubles clear the others."""
+    """Rows with the one of smallest score (of each side) among them: doubles clear the others."""
     if problem.kernel.name != "rbf":
         return list(range(problem.n))
     total = sum(numerators)
@@ -205,7 +257,10 @@ def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int
         bound = ((reach * (d + 8) + len(corral) + 16) * ROUNDOFF + lost) * SAFETY
     if not bound < 0.01:  # the first-order bound of the exponential needs a small argument
         return list(range(problem.n))
-    return np.flatnonzero(scores <= scores.min() + 3 * bound).tolist()
+    if problem.intercept != "free":
+        return np.flatnonzero(scores <= scores.min() + 3 * bound).tolist()
+    least = np.where(problem.y > 0, scores[problem.y > 0].min(), scores[problem.y < 0].min())
+    return np.flatnonzero(scores <= least + 3 * bound).tolist()
 
 
 def kernel_balls(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:

@@ -5,16 +5,20 @@ the answer, so that a single linear system over the integers (p-adic lifting in 
 scan of the data prove it. When the proof fails the method simply goes on: a violated row enters,
 rows with negative weight leave, each round in exact arithmetic, so that it ends with the truth
 after finitely many rounds whatever the candidate was.
+
+With a free intercept the rows have two *sides*, the classes, and q puts half of its weight on each:
+the point is half the difference of a point of either hull. All that changes is that a row is
+compared with the level of its own side.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz_mat, nmod_mat
+from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.rational import ExactRows
@@ -26,22 +30,31 @@ PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 
 @dataclass(frozen=True)
 class MinimumNorm:
-    """The exact answer: q_i = numerators_i / total on the support, and ‖Aᵀq‖² = square."""
+    """The exact answer: q_i = numerators_i / total on the support, and ‖Aᵀq‖² = square.
+
+    Rows of the support have the product `levels[side]` with w = Aᵀq; the square is the mean of the
+    levels.
+    """
 
     support: NDArray[np.int64]
     numerators: list[int]
     total: int
     square: Fraction
+    levels: tuple[Fraction, ...]
     rounds: int
 
 
 @dataclass(frozen=True)
 class _Affine:
-    """Affine minimiser of a corral: weights numerators/total (of any sign) and its squared norm."""
+    """Affine minimiser of a corral: weights numerators/total (of any sign), and its levels."""
 
     numerators: list[int]
     total: int
-    square: Fraction
+    levels: tuple[Fraction, ...]
+
+    @property
+    def square(self) -> Fraction:
+        return sum(self.levels, Fraction(0)) / len(self.levels)
 
     def weights(self) -> list[Fraction]:
         return [Fraction(v, self.total) for v in self.numerators]
@@ -67,11 +80,19 @@ def minimum_norm_point(
     Notes
     -----
     Optimality: w = Aᵀq with q ∈ Δ is the minimum-norm point if and only if ⟨a_i, w⟩ ≥ ‖w‖² for
-    every row. Support rows satisfy it with equality, because q solves G q = ‖w‖² 1 there.
-    Termination: the norm falls strictly from one corral to the next, and there are finitely many.
+    every row (with two sides: ⟨a_i, w⟩ ≥ the level of its side, where the levels have the mean
+    ‖w‖²). Support rows satisfy it with equality, because (G q)_i is the level there.
+    Termination: a row below its level is independent of the corral, and gets a positive weight in
+    the affine minimiser with it; so the norm falls strictly from one corral to the next, and there
+    are finitely many.
     """
     corral = [int(i) for i in support]
     current = _rationals(weights)
+    for side in range(rows.sides):  # a candidate that lacks a side gets its first row
+        if not any(rows.side(i) == side for i in corral):
+            corral.append(rows.first(side))
+            current.append(Fraction(1))
+    current = _shared(rows, corral, current)
     rounds = 0
     while True:
         rounds += 1
@@ -79,7 +100,7 @@ def minimum_norm_point(
         if found.square == 0:
             break
         point = rows.point(np.array(corral, dtype=np.int64), found.numerators)
-        below = rows.violated(point, found.square * found.total)
+        below = rows.violated(point, *(level * found.total for level in found.levels))
         if not below:
             break
         corral.append(below[0][1])
@@ -90,15 +111,22 @@ def minimum_norm_point(
         [found.numerators[k] for k in order],
         found.total,
         found.square,
+        found.levels,
         rounds,
     )
 
 
 def _rationals(weights: NDArray[np.float64]) -> list[Fraction]:
-    """The weights as rationals that sum to one exactly."""
-    exact = [Fraction(float(v)) for v in weights]
-    total = sum(exact)
-    return [v / total for v in exact]
+    return [Fraction(float(v)) for v in weights]
+
+
+def _shared(rows: ExactRows, corral: list[int], weights: list[Fraction]) -> list[Fraction]:
+    """The weights scaled so that those of each side have the same sum, and all the sum one."""
+    sides = [rows.side(i) for i in corral]
+    totals = [Fraction(0)] * rows.sides
+    for side, weight in zip(sides, weights, strict=True):
+        totals[side] += weight
+    return [v / (totals[side] * rows.sides) for side, v in zip(sides, weights, strict=True)]
 
 
 def _settle(
@@ -107,19 +135,19 @@ def _settle(
     """Minor cycles: from the convex combination `current`, to a corral with positive weights."""
     while True:
         gram, unit = rows.gram(np.array(corral, dtype=np.int64))
-        affine = _affine_minimiser(gram, unit)
+        sides = [rows.side(i) for i in corral]
+        affine = _affine_minimiser(gram, unit, sides)
         if affine is None:
-            keep = _independent(gram, current)
+            keep = _independent(gram, current, sides)
             corral = [corral[k] for k in keep]
-            total = sum(current[k] for k in keep)
-            current = [current[k] / total for k in keep]
+            current = _shared(rows, corral, [current[k] for k in keep])
             continue
         if all(v > 0 for v in affine.numerators):
             return corral, affine
         if all(v >= 0 for v in affine.numerators):
             keep = [k for k, v in enumerate(affine.numerators) if v > 0]
             positive = [affine.numerators[k] for k in keep]
-            return [corral[k] for k in keep], _Affine(positive, affine.total, affine.square)
+            return [corral[k] for k in keep], _Affine(positive, affine.total, affine.levels)
         corral, current = _walk(corral, current, affine.weights())
 
 
@@ -133,41 +161,51 @@ def _walk(
     return [corral[k] for k in keep], [moved[k] for k in keep]
 
 
-def _affine_minimiser(gram: fmpz_mat, unit: Fraction) -> _Affine | None:
+def _affine_minimiser(gram: fmpz_mat, unit: Fraction, sides: list[int]) -> _Affine | None:
     """Point of smallest norm in the affine hull, or None if the rows are affinely dependent.
 
-    (G + c 11ᵀ) u = 1 with c > 0 is regular exactly if the rows are affinely independent; then
-    q = u/Σu and ‖Aᵀq‖² = 1/Σu − c.
+    With E_ij = 1 where row i is of side j, and t the number of sides,
+
+        | G   −E | | t q |   | 0 |
+        | Eᵀ   0 | | t λ | = | 1 |
+
+    is regular exactly if the rows are affinely independent side by side (G is positive
+    semidefinite); then q is the minimiser and λ are its levels.
     """
-    s = gram.nrows()
-    c = max(gram[k, k] for k in range(s)) or 1
-    lifted = gram + fmpz_mat(s, s, [c] * (s * s))
+    s, t = gram.nrows(), max(sides) + 1
+    border = [[int(side == k) for k in range(t)] for side in sides]
+    entries: list[Any] = []
+    for row, ones in zip(gram.tolist(), border, strict=True):
+        entries += [*row, *(-v for v in ones)]
+    for column in zip(*border, strict=True):
+        entries += [*column, *[0] * t]
     try:
-        solution = lifted.solve(fmpz_mat(s, 1, [1] * s)).entries()
+        solution: Any = fmpz_mat(s + t, s + t, entries).solve(fmpz_mat(s + t, 1, [0] * s + [1] * t))
     except ZeroDivisionError:
         return None
-    denominator = lcm(*(int(v.q) for v in solution))
-    numerators = [int(v.p) * (denominator // int(v.q)) for v in solution]
-    total = sum(numerators)
-    square = fmpq(denominator, total) - c
-    return _Affine(numerators, total, Fraction(int(square.p), int(square.q)) * unit)
+    values, denominator = solution.numer_denom()
+    numbers = [int(v) for v in values.entries()]
+    total = int(denominator) * t
+    levels = tuple(Fraction(v, total) * unit for v in numbers[s:])
+    return _Affine(numbers[:s], total, levels)
 
 
-def _independent(gram: fmpz_mat, current: list[Fraction]) -> list[int]:
+def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> list[int]:
     """Positions of an affinely independent subset, preferring large weights."""
     s = gram.nrows()
     order = sorted(range(s), key=lambda k: -current[k])
     c = int(max(gram[k, k] for k in range(s))) or 1
-    lifted = [int(gram[i, j]) + c for i in order for j in order]
+    lifted = [int(gram[i, j]) + c * (sides[i] == sides[j]) for i in order for j in order]
     for prime in PRIMES:
         reduced, rank = nmod_mat(s, s, [v % prime for v in lifted], prime).rref()
         if rank:
             break
-    else:
-        return [order[0]]
     pivots, column = [], 0
     for row in range(rank):
         while int(reduced[row, column]) == 0:
             column += 1
         pivots.append(order[column])
+    # A side that vanishes modulo the prime keeps a row: alone it depends on no other side.
+    lost = set(sides) - {sides[k] for k in pivots}
+    pivots += [next(k for k in order if sides[k] == side) for side in lost]
     return sorted(pivots)

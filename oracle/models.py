@@ -5,6 +5,8 @@ With rows a_i of A, all by Clarabel at the tolerances in `TOLERANCES`:
     primal     min ½‖w‖²       subject to A w ≥ 1         margin 1/‖w‖
     dual       min ‖Aᵀ q‖²     subject to q ∈ Δ           margin ‖Aᵀ q‖
     kernel     min qᵀ G q      subject to q ∈ Δ           margin √(qᵀ G q)
+    free       min ½‖w‖²       subject to y (X w + b) ≥ 1 margin 1/‖w‖
+               min ‖Aᵀ q‖²     subject to q ∈ Δ, yᵀ q = 0 margin ‖Aᵀ q‖
     ℓ₁         max v           subject to A w ≥ v, ‖w‖₁ ≤ 1 or w ∈ Δ
 
 (Ji, Srebro and Telgarsky 2021, Lemma A.1, with Z = −A; Section 5.2 for several classes; Ramdas and
@@ -19,7 +21,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,8 @@ class ModelResult:
         min_i (G α)_i = 1; several classes: the d × k matrix, flattened row by row; ℓ₁: ‖w‖₁ ≤ 1.
     seconds : float
         Time to build and solve the model.
+    b : float
+        The bias that belongs to w, in the models that have one.
     """
 
     status: str
@@ -67,6 +71,7 @@ class ModelResult:
     q: Floats | None
     w: Floats | None
     seconds: float
+    b: float = 0.0
     settings: dict[str, float] = field(default_factory=lambda: dict(TOLERANCES))
 
 
@@ -97,9 +102,51 @@ def hard_margin_dual(A: Any) -> ModelResult:
     return _result(status, length * radius, weights, w, begin)
 
 
-def kernel_dual(G: Any) -> ModelResult:
+def free_intercept_primal(X: Any, y: Any) -> ModelResult:
+    """min ½‖w‖² subject to y_i (⟨x_i, w⟩ + b) ≥ 1: the support vector machine of textbooks.
+
+    With the constant feature, the augmented intercept, it is `hard_margin_primal`.
+    """
+    cp = _cvxpy()
+    begin = time.perf_counter()
+    scaled, radius = _scaled(X)
+    signs = np.asarray(y, dtype=np.float64)
+    w, b = cp.Variable(scaled.shape[1]), cp.Variable()
+    margins = cp.multiply(signs, scaled @ w + b) >= 1
+    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [margins]))
+    found = _from_primal(status, w.value, margins.dual_value, radius, begin)
+    return found if found.w is None else replace(found, b=float(b.value))
+
+
+def free_intercept_dual(X: Any, y: Any) -> ModelResult:
+    """min ‖Σ q_i y_i x_i‖² subject to q in the simplex with half its weight on either class."""
+    from scipy.sparse import diags_array
+
+    cp = _cvxpy()
+    begin = time.perf_counter()
+    scaled, radius = _scaled(X)
+    signs = np.asarray(y, dtype=np.float64)
+    rows = diags_array(signs) @ scaled
+    q, constraints = _simplex(len(signs))
+    objective = cp.Minimize(cp.sum_squares(rows.T @ q))
+    status = _solve(cp.Problem(objective, [*constraints, signs @ q == 0]))
+    weights = _normalised(q.value)
+    if weights is None:
+        return _result(status, math.nan, None, None, begin)
+    pull = rows.T @ weights
+    length = float(np.linalg.norm(pull))
+    if length == 0:
+        return _result(status, 0.0, weights, None, begin)
+    w = pull / length / length
+    scores = rows @ w
+    b = float(scores[signs < 0].min() - scores[signs > 0].min()) / 2
+    return replace(_result(status, length * radius, weights, w / radius, begin), b=b)
+
+
+def kernel_dual(G: Any, sides: Any = None) -> ModelResult:
     """min qᵀ G q subject to q in the simplex, for a positive semi-definite Gram matrix G.
 
+    With `sides`, an array of 0 and 1, half the weight is on either: the free intercept.
     The model is min ‖F q‖² with a factor FᵀF = G, since rounding makes most singular Gram
     matrices slightly indefinite.
     """
@@ -112,6 +159,8 @@ def kernel_dual(G: Any) -> ModelResult:
     gram = gram / square
     factor = _factor(gram)
     q, constraints = _simplex(len(gram))
+    if sides is not None:
+        constraints.append((2.0 * np.asarray(sides) - 1) @ q == 0)
     status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(factor @ q)), constraints))
     weights = _normalised(q.value)
     if weights is None:

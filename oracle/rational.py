@@ -71,6 +71,21 @@ class ExactRows(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem, self.shift = tame(problem)  # for scores in doubles, and for nothing else
         self.n = problem.n
+        #: With a free intercept rows are of two sides, their classes; otherwise of one.
+        self.sides = 2 if problem.intercept == "free" else 1
+        self._side = problem.y > 0 if self.sides == 2 else None
+
+    def side(self, i: int) -> int:
+        """The side of a row."""
+        return 0 if self._side is None else int(self._side[i])
+
+    def first(self, side: int) -> int:
+        """The first row of a side."""
+        return 0 if self._side is None else int(np.argmax(self._side == bool(side)))
+
+    def by_row(self, levels: list[float]) -> Any:
+        """The level of the side of each row; a number if there is one side only."""
+        return levels[0] if self._side is None else np.array(levels)[self._side.astype(np.intp)]
 
     @abstractmethod
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
@@ -89,14 +104,20 @@ class ExactRows(ABC):
         """⟨a_i, w⟩."""
 
     @abstractmethod
-    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
-        """A superset of the rows with ⟨a_i, w⟩ < threshold: those that doubles cannot clear."""
+    def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
+        """A superset of the rows with ⟨a_i, w⟩ < threshold: those that doubles cannot clear.
 
-    def violated(self, point: Point, threshold: Fraction) -> list[tuple[Fraction, int]]:
-        """Rows with ⟨a_i, w⟩ < threshold, lowest first; rows of the point itself are not tested."""
-        outside = np.setdiff1d(self.doubtful(point, threshold), point.rows)
-        scored = [(self.score(int(i), point), int(i)) for i in outside]
-        return sorted(pair for pair in scored if pair[0] < threshold)
+        There is a threshold for each side.
+        """
+
+    def violated(self, point: Point, *thresholds: Fraction) -> list[tuple[Fraction, int]]:
+        """Rows with ⟨a_i, w⟩ < threshold, by how much (negative) and lowest first.
+
+        There is a threshold for each side. Rows of the point itself are not tested.
+        """
+        outside = np.setdiff1d(self.doubtful(point, *thresholds), point.rows).tolist()
+        scored = [(self.score(i, point) - thresholds[self.side(i)], i) for i in outside]
+        return sorted(pair for pair in scored if pair[0] < 0)
 
 
 def exact_rows(problem: Problem) -> ExactRows:
@@ -145,17 +166,21 @@ class _Coordinates(ExactRows):
 
     X: Any
 
-    def _scale_of(self, point: Point, threshold: Fraction) -> tuple[NDArray[np.float64], float]:
-        """Vector and threshold in doubles, both divided by one power of two."""
+    def _scale_of(
+        self, point: Point, thresholds: Sequence[Fraction]
+    ) -> tuple[NDArray[np.float64], Any]:
+        """Vector and thresholds (by row) in doubles, all divided by one power of two."""
         assert point.vector is not None
         vector, k = _as_doubles(point.vector)
-        level, e = _ratio(threshold)
-        # Under- or overflow of the level is harmless: it can only send more rows to the exact test.
+        # Under- or overflow of a level is harmless: it can only send more rows to the exact test
+        # (minus infinity too, as minus infinity plus its error bound is no number).
         with np.errstate(over="ignore", under="ignore"):
-            return vector, float(np.ldexp(level, e - k - point.exponent - self.shift))
+            shift = k + point.exponent + self.shift
+            levels = [float(np.ldexp(level, e - shift)) for level, e in map(_ratio, thresholds)]
+        return vector, self.by_row(levels)
 
     def _clear(
-        self, scores: NDArray[np.float64], norm: float, terms: int, level: float
+        self, scores: NDArray[np.float64], norm: float, terms: int, level: Any
     ) -> NDArray[np.int64]:
         """Rows whose score does not exceed the level by more than its error bound."""
         # + 8: rounding of the vector's entries (1), of the level (1), of the radius and the norm,
@@ -163,7 +188,7 @@ class _Coordinates(ExactRows):
         # (1), and underflow: radius and norm are at least 2⁻³⁰¹ and 2⁻⁶⁴, so that one of the eight
         # is 2⁻⁴¹⁸ at least, and all that underflow can add is (terms + 1) 2⁻¹⁰⁷⁴.
         bound = (terms + 8) * ROUNDOFF * SAFETY * self.problem.radius * norm
-        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
+        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * np.abs(level)))
 
 
 class _Linear(_Coordinates):
@@ -198,8 +223,8 @@ class _Linear(_Coordinates):
         total = (to_fmpz_mat(integers) * point.vector.transpose())[0, 0]
         return int(total) * Fraction(2) ** (exponent + point.exponent)
 
-    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
-        vector, level = self._scale_of(point, threshold)
+    def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
+        vector, level = self._scale_of(point, thresholds)
         scores = self.problem.scores(vector)
         return self._clear(scores, float(np.linalg.norm(vector)), len(vector), level)
 
@@ -253,9 +278,9 @@ class _Multiclass(_Coordinates):
         half = Fraction(2) ** (exponent + point.exponent) / 2
         return int(scores[int(right[0])] - scores[int(wrong[0])]) * half
 
-    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
+    def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
         # The point is √2 w and the problem's rows carry the 1/√2, rounded: two more roundings.
-        vector, level = self._scale_of(point, threshold * 2)
+        vector, level = self._scale_of(point, [threshold * 2 for threshold in thresholds])
         scores = self.problem.scores(vector) * np.sqrt(2.0)
         norm = 2.0 * float(np.linalg.norm(vector))
         return self._clear(scores, norm, self.X.shape[1] + 8, level)
@@ -307,7 +332,7 @@ class KernelRows(ExactRows):
         entries, unit = self.entries([i], point.rows)
         return sum(v * w for v, w in zip(entries, point.numerators, strict=True)) * unit
 
-    def doubtful(self, point: Point, threshold: Fraction) -> NDArray[np.int64]:
+    def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
         total = sum(map(abs, point.numerators))
         spread = np.zeros(self.n)
         spread[point.rows] = [v / total for v in point.numerators]
@@ -320,11 +345,12 @@ class KernelRows(ExactRows):
             return np.arange(self.n)
         bound = terms * (ROUNDOFF * SAFETY * largest_value(self.problem) + UNDERFLOW)
         try:
-            level = float(threshold / total / Fraction(2) ** self.shift)
+            unit = total * Fraction(2) ** self.shift
+            level = self.by_row([float(threshold / unit) for threshold in thresholds])
         except OverflowError:  # beyond the doubles: every row is tested exactly
             return np.arange(self.n)
         scores = self.problem.scores(spread)
-        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * abs(level)))
+        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * np.abs(level)))
 
 
 def _polynomial(inner: list[Any], unit: Fraction, kernel: Any) -> tuple[list[int], Fraction]:

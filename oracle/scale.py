@@ -42,8 +42,13 @@ def tame(problem: Problem) -> tuple[Problem, int]:
     p d 2⁻⁶⁰⁰ times B^p, a part of one of the roundings that the bound counts. The power itself and
     the weighted sum of m values lose at most (m + 1) 2⁻¹⁰⁷⁴ more (`rational.UNDERFLOW`).
     """
-    if isinstance(problem, KernelProblem):
-        return _tame_kernel(problem)
+    tamed, k = _tame_kernel(problem) if isinstance(problem, KernelProblem) else _tame(problem)
+    if tamed is not problem:
+        tamed.intercept = problem.intercept
+    return tamed, k
+
+
+def _tame(problem: Problem) -> tuple[Problem, int]:
     if not isinstance(problem, DenseProblem | SparseProblem | MulticlassProblem):
         return problem, 0
     k = exponent_of(problem.X)

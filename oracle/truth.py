@@ -141,7 +141,7 @@ class Margin(ABC):
     def _head(self, kind: str) -> dict[str, Any]:
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSION if self.problem.intercept == "none" else VERSION + 1,
             "kind": kind,
             "geometry": geometry(self.problem),
             "data": data_section(self.problem),
@@ -167,6 +167,9 @@ class Truth(Margin):
         Zero, unless the Gram matrix that was given is not known to be positive semidefinite: then
         bounds are those of all such matrices at this distance of it (`oracle.semidefinite`), and
         the radius is that of the matrix given.
+    levels : tuple of Fraction
+        Where exact: the product of the support rows with Aᵀq̄; with a free intercept one for each
+        class.
     """
 
     square_lo: Fraction = field(repr=False)
@@ -176,6 +179,7 @@ class Truth(Margin):
     rounds: int = 1
     bounds: tuple[Fraction, Fraction] | None = field(default=None, repr=False)
     deficit: Fraction = field(default=Fraction(0), repr=False)
+    levels: tuple[Fraction, ...] = field(default=(), repr=False)
 
     @property
     def squares(self) -> tuple[Fraction, Fraction]:
@@ -213,8 +217,29 @@ class Truth(Margin):
 
     @property
     def w(self) -> NDArray[np.float64]:
-        """The same as `direction`."""
-        return self.direction
+        """The same as `direction`, but without the constant feature, if there is one."""
+        if self.problem.intercept != "augmented":
+            return self.direction
+        classes = getattr(self.problem, "k", 1)
+        return self.direction[:-classes]
+
+    @cached_property
+    def b(self) -> float | NDArray[np.float64]:
+        """The bias that belongs to `w`; of several classes one for each."""
+        if self.problem.intercept == "augmented":
+            classes = getattr(self.problem, "k", 1)
+            return self.direction[-classes:] if classes > 1 else float(self.direction[-1])
+        if self.problem.intercept == "none":
+            return 0.0
+        if not self.separable:
+            raise ValueError("data that are not separable have no maximum-margin classifier")
+        if self.levels:
+            half = (self.levels[0] - self.levels[1]) / 2  # class −1 is the first side
+            low, high = signed_bounds(*[half * abs(half) / self.square_lo] * 2)
+            return low + (high - low) / 2
+        scores = self.problem.scores(self.direction)
+        positive = np.asarray(self.problem.y) > 0
+        return float(scores[~positive].min() - scores[positive].min()) / 2
 
     @property
     def proves(self) -> str:

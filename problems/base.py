@@ -33,6 +33,9 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+#: What a bias may be: none, one that does not count in the norm of w, a constant feature.
+INTERCEPTS = ("none", "free", "augmented")
+
 # Beyond these binary exponents squares (or sums over many rows) would leave the range of doubles.
 _LARGE_EXPONENT = 480
 _HUGE_EXPONENT = 940
@@ -143,6 +146,9 @@ class Problem(ABC):
         The points as stored (in their own dtype, never scaled) and their labels.
     source : Source or None
         Where the data come from.
+    intercept : {"none", "free", "augmented"}
+        Whether the hyperplane may have a bias, see `gammabar.problems.intercept`. All operations
+        here are those of the rows as they are; a free bias concerns the oracle alone.
     """
 
     n: int
@@ -150,6 +156,8 @@ class Problem(ABC):
     source: Source | None
     X: Any
     y: Any
+    intercept: str = "none"
+    _plain: Problem | None = None
 
     # The largest row norm is _mantissa * 2**_exponent: a pair, because it may be no double.
     _mantissa: float
@@ -179,6 +187,11 @@ class Problem(ABC):
     def scale(self) -> float:
         """The factor that every row is multiplied by."""
         return self._outer * self._inner
+
+    @property
+    def plain(self) -> Problem:
+        """The problem of the data as they were given, without an intercept."""
+        return self if self._plain is None else self._plain
 
     def origin(self) -> Floats:
         """The zero vector in the representation of w."""
@@ -270,7 +283,8 @@ class Problem(ABC):
 
     def __repr__(self) -> str:
         unit = ".unit()" if self._is_unit else ""
-        return f"{type(self).__name__}(n={self.n}, dimension={self.dimension}){unit}"
+        bias = "" if self.intercept == "none" else f", intercept={self.intercept!r}"
+        return f"{type(self).__name__}(n={self.n}, dimension={self.dimension}{bias}){unit}"
 
 
 def frozen(array: Array) -> Array:

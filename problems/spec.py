@@ -42,6 +42,7 @@ def load(
     kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
     normalised: bool = False,
     multiclass: bool = False,
+    intercept: str | bool = "none",
 ) -> Problem:
     """The problem that a DATA string names.
 
@@ -59,6 +60,8 @@ def load(
         With a kernel: divide by sqrt(K(x, x)).
     multiclass : bool
         All classes, or those named, instead of two.
+    intercept : {"none", "free", "augmented"} or bool
+        As in `gammabar.problems.from_arrays`.
 
     Returns
     -------
@@ -79,7 +82,13 @@ def load(
     def build(X: Any, y: Array, source: Source) -> Problem:
         try:
             return from_arrays(
-                X, y, kernel=kernel, normalised=normalised, multiclass=multiclass, source=source
+                X,
+                y,
+                kernel=kernel,
+                normalised=normalised,
+                multiclass=multiclass,
+                intercept=intercept,
+                source=source,
             )
         except ProblemError as error:
             raise ProblemError(f"{text}: {error}") from None
@@ -94,7 +103,8 @@ def load(
     if name in FAMILIES:
         problem, truth = _load_generated(name, text, rest, multiclass, build)
         # What is known is known of the points themselves, not of their images under a kernel.
-        vars(problem)["known"] = truth if kernel is None and not multiclass else None
+        plain = kernel is None and not multiclass and problem.intercept == "none"
+        vars(problem)["known"] = truth if plain else None
         return problem
     raise ProblemError(_unknown(text, name))
 

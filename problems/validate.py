@@ -10,6 +10,7 @@ import scipy.sparse
 
 from gammabar.problems.base import Array, Problem, ProblemError, Source
 from gammabar.problems.dense import DenseProblem, dense_matrix, exact_dtype
+from gammabar.problems.intercept import with_intercept
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
 from gammabar.problems.labels import encode_labels
@@ -27,6 +28,7 @@ def from_arrays(
     kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
     normalised: bool = False,
     multiclass: bool = False,
+    intercept: str | bool = "none",
     source: Source | None = None,
 ) -> Problem:
     """The problem of separating the rows of X by their labels y.
@@ -46,6 +48,9 @@ def from_arrays(
         With a kernel: divide by sqrt(K(x, x)) (Ramdas and Peña 2015, Section 3).
     multiclass : bool
         The reduction of Ji, Srebro and Telgarsky (2021), Section 5.2.
+    intercept : {"none", "free", "augmented"} or bool
+        Through the origin; with a bias that does not count in the norm of w (the support vector
+        machine of textbooks; True means this); or with a constant feature of one, which does.
     source : Source, optional
         Where the data come from.
 
@@ -59,6 +64,18 @@ def from_arrays(
     >>> from_arrays([[1, 2], [3, 4]], ["cat", "dog"])
     DenseProblem(n=2, dimension=2)
     """
+    problem = _problem(X, y, kernel, normalised, multiclass, source)
+    return problem if intercept == "none" else with_intercept(problem, intercept)
+
+
+def _problem(
+    X: Any,
+    y: Any,
+    kernel: Kernel | str | Callable[[Any, Any], Any] | None,
+    normalised: bool,
+    multiclass: bool,
+    source: Source | None,
+) -> Problem:
     if multiclass and kernel is not None:
         raise ProblemError(
             "multiclass problems have no kernel here; leave out kernel or multiclass"

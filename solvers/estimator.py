@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -25,9 +24,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.base import largest_exponent
+from gammabar.problems.intercept import with_constant
 from gammabar.problems.rounding import (
     ETA,
-    EXACT,
     KernelRounding,
     LinearRounding,
     U,
@@ -201,7 +200,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
                 )
             return KernelProblem(X, 2 * labels - 1, self._kernel(X))
         if self.fit_intercept:
-            X = _with_constant(X, self.intercept_scaling)
+            X = with_constant(X, self.intercept_scaling)
         if k == 2:
             return from_arrays(X, 2 * labels - 1)
         return MulticlassProblem(X, labels, k)
@@ -334,33 +333,3 @@ def _in_units_of_the_data(problem: Problem, found: _Fit) -> tuple[float, float]:
     while attained + gap < limit:  # so that the sum, as a double, is a bound
         gap = math.nextafter(gap, math.inf)
     return attained, gap
-
-
-def _with_constant(X: Any, value: float) -> Any:
-    """X with a constant column, in a dtype that holds both exactly."""
-    dtype = _dtype_of_both(X, value)
-    column = np.full((X.shape[0], 1), value, dtype=dtype)
-    if scipy.sparse.issparse(X):
-        return scipy.sparse.hstack([X.astype(dtype), column], format="csr")
-    return np.hstack([X.astype(dtype), column])
-
-
-def _dtype_of_both(X: Any, value: float) -> np.dtype[Any]:
-    """The narrowest of a few dtypes in which neither the data nor the constant change."""
-    given = np.dtype(np.uint8) if X.dtype.kind == "b" else X.dtype
-    if given.kind == "f":
-        with np.errstate(over="ignore"):
-            fits = float(given.type(value)) == value  # as doubles, not in the narrower type
-        return given if fits else np.result_type(given, np.float64)
-    if float(value).is_integer():
-        for dtype in (given, np.dtype(np.int64), np.dtype(np.uint64)):
-            info = np.iinfo(dtype)
-            if np.can_cast(given, dtype) and info.min <= int(value) <= info.max:
-                return dtype
-    entries = X.data if scipy.sparse.issparse(X) else X
-    if entries.size and max(-int(entries.min()), int(entries.max())) > EXACT:
-        raise ValueError(
-            f"intercept_scaling={value!r} does not fit beside integers beyond 2^53; "
-            "choose an integer, or convert X to floats"
-        )
-    return np.dtype(np.float64)

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands import DATA_HELP
+from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
 from gammabar.harness.screen.output import print_json, stages, visible
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
+    from gammabar.problems import Problem
 
 NORMS = ("l2", "l1", "l1-simplex")
 
 
-@click.command("oracle", epilog=DATA_HELP)
+@click.command("oracle", cls=BareIntercept, epilog=DATA_HELP)
 @click.argument("data")
 @click.option("--label", metavar="NAME", help="Label column of a CSV file: name or number from 0.")
 @click.option("--kernel", metavar="KERNEL", help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | linear")
 @click.option("--normalised", is_flag=True, help="Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
 @click.option("--multiclass", is_flag=True, help="All classes (Ji–Srebro–Telgarsky §5.2).")
+@INTERCEPT_OPTION
 @click.option(
     "--norm",
     type=click.Choice(NORMS),
@@ -61,6 +64,7 @@ def command(
     kernel: str | None,
     normalised: bool,
     multiclass: bool,
+    intercept: str,
     norm: str,
     method: str,
     digits: int,
@@ -88,12 +92,22 @@ def command(
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
         problem = load(
-            data, label=label, kernel=kernel, normalised=normalised, multiclass=multiclass
+            data,
+            label=label,
+            kernel=kernel,
+            normalised=normalised,
+            multiclass=multiclass,
+            intercept=intercept,
         )
         found = solve(
             problem, norm=norm, signed=signed, method=method, digits=digits, progress=stage
         )
         answer, lines = _told(found, digits, signed)
+        answer["intercept"] = intercept
+        if found.separable is False and intercept == "none" and norm == "l2" and not multiclass:
+            stage("with a bias")
+            answer["separable_with_intercept"] = with_bias = separable_with_bias(problem)
+            lines["verdict"] += _BIAS[with_bias]
         if certificate:
             stage("writing the certificate")
             found.save(certificate)
@@ -106,6 +120,25 @@ def command(
         print_json(answer)
     else:
         _show(data, lines)
+
+
+#: What is added about the same data with a bias, where there is none through the origin.
+_BIAS = {
+    True: ", but separable with a bias (--intercept)",
+    False: ", nor with a bias",
+    None: "",
+}
+
+
+def separable_with_bias(problem: Problem) -> bool | None:
+    """Whether some hyperplane separates data that none through the origin does; None if unasked."""
+    from gammabar.oracle import solve
+    from gammabar.problems import ProblemError
+
+    try:
+        return solve(problem, intercept="free").separable
+    except ProblemError:  # a normalised kernel, or a single class
+        return None
 
 
 def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dict[str, str]]:
@@ -135,7 +168,7 @@ def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
     square = truth.gamma_squared
     return {
         "n": truth.problem.n,
-        "d": int(truth.problem.X.shape[1]),
+        "d": int(truth.problem.plain.X.shape[1]),
         "separable": truth.separable,
         "gamma": truth.digits(digits),
         "gamma_raw": truth.digits(digits, raw=True),
@@ -154,7 +187,8 @@ def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
 def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
     size = f"{answer['n']:,} rows × {answer['d']:,}"
     verdict = {True: "separable", False: "not separable", None: "undecided: γ̄ may be 0"}
-    lines = {"problem": size, "verdict": verdict[truth.separable]}
+    where = WHERE[truth.problem.intercept]
+    lines = {"problem": size, "verdict": f"{verdict[truth.separable]} {where}"}
     if truth.separable is not False:
         lines["γ̄"] = answer["gamma"] + "…" * (not truth.ends(digits))
         lines["γ̄ in data units"] = answer["gamma_raw"]
@@ -169,6 +203,10 @@ def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
         )
     elif truth.exact:
         lines["proved"] = "Aᵀq̄ = 0 for exact weights q̄ on the simplex (Gordan)"
+        if truth.problem.intercept == "free":
+            lines["proved"] = (
+                "the convex hulls of the classes share a point, given by exact weights"
+            )
     else:
         lines["proved"] = "enclosure by interval arithmetic"
         lines["proved"] += "" if truth.deficit else "; γ̄² is not rational here"
@@ -194,6 +232,7 @@ def _signed(found: NegativeMargin) -> tuple[dict[str, Any], str]:
 def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
     seconds = sum(found.seconds.values())
     n = found.problem.n
+    verdict = {True: "separable", False: "not separable", None: "undecided"}[found.separable]
     answer: dict[str, Any] = {
         "n": n,
         "norm": found.norm,
@@ -208,6 +247,7 @@ def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
     }
     lines = {
         "problem": f"{n:,} rows, {found.norm} margin",
+        "verdict": f"{verdict} {WHERE[found.problem.intercept]}",
         "γ": f"{answer['gamma']} (rows divided by the largest entry)",
         "γ in data units": answer["gamma_raw"],
         "proved": "equal primal and dual value, exactly" if found.exact else "rational bounds",

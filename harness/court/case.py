@@ -70,6 +70,11 @@ class Case:
         """The problem in the convention of the trial."""
         if self.given is None:
             raise ProblemError("this case has no problem")
+        if self.given.intercept == "free":
+            raise ProblemError(
+                "what the papers claim is about hyperplanes through the origin: no solver here has "
+                "a free intercept (intercept='augmented' makes a coordinate of it)"
+            )
         return self.given.unit() if self.unit else self.given
 
     @cached_property

@@ -11,6 +11,7 @@ from gammabar.problems import MulticlassProblem, Problem
 
 def write_npz(problem: Problem, path: Path) -> Path:
     """Arrays X (as stored) and y (−1/+1, or class numbers), through a temporary file."""
+    problem = problem.plain  # a constant feature is no part of the data
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
     y = problem.labels if isinstance(problem, MulticlassProblem) else problem.y
     temporary = path.with_name(path.name + ".part")

@@ -20,6 +20,7 @@ from .mutations import spoil_json, spoiler
 from .target import Fault, Target, choice_of
 
 _KERNELS = ["linear", "rbf:gamma=0.25", "poly:degree=2,coef0=1"]
+_INTERCEPTS = ["free", "augmented"]
 _REFUSALS = (checker.Rejected, checker.TooCostly, OSError)
 
 
@@ -51,6 +52,10 @@ def certificate_seeds() -> tuple[bytes, ...]:
             continue
         bodies += [solve(load(path)).certificate]
         bodies += [solve(load(path, kernel=kernel)).certificate for kernel in _KERNELS]
+    for name in ("plain.csv", "tangled.csv", "sparse.svm"):
+        bodies += [solve(load(folder / name), intercept=i).certificate for i in _INTERCEPTS]
+        free = load(folder / name, kernel=_KERNELS[2], intercept="free")
+        bodies.append(solve(free).certificate)
     problem = load(folder / "plain.csv")
     bodies += [solve(problem, norm=norm).certificate for norm in ("l1", "l1-simplex")]
     normalised = load(folder / "named.csv", kernel=_KERNELS[2], normalised=True)
@@ -60,7 +65,7 @@ def certificate_seeds() -> tuple[bytes, ...]:
 
 def _proof(sentence: str) -> str:
     """What a sentence of acceptance says of the margin, without the number of rows that show it."""
-    return re.sub("[0-9]+ (support|of its) rows", "", sentence.partition(" intercept): ")[2])
+    return re.sub("[0-9]+ (support|of its) rows", "", sentence.partition("): ")[2])
 
 
 @cache
@@ -90,6 +95,7 @@ _WORDS: list[Any] = [
     "poly",
     "precomputed",
 ]
+_WORDS += ["free", "augmented", "none"]
 _WORDS += ["kernel", "multiclass", "csv", "npz", "svmlight", "idx", "named.csv", "tangled.csv"]
 # Small to write and costly to compute with.
 _WORDS += [100, 10**4, 10**6, "0x1/0x" + "f" * 300, "0x" + "f" * 3001 + "/0x1", [0] * 5000]
@@ -160,6 +166,11 @@ _OPTIONS: list[dict[str, Any]] = [
     {"kernel": "poly:degree=2,coef0=1", "normalised": True},
     {"kernel": "rbf:gamma=1e-8"},
     {"kernel": "poly:degree=3,gamma=0.1"},
+    {"intercept": "free"},
+    {"intercept": "augmented"},
+    {"intercept": "augmented", "norm": "l1"},
+    {"intercept": "augmented", "multiclass": True},
+    *({"kernel": kernel, "intercept": "free"} for kernel in _KERNELS),
 ]
 
 

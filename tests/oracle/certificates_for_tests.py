@@ -58,6 +58,25 @@ def shortest(gram: Matrix) -> tuple[dict[int, Fraction], Fraction]:
     raise AssertionError("some support must be optimal")
 
 
+def between(gram: Matrix, y: Sequence[int]) -> tuple[dict[int, Fraction], Fraction]:
+    """The same with half of the weight on either class: half the way from hull to hull."""
+    n, half = len(gram), Fraction(1, 2)
+    for size in range(2, n + 1):
+        for support in combinations(range(n), size):
+            ones = [[Fraction(y[i] == sign) for i in support] for sign in (1, -1)]
+            system = [
+                [*(gram[i][j] for j in support), *(-side[k] for side in ones)]
+                for k, i in enumerate(support)
+            ] + [[*side, Fraction(0), Fraction(0)] for side in ones]
+            found = solve_linear(system, [0] * size + [half, half])
+            if found is None or min(found[:size]) <= 0:
+                continue
+            q, levels = dict(zip(support, found, strict=False)), {1: found[-2], -1: found[-1]}
+            if all(sum(q[j] * gram[i][j] for j in support) >= levels[y[i]] for i in range(n)):
+                return q, (levels[1] + levels[-1]) / 2
+    raise AssertionError("some support must be optimal")
+
+
 def game(payoff: Matrix) -> tuple[list[Fraction], list[Fraction], Fraction]:
     """Optimal q (rows, minimising), w (columns, maximising) and value, by trying all kernels."""
     n, d = len(payoff), len(payoff[0])
@@ -187,15 +206,20 @@ def section(points: Sequence[Sequence[Any]], labels: Sequence[int], **more: Any)
 
 
 def body(kind: str, geometry: dict[str, Any], data: dict[str, Any], **more: Any) -> dict[str, Any]:
-    head = {"format": "gammabar-certificate", "version": 1}
+    head = {"format": "gammabar-certificate", "version": 2 if "intercept" in geometry else 1}
     return {**head, "kind": kind, "geometry": geometry, "data": data, **more}
 
 
 def exact_case(
-    gram: Matrix, geometry: dict[str, Any], data: dict[str, Any], files: dict[str, bytes]
+    gram: Matrix,
+    geometry: dict[str, Any],
+    data: dict[str, Any],
+    files: dict[str, bytes],
+    **more: Any,
 ) -> Case:
     """Margin or inseparable, whichever is true, of the rows with this Gram matrix."""
-    q, square = shortest(gram)
+    free = geometry.get("intercept") == "free"
+    q, square = between(gram, more["y"]) if free else shortest(gram)
     if square == 0:
         return Case(body("inseparable", geometry, data, **weights(q)), files)
     radius = max(gram[i][i] for i in range(len(gram)))
@@ -211,8 +235,11 @@ def linear_gram(points: Sequence[Sequence[Any]], y: Sequence[int]) -> Matrix:
 def linear(points: Sequence[Sequence[Any]], y: Sequence[int], **more: Any) -> Case:
     """Of points with labels of -1 and 1, in a CSV file unless `more` says otherwise."""
     files = more.pop("contents", {"data.csv": csv_text(points, y).encode()})
+    intercept = more.pop("intercept", None)
     data = section(points, y, **more)
-    return exact_case(linear_gram(points, y), {"type": "linear"}, data, files)
+    geometry = {"type": "linear"} | ({"intercept": intercept} if intercept else {})
+    rows = [[*x, 1] for x in points] if intercept == "augmented" else points
+    return exact_case(linear_gram(rows, y), geometry, data, files, y=y)
 
 
 def multiclass(points: Sequence[Sequence[Any]], classes: Sequence[int], k: int) -> Case:
@@ -233,16 +260,21 @@ def poly_value(x: Sequence[Any], z: Sequence[Any], degree: int, gamma: float, co
 
 
 def poly(
-    points: Sequence[Sequence[Any]], y: Sequence[int], degree: int, gamma: float, coef0: float
+    points: Sequence[Sequence[Any]],
+    y: Sequence[int],
+    degree: int,
+    gamma: float,
+    coef0: float,
+    **intercept: str,
 ) -> Case:
     kernel = {"name": "poly", "degree": degree}
     kernel |= {"gamma": rat(Fraction(gamma)), "coef0": rat(Fraction(coef0))}
     n = range(len(points))
     table = [[poly_value(points[i], points[j], degree, gamma, coef0) for j in n] for i in n]
     gram = [[y[i] * y[j] * table[i][j] for j in n] for i in n]
-    geometry = {"type": "kernel", "kernel": kernel, "normalised": False}
+    geometry = {"type": "kernel", "kernel": kernel, "normalised": False, **intercept}
     return exact_case(
-        gram, geometry, section(points, y), {"data.csv": csv_text(points, y).encode()}
+        gram, geometry, section(points, y), {"data.csv": csv_text(points, y).encode()}, y=y
     )
 
 
@@ -300,6 +332,10 @@ POINTS = [[2, 0, 1], [0, 1, 3], [-1, -1, 0], [1, 4, 0], [-3, 0, -2]]
 SIGNS = [1, 1, -1, 1, -1]
 TANGLED = [[1, 0], [0, 1], [1, 1], [3, 1]]  # with TANGLED_SIGNS not separable
 TANGLED_SIGNS = [1, 1, -1, 1]
+SHIFTED = [[4, 4], [5, 3], [7, 7], [6, 9], [8, 5]]  # with SHIFTED_SIGNS only with a bias
+SHIFTED_SIGNS = [-1, -1, 1, 1, 1]
+CROSSED = [[0, 0], [4, 4], [0, 4], [4, 1]]  # with CROSSED_SIGNS not even with one
+CROSSED_SIGNS = [1, 1, -1, -1]
 RBF = {"name": "rbf", "gamma": 0.25}
 NORMALISED = {"name": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0}
 
@@ -346,6 +382,10 @@ def all_cases() -> dict[str, Case]:
         "poly": poly([[0, 0], [1, 1], [1, 0], [0, 1]], [-1, -1, 1, 1], 2, 0.5, 1.0),
         "rbf": enclosed([[0, 0], [1, 1], [1, 0], [0, 1], [3, 1]], [-1, -1, 1, 1, 1], RBF),
         "normalised": enclosed([[0, 0], [1, 1], [1, 0], [0, 1]], [-1, -1, 1, 1], NORMALISED),
+        "free": linear(SHIFTED, SHIFTED_SIGNS, intercept="free"),
+        "augmented": linear(SHIFTED, SHIFTED_SIGNS, intercept="augmented"),
+        "overlapping": linear(CROSSED, CROSSED_SIGNS, intercept="free"),
+        "poly, free": poly([[0], [1], [2], [3]], [-1, 1, 1, -1], 2, 0.5, 1.0, intercept="free"),
         "l1": l1(POINTS, SIGNS, signed=True),
         "simplex": l1(TANGLED, TANGLED_SIGNS, signed=False),
     }

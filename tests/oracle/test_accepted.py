@@ -43,15 +43,17 @@ def tables(draw, dtypes=tuple(NUMBERS)):
 @st.composite
 def questions(draw, labels):
     """Keywords for the problem and for `solve`."""
+    bias = draw(st.sampled_from(["none", "none", "free", "augmented"]))
     if len(set(labels.tolist())) > 2:
-        return {"multiclass": True}, {}
+        return {"multiclass": True, "intercept": bias}, {}
     which = draw(st.sampled_from(["plain", "l1", "l1-simplex", "signed", "kernel", "kernel"]))
     if which == "kernel":
         kernel = draw(st.sampled_from(KERNELS))
-        return {"kernel": kernel, "normalised": draw(st.booleans())}, {}
-    return {}, {} if which == "plain" else {"signed": True} if which == "signed" else {
-        "norm": which
-    }
+        made = {"kernel": kernel, "normalised": draw(st.booleans()), "intercept": bias}
+        return made, {}
+    return {"intercept": bias}, {} if which == "plain" else {
+        "signed": True
+    } if which == "signed" else {"norm": which}
 
 
 def gram(X):

@@ -6,6 +6,7 @@ import copy
 import importlib.util
 import json
 import random
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -195,8 +196,16 @@ def head_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
     ):
         if kind != certificate["kind"]:
             yield f"kind {kind!r}", put(kind, "kind")
-    for version in (0, 2, -1, 1.0, "1", True, None, [1]):
-        yield f"version {version!r}", put(version, "version")
+    for version in (0, 1, 2, 3, -1, 1.0, "1", True, None, [1]):
+        if version is not certificate["version"]:
+            yield f"version {version!r}", put(version, "version")
+    # Weights that prove data inseparable may prove it with another intercept too, and a point in
+    # the l1 ball may be the best with a constant feature: what is said then is true.
+    known = ["free", "augmented"] if certificate["kind"] in ("margin", "enclosure") else []
+    for intercept in (*known, "none", "", None, True, ["free"], {"free": 1}):
+        if intercept != certificate["geometry"].get("intercept"):
+            yield f"intercept {intercept!r}", put(intercept, "geometry", "intercept")
+            yield f"intercept {intercept!r}, version 2", bias(intercept)
     for value in ("gammabar", None, 1, ["gammabar-certificate"]):
         yield "format", put(value, "format")
     for field in certificate:
@@ -243,6 +252,16 @@ def head_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
                 yield f"coef0 {coef0!r}", put(coef0, *kernel, "coef0")
         else:
             yield "degree for rbf", put(2, *kernel, "degree")
+
+
+def bias(intercept: Any) -> Change:
+    """A certificate turned into one about another intercept, in the version that has them."""
+
+    def change(certificate: dict[str, Any]) -> None:
+        certificate["geometry"]["intercept"] = intercept
+        certificate["version"] = 2
+
+    return change
 
 
 def data_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
@@ -371,10 +390,12 @@ def corrupted_text(text: str) -> Iterator[str]:
     yield "\ufeff{"
     yield "[" * 100_000
     yield '{"a":' * 50_000
-    yield text.replace('"version": 1', '"version": 1, "version": 1')
-    yield text.replace('"version": 1', '"version": 1e0')
-    yield text.replace('"version": 1', f'"version": {"9" * 5000}')
-    yield text.replace('"version": 1', '"version": NaN')
+    version = re.search('"version": [12]', text)
+    assert version
+    yield text.replace(version[0], f"{version[0]}, {version[0]}")
+    yield text.replace(version[0], f"{version[0]}e0")
+    yield text.replace(version[0], f'"version": {"9" * 5000}')
+    yield text.replace(version[0], '"version": NaN')
     yield text.replace('"n": ', '"n": -Infinity, "m": ')
     yield text.replace('"n": ', '"n": 5, "n": ')
     yield text.replace('"total"', '"totаl"')  # with a Cyrillic letter
@@ -583,7 +604,7 @@ def test_a_checker_that_skips_rows_is_noticed(monkeypatch: Any, tmp_path: Path) 
     found = reason(case, tmp_path)
     assert found is not None
     assert "not the shortest" in found
-    monkeypatch.setattr(checker.Linear, "least", lambda self, q: 10**9)
+    monkeypatch.setattr(checker.Linear, "least", lambda self, q: [10**9])
     assert reason(case, tmp_path) is None
 
 
@@ -664,7 +685,10 @@ def test_bounds_of_normalised_products(tmp_path: Path) -> None:
 
 GUARDS: dict[str, tuple[str, Change]] = {
     "do not sum to total": ("linear", put("0xfff", "total")),
-    "version 1": ("linear", put(2, "version")),
+    "not of version": ("linear", put(3, "version")),
+    "version 2 is for": ("linear", put(2, "version")),
+    "equal weights of the two classes": ("linear", bias("free")),
+    "has no bias": ("normalised", bias("free")),
     "SHA-256": ("linear", put("0" * 64, "data", "sha256")),
     "not that of the data": ("linear", put("0x63/0x1", "radius_squared")),
     "do not prove gamma_hi": ("rbf", lambda c: c.update(gamma_hi=c["gamma_lo"])),

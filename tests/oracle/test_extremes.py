@@ -220,7 +220,8 @@ def test_bounds_of_the_signed_margin_for_sizes_that_doubles_cannot_hold_together
 @pytest.mark.parametrize("factor", [2**61 - 1, (2**61 - 1) * (2**61 - 31) * (2**59 - 55)])
 def test_dependent_rows_that_vanish_modulo_the_primes(factor):
     gram = fmpz_mat(2, 2, [factor**2] * 4)
-    assert _independent(gram, [Fraction(1, 2)] * 2) == [0]
+    assert _independent(gram, [Fraction(1, 2)] * 2, [0, 0]) == [0]
+    assert _independent(gram, [Fraction(1, 2)] * 2, [0, 1]) == [0, 1]
 
 
 @settings(max_examples=200, deadline=None)

@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from gammabar.oracle import solve
 from gammabar.problems import from_arrays
+from gammabar.problems.intercept import with_constant
 from gammabar.solvers import MaxMarginClassifier
-from gammabar.solvers.estimator import _with_constant
 
 # Few iterations: the checks are about the interface, and most of their data are not separable.
 CHECKED = [MaxMarginClassifier(max_iter=100), MaxMarginClassifier(kernel="rbf", max_iter=100)]
@@ -199,7 +199,7 @@ def test_the_constant_feature_is_what_was_asked_for(dtype, scaling, store):
     if store is scipy.sparse.csr_matrix and dtype is np.float16:
         pytest.skip("SciPy has no sparse matrices of float16")
     X, y = np.array([[0, 1], [1, 0], [1, 1]]).astype(dtype), [0, 1, 1]
-    extended = _with_constant(store(X), scaling)
+    extended = with_constant(store(X), scaling)
     extended = extended.toarray() if scipy.sparse.issparse(extended) else extended
     assert [Fraction(v) for v in extended[:, -1].tolist()] == [Fraction(scaling)] * 3
     np.testing.assert_array_equal(extended[:, :-1], X)

@@ -1,0 +1,198 @@
+"""With a bias: against brute force in rationals, CVXPY, and what a problem says of itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse
+from certificates_for_tests import between, linear_gram, shortest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gammabar as gb
+from gammabar.oracle import solve
+from gammabar.oracle.models import free_intercept_dual, free_intercept_primal, hard_margin_primal
+from gammabar.problems import ProblemError, from_arrays
+from gammabar.problems.intercept import with_constant, with_intercept
+
+EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
+NUMBERS = {
+    "int8": st.sampled_from([-128, 127]) | st.integers(-3, 3),
+    "uint8": st.integers(0, 5),
+    "int64": st.integers(-5, 5) | EXTREME,
+    "float64": st.integers(-4, 4).map(float)
+    | st.sampled_from([5e-324, -1e-310, 1e-300, 1e300, -1e300, 0.1]),
+}
+
+
+@st.composite
+def points(draw, most=6):
+    dtype = draw(st.sampled_from(list(NUMBERS)))
+    n, d = draw(st.integers(2, most)), draw(st.integers(1, 3))
+    row = st.lists(NUMBERS[dtype], min_size=d, max_size=d)
+    X = np.array(draw(st.lists(row, min_size=n, max_size=n)), dtype=dtype)
+    y = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n)))
+    y[:2] = -1, 1
+    return X, y
+
+
+@settings(max_examples=250, deadline=None)
+@given(points(), st.booleans())
+def test_free_is_half_the_distance_of_the_hulls(data, sparse):
+    X, y = data
+    given_X = scipy.sparse.csr_array(X) if sparse else X
+    truth = solve(given_X, y, intercept="free")
+    _, square = between(linear_gram(X.tolist(), y.tolist()), y.tolist())
+    assert truth.gamma_squared == square
+    assert truth.separable == (square > 0)
+    assert sum(truth.numerators) == truth.total
+    signs = [int(y[i]) for i in truth.support]
+    assert sum(v * s for v, s in zip(truth.numerators, signs, strict=True)) == 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(points(5))
+def test_augmented_is_a_constant_feature(data):
+    X, y = data
+    truth = solve(X, y, intercept="augmented")
+    rows = [[*x, 1] for x in X.tolist()]
+    assert truth.gamma_squared == shortest(linear_gram(rows, y.tolist()))[1]
+    assert truth.problem.digest() == from_arrays(with_constant(X), y).digest()
+    assert truth.certificate["data"]["sha256"] == from_arrays(X, y).digest()
+
+
+@settings(max_examples=100, deadline=None)
+@given(points(), st.integers(-50, 50))
+def test_a_free_bias_does_not_see_where_the_origin_is(data, shift):
+    X, y = data
+    X = X.astype(object) + shift
+    if any(abs(v) >= 2**62 for v in X.ravel()) or data[0].dtype.kind == "f":
+        return
+    moved = solve(X.astype(np.int64), y, intercept=True)
+    assert moved.gamma_squared == solve(*data, intercept=True).gamma_squared
+
+
+@settings(max_examples=100, deadline=None)
+@given(points())
+def test_some_bias_separates_if_any_does(data):
+    """Free and augmented agree on separability, and what passes through the origin counts too."""
+    X, y = data
+    none, free, augmented = (solve(X, y, intercept=i) for i in gb.problems.base.INTERCEPTS)
+    assert free.separable == augmented.separable >= none.separable
+    assert free.gamma_squared >= max(none.gamma_squared, augmented.gamma_squared)
+
+
+@settings(max_examples=60, deadline=None)
+@given(points(5), st.sampled_from(["linear", "poly:degree=2,coef0=1", "poly:degree=3"]))
+def test_kernels_with_a_free_bias(data, kernel):
+    X, y = data
+    X = np.clip(X.astype(float), -9, 9)
+    problem = from_arrays(X, y, kernel=kernel, intercept="free")
+    gram = [
+        [
+            Fraction(int(a) * int(b)) * _value(problem.kernel, p, r)
+            for b, r in zip(y, X, strict=True)
+        ]
+        for a, p in zip(y, X, strict=True)
+    ]
+    assert solve(problem).gamma_squared == between(gram, y.tolist())[1]
+
+
+def _value(kernel, x, z):
+    inner = sum((Fraction(a) * Fraction(b) for a, b in zip(x.tolist(), z.tolist(), strict=True)))
+    if kernel.name == "linear":
+        return inner
+    return (Fraction(kernel.gamma) * inner + Fraction(kernel.coef0)) ** kernel.degree
+
+
+def blobs(seed=0, n=60, far=4.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3)) + 5
+    y = np.where(np.arange(n) < n // 2, 1, -1)
+    X[y > 0, 0] += far
+    return X, y
+
+
+def test_models_agree():
+    X, y = blobs(far=7)
+    free, augmented = solve(X, y, intercept="free"), solve(X, y, intercept="augmented")
+    for model in (free_intercept_primal, free_intercept_dual):
+        result = model(X, y)
+        assert result.gamma == pytest.approx(free.gamma_raw, rel=1e-6)
+        assert result.b * free.gamma_raw == pytest.approx(free.b, rel=1e-5)
+        assert result.w * free.gamma_raw == pytest.approx(free.w, rel=1e-4)
+        assert abs(result.q @ y) < 1e-6
+    with_one = np.hstack([X, np.ones((len(y), 1))]) * y[:, None]
+    assert hard_margin_primal(with_one).gamma == pytest.approx(augmented.gamma_raw, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["exact", "cvxpy"])
+@pytest.mark.parametrize("kind", ["free", "augmented"])
+def test_w_and_b_have_the_margin(kind, method):
+    X, y = blobs(far=7)
+    truth = solve(X, y, intercept=kind, method=method)
+    scores = y * (X @ truth.w + truth.b)
+    norm = np.linalg.norm(truth.w if kind == "free" else np.append(truth.w, truth.b))
+    assert norm == pytest.approx(1)
+    assert scores.min() == pytest.approx(truth.gamma_raw, rel=1e-9)
+
+
+def test_several_classes_have_a_bias_each():
+    X = np.array([[3.0, 3], [3, 4], [9, 3], [9, 4], [3, 9], [4, 9]])
+    labels = [0, 0, 1, 1, 2, 2]
+    problem = from_arrays(X, labels, multiclass=True, intercept="augmented")
+    truth = solve(problem)
+    scores = X @ truth.w.reshape(2, 3) + truth.b
+    assert (scores.argmax(axis=1) == labels).all()
+
+
+def test_an_rbf_kernel_with_a_free_bias():
+    X, y = blobs(far=0.5, n=24)
+    truth = solve(from_arrays(X, y, kernel="rbf:gamma=0.5", intercept="free"))
+    scores = truth.problem.scores(truth.w) + y * truth.b
+    assert truth.separable
+    assert scores.min() == pytest.approx(truth.gamma_raw, rel=1e-9)
+    assert truth.gamma_hi - truth.gamma_lo < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "words"),
+    [
+        ({"multiclass": True}, "free", "pairs of classes"),
+        ({"kernel": "linear", "normalised": True}, "free", "normalised"),
+        ({"kernel": "linear"}, "augmented", r"K \+ 1"),
+        ({}, "biased", "not one of"),
+    ],
+)
+def test_what_has_no_such_intercept_says_so(made, asked, words):
+    X, y = blobs()
+    with pytest.raises(ProblemError, match=words):
+        from_arrays(X, y, intercept=asked, **made)
+
+
+def test_other_refusals():
+    X, y = blobs()
+    with pytest.raises(ProblemError, match="single class"):
+        from_arrays([[1.0]], [1], intercept="free")
+    for asked in ({"norm": "l1"}, {"signed": True}):
+        with pytest.raises(ProblemError, match="no free intercept"):
+            solve(X, y, intercept="free", **asked)
+    with pytest.raises(ProblemError, match="labels"):
+        solve(X)
+    with pytest.raises(ProblemError, match="labels already"):
+        solve(from_arrays(X, y), y)
+    with pytest.raises(ProblemError, match="through the origin"):
+        gb.verify("dual-acceleration", from_arrays(X, y, intercept="free"), "gb.sharp")
+
+
+def test_a_problem_carries_its_intercept():
+    X, y = blobs()
+    problem = from_arrays(X, y, intercept="augmented")
+    assert problem.intercept == problem.unit().intercept == "augmented"
+    assert problem.plain.X.shape == X.shape
+    assert with_intercept(problem, "none") is problem.plain
+    assert with_intercept(problem, "free").intercept == "free"
+    assert "augmented" in repr(problem)
+    assert solve(problem, intercept="none").gamma_squared == solve(X, y).gamma_squared
