@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 def check_bound() -> Callable[..., Verdict]:
     """Check a statement at every iterate of a solver, and fail the test unless it holds.
 
-    ``check_bound(statement, solver, problem=…, iterations=200, seed=0)`` returns the verdict.
+    ``check_bound(statement, solver, problem=…, iterations=200, seed=0, strict=False)`` returns the
+    verdict. With ``strict=True`` a pass that says nothing (the bound is vacuous in a run of this
+    length: a solver that stands still would have passed as well) fails the test.
 
     - `statement`: an id (see ``gammabar list statements``), a statement of your own (the decorated
       function), or a list of them, in which case a list of verdicts is returned and the solver
@@ -45,14 +47,20 @@ def _check(
     problem: Any,
     iterations: int = 200,
     seed: int = 0,
+    strict: bool = False,
 ) -> Any:
     __tracebackhide__ = True
     from gammabar.harness.run.verify import BoundViolated, check_bounds
 
+    wrong = ""
     try:
-        verdicts = check_bounds(statement, solver, problem, iterations=iterations, seed=seed)
+        verdicts = check_bounds(
+            statement, solver, problem, iterations=iterations, seed=seed, strict=strict
+        )
     except BoundViolated as violated:
-        pytest.fail(str(violated), pytrace=False)
+        wrong = str(violated)
+    if wrong:  # out here, so that nothing is chained to it
+        pytest.fail(wrong, pytrace=False)
     idle = [v for v in verdicts if v.verdict == "inapplicable"]
     if idle:
         pytest.skip("; ".join(f"{v.statement} is inapplicable: {v.reason}" for v in idle))

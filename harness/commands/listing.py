@@ -104,6 +104,7 @@ _FIELDS = (
     "note",
     "instances",
     "powerless",
+    "at_rest",
     "slower",
 )
 

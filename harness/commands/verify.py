@@ -80,6 +80,12 @@ LARGEST = 2**63 - 1
 )
 @click.option("--edges", is_flag=True, help="For --random: problems in special position.")
 @click.option(
+    "--strict",
+    is_flag=True,
+    help="A statement that holds, but says nothing (a solver that stands still would have passed"
+    " as well), is a failure.",
+)
+@click.option(
     "--time-limit",
     "limit",
     type=click.FloatRange(0, min_open=True),
@@ -130,6 +136,7 @@ def command(
     jobs: int | None,
     dask: str | None,
     junit: Path | None,
+    strict: bool,
     as_json: bool,
     **wishes: Any,
 ) -> int:
@@ -146,7 +153,7 @@ def command(
     say(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
     from gammabar.harness.run.engine import run
     from gammabar.harness.run.keys import contents
-    from gammabar.harness.run.results import summarise, telling
+    from gammabar.harness.run.results import strictly, summarise, telling
     from gammabar.harness.run.store import Store
 
     if junit is not None:
@@ -161,6 +168,8 @@ def command(
                 tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume, tell=tell
             )
     results = telling(results, asked=request.names, each_problem=bool(request.problems))
+    if strict:
+        results = strictly(results, _excused)
     summary = summarise(results)
     if junit is not None:
         from gammabar.harness.run.junit import write_junit
@@ -175,6 +184,14 @@ def command(
         reasons = dict.fromkeys(result.verdict.reason for result in results)
         raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
     return int(summary["unexpected"] > 0)
+
+
+def _excused(result: Result) -> bool:
+    """Whether a statement says why it says nothing; to a solver of one's own that is no excuse."""
+    from gammabar.harness.run.registry import obeyed_at_rest
+
+    foreign = result.run.solver is not None and result.run.solver.foreign
+    return not foreign and bool(obeyed_at_rest(result.verdict.statement))
 
 
 def _request(

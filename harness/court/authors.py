@@ -161,6 +161,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
     "instances": (_text, "a text"),
     "powerless": (_text, "a text"),
+    "at_rest": (_text, "a text"),
     "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
     "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
     "assumes": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -237,6 +238,12 @@ class Case:
     def begin(self) -> None:
         """A run begins: sequences of the one before, if there was any, are forgotten."""
         self._shared.clear()
+
+    def apart(self) -> Case:
+        """The same case for another run: what is known of problem and truth is shared."""
+        other = copy(self)
+        other._shared, other._memory = {}, {}
+        return other
 
     def history(self, kind: type) -> Any:
         """The one object of a kind in this trial: sequences that several statements need.

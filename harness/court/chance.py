@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scipy.special import betaincinv
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.judges import listed
+from gammabar.harness.court.judges import listed, resting_fails
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.relation import Relation
 from gammabar.harness.court.space import TooLarge
@@ -47,9 +47,10 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
     low, _ = clopper_pearson(failures, statement.runs, CHANCE)
     _, high = clopper_pearson(failures + doubts, statement.runs, CHANCE)
     delta = statement.delta
+    ruling = Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED
     return Verdict(
         statement.id,
-        Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED,
+        ruling,
         tightness=high / delta if delta else None,
         slack=delta - high,
         checked=statement.runs,
@@ -59,7 +60,15 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         left=f"{high:.6g}",
         right=f"{delta:.6g}",
         what="P(failure) ≤ δ",
+        informative=_informative(statement, case) if ruling is Ruling.HOLDS else None,
     )
+
+
+def _informative(statement: RandomisedStatement, case: Case) -> int:
+    """All runs, if a solver that stands still fails in the first of them, and none otherwise."""
+    first = case.rng(0)
+    fails = resting_fails(statement, case, lambda still: statement.body(still, first))
+    return statement.runs if fails else 0
 
 
 def clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:

@@ -8,8 +8,9 @@ import numpy as np
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.errors import StatementError, raised
-from gammabar.harness.court.judges import Judge
+from gammabar.harness.court.judges import IterateJudge, Judge
 from gammabar.harness.court.numbers import LEVELS, working
+from gammabar.harness.court.rest import Rest
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.court.view import Fault, Unclaimed, View
@@ -95,6 +96,8 @@ class _Bench:
         for judge, last in self.horizons:
             for kind in () if judge.done else judge.statement.history:
                 self.histories[kind] = max(last, self.histories.get(kind, 0))
+        heard = [j for j in judges if isinstance(j, IterateJudge) and not j.done]
+        self.rest: Rest | None = Rest(case, heard) if heard else None
         self.waiting: list[View] = []
         self.trouble: Exception | None = None
         self.together = case.together
@@ -139,12 +142,18 @@ class _Bench:
                 raise
             except Exception as error:
                 raise judge.statement.error(raised(error), error) from error
+            if self.rest is not None:
+                self.rest.see(it)
+                if self.rest.over:
+                    self.rest = None
 
     def close(self) -> None:
         """The run is over."""
         if self.trouble is not None:
             raise self.trouble
         self.judge()
+        if self.rest is not None:
+            self.rest.close()
 
 
 def _update(case: Case, kind: type, it: View) -> None:

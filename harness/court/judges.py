@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.ends import no_end
 from gammabar.harness.court.numbers import LEVELS, Number, Trit, number, working
-from gammabar.harness.court.relation import ROUNDING, Relation, run_rounding
+from gammabar.harness.court.relation import ROUNDING, VIOLATED, Relation, run_rounding
+from gammabar.harness.court.rest import parts, resting_solver
 from gammabar.harness.court.space import TooLarge
 from gammabar.harness.court.tally import Tally, digits
 from gammabar.harness.court.verdict import Ruling, Verdict
@@ -63,26 +64,37 @@ class Judge(ABC):
         if failure and not self.done:
             found = self.tally.verdict(unfinished=detail)
             return found if found.verdict is Ruling.REFUTED else replace(found, failure=failure)
-        return self.tally.verdict(self.unfinished)
+        found = self.tally.verdict(self.unfinished)
+        if found.verdict is not Ruling.HOLDS:
+            return found
+        informative, vacuous_to = self.worth()
+        return replace(found, informative=informative, vacuous_to=vacuous_to)
+
+    @abstractmethod
+    def worth(self) -> tuple[int, int | None]:
+        """How many iterates of a pass were informative, and to which t the claim was vacuous."""
 
 
 class IterateJudge(Judge):
     """A claim about every iterate."""
+
+    statement: IterateStatement
+    #: Iterates at which something was compared.
+    compared = 0
+    #: How many of them passed before all solvers at rest had failed; None: they had not.
+    uninformed: int | None = None
+    #: The last t before that, as far as is known.
+    vacuous_to: int | None = None
+    #: Whether solvers at rest can be judged at all.
+    telling = True
 
     def __init__(self, statement: IterateStatement, case: Case) -> None:
         super().__init__(statement, case)
         self._since, self._waits = statement.since, statement.waits
         self._update: Any = None
         self._last: View | None = None
-        if self.done:
-            return
-        body: Any = statement.body
-        self._more: tuple[Case, ...] = (case,)  # what a claim is told besides the iterate
-        if isinstance(body, type):
-            checker = body(case)
-            self._update = getattr(checker, "update", None)
-            body, self._more = checker.claim, ()
-        self._claim = body
+        if not self.done:
+            self._update, self._claim, self._more = parts(statement, case)
 
     def end(self, halted: bool) -> None:
         last = self._last
@@ -116,6 +128,8 @@ class IterateJudge(Judge):
         if claimed is None:
             return
         relations = (claimed,) if type(claimed) is Relation else listed(claimed, self.statement)
+        if relations:
+            self.compared += 1
         for relation in relations:
             if not relation.certain():
                 break
@@ -133,6 +147,10 @@ class IterateJudge(Judge):
         self.tally.weigh(claim, it.t, rounding)
         self.done = self.tally.broken is not None
 
+    def worth(self) -> tuple[int, int | None]:
+        informative = 0 if self.uninformed is None else self.compared - self.uninformed
+        return informative, None if self.vacuous_to == -1 else self.vacuous_to
+
 
 class StoppingJudge(Judge):
     """A claim that a goal is reached at some t ≤ limit."""
@@ -141,6 +159,8 @@ class StoppingJudge(Judge):
         super().__init__(statement, case)
         self._goal = statement.goal
         self._last: View | None = None
+        #: Whether a solver that stands still is known not to reach the goal.
+        self._hard = True
         if self.done:
             return
         with working(LEVELS[1]):
@@ -164,12 +184,19 @@ class StoppingJudge(Judge):
     def see(self, it: View) -> None:
         reached = self._reached(it)
         self._last = it
+        if it.t <= 1:
+            self._hard = self._hard and reached is False and self._far(it)
         if reached is True:
             self._settle(it.t, f"goal reached at t = {it.t}")
         elif it.extra.get("halt") == "separated" and it.separates is False:
             self._fail(it, "the method stops and says that it separates the data")
         elif it.t >= (self.limit or 0) and reached is False:
             self._fail(it, f"the goal is not reached at t = {it.t}")
+
+    def _far(self, it: View) -> bool:
+        """Whether w = 0 is known not to reach the goal, if a run starts elsewhere."""
+        away = it.t == 0 and it.w.any()
+        return not away or self._goal(it.at_zero(), self.case) is False
 
     def _reached(self, it: View) -> Trit:
         for level, bits in enumerate(LEVELS):
@@ -208,6 +235,9 @@ class StoppingJudge(Judge):
         allowed = rounding * it.space.radius * it.space.size(it.w)
         return bool(it.w.any()) and not it.smallest < -allowed
 
+    def worth(self) -> tuple[int, int | None]:
+        return int(self._hard), None
+
     def end(self, halted: bool) -> None:
         if self.done or self._last is None:
             return
@@ -229,7 +259,34 @@ def examine_once(statement: Statement, case: Case) -> Verdict:
 
     with working(LEVELS[0]):
         tally.weigh(claim, None, 0.0)
-    return tally.verdict()
+    found = tally.verdict()
+    if found.verdict is not Ruling.HOLDS:
+        return found
+    telling = resting_fails(statement, case, statement.body)
+    return replace(found, informative=found.checked if telling else 0)
+
+
+def resting_fails(statement: Statement, case: Case, body: Callable[[Case], Any]) -> bool:
+    """Whether a claim that runs a solver by itself would refute one that stands still.
+
+    Where there is no solver of the user's, it is the claim that is on trial, and all that was
+    compared speaks about it.
+    """
+    if case.solver is None or not statement.solvers:
+        return True
+    with working(LEVELS[0]):
+        for at in (0, 1):
+            still = case.apart()
+            still.level, still.solver = 0, resting_solver(case.solver, at)
+            if still.solver is None:
+                return True
+            try:
+                claimed = listed(body(still), statement, needed=True)
+            except Exception:
+                return False  # nothing is known of it
+            if all(r.decide(0.0) not in (VIOLATED, ROUNDING) for r in claimed):
+                return False
+    return True
 
 
 def listed(claimed: Any, statement: Statement, needed: bool = False) -> list[Relation]:

@@ -7,6 +7,24 @@ from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.screen.output import visible
 
 
+def worth(verdict: Verdict, at_rest: str = "") -> str:
+    """What is to be said of a pass that says nothing, in a few words; "" for any other verdict.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    at_rest : str
+        Why a solver that stands still obeys the statement for ever, if it does.
+    """
+    if not verdict.says_nothing:
+        return ""
+    if at_rest:
+        return f"says nothing of a solver that stands still: {at_rest}"
+    if verdict.vacuous_to is not None:
+        return f"says nothing yet: bound vacuous up to t = {verdict.vacuous_to}"
+    return "says nothing: a solver that stands still passes as well"
+
+
 def explain(
     statement: Statement, verdict: Verdict, *, problem: str, solver: str, reproduce: str = ""
 ) -> str:
@@ -36,6 +54,9 @@ def explain(
         lines.append(f"    solver    {verdict.failure}")
     if verdict.reason:
         lines.append(f"    because   {verdict.reason}")
+    if verdict.says_nothing:
+        said = worth(verdict, statement.at_rest or statement.powerless)
+        lines.append(f"    because   it {said}")
     lines.append(f"    source    {statement.reference}")
     if reproduce:
         lines.append(f"    reproduce {reproduce}")

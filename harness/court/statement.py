@@ -92,6 +92,8 @@ class Statement:
         Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
     powerless : str
         Why it can refute no wrong solver, if that is so.
+    at_rest : str
+        Why a solver that stands still obeys it for ever, if that is so.
     slower : str
         For a statement about a rate: the mutant of the next slower rate, which it refutes.
     unit : bool
@@ -120,6 +122,7 @@ class Statement:
     note: str = ""
     instances: str = ""
     powerless: str = ""
+    at_rest: str = ""
     slower: str = ""
     unit: bool = False
 

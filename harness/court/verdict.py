@@ -89,6 +89,11 @@ class Verdict:
         The two sides there, as decimal digits with their error; what was compared and where.
     failure : str
         "crashed", "timeout" or "not finite" where the solver did not do its part.
+    informative : int or None
+        Of a claim that holds: iterates by which a solver that stands still would have failed, see
+        `gammabar.harness.court.rest`. 0: the pass says nothing. None where that was not asked.
+    vacuous_to : int or None
+        The last t up to which a solver that stands still is known not to fail.
     curve : tuple of (t, measured, bound)
         A few points of what was compared there, for pictures.
     """
@@ -106,11 +111,18 @@ class Verdict:
     what: str = ""
     where: str = ""
     failure: str = ""
+    informative: int | None = None
+    vacuous_to: int | None = None
     curve: tuple[Point, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", Ruling(self.verdict))
         object.__setattr__(self, "curve", tuple(tuple(point) for point in self.curve))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is a pass that a solver which stands still would have got, too."""
+        return self.verdict is Ruling.HOLDS and not self.informative
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

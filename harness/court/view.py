@@ -59,6 +59,12 @@ class lazy(Generic[T]):
         return value
 
 
+#: What a view is made with; all else is computed from it.
+_GIVEN = frozenset(
+    ("claimed", "case", "level", "t", "space", "n", "dual", "momentum", "extra", "_base")
+)
+
+
 class Unclaimed(Exception):
     """A statement needs what the solver does not say."""
 
@@ -87,6 +93,7 @@ class View:
         self._base = base
         self._made: dict[Any, Any] = {}
         if base is not None:
+            self.t = base.t
             self.w, self.dual, self.momentum = base.w, base.dual, base.momentum
             self.extra = base.extra
             return
@@ -121,6 +128,20 @@ class View:
     def at(self, level: int) -> View:
         """The same iterate at another level."""
         return View(self.claimed, self.case, level, base=self._base or self)
+
+    def again(self, t: int, case: Case) -> View:
+        """The same point and claims at another t, in another case; what is known of w is kept."""
+        view = View.__new__(View)
+        vars(view).update(vars(self))
+        view.t, view.case, view._made = t, case, {}
+        return view
+
+    def at_zero(self) -> View:
+        """The point w = 0 with the claims of this iterate; scores are 0 there, without rounding."""
+        view = View.__new__(View)
+        vars(view).update((name, value) for name, value in vars(self).items() if name in _GIVEN)
+        view.w, view._made, view.score_error = np.zeros_like(self.w), {}, 0.0
+        return view
 
     def keep(self) -> None:
         """Be ready to be judged later, when the ledger has forgotten this iterate."""

@@ -36,3 +36,9 @@ def _unknown(identifier: str, known: dict[str, Statement]) -> Statement:
     close = difflib.get_close_matches(identifier, known, n=1)
     hint = f"; did you mean {close[0]}?" if close else " (see `gammabar list statements`)"
     raise ProblemError(f"{identifier!r} is no statement{hint}")
+
+
+def obeyed_at_rest(identifier: str) -> str:
+    """Why a solver that stands still obeys a statement for ever; "" if it does not."""
+    statement = everything()[identifier]
+    return statement.at_rest or statement.powerless

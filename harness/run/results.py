@@ -27,12 +27,16 @@ class Result:
         Or its text.
     seconds : float
         Of the whole run, which other statements heard as well.
+    worthless : bool
+        Whether it is a pass that says nothing, where the user wants to hear something; see
+        `strictly`.
     """
 
     verdict: Verdict
     run: Run
     expected: str
     seconds: float
+    worthless: bool = False
 
     @property
     def source(self) -> str:
@@ -46,7 +50,7 @@ class Result:
         A statement that is to hold may be inapplicable; it may not be undecided, and a solver that
         fails is never expected.
         """
-        if self.verdict.failure:
+        if self.verdict.failure or self.worthless:
             return False
         if self.expected == Expectation.HOLDS:
             return self.verdict.verdict in (Ruling.HOLDS, Ruling.INAPPLICABLE)
@@ -102,6 +106,31 @@ def settle(results: list[Result]) -> list[Result]:
     ]
 
 
+def strictly(results: list[Result], excused: Callable[[Result], bool]) -> list[Result]:
+    """The results, where a pass that says nothing is a failure.
+
+    A statement may say nothing on some problems, if it does on others. `excused` are those of which
+    it is known that a solver which stands still obeys them for ever.
+    """
+
+    def place(result: Result) -> tuple[str, str]:
+        foreign = result.run.solver is not None and result.run.solver.foreign
+        return result.verdict.statement, result.run.by if foreign else ""
+
+    told = {
+        place(r) for r in results if r.verdict.verdict is Ruling.HOLDS and r.verdict.informative
+    }
+    return [
+        replace(result, worthless=True)
+        if result.expected == Expectation.HOLDS
+        and result.verdict.says_nothing
+        and place(result) not in told
+        and not excused(result)
+        else result
+        for result in results
+    ]
+
+
 def telling(
     results: list[Result], *, asked: Callable[[Result], bool], each_problem: bool
 ) -> list[Result]:
@@ -141,4 +170,5 @@ def summarise(results: Iterable[Result]) -> dict[str, int]:
         "results": len(results),
         "unexpected": sum(not result.as_expected for result in results),
         "failures": sum(bool(result.verdict.failure) for result in results),
+        "says_nothing": sum(result.verdict.says_nothing for result in results),
     }

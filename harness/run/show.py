@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import groupby
 
 from gammabar.harness.court.message import explain as explain_verdict
+from gammabar.harness.court.message import worth
 from gammabar.harness.court.verdict import Expectation, Ruling, by_severity
 from gammabar.harness.library import opened_from
-from gammabar.harness.run.registry import everything
+from gammabar.harness.run.registry import everything, obeyed_at_rest
 from gammabar.harness.run.results import VERDICTS, Result
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.screen.output import print_table, visible
@@ -53,8 +54,16 @@ def _row(identifier: str, results: list[Result]) -> tuple[str, ...]:
         _verdict(results),
         f"{tightness:.4g}" if math.isfinite(tightness) else "—",
         "—" if worst_t is None else str(worst_t),
-        "✓" if all(result.as_expected for result in results) else "✗",
+        _mark(results),
     )
+
+
+def _mark(results: list[Result]) -> str:
+    """A tick for what was tested and is as expected, and nothing for what says nothing."""
+    if not all(result.as_expected for result in results):
+        return "✗"
+    tested = (r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results)
+    return "✓" if any(tested) else "·"
 
 
 def _tightness(result: Result) -> float:
@@ -76,11 +85,23 @@ def _verdict(results: list[Result]) -> str:
     parts = []
     for name in sorted(counts, key=_ORDER.index):
         text = name if len(counts) == 1 else f"{counts[name]} {name}"
+        if name is Ruling.HOLDS:
+            text += _empty([r for r in results if r.verdict.says_nothing], counts[name])
         if name is Ruling.REFUTED:
             text += " (expected)" if all(r.as_expected for r in refuted) else " (not expected)"
         parts.append(text)
     failures = sum(bool(result.verdict.failure) for result in results)
     return ", ".join(parts) + (f", {failures} failed" if failures else "")
+
+
+def _empty(results: list[Result], holds: int) -> str:
+    """Of passes that say nothing: that they do, or how many."""
+    if not results:
+        return ""
+    if len(results) < holds:
+        return f" ({len(results)} of them say nothing)"
+    worst = max(results, key=lambda r: r.verdict.vacuous_to or 0)
+    return f" ({worth(worst.verdict, obeyed_at_rest(worst.verdict.statement))})"
 
 
 def refuted_by_severity(results: list[Result]) -> str:

@@ -53,7 +53,8 @@ def verify(
     -------
     list of Verdict
         In the order of the statements. ``verdict`` of each is "holds", "refuted", "undecided" or
-        "inapplicable", and ``reason`` says why.
+        "inapplicable", and ``reason`` says why. ``says_nothing`` is true of a pass that a solver
+        which stands still would have got, too.
 
     Notes
     -----
@@ -79,9 +80,15 @@ class BoundViolated(AssertionError):
 
 
 def check_bounds(
-    statements: Any, solver: Any, problem: str | Problem, *, iterations: int = 200, seed: int = 0
+    statements: Any,
+    solver: Any,
+    problem: str | Problem,
+    *,
+    iterations: int = 200,
+    seed: int = 0,
+    strict: bool = False,
 ) -> list[Verdict]:
-    """The same for tests: what is not shown is raised.
+    """The same for tests: what is not shown is raised, and with `strict` what says nothing.
 
     Returns
     -------
@@ -95,7 +102,9 @@ def check_bounds(
         in which there was nothing to check; the message shows both sides and the iterate.
     """
     found = _hear(solver, problem, statements, iterations, seed)
-    bad = [one.explained() for one in found if not one.shown]
+    bad = [
+        one.explained() for one in found if not one.shown or (strict and one.verdict.says_nothing)
+    ]
     verdicts = [one.verdict for one in found]
     if bad:
         raise BoundViolated("\n\n".join(bad), verdicts)

@@ -65,6 +65,7 @@ def sharp_rate(it: View, case: Case) -> Relation:
     since=1,
     unit=True,
     note="Equality for n = 1, where rounding in the run leaves it undecided.",
+    at_rest="its bound is large as long as ‖w_t‖ is small",
 )
 def certifies_itself(it: View, case: Case) -> Relation | None:
     """γ̄ − γ(w_t) ≤ ln n/‖w_t‖ for all t ≥ 1, on separable data."""
@@ -112,6 +113,7 @@ def least_entropy(it: View) -> Number:
     history=(Sequences, LeastDual),
     note="It bounds the whole gap between primal and dual, which is at least γ̄ − γ(w_t), without"
     " an oracle, and whether or not the data are separable. Equality where all rows are the same.",
+    at_rest="its bound is large as long as ‖w_t‖ is small",
 )
 def gap_is_certified(it: View, case: Case) -> Relation | None:
     """min_{1≤j≤t} ‖Zᵀμ_j‖ − γ(w_t) ≤ ln(n max_i q_{t,i})/‖w_t‖ for all t ≥ 1, for any data."""

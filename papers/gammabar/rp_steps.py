@@ -56,6 +56,7 @@ from gammabar.problems import KernelProblem
     claim=r"\alpha_k, p_k \in \Delta_n",
     solvers=("nkp", "snkp", "nvn", "snkpvn", "isnkpvn"),
     unit=True,
+    at_rest="weights in the simplex stay there",
 )
 def simplex(it: View, case: Case) -> list[Relation]:
     """α_k and p_k are probability distributions (but for α_0 = 0)."""

@@ -120,6 +120,7 @@ def underflowed(past: Point, now: Point) -> bool:
     note="With D(q, r) = Σ q_i ln(q_i/r_i), the Kullback–Leibler divergence that D_ω is for the"
     " exponential loss, of the weights as delivered. (With distances written by means of p_t the"
     " identity is empty: everything cancels.) Weights that underflowed say nothing.",
+    at_rest="it is true of all p_t, and all sides are 0 where q_t stays the same",
 )
 def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
     """For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is
@@ -248,6 +249,7 @@ def equation_b6_fixed(it: View, case: Case) -> Iterator[Relation]:
     since=1,
     unit=True,
     history=(Mirror,),
+    at_rest="its left side is 0 where q_t stays the same, and f goes down",
 )
 def equation_b7(it: View, case: Case) -> Relation | None:
     """⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) is at most

@@ -86,7 +86,7 @@ TRIALS = (
     # ‖g_t‖ gets as near to γ̄t/2 as doubles can be: after these, only rounding is left to see.
     Trial("dual-acceleration", "worst-case:n=50", 15),
     Trial("dual-acceleration", "loss-spike", 50),
-    Trial("dual-acceleration", "mnist-sample:0,1", 200),
+    Trial("dual-acceleration", "mnist-sample:0,1", 300),
     Trial("dual-acceleration", "iris:0,1 --kernel rbf:gamma=1", 60),
     Trial("dual-acceleration", "iris:0,1,2 --multiclass", 100),
     # Normalised gradient descent is too slow for Theorem 3.1(1) from t = 113 on.

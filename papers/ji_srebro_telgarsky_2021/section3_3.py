@@ -75,6 +75,7 @@ def norm_grows(it: View, case: Case) -> Relation:
     note="With equality at t = 1, and as long as all Zᵀν_j have one direction, as with d = 1: no"
     " precision decides that for steps in doubles, so the bound is widened by their rounding, which"
     " is some 10⁻¹² of it.",
+    at_rest="it bounds ‖w_t‖ from above, and the bound grows",
 )
 def norm_is_bounded(it: View, case: Case) -> Relation:
     """‖w_t‖ ≤ Σ_{j<t} ‖Zᵀν_j‖/λ_j for θ_t = 1."""
@@ -111,6 +112,7 @@ def potential_ascent_of_nu(it: View, case: Case) -> Relation:
     since=1,
     unit=True,
     history=(Sequences,),
+    at_rest="a ratio that is good at w_1 stays so",
 )
 def smoothed_margin(it: View, case: Case) -> list[Relation]:
     """(ψ(Zw_0) − ψ(Zw_t))/‖w_t‖ ≥ Σ_j ‖Zᵀν_j‖²/(2λ_j)/Σ_j ‖Zᵀν_j‖/λ_j ≥ γ̄/2, on separable data."""

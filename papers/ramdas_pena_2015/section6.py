@@ -597,7 +597,7 @@ TRIALS = (
     Trial("snkpvn:delta=0.15", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial("snkpvn:delta=0.001,q=0,0,0.5,0.5", "worst-case:n=4"),
     Trial("snkpvn:delta=0.001", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 100),
-    Trial("snkpvn:delta=0.01", "degenerate:kind=opposite,n=8,d=1"),
+    Trial("snkpvn:delta=1e-5", "degenerate:kind=opposite,n=8,d=1"),
     Trial("snkpvn:delta=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1"),
     Trial("snkpvn:delta=0.01,q=0.75,0.25", "degenerate:kind=opposite,n=2,d=1"),
     Trial("snkpvn:delta=0.001", "opposed:r=30"),
