@@ -21,6 +21,7 @@ COMMANDS = {
     "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
     "check": ("check", "Check a certificate with the independent checker."),
     "verify": ("verify", "Verify what the sources claim, at every iterate of every run."),
+    "falsify": ("falsify", "Search for data on which a statement fails, and make them small."),
     "list": ("listing", "List what there is: statements, solvers, problems, mutants."),
     "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
     "gate": ("gate", "Compare with a base commit; exit code 1 on a regression."),

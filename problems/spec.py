@@ -18,6 +18,7 @@ from gammabar.problems.generators import FAMILIES, generate
 from gammabar.problems.known import Known
 from gammabar.problems.labels import encode_labels, label_text
 from gammabar.problems.options import SEED, Option, integer, parse_options, rational
+from gammabar.problems.written import written_rows
 
 if TYPE_CHECKING:
     from gammabar.problems.kernels import Kernel
@@ -100,6 +101,10 @@ def load(
         return _load_file(Path(text), text, format_, label, multiclass, build)
     if name in DATASETS:
         return _load_dataset(DATASETS[name], text, rest, multiclass, build)
+    if name == "rows":
+        X, y = written_rows(rest)
+        classes = _plain_classes(2, multiclass)
+        return build(X, y, Source(text, "npz", ("rows.npz",), classes, arrays=("X", "y")))
     if name in FAMILIES:
         problem, truth = _load_generated(name, text, rest, multiclass, build)
         # What is known is known of the points themselves, not of their images under a kernel.
@@ -114,7 +119,7 @@ def _unknown(text: str, name: str) -> str:
         return "the name of the data is empty (see `gammabar list problems`)"
     if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {_SUFFIXES})"
-    close = difflib.get_close_matches(name.lower(), [*DATASETS, *FAMILIES], 1)
+    close = difflib.get_close_matches(name.lower(), [*DATASETS, *FAMILIES, "rows"], 1)
     hint = f"did you mean {close[0]}?" if close else "see `gammabar list problems`"
     return f"{name!r} is no data set, generator or file ({hint})"
 
@@ -332,6 +337,8 @@ def catalogue() -> list[Entry]:
         entries.append(
             Entry(family.name, "generator", syntax, family.what, options, (), "generated")
         )
+    what = "rows y_i x_i as they are written, with labels that alternate"
+    entries.append(Entry("rows", "generator", "rows:1,0;-1,2", what, (), (), "generated"))
     entries += [Entry(name, "file", syntax, what, (), (), "") for name, syntax, what in _FILES]
     return entries
 

@@ -95,9 +95,10 @@ ROOMS = {
     "library": {"court"},
     "run": {"court", "library", "screen"},
     "power": {"court", "library", "run"},
+    "falsify": {"court", "library", "run"},
     "bench": {"court", "library", "run", "screen"},
     "gate": {"library", "screen"},
-    "commands": {"court", "library", "run", "power", "bench", "gate", "screen"},
+    "commands": {"court", "library", "run", "power", "falsify", "bench", "gate", "screen"},
 }
 
 

@@ -154,9 +154,10 @@ def reproduce(result: Result) -> str:
     if run.problem:
         words += ["--problem", run.problem]
     if everything()[result.verdict.statement].about_runs:
-        worst = result.verdict.worst_t
-        refuted = result.verdict.verdict is Ruling.REFUTED and worst is not None
-        words += ["--iterations", str(worst if refuted else run.iterations)]
+        heard, worst = run.iterations, result.verdict.worst_t
+        if result.verdict.verdict is Ruling.REFUTED and worst is not None:
+            heard = max(worst, 1)
+        words += ["--iterations", str(heard)]
     if run.seed:
         words += ["--seed", str(run.seed)]
     return shlex.join(words)

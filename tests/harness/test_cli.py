@@ -10,21 +10,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from gammabar.harness.cli import main
-
-
-@pytest.fixture
-def gammabar(capsys):
-    """Run a command in this process: (exit code, stdout, stderr)."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return run
-
 
 @pytest.fixture
 def refused(gammabar):

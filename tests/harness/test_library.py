@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.cli import main
-from gammabar.harness.court.statement import STATEMENTS
 from gammabar.harness.library import (
     PaperRef,
-    close_paper,
     load_statements,
     mutants,
     open_paper,
@@ -23,8 +20,9 @@ from gammabar.harness.library import (
     trials,
     witnesses,
 )
-from gammabar.harness.library.shelf import _OPENED
 from gammabar.problems import ProblemError
+
+pytestmark = pytest.mark.usefixtures("shelf_as_before")
 
 ROOT = Path(__file__).resolve().parents[2]
 NOVIKOFF = ROOT / "docs" / "examples" / "novikoff.py"
@@ -40,29 +38,6 @@ def positive(it, case):
     "Norms are not negative."
     return at_most(0, it.norm)
 """
-
-
-@pytest.fixture(autouse=True)
-def _shelf_as_before():
-    load_statements()
-    before = set(STATEMENTS)
-    yield
-    for path in list(_OPENED):
-        close_paper(path)
-    assert set(STATEMENTS) == before
-
-
-@pytest.fixture
-def gammabar(capsys):
-    """Run a command in this process: (exit code, stdout, stderr)."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return run
 
 
 def written(folder: Path, text: str, name: str = "mine.py") -> str:

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gammabar.harness.cli import main
 from gammabar.harness.court.relation import at_least, fact
 from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate
 from gammabar.harness.library import load_statements
@@ -51,19 +50,6 @@ class Breaks(Mine):
         yield Iterate(0, problem.origin())
         raise OverflowError("too much")
 """
-
-
-@pytest.fixture
-def gammabar(capsys):
-    """Run a command in this process: (exit code, stdout, stderr)."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return run
 
 
 @pytest.fixture

@@ -130,7 +130,7 @@ def test_catalogue_lists_everything_and_its_examples_work(monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     entries = {entry.name: entry for entry in catalogue()}
-    assert set(entries) == {*DATASETS, *FAMILIES, "CSV", "NPZ", "svmlight"}
+    assert set(entries) == {*DATASETS, *FAMILIES, "rows", "CSV", "NPZ", "svmlight"}
     for entry in entries.values():
         if entry.where in {"embedded", "generated"}:
             assert load(entry.syntax).n >= 2

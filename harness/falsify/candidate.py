@@ -1,0 +1,95 @@
+"""A run that may refute a statement, and what the court says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, isfinite
+
+from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.run.solver_ref import Registered, SolverRef
+from gammabar.harness.run.task import Run
+from gammabar.problems.written import text_of_rows
+
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Data, a solver with options, and how long it is heard.
+
+    Attributes
+    ----------
+    data : str or tuple of tuples of Fraction
+        A DATA string, or the rows y_i x_i themselves.
+    more : str
+        What follows DATA: "--kernel rbf:gamma=1", …
+    solver : SolverRef or None
+    iterations, seed : int
+    """
+
+    data: str | Rows
+    more: str = ""
+    solver: SolverRef | None = None
+    iterations: int = 50
+    seed: int = 0
+
+    @property
+    def problem(self) -> str:
+        """As `gammabar verify --problem` takes it."""
+        text = self.data if isinstance(self.data, str) else text_of_rows(self.data)
+        return f"{text} {self.more}".strip()
+
+    def run(self, unit: bool) -> Run:
+        return Run(self.problem, self.solver, self.iterations, self.seed, unit)
+
+    @property
+    def size(self) -> tuple[float, ...]:
+        """What is to become small: rows, columns, iterates, options, digits."""
+        options = len(self.solver.text) if isinstance(self.solver, Registered) else 0
+        rest = float(self.iterations), float(options), float(self.seed)
+        if isinstance(self.data, str):
+            return (inf, inf, *rest, float(len(self.data)))
+        values = [value for row in self.data for value in row]
+        digits = sum(abs(v.numerator).bit_length() + v.denominator.bit_length() for v in values)
+        large = float(sum(abs(v) for v in values))
+        shape = float(len(self.data)), float(len(self.data[0]))
+        return (*shape, *rest, float(digits), large, float(sum(v < 0 for v in values)))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the court says of a candidate.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    verdict : Verdict
+    strategy : str
+        Which one proposed it.
+    """
+
+    candidate: Candidate
+    verdict: Verdict
+    strategy: str = ""
+
+    @property
+    def refuted(self) -> bool:
+        return self.verdict.verdict is Ruling.REFUTED
+
+    @property
+    def score(self) -> float:
+        """How near it came to failing: infinite if it failed; measured over bound if that is known.
+
+        Where there is no such ratio, less slack is better, and any of these is below every ratio;
+        what says nothing of the statement is worst.
+        """
+        verdict = self.verdict
+        if self.refuted:
+            return inf
+        if verdict.verdict is not Ruling.HOLDS:
+            return -inf
+        if verdict.tightness is not None and isfinite(verdict.tightness):
+            return verdict.tightness
+        slack = verdict.slack
+        return -1e6 if slack is None or not isfinite(slack) else -1.0 - min(max(slack, 0.0), 1e5)

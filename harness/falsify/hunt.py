@@ -1,0 +1,216 @@
+"""Strategies side by side, for as long as there is time."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+import numpy as np
+
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.falsify.candidate import Candidate, Finding
+from gammabar.harness.falsify.shrink import shrink
+from gammabar.harness.falsify.strategies import STRATEGIES, Ask, Over, Space
+from gammabar.harness.library import PaperRef, papers
+from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.solver_file import read
+from gammabar.harness.run.solver_ref import Registered, SolverRef
+from gammabar.harness.run.task import Task
+from gammabar.problems import ProblemError
+
+#: Seconds that one run may take.
+LIMIT = 10.0
+#: What making it smaller may take, as a part of the budget, and at least so many seconds.
+SHRINKING, LEAST = 0.5, 10.0
+
+
+@dataclass
+class Report:
+    """What a hunt found.
+
+    Attributes
+    ----------
+    statement : str
+    best : Finding or None
+        The refutation, made as small as it got; without one, what came nearest.
+    runs : counts of runs by strategy
+    nearest : best score by strategy
+    found_after : int or None
+        How many runs there were when it was found.
+    """
+
+    statement: str
+    best: Finding | None = None
+    runs: Counter[str] = field(default_factory=Counter)
+    nearest: dict[str, float] = field(default_factory=dict)
+    found_after: int | None = None
+
+    @property
+    def refuted(self) -> bool:
+        return self.best is not None and self.best.refuted
+
+
+Tell = Callable[[Report], None]
+
+
+def space_of(statement: Statement, solvers: tuple[SolverRef, ...] = ()) -> Space:
+    """What may vary for a statement; `solvers` are the user's choice."""
+    if solvers:
+        return Space(tuple((solver, {}) for solver in solvers))
+    values = {
+        name: options for paper in papers().values() for name, options in paper.random.items()
+    }
+    return Space(
+        tuple(
+            (Registered(name), {k: tuple(map(str, v)) for k, v in values.get(name, {}).items()})
+            for name in statement.solvers
+        )
+    )
+
+
+class Hunt:
+    """The search for a refutation of one statement.
+
+    Parameters
+    ----------
+    statement : Statement
+    space : Space
+    budget : float
+        Seconds to search; making a refutation smaller comes on top.
+    seed, jobs : int
+    start : tuple of Candidate
+        Looked at first.
+    refs : tuple of PaperRef
+        Papers of the user.
+    tell : callable
+        Told of every improvement.
+    """
+
+    def __init__(
+        self,
+        statement: Statement,
+        space: Space,
+        *,
+        budget: float = 60.0,
+        seed: int = 0,
+        jobs: int = 1,
+        start: tuple[Candidate, ...] = (),
+        refs: tuple[PaperRef, ...] = (),
+        tell: Tell = lambda report: None,
+    ) -> None:
+        if not statement.about_runs and not any(statement.problems):
+            raise ProblemError(
+                f"{statement.id} brings its own data, so there is nothing to search;"
+                f" see `gammabar verify --statement {statement.id}`"
+            )
+        self.statement, self.space = statement, space
+        self.budget, self.seed, self.jobs = budget, seed, jobs
+        self.start, self.refs, self.tell = start, refs, tell
+        self.report = Report(statement.id)
+        self._known: dict[Candidate, Finding] = {}
+        self._lock = threading.Lock()
+        self._turns = threading.Semaphore(jobs)
+        self._deadline = 0.0
+        self._trouble: BaseException | None = None
+
+    def carry_out(self) -> Report:
+        """Search until something is found or the time is up, then make it small."""
+        # One refutation ends the search; a search that nobody can interrupt would be no help.
+        with Crew(single=self.jobs > 1) as crew:
+            self._crew = crew
+            self._deadline = monotonic() + self.budget
+            threads = [
+                threading.Thread(target=self._search, args=(place, name), daemon=True)
+                for place, name in enumerate(STRATEGIES)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            if self._trouble is not None:
+                raise self._trouble
+            best = self.report.best
+            if best is not None and best.refuted:
+                self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
+                self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"))
+        return self.report
+
+    def _search(self, place: int, name: str) -> None:
+        rng = np.random.default_rng([self.seed, place])
+        try:
+            for candidate in self.start if place == 0 else ():
+                self._ask(name)(candidate)
+            STRATEGIES[name](self._ask(name), self.space, rng)
+        except Over:
+            pass
+        except ModuleNotFoundError:
+            pass  # Hypothesis is for those who have it
+        except BaseException as error:
+            self._trouble = error
+            self._deadline = 0.0
+
+    def _ask(self, name: str) -> Ask:
+        def ask(candidate: Candidate) -> Finding:
+            if self.report.refuted:
+                raise Over
+            found = self._judged(candidate, name)
+            with self._lock:
+                self._note(found)
+            if found.refuted:
+                raise Over
+            return found
+
+        return ask
+
+    def _note(self, found: Finding) -> None:
+        report, name = self.report, found.strategy
+        report.nearest[name] = max(found.score, report.nearest.get(name, -np.inf))
+        if report.best is None or found.score > report.best.score:
+            report.best = found
+            if found.refuted:
+                report.found_after = report.runs.total()
+            self.tell(report)
+
+    def _judged(self, candidate: Candidate, name: str) -> Finding:
+        if monotonic() >= self._deadline:
+            raise Over
+        known = self._known.get(candidate)
+        if known is not None:
+            return replace(known, strategy=name)
+        task = Task(
+            candidate.run(self.statement.unit),
+            (self.statement.id,),
+            ("unrefuted",),
+            planned=False,
+            limit=LIMIT,
+            papers=self.refs,
+        )
+        with self._turns:
+            if monotonic() >= self._deadline:
+                raise Over
+            [verdict] = self._crew.perform(task).verdicts
+        found = Finding(candidate, verdict, name)
+        with self._lock:
+            self._known[candidate] = found
+            self.report.runs[name] += 1
+        return found
+
+
+def as_solvers(names: tuple[str, ...], file: str | None) -> tuple[SolverRef, ...]:
+    """The user's choice of solvers; what is wrong with them is said now."""
+    chosen = tuple(Registered(name) for name in names)
+    for solver in chosen:
+        solver.open()
+    if file is None:
+        return chosen
+    if names:
+        raise ProblemError("choose solvers by --solver, or one of your own by --solver-file")
+    mine = read(file)
+    with Crew(single=False) as crew:
+        found = crew.probe(mine, LIMIT)
+    if "error" in found:
+        raise ProblemError(found["error"])
+    return (mine,)

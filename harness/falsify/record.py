@@ -1,0 +1,87 @@
+"""What a hunt found, as JSON: for programs, and to go on from."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, replace
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from gammabar.harness.falsify.candidate import Candidate
+from gammabar.harness.falsify.hunt import Report
+from gammabar.harness.run.solver_ref import SolverRef, reference
+from gammabar.problems import ProblemError
+
+FORMAT, VERSION = "gammabar-falsify", 1
+
+
+def as_document(report: Report) -> dict[str, Any]:
+    """For `--json` and `--store`."""
+    best = report.best
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "statement": report.statement,
+        "refuted": report.refuted,
+        "runs": dict(report.runs),
+        "nearest": {k: v if isfinite(v) else None for k, v in report.nearest.items()},
+        "found_after": report.found_after,
+        "best": None
+        if best is None
+        else {
+            "problem": best.candidate.problem,
+            "solver": "" if best.candidate.solver is None else best.candidate.solver.text,
+            "iterations": best.candidate.iterations,
+            "seed": best.candidate.seed,
+            "strategy": best.strategy,
+            "verdict": asdict(replace(best.verdict, curve=())),
+        },
+    }
+
+
+def write(path: Path, report: Report) -> None:
+    """Keep a report; a file that is there is replaced as a whole or not at all."""
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(json.dumps(as_document(report), indent=1) + "\n", encoding="utf-8")
+    os.replace(beside, path)
+
+
+def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Candidate, int]:
+    """The best candidate of a report that was kept, and how many runs it took.
+
+    Raises
+    ------
+    ProblemError
+        If the file is no such report, or one about another statement.
+    """
+    wrong = f"{path}: not a report of `gammabar falsify` (choose another file for --store)"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if (document["format"], document["version"]) != (FORMAT, VERSION):
+            raise ProblemError(wrong)
+        best, about = document["best"], document["statement"]
+        runs = sum(int(count) for count in document["runs"].values())
+        data, _, more = str(best["problem"]).partition(" ")
+        files = {solver.text: solver for solver in solvers}
+        text = str(best["solver"])
+        solver = files[text] if text in files else reference(text)
+        found = Candidate(_rows(data), more, solver, int(best["iterations"]), int(best["seed"]))
+    except ProblemError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ProblemError(wrong) from None
+    if about != statement:
+        raise ProblemError(f"{path}: it is about {about}, not about {statement}")
+    return found, runs
+
+
+def _rows(data: str) -> Any:
+    if not data.startswith("rows:"):
+        return data
+    return tuple(
+        tuple(Fraction(value) for value in row.split(","))
+        for row in data.removeprefix("rows:").split(";")
+    )

@@ -1,0 +1,135 @@
+"""Makes a refutation smaller: rows, columns, iterates, numbers, options, as long as it is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from math import gcd
+
+import numpy as np
+
+from gammabar.harness.falsify.candidate import Candidate, Finding, Rows
+from gammabar.harness.falsify.strategies import Over
+from gammabar.harness.run.solver_ref import Registered
+from gammabar.problems import DenseProblem, ProblemError, load
+
+#: Problems with more numbers are not written out.
+MOST = 2000
+
+
+def shrink(found: Finding, ask: Callable[[Candidate], Finding]) -> Finding:
+    """The smallest refutation that single changes lead to; what there is when the time is up."""
+    try:
+        found = _written_out(found, ask)
+        again = True
+        while again:
+            again = False
+            for candidate in _smaller(found):
+                if candidate.size >= found.candidate.size:
+                    continue
+                other = ask(candidate)
+                if other.refuted:
+                    found, again = replace(other, strategy=found.strategy), True
+                    break
+    except Over:
+        pass
+    return found
+
+
+def _written_out(found: Finding, ask: Callable[[Candidate], Finding]) -> Finding:
+    """The same with its rows as numbers, if it is a small problem without a kernel."""
+    candidate = found.candidate
+    if not isinstance(candidate.data, str) or candidate.more:
+        return found
+    rows = _opened(candidate.data)
+    if rows is None:
+        return found
+    other = ask(replace(candidate, data=rows))
+    return replace(other, strategy=found.strategy) if other.refuted else found
+
+
+def _opened(text: str) -> Rows | None:
+    try:
+        problem = load(text).raw()
+    except ProblemError:
+        return None
+    if not isinstance(problem, DenseProblem) or problem.n * problem.dimension > MOST:
+        return None
+    X, y = np.asarray(problem.points.X), np.asarray(problem.y)
+    return tuple(
+        tuple(int(s) * Fraction(v) for v in row)
+        for s, row in zip(y.tolist(), X.tolist(), strict=True)
+    )
+
+
+def _smaller(found: Finding) -> Iterator[Candidate]:
+    candidate, t = found.candidate, found.verdict.worst_t
+    if t is not None and 1 <= t < candidate.iterations:
+        yield replace(candidate, iterations=t)
+    if candidate.seed:
+        yield replace(candidate, seed=0)
+    if isinstance(candidate.solver, Registered) and not candidate.solver.plain:
+        name, _, options = candidate.solver.text.partition(":")
+        parts = options.split(",")
+        for i in range(len(parts)):
+            rest = ",".join(parts[:i] + parts[i + 1 :])
+            yield replace(candidate, solver=Registered(f"{name}:{rest}" if rest else name))
+    if candidate.more:
+        yield replace(candidate, more="")
+    if isinstance(candidate.data, str):
+        return
+    rows = candidate.data
+    for fewer in _less(rows):
+        yield replace(candidate, data=fewer)
+    if candidate.iterations > 1:
+        yield replace(candidate, iterations=candidate.iterations // 2)
+        yield replace(candidate, iterations=candidate.iterations - 1)
+    for simpler in _simpler(rows):
+        yield replace(candidate, data=simpler)
+
+
+def _less(rows: Rows) -> Iterator[Rows]:
+    """Half of the rows, one row less, one column less."""
+    n, d = len(rows), len(rows[0])
+    if n > 3:
+        yield rows[: n // 2]
+        yield rows[n // 2 :]
+    if n > 1:
+        yield from (rows[:i] + rows[i + 1 :] for i in range(n))
+    if d > 1:
+        yield from (tuple(row[:j] + row[j + 1 :] for row in rows) for j in range(d))
+
+
+def _simpler(rows: Rows) -> Iterator[Rows]:
+    """Simpler numbers: all at once, then one after the other."""
+    values = [value for row in rows for value in row]
+    bottom = reduce(lambda a, b: a * b // gcd(a, b), (v.denominator for v in values), 1)
+    common = reduce(gcd, (abs(int(v * bottom)) for v in values), 0)
+    if common:
+        yield tuple(tuple(v * bottom / common for v in row) for row in rows)
+    for divisor in (64, 8, 2):
+        yield tuple(tuple(Fraction(round(v * bottom / divisor)) for v in row) for row in rows)
+    yield tuple(tuple(Fraction((v > 0) - (v < 0)) for v in row) for row in rows)
+    yield tuple(tuple(abs(v) for v in row) for row in rows)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            for other in _numbers_below(value):
+                changed = (*row[:j], other, *row[j + 1 :])
+                yield (*rows[:i], changed, *rows[i + 1 :])
+
+
+def _numbers_below(value: Fraction) -> Iterator[Fraction]:
+    sign = 1 if value > 0 else -1
+    others = (
+        Fraction(0),
+        Fraction(1),
+        Fraction(sign),
+        abs(value),
+        Fraction(round(value)),
+        Fraction(round(value / 2)),
+        Fraction(round(value * 8), 8),
+        value - sign,
+    )
+    yield from dict.fromkeys(other for other in others if other != value)
