@@ -121,6 +121,7 @@ class Hunt:
         # One refutation ends the search; a search that nobody can interrupt would be no help.
         with Crew(single=self.jobs > 1) as crew:
             self._crew = crew
+            self._warm_up()
             self._deadline = monotonic() + self.budget
             threads = [
                 threading.Thread(target=self._search, args=(place, name), daemon=True)
@@ -137,6 +138,27 @@ class Hunt:
                 self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
                 self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"))
         return self.report
+
+    def _warm_up(self) -> None:
+        """Start the processes and have them import everything: that is not the search's time."""
+        threads = [
+            threading.Thread(target=self._crew.perform, args=(self._task(Candidate("rows:1")),))
+            for _ in range(self.jobs)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _task(self, candidate: Candidate) -> Task:
+        return Task(
+            candidate.run(self.statement.unit),
+            (self.statement.id,),
+            ("unrefuted",),
+            planned=False,
+            limit=LIMIT,
+            papers=self.refs,
+        )
 
     def _search(self, place: int, name: str) -> None:
         rng = np.random.default_rng([self.seed, place])
@@ -180,14 +202,7 @@ class Hunt:
         known = self._known.get(candidate)
         if known is not None:
             return replace(known, strategy=name)
-        task = Task(
-            candidate.run(self.statement.unit),
-            (self.statement.id,),
-            ("unrefuted",),
-            planned=False,
-            limit=LIMIT,
-            papers=self.refs,
-        )
+        task = self._task(candidate)
         with self._turns:
             if monotonic() >= self._deadline:
                 raise Over

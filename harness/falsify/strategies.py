@@ -46,12 +46,16 @@ class Space:
     solvers: tuple[tuple[SolverRef, dict[str, tuple[str, ...]]], ...]
     kernels: bool = True
 
-    def plain(self) -> Iterator[Candidate]:
-        """Every solver without options, on no data yet."""
+    def each(self) -> Iterator[Candidate]:
+        """Every solver without options, then with every value of one of them; on no data yet."""
         if not self.solvers:
             yield Candidate("")
         for solver, _ in self.solvers:
             yield Candidate("", solver=solver)
+        for solver, options in self.solvers:
+            for name, values in options.items():
+                for value in dict.fromkeys(values):
+                    yield Candidate("", solver=Registered(f"{solver.name}:{name}={value}"))
 
     def any(self, rng: np.random.Generator) -> Candidate:
         """A solver with some options, on no data yet."""
@@ -110,7 +114,7 @@ SPECIAL = (
 
 def families(ask: Ask, space: Space, rng: np.random.Generator) -> None:
     """Data in special position, then random problems of every family."""
-    for data, first in product(SPECIAL, space.plain()):
+    for first, data in product(space.each(), SPECIAL):
         ask(replace(first, data=data, iterations=15))
     while True:
         drawn = rng.random()
