@@ -9,6 +9,7 @@ Fraction(5, 2)
 ``load``                   the problem that a text names: "mnist:0,1", "data.csv", a generator
 ``from_arrays``            a problem of one's own: arrays, sparse matrices, kernels, many classes
 ``solve``                  the maximum margin of a problem, exact and proved; ``.save`` certifies
+``separation``             complete, quasi-complete or overlap: does the MLE exist? exact, proved
 ``check``                  is a certificate or a witness right? asks the independent checkers
 ``verify``                 verdicts about a solver on a problem, in this process
 ``solvers``                the algorithms of the papers: ``gb.solvers.DualAcceleration()``
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from gammabar.harness.run.checking import check as check
     from gammabar.harness.run.verify import verify as verify
     from gammabar.oracle.answer import solve as solve
+    from gammabar.oracle.separation import separation as separation
     from gammabar.oracle.truth import Truth as Truth
     from gammabar.problems.base import Problem as Problem
     from gammabar.problems.base import ProblemError as ProblemError
@@ -57,6 +59,7 @@ _HOME = {
     "check": "harness.run.checking",
     "from_arrays": "problems.validate",
     "load": "problems.spec",
+    "separation": "oracle.separation",
     "solve": "oracle.answer",
     "verify": "harness.run.verify",
 }

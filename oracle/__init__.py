@@ -33,6 +33,11 @@ The negative margin of data that cannot be separated
     `reach`             bounds where they are too many
     ==================  ==========================================================================
 
+Does the maximum-likelihood estimate exist?
+    ==================  ==========================================================================
+    `separation`        complete or quasi-complete separation, or overlap, with both proofs
+    ==================  ==========================================================================
+
 What they share
     ==================  ==========================================================================
     `integers`          data as integers times a power of two; products and norms that cannot wrap

@@ -41,12 +41,14 @@ FIELDS = {  # which each kind adds
     "inseparable": "",
     "enclosure": " primal gamma_lo gamma_hi",
     "l1-margin": " primal signed value_lo value_hi radius",
+    "separation": " primal separation",
 }
 INTERCEPTS = {  # what a bias may be, and how it is told; they need version 2
     "none": "without intercept: through the origin",
     "free": "with a free intercept, which does not count in the norm",
     "augmented": "with an intercept that counts in the norm: a constant feature of 1",
 }
+EUCLIDEAN = ("margin", "inseparable", "enclosure")  # the other kinds are for linear data
 KERNELS = {"linear": "", "precomputed": "", "poly": " degree gamma coef0", "rbf": " gamma"}
 
 Row = tuple[Sequence[int], Sequence[Any]]  # columns (a range when all are there) and values
@@ -875,6 +877,32 @@ def prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -
     )
 
 
+def prove_separation(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
+    primal = fields(c["primal"], "primal", "columns coefficients")
+    chosen = combination(primal["columns"], primal["coefficients"], space.d, "coefficients")
+    each = product_time(space.bits, length(chosen.values()))
+    space.budget.spend(space.entries() * each, "all scores")
+    beta = [chosen.get(column, 0) for column in space.columns]
+    signed = zip(space.classes, space.rows, strict=True)
+    scores = [(2 * k - 1) * dot(row, beta) for k, row in signed]
+    demand(min(scores) >= 0, "the direction puts a row on the wrong side")
+    boundary = [i for i, score in enumerate(scores) if score == 0]
+    demand(list(q) == boundary, "the weights are not on the rows that the direction leaves at zero")
+    demand(not q or space.norm(q) == 0, "the weighted sum of the rows is not zero")
+    kind = "complete" if not q else "overlap" if len(q) == space.n else "quasi-complete"
+    demand(c["separation"] == kind, f"the separation of these data is {kind}")
+    if kind == "complete":
+        return "complete separation: a direction puts every row strictly on its side"
+    if kind == "overlap":
+        return "overlap: a direction puts a row on the wrong side, or is orthogonal to all of them"
+    shown = ", ".join(map(str, boundary[:10])) + (", ..." if len(boundary) > 10 else "")
+    return (
+        f"quasi-complete separation: a direction puts {space.n - len(q)} rows strictly on their "
+        f"side and none on the wrong one, and every such direction leaves the other {len(q)} on "
+        f"the boundary (counted from 0: {shown})"
+    )
+
+
 def upper(value: Fraction) -> str:
     return about(value, ROUND_CEILING)
 
@@ -951,17 +979,26 @@ def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(isinstance(data["name"], str), "data.name is not a text")
     space, total = geometry(c, data, paths, budget), integer(c["total"], "total")
     q = combination(c["support"], c["weights"], space.n, "weights")
-    demand(q and min(q.values()) > 0, "the weights are not positive")
+    demand(q or c["kind"] == "separation", "there are no weights")
+    demand(min(q.values(), default=1) > 0, "the weights are not positive")
     demand(sum(q.values()) == total, "the weights do not sum to total")
-    demand(c["version"] == 1 + (space.intercept != "none"), "version 2 is for intercepts")
+    newer = space.intercept != "none" or c["kind"] == "separation"
+    demand(c["version"] == 1 + newer, "version 2 is for intercepts and separation")
     if space.sides == 2:
         half = sum(weight for i, weight in q.items() if space.side(i))
         demand(2 * half == total, "a free intercept needs equal weights of the two classes")
-        demand(c["kind"] != "l1-margin", "an l1 margin has no free intercept")
-    demand(c["kind"] != "l1-margin" or c["geometry"]["type"] == "linear", "an l1 margin is linear")
-    proof = {"l1-margin": prove_l1, "enclosure": prove_enclosure}.get(c["kind"], prove_exact)
-    proved = proof(c, space, q, total)
+        demand(c["kind"] in EUCLIDEAN, "no l1 margin or separation has a free intercept")
+    plain = c["geometry"]["type"] == "linear"
+    demand(plain or c["kind"] in EUCLIDEAN, "l1 margins and separation are linear")
+    proofs = {
+        "l1-margin": prove_l1,
+        "enclosure": prove_enclosure,
+        "separation": prove_separation,
+    }
+    proved = proofs.get(c["kind"], prove_exact)(c, space, q, total)
     words = INTERCEPTS[space.intercept]
+    if c["kind"] == "separation" and space.intercept != "none":
+        words = "with an intercept"  # no norm is spoken of
     return f"the data ({space.summary}; {space.described}; {words}): {proved}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import click
 
 KINDS = ("none", "free", "augmented")
@@ -18,10 +20,9 @@ class BareIntercept(click.Command):
     """A command in which ``--intercept`` alone means ``--intercept free``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        after = [*args[1:], ""]
         full = [
             "--intercept=free" if word == "--intercept" and following not in KINDS else word
-            for word, following in zip(args, after, strict=True)
+            for word, following in pairwise([*args, ""])
         ]
         return super().parse_args(ctx, full)
 

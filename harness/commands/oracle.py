@@ -9,7 +9,7 @@ import click
 
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
-from gammabar.harness.screen.output import print_json, stages, visible
+from gammabar.harness.screen.output import print_facts, print_json, stages
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
@@ -119,7 +119,7 @@ def command(
     if as_json:
         print_json(answer)
     else:
-        _show(data, lines)
+        print_facts(data, lines)
 
 
 #: What is added about the same data with a bias, where there is none through the origin.
@@ -254,16 +254,3 @@ def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
         "time": f"{seconds:.3g} s",
     }
     return answer, lines
-
-
-def _show(title: str, lines: dict[str, str]) -> None:
-    from rich.cells import cell_len  # the macron of γ̄ has no width of its own
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console()
-    console.print(Text(visible(title), style="bold"))
-    width = max(map(cell_len, lines))
-    for name, text in lines.items():
-        label = visible(f"  {name}{' ' * (width - cell_len(name))}  ")
-        console.print(Text(label, style="dim"), Text(visible(text)), sep="", soft_wrap=True)

@@ -80,6 +80,20 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
+def print_facts(title: str, lines: dict[str, str]) -> None:
+    """A title, and under it names with what there is to say of them."""
+    from rich.cells import cell_len  # the macron of γ̄ has no width of its own
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    console.print(Text(visible(title), style="bold"))
+    width = max(map(cell_len, lines))
+    for name, text in lines.items():
+        label = visible(f"  {name}{' ' * (width - cell_len(name))}  ")
+        console.print(Text(label, style="dim"), Text(visible(text)), sep="", soft_wrap=True)
+
+
 @contextmanager
 def stages(quiet: bool = False) -> Iterator[Stage]:
     """A spinner with the current stage on stderr; silent where stderr is not a terminal."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from gammabar.oracle import check as checker
 from gammabar.oracle import solve
+from gammabar.oracle.separation import separation
 from gammabar.problems import ProblemError, load
 
 from .fuzz_files import csv_seeds, npz_seeds, svmlight_seeds
@@ -56,6 +57,7 @@ def certificate_seeds() -> tuple[bytes, ...]:
         bodies += [solve(load(folder / name), intercept=i).certificate for i in _INTERCEPTS]
         free = load(folder / name, kernel=_KERNELS[2], intercept="free")
         bodies.append(solve(free).certificate)
+        bodies += [separation(load(folder / name), intercept=i).certificate for i in (True, False)]
     problem = load(folder / "plain.csv")
     bodies += [solve(problem, norm=norm).certificate for norm in ("l1", "l1-simplex")]
     normalised = load(folder / "named.csv", kernel=_KERNELS[2], normalised=True)
@@ -82,7 +84,8 @@ def _truths() -> dict[str, set[str]]:
 
 
 def _subject(body: Any) -> str:
-    return json.dumps([body["geometry"], body["data"]["sha256"], body.get("signed")])
+    sort = body.get("signed") if body["kind"] != "separation" else "separation"
+    return json.dumps([body["geometry"], body["data"]["sha256"], sort])
 
 
 _WORDS: list[Any] = [
@@ -95,7 +98,7 @@ _WORDS: list[Any] = [
     "poly",
     "precomputed",
 ]
-_WORDS += ["free", "augmented", "none"]
+_WORDS += ["free", "augmented", "none", "separation", "complete", "quasi-complete", "overlap"]
 _WORDS += ["kernel", "multiclass", "csv", "npz", "svmlight", "idx", "named.csv", "tangled.csv"]
 # Small to write and costly to compute with.
 _WORDS += [100, 10**4, 10**6, "0x1/0x" + "f" * 300, "0x" + "f" * 3001 + "/0x1", [0] * 5000]
@@ -167,6 +170,8 @@ _OPTIONS: list[dict[str, Any]] = [
     {"kernel": "rbf:gamma=1e-8"},
     {"kernel": "poly:degree=3,gamma=0.1"},
     {"intercept": "free"},
+    {"norm": "separation"},
+    {"norm": "separation", "intercept": "free"},
     {"intercept": "augmented"},
     {"intercept": "augmented", "norm": "l1"},
     {"intercept": "augmented", "multiclass": True},
@@ -179,7 +184,10 @@ def run_certify(path: Path) -> None:
     norm = options.get("norm", "l2")
     problem = load(path, **{name: v for name, v in options.items() if name != "norm"})
     certificate = path.with_suffix(".json")
-    solve(problem, norm=norm).save(certificate)
+    if norm == "separation":
+        separation(problem).save(certificate)
+    else:
+        solve(problem, norm=norm).save(certificate)
     try:
         checker.check(str(certificate), str(path))
     except _REFUSALS as reason:

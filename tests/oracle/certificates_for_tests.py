@@ -326,6 +326,66 @@ def l1(points: Sequence[Sequence[Any]], y: Sequence[int], signed: bool) -> Case:
     return Case(certificate, {"data.csv": csv_text(points, y).encode()})
 
 
+def boundary(rows: Matrix) -> set[int]:
+    """Rows with positive weight in some q >= 0 with sum zero: the union of all positive circuits.
+
+    Every such q is a sum of elementary ones, whose supports are minimal dependent sets.
+    """
+    found: set[int] = set()
+    d = len(rows[0])
+    for size in range(1, min(len(rows), d + 1) + 1):
+        for support in combinations(range(len(rows)), size):
+            q = circuit([rows[i] for i in support])
+            if q is not None and min(q) > 0:
+                found |= set(support)
+    return found
+
+
+def circuit(rows: Matrix) -> list[Fraction] | None:
+    """The only combination of the rows that is zero, with a first weight of 1; None if not one."""
+    columns = [[row[j] for row in rows] for j in range(len(rows[0]))]
+    m, pivots = [list(column) for column in columns], []
+    for k in range(len(rows)):
+        row = next((i for i in range(len(pivots), len(m)) if m[i][k]), None)
+        if row is None:
+            continue
+        at = len(pivots)
+        m[at], m[row] = m[row], m[at]
+        m[at] = [v / m[at][k] for v in m[at]]
+        for i in range(len(m)):
+            if i != at:
+                m[i] = [a - m[i][k] * b for a, b in zip(m[i], m[at], strict=True)]
+        pivots.append(k)
+    free = [k for k in range(len(rows)) if k not in pivots]
+    if len(free) != 1:
+        return None
+    q = [Fraction(0)] * len(rows)
+    q[free[0]] = Fraction(1)
+    for i, k in enumerate(pivots):
+        q[k] = -m[i][free[0]]
+    return q if q[0] == 1 else [v / q[0] for v in q] if q[0] else None
+
+
+def separation(
+    points: Sequence[Sequence[Any]],
+    y: Sequence[int],
+    kind: str,
+    direction: dict[int, int],
+    q: dict[int, Fraction],
+    **more: Any,
+) -> Case:
+    """A certificate whose two proofs are given."""
+    geometry = {"type": "linear"} | more
+    part = weights(q) if q else {"support": [], "weights": [], "total": "0x0"}
+    certificate = body("separation", geometry, section(points, y), **part, separation=kind)
+    certificate["version"] = 2
+    certificate["primal"] = {
+        "columns": list(direction),
+        "coefficients": [hex(v) for v in direction.values()],
+    }
+    return Case(certificate, {"data.csv": csv_text(points, y).encode()})
+
+
 # --- a few of each ---------------------------------------------------------------------------
 
 POINTS = [[2, 0, 1], [0, 1, 3], [-1, -1, 0], [1, 4, 0], [-3, 0, -2]]
@@ -386,6 +446,23 @@ def all_cases() -> dict[str, Case]:
         "augmented": linear(SHIFTED, SHIFTED_SIGNS, intercept="augmented"),
         "overlapping": linear(CROSSED, CROSSED_SIGNS, intercept="free"),
         "poly, free": poly([[0], [1], [2], [3]], [-1, 1, 1, -1], 2, 0.5, 1.0, intercept="free"),
+        "complete": separation(POINTS, SIGNS, "complete", {0: 1, 1: 1, 2: 1}, {}),
+        "quasi": separation(
+            [[1], [2], [2], [3]],
+            [-1, -1, 1, 1],
+            "quasi-complete",
+            {0: 1, 1: -2},
+            {1: Fraction(1, 2), 2: Fraction(1, 2)},
+            intercept="augmented",
+        ),
+        "overlap": separation(
+            [[1], [2], [3]],
+            [1, -1, 1],
+            "overlap",
+            {},
+            {0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)},
+            intercept="augmented",
+        ),
         "l1": l1(POINTS, SIGNS, signed=True),
         "simplex": l1(TANGLED, TANGLED_SIGNS, signed=False),
     }

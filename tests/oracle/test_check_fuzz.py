@@ -95,9 +95,10 @@ def weight_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
         ):
             if bad != text:
                 yield f"weight {k} is {bad!r:.30}", put(bad, "weights", k)
-    yield "a weight too few", put(old[1:], "weights")
     yield "a weight too many", put([*old, "0x1"], "weights")
-    yield "no weights at all", lambda c: c.update(support=[], weights=[], total="0x0")
+    if old:
+        yield "a weight too few", put(old[1:], "weights")
+        yield "no weights at all", lambda c: c.update(support=[], weights=[], total="0x0")
     yield "weights are no list", put({"0": "0x1"}, "weights")
     for amount in (1, -1):
         yield "total", put(add(certificate["total"], amount), "total")
@@ -163,6 +164,10 @@ def claim_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
         yield "negative gamma_lo", put("-0x1/0x2", "gamma_lo")
         yield "gamma_lo a little below zero", put("-0x1/0xffffffffffff", "gamma_lo")
         yield "empty primal", put({"support": [], "coefficients": []}, "primal")
+    if certificate["kind"] == "separation":
+        for value in ("complete", "quasi-complete", "overlap", "", None, 1, ["complete"]):
+            if value != certificate["separation"]:
+                yield f"separation {value!r}", put(value, "separation")
     if "primal" in certificate:
         for k, text in enumerate(certificate["primal"]["coefficients"]):
             flipped = text[1:] if text[0] == "-" else f"-{text}"
@@ -188,6 +193,7 @@ def head_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
         "inseparable",
         "enclosure",
         "l1-margin",
+        "separation",
         "",
         "Margin",
         None,
@@ -659,7 +665,7 @@ def test_kinds_that_do_not_fit_the_geometry(tmp_path: Path) -> None:
     case.certificate["geometry"] = {"type": "multiclass", "classes": 2}
     sha256 = make.digest(make.POINTS, [(label + 1) // 2 for label in make.SIGNS])
     case.certificate["data"]["sha256"] = sha256
-    assert reason(case, tmp_path) == "an l1 margin is linear"
+    assert reason(case, tmp_path) == "l1 margins and separation are linear"
 
 
 def test_bounds_of_normalised_products(tmp_path: Path) -> None:
@@ -694,6 +700,9 @@ GUARDS: dict[str, tuple[str, Change]] = {
     "do not prove gamma_hi": ("rbf", lambda c: c.update(gamma_hi=c["gamma_lo"])),
     "does not prove gamma_lo": ("rbf", lambda c: c.update(gamma_lo=c["gamma_hi"])),
     "has a field besides": ("linear", put(1, "remark")),
+    "on the wrong side": ("quasi", put(["0x1", "-0x3"], "primal", "coefficients")),
+    "that the direction leaves at zero": ("quasi", put([0, 2], "support")),
+    "the separation of these data": ("overlap", put("complete", "separation")),
     "not in the simplex": ("simplex", put(["-0x1"], "primal", "coefficients")),
 }
 
