@@ -22,7 +22,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel fuzz lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser fuzz lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -46,6 +46,9 @@ fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=36
 
 test-wheel: $(STAMP) ## build the wheel, install it elsewhere and try every command of it
 	@$(BIN)/python -m pytest tests/gammabar/test_wheel.py $(ARGS)
+
+browser: ## install Chromium, in which tests look at the report (Debian and Ubuntu)
+	@tests/report/get-chromium
 
 lint: $(STAMP) ## ruff check, ruff format --check, mypy
 	$(BIN)/ruff check .

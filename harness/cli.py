@@ -23,6 +23,8 @@ COMMANDS = {
     "check": ("check", "Check a certificate with the independent checker."),
     "verify": ("verify", "Verify what the sources claim, at every iterate of every run."),
     "falsify": ("falsify", "Search for data on which a statement fails, and make them small."),
+    "report": ("report", "One self-contained page of the results in a store; Markdown; a badge."),
+    "export": ("export", "The results in a store as a table: CSV or Parquet."),
     "list": ("listing", "List what there is: statements, solvers, problems, mutants."),
     "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
     "gate": ("gate", "Compare with a base commit; exit code 1 on a regression."),

@@ -98,7 +98,18 @@ ROOMS = {
     "falsify": {"court", "library", "run"},
     "bench": {"court", "library", "run", "screen"},
     "gate": {"library", "screen"},
-    "commands": {"court", "library", "run", "power", "falsify", "bench", "gate", "screen"},
+    "report": {"court", "library", "run", "screen"},
+    "commands": {
+        "court",
+        "library",
+        "run",
+        "power",
+        "falsify",
+        "bench",
+        "gate",
+        "report",
+        "screen",
+    },
 }
 
 

@@ -128,6 +128,13 @@ LARGEST = 2**63 - 1
     metavar="FILE",
     help="Write the results as JUnit XML.",
 )
+@click.option(
+    "--report",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write a page (index.html), Markdown and a badge there; without --store, results.db too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     path: Path | None,
@@ -137,6 +144,7 @@ def command(
     dask: str | None,
     junit: Path | None,
     strict: bool,
+    folder: Path | None,
     as_json: bool,
     **wishes: Any,
 ) -> int:
@@ -153,23 +161,31 @@ def command(
     say(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
     from gammabar.harness.run.engine import run
     from gammabar.harness.run.keys import contents
+    from gammabar.harness.run.origin import origin
     from gammabar.harness.run.results import strictly, summarise, telling
     from gammabar.harness.run.store import Store
 
     if junit is not None:
         junit.open("a").close()  # better to know now that it cannot be written
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = path or folder / "results.db"
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
         request = replace(_request(**wishes), depends=contents(depends))
         tasks = _plan(request)
         tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
         with _interruptible(store, len(tasks)):
+            if store is not None:
+                store.sign(origin())
             results = run(
                 tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume, tell=tell
             )
-    results = telling(results, asked=request.names, each_problem=bool(request.problems))
-    if strict:
-        results = strictly(results, _excused)
+        results = telling(results, asked=request.names, each_problem=bool(request.problems))
+        if strict:
+            results = strictly(results, _excused)
+        if folder is not None and store is not None:
+            _report(results, store, folder)
     summary = summarise(results)
     if junit is not None:
         from gammabar.harness.run.junit import write_junit
@@ -192,6 +208,15 @@ def _excused(result: Result) -> bool:
 
     foreign = result.run.solver is not None and result.run.solver.foreign
     return not foreign and bool(obeyed_at_rest(result.verdict.statement))
+
+
+def _report(results: list[Result], store: Store, folder: Path) -> None:
+    """The page on the results of this run."""
+    from gammabar.harness.report import write_report
+    from gammabar.harness.report.model import gather
+
+    written = write_report(gather(results, store.origins()[-1:], store.data()), folder)
+    say(f"report: {written}", err=True)
 
 
 def _request(

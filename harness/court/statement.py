@@ -401,6 +401,7 @@ def has(*names: str) -> Assumption:
         missing = [name for name in names if not hasattr(case.solver, name)]
         return f"the solver does not say its {' and '.join(missing)}" if missing else None
 
+    met.__doc__ = f"The solver says its {' and '.join(names)}."
     return met
 
 
@@ -411,4 +412,6 @@ def option(name: str, *values: Any) -> Assumption:
         value = getattr(case.solver, name, values[0])
         return None if value in values else f"the solver's {name} is {value!r}"
 
+    shown = " or ".join(str(value) for value in values)
+    met.__doc__ = f"The solver's {name} is {shown}, or it does not say."
     return met

@@ -57,6 +57,14 @@ CREATE TABLE IF NOT EXISTS results (
     PRIMARY KEY (key, place)
 );
 CREATE INDEX IF NOT EXISTS by_statement ON results (statement);
+CREATE TABLE IF NOT EXISTS data (
+    problem TEXT PRIMARY KEY,
+    sha256  TEXT NOT NULL            -- of the canonical form of its data, when it was last run
+);
+CREATE TABLE IF NOT EXISTS origins (
+    facts   TEXT PRIMARY KEY,        -- with what it was computed, as JSON: see run/origin.py
+    written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
 """
 
 
@@ -232,6 +240,10 @@ class Store:
             self._base.executemany(
                 "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", results
             )
+            if outcome.data:
+                self._base.execute(
+                    "INSERT OR REPLACE INTO data VALUES (?, ?)", (run.problem, outcome.data)
+                )
         self.written += 1
 
     def get(self, key: str) -> Outcome | None:
@@ -239,11 +251,41 @@ class Store:
         found = self._records("WHERE key = ?", (key,))
         if not found or any(result.verdict.failure for result in found):
             return None
-        return Outcome(tuple(result.verdict for result in found), found[0].seconds)
+        verdicts = tuple(result.verdict for result in found)
+        return Outcome(verdicts, found[0].seconds, self._digest(found[0].run.problem))
 
     def results(self) -> list[Result]:
         """All results, in the order in which they were written, but for those that are damaged."""
         return self._records("", ())
+
+    def sign(self, facts: dict[str, Any]) -> None:
+        """Write down with what results are computed from now on."""
+        text = json.dumps(facts, ensure_ascii=False)
+        with self._trouble():
+            self._base.execute("INSERT OR REPLACE INTO origins (facts) VALUES (?)", (text,))
+
+    def origins(self) -> list[dict[str, Any]]:
+        """With what the results were computed, the latest last, each with the day of it."""
+        with self._trouble():
+            rows = self._base.execute("SELECT facts, written FROM origins ORDER BY rowid")
+            found = rows.fetchall()
+        try:
+            return [json.loads(facts) | {"written": str(written)} for facts, written in found]
+        except (ValueError, TypeError):
+            self._complain(f"{self.path}: what it was computed with cannot be read")
+            return []
+
+    def data(self) -> dict[str, str]:
+        """The hash of the data of each problem."""
+        with self._trouble():
+            rows = self._base.execute("SELECT problem, sha256 FROM data").fetchall()
+        return {str(problem): str(found) for problem, found in rows}
+
+    def _digest(self, problem: str) -> str:
+        with self._trouble():
+            rows = self._base.execute("SELECT sha256 FROM data WHERE problem = ?", (problem,))
+            found = rows.fetchone()
+        return str(found[0]) if found else ""
 
     def _records(self, where: str, values: tuple[Any, ...]) -> list[Result]:
         """The results of the trajectories that are whole; of the others, a sentence is said."""

@@ -88,10 +88,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdicts of one task, in the order of its statements, and the seconds it took."""
+    """The verdicts of one task, in the order of its statements.
+
+    Attributes
+    ----------
+    verdicts : tuple of Verdict
+    seconds : float
+        That it took.
+    data : str
+        SHA-256 of the canonical form of the data; "" if there are none, or they were not opened.
+    """
 
     verdicts: tuple[Verdict, ...]
     seconds: float
+    data: str = ""
 
     @property
     def failed(self) -> bool:
@@ -100,12 +110,14 @@ class Outcome:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"verdicts": [v.as_dict() for v in self.verdicts], "seconds": self.seconds}
+        verdicts = [v.as_dict() for v in self.verdicts]
+        return {"verdicts": verdicts, "seconds": self.seconds, "data": self.data}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """From JSON."""
-        return cls(tuple(verdict_from(v) for v in values["verdicts"]), float(values["seconds"]))
+        verdicts = tuple(verdict_from(v) for v in values["verdicts"])
+        return cls(verdicts, float(values["seconds"]), values.get("data", ""))
 
     @classmethod
     def failure(cls, task: Task, failure: str, reason: str, seconds: float = 0.0) -> Self:

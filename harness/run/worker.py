@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -57,7 +58,8 @@ def perform(task: Task) -> Outcome:
     try:
         # What a solver prints must not get into the JSON document on stdout.
         with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
-            outcome = Outcome(tuple(_verdicts(task, statements)), 0.0)
+            data = _problem(run.problem).digest() if run.problem else ""
+            outcome = Outcome(tuple(_verdicts(task, statements)), 0.0, data)
     except Fault as fault:
         outcome = Outcome.failure(task, fault.failure, str(fault))
     except (Unfit, ProblemError) as error:
@@ -68,7 +70,7 @@ def perform(task: Task) -> Outcome:
         )
     except Exception as error:
         outcome = Outcome.failure(task, "crashed", str(crashed(error, file)))
-    return Outcome(outcome.verdicts, round(perf_counter() - start, 6))
+    return replace(outcome, seconds=round(perf_counter() - start, 6))
 
 
 def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:

@@ -49,6 +49,7 @@ def tells(*names: str) -> Assumption:
         missing = [name for name in names if getattr(case.solver, name, None) is None]
         return f"the solver has no option {missing[0]}" if missing else None
 
+    met.__doc__ = f"The solver says its {' and '.join(names)}."
     return met
 
 
@@ -60,6 +61,7 @@ def below_margin(name: str) -> Assumption:
             return "the data are not separable"
         return None if getattr(case.solver, name) < case.gamma else f"{name} is not below ρ_K"
 
+    met.__doc__ = f"ρ_K > 0, and the solver's {name} is below it."
     return met
 
 
@@ -73,4 +75,5 @@ def above_margin(name: str) -> Assumption:
             return None
         return f"ρ_K is positive and not below {name}"
 
+    met.__doc__ = f"ρ_K ≤ 0, or the solver's {name} is above it."
     return met

@@ -42,6 +42,7 @@ def step_at_least(least: float) -> Assumption:
     def met(case: Case) -> str | None:
         return None if case.solver.step >= least else f"its rates are proved for γ ≥ {least:g}"
 
+    met.__doc__ = f"γ ≥ {least:g}, for which the rates are proved at which the limit is checked."
     return met
 
 

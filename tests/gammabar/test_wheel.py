@@ -225,6 +225,17 @@ def test_verify_in_worker_processes_and_a_solver_of_ones_own(gammabar):
     assert {r["verdict"] for r in json.loads(out)["results"]} == {"holds"}
 
 
+def test_a_report(gammabar):
+    wanted = ("--statement", "gb.sharp", "--problem", "iris:0,1", "--jobs", "1", "--store", "s.db")
+    status, _, err = gammabar("verify", *wanted)
+    assert status == 0, err
+    status, out, err = gammabar("report", "s.db")
+    assert status == 0, err
+    assert "s.db.html" in out
+    status, out, err = gammabar("export", "s.db", "--csv", "r.csv")
+    assert status == 0, err
+
+
 def test_data_and_bench_and_gate(gammabar):
     status, _, err = gammabar("data", "list")
     assert status == 0, err

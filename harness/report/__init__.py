@@ -1,0 +1,22 @@
+"""Results for people and programs elsewhere: a page, Markdown, a badge, tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gammabar.harness.report.model import Report
+
+
+def write_report(report: Report, folder: Path) -> Path:
+    """Write page, Markdown and badge into a folder, which is made; the path of the page."""
+    from gammabar.harness.report.badge import badge
+    from gammabar.harness.report.markdown import markdown
+    from gammabar.harness.report.page import page
+
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"index.html": page, "report.md": markdown, "badge.svg": badge}
+    for name, written in texts.items():
+        (folder / name).write_text(written(report), encoding="utf-8")
+    return folder / "index.html"

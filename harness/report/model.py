@@ -1,0 +1,176 @@
+"""What a report is about: results, grouped by statement, and where they come from."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Ruling, Severity
+from gammabar.harness.run.registry import everything
+from gammabar.harness.run.results import Result, settle, telling
+
+
+class Standing(StrEnum):
+    """What all runs together say of a statement, worst first."""
+
+    UNEXPECTED = "not expected"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    VACUOUS = "says nothing"
+    HOLDS = "holds"
+    NOT_REPRODUCIBLE = "not reproducible"
+    INAPPLICABLE = "inapplicable"
+
+
+def standing(result: Result) -> Standing:
+    """What one run says."""
+    verdict = result.verdict
+    if not result.as_expected:
+        return Standing.UNEXPECTED
+    if verdict.says_nothing:
+        return Standing.VACUOUS
+    return Standing(str(verdict.verdict))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """All that was found about one statement.
+
+    Attributes
+    ----------
+    id : str
+    statement : Statement or None
+        None if no paper that is open has it.
+    results : tuple of Result
+    """
+
+    id: str
+    statement: Statement | None
+    results: tuple[Result, ...]
+
+    @property
+    def source(self) -> str:
+        """The key of its paper."""
+        return self.id.partition(".")[0]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """A statement that holds in one run and says nothing in another holds."""
+        found = {standing(result) for result in self.results}
+        if Standing.HOLDS in found:
+            found.discard(Standing.VACUOUS)
+        return next(one for one in Standing if one in found)
+
+    @property
+    def severity(self) -> Severity | None:
+        """How it is false, if it is known to be."""
+        return self.statement.severity if self.statement is not None else None
+
+    @cached_property
+    def worst(self) -> Result:
+        """The run to look at first: not expected, else refuted, else the tightest that tells."""
+        wrong = [r for r in self.results if not r.as_expected]
+        refuted = [r for r in self.results if r.verdict.verdict is Ruling.REFUTED]
+        telling = [r for r in self.results if not r.verdict.says_nothing]
+        return max(wrong or refuted or telling or self.results, key=tightness)
+
+    @cached_property
+    def drawn(self) -> list[Result]:
+        """The runs whose pictures tell most: the one to look at first, and the most telling."""
+        curves = [r for r in self.results if len(r.verdict.curve) > 1]
+        if not curves:
+            return []
+        fullest = max(curves, key=lambda r: (r.verdict.informative or 0, r.verdict.curve[-1][0]))
+        return (
+            [fullest]
+            if self.worst not in curves or self.worst is fullest
+            else [self.worst, fullest]
+        )
+
+
+def tightness(result: Result) -> float:
+    """For sorting: where there is none, it is less than any."""
+    value = result.verdict.tightness
+    return -math.inf if value is None or math.isnan(value) else value
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is reported.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order of the papers.
+    origins : list of dict
+        With what the results were computed, see `gammabar.harness.run.origin`.
+    data : dict
+        Problem → hash of its data.
+    """
+
+    findings: tuple[Finding, ...]
+    origins: list[dict[str, Any]] = field(default_factory=list)
+    data: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def results(self) -> list[Result]:
+        """All of them."""
+        return [result for finding in self.findings for result in finding.results]
+
+    @cached_property
+    def unexpected(self) -> list[Result]:
+        """Those that somebody has to look at."""
+        return [result for result in self.results if not result.as_expected]
+
+    @property
+    def standings(self) -> Counter[Standing]:
+        """How many statements there are of each."""
+        return Counter(finding.standing for finding in self.findings)
+
+    @property
+    def severities(self) -> Counter[Severity | None]:
+        """Of the statements that were refuted as expected, how many are false in which way."""
+        refuted = (f for f in self.findings if f.standing is Standing.REFUTED)
+        return Counter(finding.severity for finding in refuted)
+
+    @property
+    def sources(self) -> dict[str, list[Finding]]:
+        """The findings by paper."""
+        found: dict[str, list[Finding]] = {}
+        for finding in self.findings:
+            found.setdefault(finding.source, []).append(finding)
+        return found
+
+    @property
+    def problems(self) -> list[str]:
+        """Every problem, in the order in which they come."""
+        return list(dict.fromkeys(result.run.problem for result in self.results))
+
+
+def gather(
+    results: Iterable[Result],
+    origins: list[dict[str, Any]] | None = None,
+    data: dict[str, str] | None = None,
+) -> Report:
+    """A report on results; of a run that was made twice, the later one counts."""
+    latest: dict[tuple[Any, ...], Result] = {}
+    for result in results:
+        run = result.run
+        which = (result.verdict.statement, run.problem, run.by, run.seed, run.iterations)
+        latest.pop(which, None)
+        latest[which] = result
+    known = everything()
+    order = {identifier: place for place, identifier in enumerate(known)}
+    groups: dict[str, list[Result]] = {}
+    settled = settle(list(latest.values()))
+    for result in telling(settled, asked=lambda result: False, each_problem=False):
+        groups.setdefault(result.verdict.statement, []).append(result)
+    ordered = sorted(groups, key=lambda identifier: order.get(identifier, len(order)))
+    findings = tuple(Finding(i, known.get(i), tuple(groups[i])) for i in ordered)
+    return Report(findings, origins or [], data or {})
