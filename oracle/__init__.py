@@ -33,8 +33,9 @@ The negative margin of data that cannot be separated
     `reach`             bounds where they are too many
     ==================  ==========================================================================
 
-Does the maximum-likelihood estimate exist?
+Why not, and does the maximum-likelihood estimate exist?
     ==================  ==========================================================================
+    `explain`           rows in conflict, and how many have to go
     `separation`        complete or quasi-complete separation, or overlap, with both proofs
     ==================  ==========================================================================
 

@@ -894,7 +894,7 @@ def prove_separation(c: dict[str, Any], space: Linear, q: Combination, total: in
     if kind == "complete":
         return "complete separation: a direction puts every row strictly on its side"
     if kind == "overlap":
-        return "overlap: a direction puts a row on the wrong side, or is orthogonal to all of them"
+        return "overlap: each direction puts a row on the wrong side or is orthogonal to all rows"
     shown = ", ".join(map(str, boundary[:10])) + (", ..." if len(boundary) > 10 else "")
     return (
         f"quasi-complete separation: a direction puts {space.n - len(q)} rows strictly on their "

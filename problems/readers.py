@@ -47,6 +47,7 @@ class Points:
     labels: Sequence[object] | Array
     label: str | int | None = None
     arrays: tuple[str, str] | None = None
+    lines: Array | None = None  # where each point is in a text file, counted from 1
 
 
 @dataclass
@@ -152,15 +153,18 @@ def read_csv(path: Path, label: str | int | None = None) -> Points:
         rows = chain([(line, head)], rows)
 
     labels: list[str] = []
+    places: list[int] = []
     values = _Values()
     while block := list(islice(rows, _BLOCK)):
         _check_block(path, block, len(head), column)
         labels += [row[column] for _, row in block]
+        places += [place for place, _ in block]
         tokens = [token for _, row in block for token in chain(row[:column], row[column + 1 :])]
         values.add(tokens, partial(_csv_complaint, path, block, column))
     if not labels:
         raise ProblemError(f"{path}: there is a header, but no data below it")
-    return Points(values.array().reshape(len(labels), -1), labels, label=chosen)
+    X = values.array().reshape(len(labels), -1)
+    return Points(X, labels, label=chosen, lines=np.array(places))
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
@@ -267,12 +271,14 @@ def read_svmlight(path: Path) -> Points:
     from scipy.sparse import csr_array
 
     labels: list[str] = []
+    places: list[int] = []
     counts: list[int] = []
     indices: list[Array] = []
     values = _Values()
     lines = _svmlight_lines(path, read_text(path))
     while block := list(islice(lines, _BLOCK)):
         labels += [fields[0] for _, fields in block]
+        places += [place for place, _ in block]
         counts += [len(fields) - 1 for _, fields in block]
         pairs = [token.partition(":") for _, fields in block for token in fields[1:]]
         indices.append(_svmlight_indices(path, block, pairs))
@@ -292,7 +298,7 @@ def read_svmlight(path: Path) -> Points:
         )
     starts = np.concatenate([[0], np.cumsum(counts)])
     X = csr_array((values.array(), columns - 1, starts), shape=(len(labels), width))
-    return Points(X, labels)
+    return Points(X, labels, lines=np.array(places))
 
 
 def _svmlight_lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:

@@ -170,6 +170,7 @@ def _load_file(
         label=points.label,
         arrays=points.arrays,
         paths=(str(path),),
+        lines=points.lines,
     )
     return build(points.X, codes, source)
 

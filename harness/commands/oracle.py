@@ -52,6 +52,17 @@ NORMS = ("l2", "l1", "l1-simplex")
     help="For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.",
 )
 @click.option(
+    "--explain",
+    is_flag=True,
+    help="Why: rows in conflict or on the margin, what to remove; and w, b, q̄.",
+)
+@click.option(
+    "--export",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write w, b, support and q to an .npz file.",
+)
+@click.option(
     "--certificate",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -69,6 +80,8 @@ def command(
     method: str,
     digits: int,
     signed: bool,
+    explain: bool,
+    export: Path | None,
     certificate: Path | None,
     as_json: bool,
 ) -> None:
@@ -86,6 +99,7 @@ def command(
         raise click.UsageError("--kernel and --multiclass cannot be combined")
     if signed and norm != "l2":
         raise click.UsageError(f"--signed is for --norm l2, not {norm}")
+    from gammabar.harness.commands.explain import explanation, write_classifier
     from gammabar.oracle import solve
     from gammabar.problems import load
 
@@ -108,6 +122,14 @@ def command(
             stage("with a bias")
             answer["separable_with_intercept"] = with_bias = separable_with_bias(problem)
             lines["verdict"] += _BIAS[with_bias]
+        if explain:
+            stage("explaining")
+            more, words = explanation(found, stage)
+            answer |= more
+            lines |= words
+        if export:
+            write_classifier(found, export)
+            answer["export"] = lines["export"] = str(export)
         if certificate:
             stage("writing the certificate")
             found.save(certificate)
@@ -115,7 +137,7 @@ def command(
             lines["certificate"] = (
                 f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
             )
-    answer = {"data": data, **answer}
+    answer = {"format": "gammabar-oracle", "version": 1, "data": data, **answer}
     if as_json:
         print_json(answer)
     else:
