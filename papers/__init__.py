@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     from gammabar.harness.court.statement import separates as separates
     from gammabar.harness.court.statement import stopping as stopping
     from gammabar.harness.court.taken import Fault as Fault
+    from gammabar.harness.court.taken import claimed_number as claimed_number
+    from gammabar.harness.court.taken import claimed_numbers as claimed_numbers
+    from gammabar.harness.court.taken import claimed_row as claimed_row
     from gammabar.harness.court.taken import delivered as delivered
     from gammabar.harness.court.taken import taken_run as taken_run
     from gammabar.harness.court.taken import taken_vector as taken_vector
@@ -134,6 +137,9 @@ _WORDS = {
     "harness.court.taken": (
         "Fault",
         "delivered",
+        "claimed_number",
+        "claimed_numbers",
+        "claimed_row",
         "taken_run",
         "taken_vector",
     ),

@@ -27,7 +27,7 @@ from re import fullmatch
 from typing import Any
 
 BITS = 256  # intervals are a little wider than 2^-BITS
-MOST_EXPONENT = 10_000  # the exponential of more is not computed
+MOST_EXPONENT = 10**9  # the exponential of more has no place in memory, whatever the limit
 
 
 class Rejected(Exception):
@@ -60,6 +60,11 @@ def spend(seconds: float, what: str) -> None:
 def fraction_time(bits: float) -> float:
     """Seconds for a sum of two fractions of so many bits; bringing it to lowest terms takes it."""
     return 5e-6 + 8e-9 * (bits / 30) ** 2
+
+
+def product_time(bits: float) -> float:
+    """Seconds for a product of two integers of so many bits, and for shifting it."""
+    return 1e-6 + 4e-9 * (bits / 30) ** 1.585
 
 
 def bits(*values: Any) -> int:
@@ -130,9 +135,12 @@ def _exp(x: Q) -> Interval:
     if x < -1000:
         return Interval(0, Q(1, 1 << (2 * BITS)))
     if x > MOST_EXPONENT:
-        raise TooCostly(f"the exponential of a number above {MOST_EXPONENT}")
-    spend(0.01, "an exponential")
+        raise TooCostly(
+            f"the exponential of a number above {MOST_EXPONENT} is not computed, whatever the limit"
+        )
     halvings = max(0, abs(x).__ceil__().bit_length() + 8)
+    # The last of so many squares are as long as the result, 1.5 x bits; one rounding each.
+    spend(0.01 + 4 * product_time(1.5 * max(0, x) + 4 * BITS), "an exponential")
     x, unit = rounded(x / (1 << halvings), -1), 1 << (2 * BITS)
     y = rounded(x + Q(1, unit), 1)  # x and y enclose the argument
     low, high = _series(x).lo, _series(y).hi

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from flint import arb
 
 from gammabar.harness.court.numbers import LEVELS, Number, Trit, number, sqrt, total, working
 from gammabar.harness.court.relation import run_rounding
 from gammabar.harness.court.space import Floats, LinearSpace, TooLarge
+from gammabar.harness.court.taken import claimed_numbers
 from gammabar.harness.court.view import View
 from gammabar.problems import ProblemError
 
@@ -66,11 +66,10 @@ def _no_certificate(last: View) -> str:
     """Why the weights are none of norm ‖Aᵀp‖ ≤ ε in the simplex, up to rounding, or ""."""
     solver = last.case.solver
     epsilon = getattr(solver, "epsilon", None) or getattr(solver, "delta", None)
-    weights = last.extra.get("p", last.dual)
-    if epsilon is None or np.shape(weights) != (last.n,):
+    p = claimed_numbers(last.extra.get("p", last.dual), (last.n,))
+    if epsilon is None or isinstance(p, str):
         return "and there is no ε or no p to check its certificate with"
     rounding = run_rounding(last.n, last.space.dimension, last.t)
-    p: Floats = np.asarray(weights, dtype=np.float64)
     with working(LEVELS[1]):
         mass = total(arb(v) for v in p.tolist())
         if not ((p >= 0).all() and abs(mass - 1) <= rounding):

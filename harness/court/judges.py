@@ -122,12 +122,12 @@ class IterateJudge(Judge):
         # Nearly all claims are certain at once, and most are one relation: that must cost little.
         try:
             claimed = self._claim(it, *self._more)
-        except Unclaimed as missing:
+            if claimed is None:
+                return
+            relations = (claimed,) if type(claimed) is Relation else listed(claimed, self.statement)
+        except Unclaimed as missing:  # a generator raises it when it is listed
             self.reason, self.done = str(missing), True
             return
-        if claimed is None:
-            return
-        relations = (claimed,) if type(claimed) is Relation else listed(claimed, self.statement)
         if relations:
             self.compared += 1
         for relation in relations:
@@ -182,8 +182,12 @@ class StoppingJudge(Judge):
             raise self.statement.error(what) from None
 
     def see(self, it: View) -> None:
-        reached = self._reached(it)
         self._last = it
+        try:
+            reached = self._reached(it)
+        except Unclaimed as missing:
+            self.reason, self.done = str(missing), True
+            return
         if it.t <= 1:
             self._hard = self._hard and reached is False and self._far(it)
         if reached is True:

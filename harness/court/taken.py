@@ -65,6 +65,36 @@ def claimed(value: Any, name: str) -> Any:
     return value
 
 
+def claimed_numbers(value: Any, shape: tuple[int, ...]) -> Floats | str:
+    """A claim as doubles of this shape, or what keeps it from being that.
+
+    The answer of a text goes on with the name of the claim: "μ_t" + " has shape (3,), not (4,)".
+    """
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        array: Floats = value
+    else:
+        try:
+            array = _doubles(_numbers(value, "it"), "it")
+        except Fault:
+            return "is no array of numbers"
+    if array.shape != shape:
+        return f"has shape {array.shape}, not {shape}"
+    return array if np.isfinite(array).all() else "has entries that are no finite numbers"
+
+
+def claimed_number(value: Any) -> float | None:
+    """A claim as one number; None if it is none, or not finite."""
+    found = None if isinstance(value, bool) else claimed_numbers(value, ())
+    return None if found is None or isinstance(found, str) else float(found)
+
+
+def claimed_row(value: Any, n: int) -> int | None:
+    """A claim as the number of a row; None if it is none of 0, …, n − 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return None
+    return int(value) if 0 <= value < n else None
+
+
 def delivered(it: Any) -> SimpleNamespace:
     """An iterate with everything that it carries, taken over: for statements that run a solver."""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from operator import index
@@ -19,6 +20,8 @@ import numpy as np
 LARGEST = 1 << 30
 #: Bits of the largest integer: Python refuses to read much longer ones.
 _BITS = 10_000
+#: Booleans, integers, floats and complex numbers, as NumPy writes them.
+_KIND = re.compile(r"[<>|][biufc][0-9]{1,2}")
 
 
 class NoFrame(Exception):
@@ -53,9 +56,9 @@ def decode(line: bytes, receive: Callable[[int], bytes]) -> dict[str, Any]:
     """
     try:
         head = json.loads(line)
-        kinds = [(np.dtype(kind), tuple(map(index, shape))) for kind, shape in head["arrays"]]
+        kinds = [(_kind(kind), tuple(map(index, shape))) for kind, shape in head["arrays"]]
         sizes = [math.prod(shape) * kind.itemsize for kind, shape in kinds]
-        fits = all(k.kind in "biufc" and min(shape, default=0) >= 0 for k, shape in kinds)
+        fits = all(min(shape, default=0) >= 0 for _, shape in kinds)
         if not fits or sum(sizes) > LARGEST:
             raise NoFrame
         arrays = [
@@ -67,6 +70,13 @@ def decode(line: bytes, receive: Callable[[int], bytes]) -> dict[str, Any]:
         raise NoFrame from error
     except RecursionError as error:  # brackets in brackets in brackets
         raise NoFrame from error
+
+
+def _kind(text: str) -> np.dtype[Any]:
+    """A kind of numbers; no other text gets to NumPy's parser, which evaluates some of them."""
+    if not _KIND.fullmatch(text):
+        raise NoFrame
+    return np.dtype(text)
 
 
 def _pack(value: Any, arrays: list[Any], depth: int = 8) -> Any:
@@ -112,8 +122,10 @@ def _unpack(value: Any, arrays: list[Any]) -> Any:
     if kind == "array":
         return arrays[index(inner)]
     if kind == "masked":
-        data, mask = inner
-        return np.ma.MaskedArray(arrays[index(data)], arrays[index(mask)])
+        data, mask = (arrays[index(place)] for place in inner)
+        if data.shape != mask.shape:
+            raise NoFrame
+        return np.ma.MaskedArray(data, mask)
     if kind == "list":
         return [_unpack(item, arrays) for item in inner]
     if kind == "dict":

@@ -25,7 +25,11 @@ def read(text: str) -> InFile:
         "my.py:MySolver", with options perhaps.
     """
     path = Path(InFile(text).file)
-    if not path.exists():
+    try:
+        there = path.exists()
+    except (OSError, ValueError) as error:  # a name that is too long, or holds a null character
+        raise ProblemError(f"{str(path)[:100]}: {getattr(error, 'strerror', error)}") from None
+    if not there:
         raise ProblemError(f"{path}: no such file")
     return InFile(text, text_of(path))
 

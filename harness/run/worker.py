@@ -36,6 +36,12 @@ from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
 
+#: A solver in a file is never called in this process.
+NOT_HERE = (
+    "it would call the solver itself, in the process that judges, where no solver of a file is let"
+    " in; gammabar.verify puts it to a solver in a process of your own"
+)
+
 
 def warm_up() -> None:
     """Import what tasks need, so that none has to wait for it, or is interrupted in the midst."""
@@ -77,6 +83,8 @@ def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
     run = task.run
     problem = _problem(run.problem) if run.problem else None
     if not statements[0].about_runs:
+        if isinstance(run.solver, InFile):
+            return [Verdict(s.id, Ruling.INAPPLICABLE, reason=NOT_HERE) for s in statements]
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
         return [_examined(statement, case) for statement in statements]

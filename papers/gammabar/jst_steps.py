@@ -25,6 +25,8 @@ from gammabar.papers import (
     Vec,
     View,
     at_most,
+    claimed_numbers,
+    claimed_row,
     equal,
     exp,
     fact,
@@ -158,7 +160,7 @@ class AscentStep:
 
     def update(self, it: View) -> None:
         self.point = self.next
-        v, i = it.vec(it.claim("v")), row_of(it)
+        v, i = self._point(it), row_of(it)
         if it.t:
             self.total = v if self.total is None else self.total + v
         a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
@@ -167,6 +169,13 @@ class AscentStep:
         # A norm that may or may not exceed one leaves two candidates; the ball covers both.
         self.next = u * (1 / length.max(number(1)))
         self.chosen, self.v = i, v
+
+    def _point(self, it: View) -> Vec:
+        """v_t as the solver says it."""
+        v = claimed_numbers(it.claim("v"), it.w.shape)
+        if isinstance(v, str):
+            raise Fault(f"v of t = {it.t} {v}")
+        return it.vec(v)
 
     def claim(self, it: View) -> list[Relation]:
         out = []
@@ -228,9 +237,9 @@ class SamplingStep:
         size = float(np.abs(scores).max()) + (it.t + 1) * float(self.case.solver.step)
         drift = it.score_error + 4 * ROUNDOFF * (it.t + 1) * size * (it.space.dimension + 8)
         allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
-        given = np.asarray(it.claim("dual"), dtype=np.float64)
-        if given.shape != weights.shape:
-            return [fact(False, f"q_t has shape {given.shape}, not {weights.shape}")]
+        given = claimed_numbers(it.claim("dual"), weights.shape)
+        if isinstance(given, str):
+            return [fact(False, f"q_t {given}")]
         gap = float(np.abs(given - weights).max())
         out.append(at_most(gap, allowed, "q_t is the softmax of −A w_t"))
         return out
@@ -238,10 +247,10 @@ class SamplingStep:
 
 def row_of(it: View) -> int:
     """The row that the solver says it takes at t, if it is one."""
-    i = it.claim("i")
-    if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < it.n:
-        raise Fault(f"i of t = {it.t} is {i!r}, which is no row: they are 0, …, {it.n - 1}")
-    return int(i)
+    i = claimed_row(it.claim("i"), it.n)
+    if i is None:
+        raise Fault(f"i of t = {it.t} is no row: they are 0, …, {it.n - 1}")
+    return i
 
 
 def softmax_of(it: View) -> Floats:

@@ -21,6 +21,8 @@ from gammabar.papers import (
     Case,
     Relation,
     at_most,
+    claimed_numbers,
+    claimed_row,
     direct,
     equal,
     exp,
@@ -75,9 +77,9 @@ def gradient_descent_step(case: Case) -> Iterator[Relation]:
             yield equal(
                 gap, 0, "w_{t+1} = w_t − η∇f(w_t)", where=where, allowance=step_slip(target, w)
             )
-            if "gradient" in it.extra:
-                gap = length(column(it.extra["gradient"]) - gradient)
-                yield equal(gap, 0, "∇f(w_t)", where=where, allowance=2 * target.slip(w) + TINY)
+            said, slack = it.extra.get("gradient"), 2 * target.slip(w) + TINY
+            if said is not None:
+                yield _as_said(said, gradient, "∇f(w_t)", where, slack)
 
 
 @direct(
@@ -124,9 +126,15 @@ def accelerated_step(case: Case) -> Iterator[Relation]:
             }
             for what, (given, wanted, slack) in told.items():
                 if given is not None:
-                    yield equal(
-                        length(column(given) - wanted), 0, what, where=where, allowance=slack + TINY
-                    )
+                    yield _as_said(given, wanted, what, where, slack + TINY)
+
+
+def _as_said(said: Any, wanted: Any, what: str, where: str, allowance: float) -> Relation:
+    """A vector that the solver claims is the one that was computed."""
+    found = claimed_numbers(said, (wanted.nrows(),))
+    if isinstance(found, str):
+        return fact(False, f"{what} {found}", where=where)
+    return equal(length(column(found) - wanted), 0, what, where=where, allowance=allowance)
 
 
 @direct(
@@ -183,26 +191,20 @@ def sgd_step(case: Case) -> Iterator[Relation]:
         yield equal(length(column(run[0].w)), 0, "w_1 = 0", where=f"{f.loss} {k}")
         for it, after in pairwise(run):
             where = f"{f.loss} {k}, t = {it.t + 1}"
-            i = told(after, "index")
-            if not (isinstance(i, int | np.integer) and 0 <= i < f.n):
-                yield fact(False, f"the index {i!r} is none of 0, …, {f.n - 1}", where=where)
+            i = claimed_row(told(after, "index"), f.n)
+            if i is None:
+                yield fact(False, f"the index is none of 0, …, {f.n - 1}", where=where)
                 break
             yield equal(
-                f.step_gap(it.w, after.w, int(i), eta),
+                f.step_gap(it.w, after.w, i, eta),
                 0,
                 "w_{t+1} = w_t − η∇ℓ_i(w_t)",
                 where=where,
                 allowance=f.slip(it.w, eta),
             )
             points = [p.w for p in run[: after.t + 1]]
-            gap = length(column(told(after, "average")) - column_mean(points))
-            yield equal(
-                gap,
-                0,
-                "w̄ = (1/T) Σ_t w_t",
-                where=where,
-                allowance=average_slip(points),
-            )
+            mean, what = column_mean(points), "w̄ = (1/T) Σ_t w_t"
+            yield _as_said(told(after, "average"), mean, what, where, average_slip(points))
 
 
 def _run(case: Case, name: str, solver: Any, problem: Any, rng: Any, length: int) -> list[Any]:
@@ -230,16 +232,28 @@ def _horizons(kind: Any) -> Iterator[Relation]:
     solvers=STOCHASTIC,
     assumes=(steerable,),
     note="Frequencies of pairs in a number of draws fixed in advance; a right solver fails with "
-    "probability at most CHANCE (Hoeffding, and a union over the n² pairs).",
+    "probability at most CHANCE (Hoeffding, and a union over the n² pairs). What the solver says it"
+    " drew must be the one row along which it has moved: the rows are e_1, …, e_n, and the gradient"
+    " of the logistic loss never vanishes.",
 )
 def sgd_draws(case: Case) -> Iterator[Relation]:
     """SGD draws its indices uniformly and independently: all pairs of consecutive indices are
     equally likely."""
     n, pairs = 4, 4000
     problem = DenseProblem(np.eye(n), np.ones(n, dtype=int))
-    solver = replace(solver_of(case), horizon=100, distance=1.0, lipschitz=1.0, indices=None)
+    options = {"distance": 1.0, "lipschitz": 1.0, "loss": "logistic"}
+    solver = replace(solver_of(case), horizon=100, indices=None, **options)
     run = _run(case, "SGD", solver, problem, case.rng(), 2 * pairs + 1)
-    drawn = [told(it, "index") for it in run[1:]]
+    if len(run) <= 2 * pairs:
+        yield fact(False, f"the run ends after {len(run)} iterates")
+        return
+    drawn = []
+    for it, after in pairwise(run):
+        drawn.append(claimed_row(told(after, "index"), n))
+        if it.w.shape != (n,) or [drawn[-1]] != np.flatnonzero(after.w != it.w).tolist():
+            what = "the index that is said is that of the row along which w_t moves"
+            yield fact(False, what, where=f"t = {it.t + 1}")
+            return
     counts = Counter(zip(drawn[::2], drawn[1::2], strict=True))
     spread = sqrt(log(number(2 * n * n) / number(CHANCE)) / (2 * pairs))
     for pair in ((i, j) for i in range(n) for j in range(n)):

@@ -20,6 +20,7 @@ from gammabar.papers import (
     Vec,
     View,
     below,
+    claimed_number,
     equal,
     fact,
     number,
@@ -95,6 +96,8 @@ def same_weights(found: Floats, predicted: Floats, allowed: float, what: str) ->
 
 def same_number(found: object, expected: object, relative: float, what: str) -> Relation:
     """A positive number that was recomputed exactly."""
-    exact = number(expected)
+    exact, said = number(expected), claimed_number(found)
+    if said is None:
+        return fact(False, f"{what} is a number")
     allowed = float(exact.abs_upper()) * relative * ROUNDOFF
-    return equal(number(found), exact, what, allowance=allowed)
+    return equal(number(said), exact, what, allowance=allowed)

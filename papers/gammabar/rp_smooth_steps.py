@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from gammabar.papers import (
-    ROUNDOFF,
     Case,
+    Fault,
     Floats,
     Relation,
     Trial,
     View,
     at_most,
     below,
+    claimed_number,
     equal,
     fact,
     number,
@@ -32,7 +33,8 @@ from gammabar.papers.gammabar.rp_rounding import (
     went_on,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, tells
-from gammabar.papers.ramdas_pena_2015.losses import nearest
+from gammabar.papers.ramdas_pena_2015.section6 import counts_of
+from gammabar.papers.ramdas_pena_2015.smoothed_weights import centre, near_answer, soft_answer
 from gammabar.papers.ramdas_pena_2015.weights import (
     carried,
     claimed_weights,
@@ -123,12 +125,7 @@ class SNKPStep(_Smoothed):
         return 2
 
     def answer(self, it: View, mu: float) -> tuple[Floats, float]:
-        scores = it.score_doubles
-        weights = np.exp((float(scores.min()) - scores) / mu)
-        # Scores here and there differ by 2e at most, so weights by a factor of exp(4e/μ).
-        spread = 4 * it.score_error / mu
-        error = 1.5 * spread if spread < 0.5 else 2.0
-        return weights / weights.sum(), error + 8 * (it.n + 16) * ROUNDOFF
+        return soft_answer(it, mu)
 
     def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
@@ -168,11 +165,7 @@ class _Centred(_Smoothed):
         return 2 * self.case.n
 
     def answer(self, it: View, mu: float) -> tuple[Floats, float]:
-        scores = it.score_doubles
-        nearby = nearest(self.q - (scores - float(scores.min())) / mu)
-        # The projection does not stretch ℓ₂ distances, and ‖·‖₁ ≤ √n ‖·‖₂; sums of n numbers.
-        apart = 2 * (it.score_error + carried(it, it.t)) / mu
-        return nearby, it.n * apart + 16 * it.n * (it.n + 8) * ROUNDOFF
+        return near_answer(it, mu, self.q)
 
     def returned(self, it: View, p: Floats, delta: float) -> Relation:
         """p_k is returned, so its norm is below δ."""
@@ -200,9 +193,7 @@ class SNKPVNStep(_Centred):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
-        chosen = getattr(case.solver, "q", None)
-        if chosen is not None:
-            self.q = np.asarray(chosen, dtype=np.float64)
+        self.q = centre(case)
 
     def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
@@ -234,34 +225,34 @@ class ISNKPVNStep(_Centred):
 
     def update(self, it: View) -> None:
         super().update(it)
-        if it.extra.get("inner") == 0 and self.before is not None:
+        if self.before is not None and claimed_number(it.extra.get("inner")) == 0:
             returned = weights_of(self.before, "p")
             if returned is not None:
                 self.q = returned
 
     def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
-        for name in ("outer", "inner", "delta"):
-            it.claim(name)
-        k, delta = int(it.extra["inner"]), float(it.extra["delta"])
+        (outer, k), delta = counts_of(it), _delta_of(it)
         found = [*self.stated(it, now[0], k), *ended(it, it.t), self._delta(it, delta)]
-        if it.extra.get("returned"):
+        if _returned(it):
             found.append(self.returned(it, now[1], delta))
         if it.extra.get("halt") == "certificate":
-            small = bool(it.extra.get("returned")) and delta < self.case.solver.epsilon
+            small = _returned(it) and delta < self.case.solver.epsilon
             found.append(fact(small, "it halts with p_k, so this call returned and δ_t < ε"))
         if it.t == 0:
-            first = it.extra["outer"] == 0 and k == 0
+            first = outer == 0 and k == 0
             return [fact(first, "t = 0, k = 0"), *self.started(it, *now, self.q, "q_0"), *found]
-        return found + self._continued(it, now, k)
+        return found + self._continued(it, now, outer, k)
 
-    def _continued(self, it: View, now: tuple[Floats, Floats], k: int) -> list[Relation]:
+    def _continued(
+        self, it: View, now: tuple[Floats, Floats], outer: int, k: int
+    ) -> list[Relation]:
         before = self.previous(it)
         last = self.pair(before)
-        old, delta = int(before.extra["inner"]), float(before.extra["delta"])
-        outer = int(it.extra["outer"]) - int(before.extra["outer"])
+        (calls, old), delta = counts_of(before), _delta_of(before)
+        outer -= calls
         going = went_on(before, before.t)
-        if before.extra.get("returned"):
+        if _returned(before):
             next_call = fact(outer == 1 and k == 0, "the next call starts when p_k was returned")
             wide = fact(delta >= self.case.solver.epsilon, "it goes on, so δ_t ≥ ε")
             return [next_call, wide, going, *self.started(it, *now, self.q, "q_t")]
@@ -276,6 +267,20 @@ class ISNKPVNStep(_Centred):
         expected = square(it, self.q)
         found = (number(delta) * number(self.case.solver.gamma)) ** 2
         return equal(found, expected, "(γ δ_t)² = ‖q_t‖²_G", allowance=4 * carried(it, it.t))
+
+
+def _delta_of(it: View) -> float:
+    """δ_t as the solver says it."""
+    delta = claimed_number(it.claim("delta"))
+    if delta is None or delta < 0:
+        raise Fault(f"delta of iterate {it.t} is no number of at least 0")
+    return delta
+
+
+def _returned(it: View) -> bool:
+    """Whether the solver says that p_k is returned."""
+    said = it.extra.get("returned")
+    return isinstance(said, bool | np.bool_) and bool(said)
 
 
 TRIALS = (

@@ -8,6 +8,7 @@ several rows have the smallest score, any of them is right.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from gammabar.papers import (
     View,
     at_least,
     at_most,
+    claimed_row,
     equal,
     fact,
     number,
@@ -66,6 +68,8 @@ def simplex(it: View, case: Case) -> list[Relation]:
         weights = weights_of(it, name)
         if weights is None or (it.t == 0 and not weights.any()):
             continue
+        if name == "dual":
+            found.append(represents(it, weights, it.t))
         found.append(at_least(float(weights.min()), 0, f"{symbol} ≥ 0"))
         # Each step is a convex combination in doubles, and a sum of n numbers rounds n times.
         allowed = 8 * ROUNDOFF * (case.n + 8) * (it.t + 1)
@@ -74,6 +78,22 @@ def simplex(it: View, case: Case) -> list[Relation]:
 
 
 # Perceptrons
+
+
+def best_of(
+    before: View,
+    rows: Floats,
+    along: Callable[[int], Relation],
+    others: Callable[[], list[int]],
+) -> Relation:
+    """That the step was along one of the tied rows: the one that the solver names, if it was, or
+    the best of the others. What it names saves time, and is not believed."""
+    said = claimed_row(before.extra.get("i"), before.n)
+    if said is not None and said in rows:
+        found = along(said)
+        if found.certain():
+            return found
+    return min((along(j) for j in others()), key=lambda gap: float(gap.left.abs_upper()))
 
 
 class _Mean(Walk):
@@ -86,17 +106,12 @@ class _Mean(Walk):
     def moved(self, it: View, before: View) -> Relation:
         k = before.t
         rows = tied(before, k)
-        said = before.extra.get("i", -1)
-        choices = [int(said)] if said in rows else self._closest(it, before, rows)
-        gaps = [
-            same_vector(
-                it,
-                self._mean(before, j),
-                f"w_{it.t} is the mean of k w_k and a row of smallest score",
-            )
-            for j in choices
-        ]
-        return min(gaps, key=lambda gap: float(gap.left.abs_upper()))
+        what = f"w_{it.t} is the mean of k w_k and a row of smallest score"
+
+        def along(j: int) -> Relation:
+            return same_vector(it, self._mean(before, j), what)
+
+        return best_of(before, rows, along, lambda: self._closest(it, before, rows))
 
     def _mean(self, before: View, j: int) -> Vec:
         k, space = before.t, before.space
@@ -199,10 +214,7 @@ class WinnowStep(Walk):
             return [start, *ended(it, 0)]
         before = self.previous(it)
         rows = tied(before, 0)
-        said = before.extra.get("i", -1)
-        choices = [int(said)] if said in rows else [int(i) for i in rows]
-        gaps = [self._moved(it, before, i) for i in choices]
-        best = min(gaps, key=lambda gap: float(gap.left.abs_upper()))
+        best = best_of(before, rows, lambda i: self._moved(it, before, i), lambda: rows.tolist())
         return [best, went_on(before, 0), *ended(it, 0)]
 
     def _rate(self, t: int, d: int) -> float:
@@ -268,8 +280,7 @@ class NVNStep(Walk):
 
     def _moved(self, before: View, last: Floats, p: Floats) -> list[Relation]:
         k, rows = before.t, tied(before, before.t)
-        said = before.extra.get("i", -1)
-        j = int(said) if said in rows else int(rows[np.argmax((p - last)[rows])])
+        j = int(rows[np.argmax((p - last)[rows])])
         direction = -last
         direction[j] += 1.0
         length = float(np.dot(direction, direction))

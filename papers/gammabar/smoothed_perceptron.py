@@ -21,7 +21,8 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import tells
 from gammabar.papers.ramdas_pena_2015.section4 import temperature
-from gammabar.papers.ramdas_pena_2015.weights import claimed_weights, norm, outside, weights_of
+from gammabar.papers.ramdas_pena_2015.smoothed_weights import SoftAverages, followed
+from gammabar.papers.ramdas_pena_2015.weights import norm
 
 
 def no_single_zero(case: Case) -> str | None:
@@ -39,19 +40,17 @@ def no_single_zero(case: Case) -> str | None:
     solvers=("snkp",),
     assumes=(no_single_zero,),
     unit=True,
+    history=(SoftAverages,),
     note="Any data with rows of norm at most one. If Gα_k > 0 fails, L(α_k) ≥ 0 (Lemma 1), so "
     "−½‖p_k‖²_G ≥ L_μ(α_k) ≥ L(α_k) − μ_k log n ≥ −μ_k log n (Lemmas 5 and 4). A single row that "
     "is zero is excluded: there the strict inequality says 0 < 0.",
     slower="snkp/perceptron-instead",
 )
-def snkp_any(it: View, case: Case) -> list[Relation] | None:
+def snkp_any(it: View, case: Case) -> list[Relation]:
     """Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data."""
-    p = claimed_weights(it, "p")
-    if it.separates:
-        return None
-    wrong = outside(it, p, "p_k")
-    if wrong is not None:
-        return [wrong]
+    p, wrong = followed(it, case, SoftAverages)
+    if it.separates or wrong:
+        return wrong
     bound = sqrt(2 * temperature(it.t) * case.log_n)
     last = 2 * sqrt(2 * case.log_n) / (it.t + 1)
     strict = True if bound < last else False if bound >= last else None
@@ -64,8 +63,8 @@ def snkp_any(it: View, case: Case) -> list[Relation] | None:
 def _separates_or_certifies(it: View, case: Case) -> Trit:
     if it.separates:
         return True
-    p = weights_of(it, "p")
-    if p is None or outside(it, p, "p_k") is not None:
+    p, wrong = followed(it, case, SoftAverages)
+    if wrong:
         return it.separates
     length, epsilon = norm(it, p), number(case.solver.epsilon)
     if length <= epsilon:
@@ -82,6 +81,7 @@ def _separates_or_certifies(it: View, case: Case) -> Trit:
     assumes=(tells("epsilon"),),
     goal=_separates_or_certifies,
     unit=True,
+    history=(SoftAverages,),
     slower="snkp/perceptron-instead",
 )
 def snkp_exit(case: Case) -> Any:

@@ -9,7 +9,6 @@ difference, and no step that is wrong by more than rounding passes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from gammabar.papers import (
     View,
     at_most,
     ball,
+    claimed_row,
     equal,
     fact,
     number,
@@ -163,7 +163,7 @@ class NormalizedBatchStep(PerceptronStep):
     reference=f"{SOURCE}, (Perceptron): the step as printed",
     claim=r"\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t",
     solvers=("perceptron",),
-    note="j is extra['i'] of the iterate, or else the row closest to the step.",
+    note="j is the row closest to the step.",
 )
 class RowStep(PerceptronStep):
     """Every step of the Perceptron adds one row, and one that is misclassified."""
@@ -211,13 +211,14 @@ class RowStep(PerceptronStep):
         """The row that was added; None if there was none to add."""
         if not np.logical_or(*misclassified(before)).any():
             return None
-        said: Any = before.extra.get("i")
-        if isinstance(said, int | np.integer) and 0 <= said < it.n:
-            return int(said)
-        problem = self.case.problem
+        problem, step = self.case.problem, it.w - before.w
+        said = claimed_row(before.extra.get("i"), it.n)
+        # What the solver names saves a pass over the data, and is not believed.
+        if said is not None and np.allclose(step, problem.row(said), rtol=1e-6, atol=0):
+            return said
         if self._lengths is None:
             self._lengths = floats([problem.norm(problem.row(i)) ** 2 for i in range(it.n)])
-        distance = self._lengths - 2 * problem.scores(it.w - before.w)
+        distance = self._lengths - 2 * problem.scores(step)
         return int(np.argmin(distance))
 
 

@@ -2,7 +2,8 @@
 
 The instance of Appendix C is put on trial: f = φ, φ(q) = ‖Zᵀq‖²/2, ω = ψ*, α = 1/ρ, the ℓ₁ norm,
 and C the domain of ψ* (Δ_n for the exponential loss, [0, 1]ⁿ ∩ {Σ q_i ≥ 1} for the logistic loss).
-The sequences p_t, q_t, μ_t and ν_t are those that the solver delivers, taken for exact.
+The sequences p_t, q_t, μ_t and ν_t are those that the solver delivers, taken for exact where they
+are what follows from its iterates.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class LemmaB3:
 
     def update(self, it: View) -> None:
         """Add the term j = t − 1; that of j = 0 is the last one of the claim, on the left."""
-        found = last_step(self.case)
+        found, _ = last_step(it, self.case)
         if found is None:
             return
         past = found.past
@@ -85,7 +86,8 @@ class LemmaB3:
 
     def claim(self, it: View) -> Iterator[Relation]:
         """The claim at t, at several q."""
-        found = last_step(self.case)
+        found, claims = last_step(it, self.case)
+        yield from claims
         if found is None:
             return
         path, past, now = found.path, found.past, found.now
@@ -125,7 +127,8 @@ def underflowed(past: Point, now: Point) -> bool:
 def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
     """For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is
     D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
+    yield from claims
     if found is None or underflowed(found.past, found.now):
         return
     path, past, now = found.path, found.past, found.now
@@ -153,9 +156,10 @@ _B6 = (
 )
 
 
-def _chain(case: Case, printed: bool) -> Iterator[Relation]:
+def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
     """The second and third equation of eq. (B.6); the first one is plain linearity."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
+    yield from claims
     if found is None:
         return
     path, past, now = found.path, found.past, found.now
@@ -214,7 +218,7 @@ def equation_b6(it: View, case: Case) -> Iterator[Relation]:
     """⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
     for every q."""
-    return _chain(case, printed=True)
+    return _chain(it, case, printed=True)
 
 
 @per_iterate(
@@ -234,7 +238,7 @@ def equation_b6_fixed(it: View, case: Case) -> Iterator[Relation]:
     """⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q⟩, and
     that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)), for
     every q."""
-    return _chain(case, printed=False)
+    return _chain(it, case, printed=False)
 
 
 @per_iterate(
@@ -251,21 +255,18 @@ def equation_b6_fixed(it: View, case: Case) -> Iterator[Relation]:
     history=(Mirror,),
     at_rest="its left side is 0 where q_t stays the same, and f goes down",
 )
-def equation_b7(it: View, case: Case) -> Relation | None:
+def equation_b7(it: View, case: Case) -> list[Relation]:
     """⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) is at most
     (f(ν_t) − f(μ_{t+1}))/λ_t."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
     if found is None:
-        return None
+        return claims
     path, past, now = found.path, found.past, found.now
     jump = path.drop(now.q, past, now)
     left = dot(past.nu.force, past.q - now.q) - path.ratio(past.t) * jump
     right = number(1 / mixing(case, past.t)) * past.nu.above(now.mu)
-    return at_most(
-        left,
-        right,
-        "⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) ≤ (f(ν_t) − f(μ_{t+1}))/λ_t",
-    )
+    what = "⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) ≤ (f(ν_t) − f(μ_{t+1}))/λ_t"
+    return [at_most(left, right, what), *claims]
 
 
 @per_iterate(
@@ -285,7 +286,8 @@ def equation_b7(it: View, case: Case) -> Relation | None:
 def equation_b9(it: View, case: Case) -> Iterator[Relation]:
     """For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at most
     (D(q, q_t) − D(q, q_{t+1}))/α."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
+    yield from claims
     if found is None:
         return
     path, past, now = found.path, found.past, found.now
@@ -402,7 +404,8 @@ def _growing_slowly(case: Case) -> str | None:
 def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
     """f(μ_t) exceeds its minimum by at most λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)), and that is at most
     λ_{t−1}²/α D(q̄, q_0), which is 4 D(q̄, q_0)/(α(t+1)²) for λ_t = 2/(t+2)."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
+    yield from claims
     if found is None:
         return
     path, past, now = found.path, found.past, found.now
@@ -431,19 +434,19 @@ def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
     unit=True,
     history=(Mirror,),
 )
-def equation_c8(it: View, case: Case) -> Relation | None:
+def equation_c8(it: View, case: Case) -> list[Relation]:
     """φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t +
     ρλ_t (D(q̄, q_t) − D(q̄, q_{t+1}))."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
     if found is None:
-        return None
+        return claims
     path, past, now = found.path, found.past, found.now
     lam, q = mixing(case, past.t), path.optimum
     left = dot(past.nu.force, past.nu.q) / 2 - dot(past.nu.force, q.q)
     right = number((1 - lam) / lam) * dot(past.mu.force, past.mu.q) / 2
     right -= number(1 / lam) * dot(now.mu.force, now.mu.q) / 2
     right += path.rho * number(lam) * path.drop(q.q, past, now)
-    return at_most(left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …")
+    return [at_most(left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …"), *claims]
 
 
 @per_iterate(
@@ -460,23 +463,20 @@ def equation_c8(it: View, case: Case) -> Relation | None:
     note="With the Kullback–Leibler divergence of the weights as delivered, as in Lemma B.4; so for"
     " the exponential loss only. Weights that underflowed say nothing.",
 )
-def equation_c9(it: View, case: Case) -> Relation | None:
+def equation_c9(it: View, case: Case) -> list[Relation]:
     """D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)."""
-    found = last_step(case)
+    found, claims = last_step(it, case)
     if found is None or underflowed(found.past, found.now):
-        return None
+        return claims
     path, past, now = found.path, found.past, found.now
     q, ratio = path.optimum, path.ratio(past.t)
     right = past.psi - now.psi - dot(past.nu.force, q.q) / ratio
     # ⟨ln q_{t+1} − ln q_t, q̄⟩: logarithms of weights are off by the rounding of a softmax.
     rounding = path.rounding_of_logs(past, now, q) + path.rounding_of_logs(past, now, path.centre)
     rounding += 4 * path.rounding_of_force(past, now) / float(ratio.mid())
-    return equal(
-        dot(q.q, now.logs - past.logs),
-        right,
-        "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)",
-        allowance=rounding + 64 * ROUNDOFF * (case.n + 16),
-    )
+    left, allowance = dot(q.q, now.logs - past.logs), rounding + 64 * ROUNDOFF * (case.n + 16)
+    what = "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)"
+    return [equal(left, right, what, allowance=allowance), *claims]
 
 
 TRIALS = (

@@ -83,7 +83,7 @@ def lemma_c2(it: View, case: Case) -> list[Relation]:
     unit=True,
     history=(Sequences, Trajectory),
     note="With what its proof shows of ν_t, g_t = Zᵀ(ν_t/λ_t − q_t), and the start μ_0 = q_0 of"
-    " eq. (B.1). What a solver does not deliver (g_t, μ_t, ν_t) is taken by its definition.",
+    " eq. (B.1). What a solver says of g_t, μ_t and ν_t must be what follows from its iterates.",
 )
 def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
     """The primal iterate moves by momentum: w_{t+1} = w_t − θ_t/ρ (g_t + Zᵀq_t) with the recursive
@@ -92,28 +92,20 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
     path, now = trajectory(case)
     past, t, small = path.before, it.t, 8 * ROUNDOFF * case.space.radius
     schedule = path.schedule
-    if path.gives_mu:
+    yield from path.claims
+    if not path.shares:
         lam = schedule.mixing(t)
         rest = weighted_sum(1.0, now.nu, -lam, now.g, -lam, now.pull)
         yield vanishes(rest, small, "‖Zᵀν_t − λ_t (g_t + Zᵀq_t)‖ = 0")
     if past is None:
-        if path.gives_g:
-            yield vanishes(now.g, small, "‖g_0‖ = 0")
-        if path.gives_mu:
-            yield vanishes(now.mu - now.pull, small, "‖Zᵀμ_0 − Zᵀq_0‖ = 0")
         return
     length = schedule.step(t - 1) / path.rho
     move = weighted_sum(1.0, now.w, -1.0, past.w, -length, past.g, -length, past.pull)
     yield vanishes(
         move, 8 * ROUNDOFF * now.w.size(), "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0"
     )
-    factor, last = schedule.momentum(t), schedule.mixing(t - 1)
-    if path.gives_g:
-        rest = weighted_sum(1.0, now.g, -factor, past.g, -factor, now.pull)
-        yield vanishes(
-            rest, 8 * ROUNDOFF * now.g.size(), "‖g_t − λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Zᵀq_t)‖ = 0"
-        )
-    if path.gives_mu:
+    last = schedule.mixing(t - 1)
+    if not path.shares:
         rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
         yield vanishes(rest, small, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
     if schedule.accelerated:
@@ -121,7 +113,7 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
         yield fact(a * (d - c) * (t + 1) == b * c * t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
         rest = weighted_sum(1.0, now.g, -1 / (t + 1), path.weighted)
         yield vanishes(rest, path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0")
-        if path.gives_mu:
+        if not path.shares:
             rest = weighted_sum(1.0, now.mu, -2 / t, now.g)
             yield vanishes(rest, small, "‖Zᵀμ_t − 2g_t/t‖ = 0")
 
@@ -184,17 +176,18 @@ class PotentialFalls:
         """Remember this iterate until the next one is known."""
         self._before, self._now = self._now, it
 
-    def claim(self, it: View) -> Relation | None:
+    def claim(self, it: View) -> list[Relation]:
         """The claim about the step from t − 1 to t."""
         path, now = trajectory(self._case)
         past = path.before
-        if past is None or self._before is None:
-            return None
+        assert past is not None
+        assert self._before is not None
         inverse, length = path.schedule.reciprocal(past.t), past.nu.norm()
         bound = inverse * inverse * now.mu_square - inverse * (inverse - 1) * past.mu_square
         bound = (bound + inverse * length * length) / (2 * rho(self._case))
         fall = psi_of(self._before) - psi_of(it)
-        return at_most(bound, fall, "φ(μ_{t+1})/(ρλ²) − … + φ(ν_t)/(ρλ) ≤ ψ(Zw_t) − ψ(Zw_{t+1})")
+        what = "φ(μ_{t+1})/(ρλ²) − … + φ(ν_t)/(ρλ) ≤ ψ(Zw_t) − ψ(Zw_{t+1})"
+        return [at_most(bound, fall, what), *path.claims]
 
 
 @per_iterate(
@@ -216,6 +209,7 @@ def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     """The norm of w_t is at least Σ_{j<t} γ̄/(ρλ_j) and at most Σ_{j<t} ‖Zᵀν_j‖/(ρλ_j)."""
     path, now = trajectory(case)
     past = path.before
+    yield from path.claims
     yield at_most(case.gamma * path.inverses / rho(case), it.norm, "Σ γ̄/(ρλ_j) ≤ ‖w_t‖")
     if past is None:
         return
@@ -242,12 +236,13 @@ def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     unit=True,
     history=(Sequences, Trajectory),
 )
-def lemma_c12_identity(it: View, case: Case) -> Relation:
+def lemma_c12_identity(it: View, case: Case) -> list[Relation]:
     """w_t is (Zᵀq_t − Zᵀq_0 − Σ_{j<t} Zᵀμ_{j+1}/λ_j)/ρ."""
     path, now = trajectory(case)
     part = 1 / path.rho
     rest = weighted_sum(1.0, now.w, -part, path.first, part, now.pull, -part, path.next_sum)
-    return vanishes(rest, 2 * path.rounding, "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0")
+    what = "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0"
+    return [vanishes(rest, 2 * path.rounding, what), *path.claims]
 
 
 def _shortfall(it: View, case: Case) -> Number:
@@ -346,11 +341,12 @@ def _unnormalised(it: View, case: Case) -> Number:
     " ½/(1 − 2⁻ⁿ), ‖Zᵀν_0‖ = 1000 q_0, ‖Zᵀμ_1‖ = 1000 q_1 with q_1 = σ(−½)/(1 − …) = 0.377…: the"
     " right side is 359.6…, and γ(w_1) = 1.",
 )
-def equation_c13(it: View, case: Case) -> Relation:
+def equation_c13(it: View, case: Case) -> list[Relation]:
     """γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ln(n)(1 + 2 ln(t+1)), for either
     loss."""
     lost = case.log_n * (1 + 2 * log(it.t + 1))
-    return at_most(it.once(_unnormalised), lost, "Σ … − γ(w_t)‖w_t‖ ≤ ln(n)(1 + 2 ln(t+1))")
+    what = "Σ … − γ(w_t)‖w_t‖ ≤ ln(n)(1 + 2 ln(t+1))"
+    return [at_most(it.once(_unnormalised), lost, what), *trajectory(case)[0].claims]
 
 
 @per_iterate(
@@ -365,10 +361,11 @@ def equation_c13(it: View, case: Case) -> Relation:
     note="ψ(0) is ln n for the exponential loss and ln(2ⁿ − 1) for the logistic loss; see"
     " jst.lemC.12.sum.fixed.",
 )
-def equation_c13_fixed(it: View, case: Case) -> Relation:
+def equation_c13_fixed(it: View, case: Case) -> list[Relation]:
     """γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ψ(0)(1 + 2 ln(t+1))."""
     lost = start_potential(case) * (1 + 2 * log(it.t + 1))
-    return at_most(it.once(_unnormalised), lost, "Σ … − γ(w_t)‖w_t‖ ≤ ψ(0)(1 + 2 ln(t+1))")
+    what = "Σ … − γ(w_t)‖w_t‖ ≤ ψ(0)(1 + 2 ln(t+1))"
+    return [at_most(it.once(_unnormalised), lost, what), *trajectory(case)[0].claims]
 
 
 TRIALS = (

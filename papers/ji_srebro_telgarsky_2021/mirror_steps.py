@@ -6,10 +6,17 @@ As q_t = ∇ψ(p_t) and so ω(q_t) = ⟨p_t, q_t⟩ − ψ(p_t), ω(q) cancels i
     D(q, q_t) − D(q, q_{t+1}) = ψ(p_t) − ψ(p_{t+1}) − ⟨p_t − p_{t+1}, q⟩,
 
 and D(q_{t+1}, q_t) is the same at q = q_{t+1}, as D(q_{t+1}, q_{t+1}) = 0.
+
+p_t, q_t, μ_t and ν_t are those that the solver delivers, and are believed in nothing: at every t
+they must be what follows from the iterates, up to the rounding of the last step.
+
+    p_t = −A w_t, the scores being carried along by addition    q_t = ∇ψ(p_t)
+    μ_t = (1 − λ_{t−1}) μ_{t−1} + λ_{t−1} q_t, μ_0 = q_0        ν_t = (1 − λ_t) μ_t + λ_t q_t
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +25,19 @@ from typing import Any
 import numpy as np
 from flint import arb_mat
 
-from gammabar.papers import ROUNDOFF, Case, Floats, Number, View, number, total, upper
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Floats,
+    Number,
+    Relation,
+    View,
+    claimed_numbers,
+    fact,
+    number,
+    total,
+    upper,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     exact_dual,
     loss_of,
@@ -26,8 +45,11 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     smoothness,
     step,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.potential import potential
-from gammabar.papers.ji_srebro_telgarsky_2021.vectors import delivered
+from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
+    potential,
+    potential_gradient,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.vectors import follows, score_drift
 
 
 def column(values: Any) -> Any:
@@ -58,9 +80,9 @@ class Point:
 
     def __init__(self, t: int, given: list[Floats], gram: Any, loss: str) -> None:
         self.t = t
-        self.scores, self.weights, mu, self.nu_doubles = given
+        self.scores, self.weights, self.mu_doubles, self.nu_doubles = given
         self.p, self.q = column(-self.scores), column(self.weights)
-        self.mu, self.nu = Weights(mu, gram), Weights(self.nu_doubles, gram)
+        self.mu, self.nu = Weights(self.mu_doubles, gram), Weights(self.nu_doubles, gram)
         self.psi = potential(self.p.entries(), loss)
 
     @cached_property
@@ -70,7 +92,13 @@ class Point:
 
 
 class Mirror:
-    """The sequences of eqs. (B.1) and (B.2) as delivered, at t and t − 1, and points q ∈ C."""
+    """The sequences of eqs. (B.1) and (B.2) as delivered, at t and t − 1, and points q ∈ C.
+
+    Attributes
+    ----------
+    claims : list of Relation
+        That those at t follow from the iterates, or what is wrong with them.
+    """
 
     def __init__(self, case: Case) -> None:
         self.case, self.loss = case, loss_of(case)
@@ -78,6 +106,9 @@ class Mirror:
         self.now: Point | None = None
         self.before: Point | None = None
         self.first: Point | None = None
+        self.claims: list[Relation] = []
+        self._w: Floats | None = None
+        self._drift = 0.0
 
     @cached_property
     def everywhere(self) -> list[Weights]:
@@ -108,12 +139,45 @@ class Mirror:
 
     def update(self, it: View) -> None:
         """Take in the next iterate."""
-        given = delivered(it, "p", "q", "mu", "nu")
-        self.before = self.now
-        self.now = None
-        if given is not None:
-            self.now = Point(it.t, given, self.case.space.gram(), self.loss)
+        self.before, self.now, self.claims = self.now, None, []
+        if self._w is not None:
+            self._drift += score_drift(it, self._w)
+        self._w = it.w
+        given = []
+        for name in SEQUENCES:
+            value = it.dual if name == "dual" else it.extra.get(name)
+            found = "is not said" if value is None else claimed_numbers(value, (it.n,))
+            if isinstance(found, str):
+                self.claims.append(fact(False, f"{name} {found}"))
+            else:
+                given.append(found)
+        if self.claims:
+            return
+        self.now = Point(it.t, given, self.case.space.gram(), self.loss)
         self.first = self.first or self.now
+        self.claims = [*self._follow(it, self.now)]
+
+    def _follow(self, it: View, now: Point) -> Iterator[Relation]:
+        """That the sequences at t follow from w_t and from those at t − 1."""
+        gap = float(np.abs(now.scores - it.score_doubles).max())
+        allowed = 2 * self._drift + it.score_error
+        yield follows(number(gap), allowed, "p_t is that of the iterates: −A w_t")
+        q = column(potential_gradient(now.p.entries(), self.loss))
+        # A softmax in doubles has relative errors of u(spread + n + 16), and so has ∇ψ.
+        rounding = 8 * ROUNDOFF * (float(np.ptp(now.scores)) + it.n + 32)
+        yield _same(now.q, q, rounding, "q_t = ∇ψ(p_t)")
+        if self.before is None:
+            yield _same(now.mu.q, now.q, 0.0, "μ_0 = q_0")
+        else:
+            mu = self._mixed(self.before.t, self.before.mu.q, now.q)
+            yield _same(now.mu.q, mu, 8 * ROUNDOFF, "μ_t is the average of μ_{t−1} and q_t")
+        nu = self._mixed(now.t, now.mu.q, now.q)
+        yield _same(now.nu.q, nu, 8 * ROUNDOFF, "ν_t is the average of μ_t and q_t")
+
+    def _mixed(self, t: int, mu: Any, q: Any) -> Any:
+        """(1 − λ_t) μ + λ_t q."""
+        lam = mixing(self.case, t)
+        return mu * number(1 - lam) + q * number(lam)
 
     def drop(self, q: Any, past: Point, now: Point) -> Number:
         """D(q, q_{t−1}) − D(q, q_t)."""
@@ -146,6 +210,13 @@ class Mirror:
         return 4 * 2 * ROUNDOFF * scale
 
 
+def _same(said: Any, own: Any, relative: float, what: str) -> Relation:
+    """Weights that are what follows, in the ℓ₁ norm, up to an error relative to their sum."""
+    gap = total(abs(v) for v in (said - own).entries())
+    size = upper(total(abs(v) for v in own.entries()))
+    return follows(gap, relative * size, what)
+
+
 @dataclass(frozen=True)
 class Step:
     """The last step of a run: from q_t, μ_t, … (`past`) to q_{t+1}, μ_{t+1}, … (`now`)."""
@@ -156,9 +227,21 @@ class Step:
     now: Point
 
 
-def last_step(case: Case) -> Step | None:
-    """The last step; None if the solver does not deliver the sequences."""
+#: What the dual form must say of an iterate.
+SEQUENCES = ("p", "dual", "mu", "nu")
+
+
+def last_step(it: View, case: Case) -> tuple[Step | None, list[Relation]]:
+    """The last step, and that its sequences follow from the iterates.
+
+    Raises
+    ------
+    Unclaimed
+        If the solver does not deliver them.
+    """
     path: Mirror = case.history(Mirror)
+    for name in SEQUENCES:
+        it.claim(name)
     if path.first is None or path.before is None or path.now is None:
-        return None
-    return Step(path, path.first, path.before, path.now)
+        return None, path.claims
+    return Step(path, path.first, path.before, path.now), path.claims

@@ -142,6 +142,7 @@ def _(data: dict[str, Any]) -> Claim:
     """One point of the first of two classes: −max ⟨z, U⟩/‖U‖ with the printed z against
     γ_m(U)/√2."""
     x, first, second = vector(data["x"]), vector(data["u1"]), vector(data["u2"])
+    demand(dot(x, x) <= 1, "the point has norm at most one")
     gap = dot(x, first) - dot(x, second)
     demand(gap > 0, "the point prefers its own class")
     length = sqrt(dot(first, first) + dot(second, second))

@@ -20,6 +20,7 @@ from gammabar.papers import (
     Case,
     Floats,
     Number,
+    Unclaimed,
     View,
     ball,
     log,
@@ -137,6 +138,8 @@ def _method(case: Case, theta: float) -> Any:
     method = solver(ALGORITHM_2)() if case.solver is None else case.solver
     options = {"step": theta, "momentum": False}
     if not is_dataclass(method) or isinstance(method, type):
-        return method
-    known = {field.name for field in fields(method)}
+        raise Unclaimed("the solver is no dataclass, so its step cannot be set to √(ln(n)/t)")
+    known = {field.name for field in fields(method) if field.init}
+    if "step" not in known:
+        raise Unclaimed("the solver has no option step, which is to be √(ln(n)/t)")
     return replace(method, **{name: value for name, value in options.items() if name in known})

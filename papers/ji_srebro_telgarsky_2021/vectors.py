@@ -12,28 +12,16 @@ from gammabar.papers import (
     SAFETY,
     Case,
     Floats,
-    NotFinite,
+    Number,
     Relation,
     Vec,
     View,
+    claimed_numbers,
     equal,
     fact,
     total,
     weighted_sum,
 )
-
-
-def delivered(it: View, *names: str) -> list[Floats] | None:
-    """Sequences of n numbers that the solver delivers, or None if it does not deliver them all."""
-    found = []
-    for name in names:
-        value = it.dual if name == "q" else it.extra.get(name)
-        if value is None or np.shape(value) != (it.n,):
-            return None
-        found.append(np.asarray(value, dtype=np.float64))
-        if not np.isfinite(found[-1]).all():
-            raise NotFinite(f"{name}_{it.t} has entries that are not finite numbers")
-    return found
 
 
 def combined(case: Case, q: Floats) -> Vec:
@@ -43,21 +31,27 @@ def combined(case: Case, q: Floats) -> Vec:
     return Vec(case.space, case.problem.combine(q), error + case.space.lost * max(1.0, mass))
 
 
+def score_drift(it: View, before: Floats) -> float:
+    """How far one step takes A w_t from scores that a solver carries along on its own.
+
+    Rounding of A (w_t − w_{t−1}), and of adding it to either; `before` is w_{t−1}.
+    """
+    moved = it.space.score_error(it.w - before)
+    sums = 4 * ROUNDOFF * it.space.radius * it.space.size(it.w)
+    return (2 * moved + sums) * SAFETY
+
+
 def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
     """A vector that the solver claims, or the fact that it is none of this space."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape == it.w.shape:
-        vector = it.vec(array)
-        if math.isfinite(vector.reach()):
-            return vector
-    return _not_of(array, it.w.shape, what)
+    found = claimed_numbers(values, it.w.shape)
+    return fact(False, f"{what} {found}") if isinstance(found, str) else it.vec(found)
 
 
 def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
     """Aᵀq for weights q that the solver claims (one pass over the data), or what is wrong."""
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (it.n,) or not np.isfinite(array).all():
-        return _not_of(array, (it.n,), what)
+    array = claimed_numbers(weights, (it.n,))
+    if isinstance(array, str):
+        return fact(False, f"{what} {array}")
     # Sums of n products, scaled: any order of summation is off by at most this.
     error = (it.n + it.space.dimension + 32) * ROUNDOFF * it.space.radius
     mass = float(np.abs(array).sum())
@@ -67,19 +61,23 @@ def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
 
 def in_simplex(it: View, weights: Any, what: str) -> Relation:
     """That weights which the solver claims are a distribution, up to the rounding of t sums."""
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (it.n,) or not np.isfinite(array).all():
-        return _not_of(array, (it.n,), what)
+    array = claimed_numbers(weights, (it.n,))
+    if isinstance(array, str):
+        return fact(False, f"{what} {array}")
     if not (array >= 0).all():
         return fact(False, f"{what} has weights below 0")
     allowed = 8 * ROUNDOFF * (it.n + 4 * (it.t + 1))
     return equal(total(it.numbers(array)), 1, f"{what} sums to 1", allowance=allowed)
 
 
-def _not_of(array: Floats, shape: tuple[int, ...], what: str) -> Relation:
-    if array.shape != shape:
-        return fact(False, f"{what} has shape {array.shape}, not {shape}")
-    return fact(False, f"{what} has entries that are no finite numbers")
+def follows(gap: Number, allowed: float, what: str) -> Relation:
+    """That what a solver says is no farther from what follows from its iterates than rounding.
+
+    A fact, not an inequality: how far is nothing that the statement is about.
+    """
+    if not math.isfinite(allowed):
+        return fact(None, what)
+    return fact(True if gap <= allowed else False if gap > allowed else None, what)
 
 
 def same_vector(

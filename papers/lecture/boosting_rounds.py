@@ -8,6 +8,7 @@ are direct.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from gammabar.papers import (
     Number,
     Relation,
     Unclaimed,
+    claimed_numbers,
     delivered,
     fact,
     number,
@@ -262,6 +264,7 @@ def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, st
     lacks = [name for name in ("dual", "hypotheses", "votes") if not hasattr(after, name)]
     lacks += [name for name in ("dual",) if getattr(before, name, None) is None]
     lacks += [name for name in NAMES if name not in after.extra]
+    lacks += [name for name in ("product",) if name not in before.extra]
     if lacks:
         raise Unclaimed(
             f"an iterate of AdaBoost must carry {lacks[0]}, see gammabar.solvers.AdaBoost"
@@ -269,10 +272,25 @@ def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, st
     h = np.asarray(after.hypotheses[-1](X))
     if h.shape != y.shape or not (np.abs(h) == 1).all():
         return h, f"h_{t} is no function to −1 and +1"
-    D, w = (np.asarray(v, dtype=np.float64) for v in (before.dual, after.w))
-    if D.shape != y.shape or not np.isfinite(D).all() or not (D > 0).all():
-        return h, f"D_{t} is not {len(y)} positive numbers"
+    for given, name in ((before.dual, f"D_{t}"), (after.extra["D"], f"D of round {t}")):
+        D = claimed_numbers(given, y.shape)
+        if isinstance(D, str) or not (D > 0).all():
+            return h, f"{name} is not {len(y)} positive numbers"
+    told = {**after.extra, "product before": before.extra["product"]}
+    for name in ("product before", *(name for name in NAMES if name != "D")):
+        if not _real(told[name]):
+            return h, f"{name} of round {t} is no number"
+    for vote in (before, after):
+        if isinstance(claimed_numbers(vote.votes, y.shape), str):
+            return h, f"the votes of round {t} are not {len(y)} numbers"
+    w = np.asarray(after.w, dtype=np.float64)
     single = abs(int((h * y).sum())) == len(y)
     if w.shape != ((1,) if single else (t,)) or not np.isfinite(w).all():
         return h, f"w_{t} is not one finite number for each voter"
     return h, ""
+
+
+def _real(value: Any) -> bool:
+    """Whether it is a number; infinite ones are, as α_t of a voter without mistakes is."""
+    kinds = int | float | np.integer | np.floating
+    return isinstance(value, kinds) and not isinstance(value, bool) and not math.isnan(value)

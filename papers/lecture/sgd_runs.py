@@ -33,6 +33,7 @@ from gammabar.papers import (
     Unclaimed,
     at_most,
     ball,
+    claimed_numbers,
     fact,
     log,
     middle,
@@ -81,12 +82,12 @@ def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, 
     if len(run) != T:
         return None, f"the run ends after {len(run)} iterates"
     wrong = next((bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))), None)
-    average = np.asarray(told(run[-1], "average"), dtype=np.float64)
-    if wrong is None and not (average.shape == (f.dimension,) and np.isfinite(average).all()):
-        wrong = f"w̄ is not {f.dimension} finite numbers"
-    if wrong is None and not is_average(average, [it.w for it in run]):
-        wrong = "w̄ is not the average of the iterates"
-    return (None, wrong) if wrong else (average, "")
+    average = claimed_numbers(told(run[-1], "average"), (f.dimension,))
+    if wrong is not None or isinstance(average, str):
+        return None, wrong or f"w̄ {average}"
+    if not is_average(average, [it.w for it in run]):
+        return None, "w̄ is not the average of the iterates"
+    return average, ""
 
 
 def average_slip(points: list[Floats]) -> float:

@@ -16,6 +16,7 @@ from gammabar.papers.witness import (
     exp,
     gram,
     in_simplex,
+    interval,
     log,
     matrix,
     one_row,
@@ -23,7 +24,6 @@ from gammabar.papers.witness import (
     rational,
     refuter,
     sqrt,
-    total,
     vector,
     whole,
 )
@@ -56,7 +56,8 @@ def _(data: dict[str, Any]) -> Claim:
 def _(data: dict[str, Any]) -> Claim:
     """Rows with a 1 first and entries in [−1, 1], so that u = e_1 shows ρ₁ = 1, each other entry
     standing for several equal coordinates: fewer than two iterations by log n/ρ₁² = log n, but
-    neither the start w = 1/d nor w_1 ∝ exp(η x_i) with η = √(log d) separates them."""
+    neither the start w = 1/d nor w_1 ∝ exp(η x_i) with η = √(log d) separates them, whichever row
+    i is updated with."""
     rows, copies = matrix(data["rows"]), data["copies"]
     demand(isinstance(copies, list) and len(copies) == len(rows[0]), "a number for each entry")
     copies = [whole(number, 1, 10**6) for number in copies]
@@ -65,8 +66,14 @@ def _(data: dict[str, Any]) -> Claim:
     scores = [dot(row, [Q(c) for c in copies]) for row in rows]  # d times those of the start
     demand(min(scores) <= 0 and len(set(scores)) == 1, "the start separates nothing, whatever i is")
     eta = sqrt(log(sum(copies)))
-    pulled = [exp(eta * v) * c for v, c in zip(rows[0], copies, strict=True)]  # w_1, for i = 1
-    return total([v * a for v, a in zip(rows[1], pulled, strict=True)]), ">", Q(0)
+    values = {v: exp(eta * v) for row in rows for v in row}
+    best = Q(0)
+    for row in rows:  # w_1, for each i that may have been chosen
+        pulled = [values[v] * c for v, c in zip(row, copies, strict=True)]
+        worst = min(interval(dot(other, pulled)).hi for other in rows)
+        demand(worst < 0, "no w_1 separates the rows")
+        best = worst if not best else max(best, worst)
+    return best, ">", Q(0)
 
 
 @refuter("rp.lem9")
@@ -138,6 +145,6 @@ def _(data: dict[str, Any]) -> Claim:
 def _(data: dict[str, Any]) -> Claim:
     """Rows 1 and −1 of ℝ¹ and f outside [−1, 1]: the better of g = 1 and g = −1 on the rows."""
     rows, f = matrix(data["rows"]), vector(data["f"])
-    demand(sorted(row[0] for row in rows) == [-1, 1], "the rows are 1 and −1")
+    demand(sorted(rows) == [[Q(-1)], [Q(1)]], "the rows are 1 and −1")
     demand(len(f) == 1 and abs(f[0]) > 1, "f is not in their hull")
     return max(min(g * row[0] for row in rows) for g in (1, -1)), ">=", Q(0)

@@ -19,7 +19,8 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
 from gammabar.papers.ramdas_pena_2015.losses import entropy_gap, entropy_loss
-from gammabar.papers.ramdas_pena_2015.weights import claimed_weights, outside, square
+from gammabar.papers.ramdas_pena_2015.smoothed_weights import SoftAverages, followed
+from gammabar.papers.ramdas_pena_2015.weights import square
 
 
 @stopping(
@@ -65,12 +66,13 @@ def lem4(it: View, case: Case) -> Relation:
     solvers=("snkp",),
     assumes=(norm_one,),
     unit=True,
+    history=(SoftAverages,),
 )
-def lem5(it: View, case: Case) -> Relation:
+def lem5(it: View, case: Case) -> list[Relation]:
     """In every round of SNKP the smoothed loss is at most −½‖p_k‖²_G."""
-    p = claimed_weights(it, "p")
+    p, wrong = followed(it, case, SoftAverages)
     loss = entropy_loss(it, temperature(it.t))
-    return outside(it, p, "p_k") or at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")
+    return wrong or [at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
 
 
 def no_other_exit(case: Case) -> str | None:

@@ -7,8 +7,6 @@ from fractions import Fraction
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from gammabar.oracle.signed import signed_margin
 from gammabar.papers import (
     ROUNDOFF,
@@ -48,12 +46,17 @@ from gammabar.papers.ramdas_pena_2015.small_data import (
     gram_of,
     integers_of,
 )
+from gammabar.papers.ramdas_pena_2015.smoothed_weights import (
+    NearAverages,
+    centre,
+    followed,
+    near_answer,
+    not_average,
+)
 from gammabar.papers.ramdas_pena_2015.weights import (
     carried,
     certifies,
-    claimed_weights,
     norm,
-    outside,
     pull,
     square,
     uniform,
@@ -91,21 +94,15 @@ def lem7(case: Case) -> Iterator[Relation]:
 # SNKPVN
 
 
-def centre(case: Case) -> Floats:
-    """q of SNKPVN(q, δ)."""
-    chosen = getattr(case.solver, "q", None)
-    return uniform(case.n) if chosen is None else np.asarray(chosen, dtype=np.float64)
-
-
 def temperature(case: Case, k: int) -> Number:
     """μ_k = 4n/((k+1)(k+2)): what μ_0 = 2n and μ_{k+1} = (1 − θ_k) μ_k give."""
     return number(4 * case.n) / ((k + 1) * (k + 2))
 
 
-def _excess(it: View, case: Case, loss: Number) -> Relation:
+def _excess(it: View, case: Case, loss: Number) -> list[Relation]:
     """−½‖p_k‖²_G ≥ L^q_μ(α_k)."""
-    p = claimed_weights(it, "p")
-    return outside(it, p, "p_k") or at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")
+    p, wrong = followed(it, case, NearAverages)
+    return wrong or [at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")]
 
 
 def _smoothed(it: View, case: Case) -> Number:
@@ -120,13 +117,13 @@ def _smoothed(it: View, case: Case) -> Number:
     solvers=("snkpvn",),
     assumes=(tells("delta"), norm_one, below_margin("delta")),
     unit=True,
+    history=(NearAverages,),
 )
 def lem8(it: View, case: Case) -> list[Relation]:
     """On separable data with δ < ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ L(α_k) − μ_k."""
     loss = _smoothed(it, case)
     second = at_most(hard_loss(it) - loss, temperature(case, it.t), "L(α_k) − L^q_μ(α_k) ≤ μ_k")
-    first = _excess(it, case, loss)
-    return [second] if first is None else [first, second]
+    return [*_excess(it, case, loss), second]
 
 
 @stopping(
@@ -147,8 +144,7 @@ def lem8_separator(case: Case) -> Any:
 def _chain(it: View, case: Case) -> list[Relation]:
     """−½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
     loss = _smoothed(it, case)
-    first = _excess(it, case, loss)
-    found = [] if first is None else [first]
+    found = _excess(it, case, loss)
     if case.separable is False:  # otherwise W is empty, and the distance infinite
         q = centre(case)
         witness = bool(square(it, q) == 0)  # q itself is one, and the distance is 0
@@ -158,13 +154,13 @@ def _chain(it: View, case: Case) -> list[Relation]:
     return found
 
 
-def _rate(it: View, case: Case, factor: Number) -> Relation | None:
+def _rate(it: View, case: Case, factor: Number) -> list[Relation]:
     """‖p_k‖_G ≤ (2√n/(k+1)) · factor."""
-    p = claimed_weights(it, "p")
+    p, wrong = followed(it, case, NearAverages)
     if it.separates:
-        return None
+        return wrong
     bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
-    return outside(it, p, "p_k") or at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")
+    return wrong or [at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")]
 
 
 def _ratio(it: View, case: Case) -> Number | None:
@@ -196,6 +192,7 @@ NEAR = (tells("delta"), norm_one, small, above_margin("delta"))
     " note.",
     charitable="rp.lem9.charitable",
     unit=True,
+    history=(NearAverages,),
     note="The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: "
     "for the rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so "
     "‖p_0‖_G = ¼ ≤ 2√2 min{√2, −½} = −√2 is false. (In the plan: rows 1, 1, −1 and q = 1/3, "
@@ -206,7 +203,7 @@ def lem9(it: View, case: Case) -> list[Relation]:
     ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}."""
     root, ratio = sqrt(number(2)), _ratio(it, case)
     rate = _rate(it, case, root if ratio is None else root.min(ratio))
-    return _chain(it, case) + ([] if rate is None else [rate])
+    return _chain(it, case) + rate
 
 
 @per_iterate(
@@ -216,6 +213,7 @@ def lem9(it: View, case: Case) -> list[Relation]:
     solvers=("snkpvn",),
     assumes=NEAR,
     unit=True,
+    history=(NearAverages,),
 )
 def lem9_chain(it: View, case: Case) -> list[Relation]:
     """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
@@ -230,6 +228,7 @@ def lem9_chain(it: View, case: Case) -> list[Relation]:
     solvers=("snkpvn",),
     assumes=(*NEAR, signed_margin_known),
     unit=True,
+    history=(NearAverages,),
     note="½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then "
     "‖q‖_G ≥ ρ_K (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails.",
     slower="snkpvn/perceptron-instead",
@@ -239,7 +238,7 @@ def lem9_fixed(it: View, case: Case) -> list[Relation]:
     ‖p_k‖_G ≤ (2√(2n)/(k+1)) min{1, ‖q‖_G/|ρ_K|}."""
     one, ratio = number(1), _ratio(it, case)
     rate = _rate(it, case, sqrt(number(2)) * (one if ratio is None else one.min(abs(ratio))))
-    return _chain(it, case) + ([] if rate is None else [rate])
+    return _chain(it, case) + rate
 
 
 def infeasible_margin(case: Case) -> str | None:
@@ -278,6 +277,7 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
     solvers=("snkpvn",),
     assumes=(*NEAR, infeasible_margin),
     unit=True,
+    history=(NearAverages,),
     note="Proved, and judged, for |ρ_K| ≤ √(2/3) and for ‖q‖_G ≥ (√2 − 1)|ρ_K|, by a sharper"
     " Lemma 7: dist(q, W) ≤ ‖q‖_G/|ρ_K| (the proof is in the source, at _settled). Beyond that it"
     " is open: the sharper Lemma 7 fails there (rows at 0°, ±51.68°, ±90°, ±128.32° and 180°,"
@@ -285,7 +285,7 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
     " but no run is known that violates the display.",
     slower="snkpvn/never-cools",
 )
-def lem9_charitable(it: View, case: Case) -> Relation | None:
+def lem9_charitable(it: View, case: Case) -> list[Relation] | None:
     """If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved)."""
     margin = rho(case)
     if margin is None or not _settled(it, case, margin):
@@ -296,7 +296,8 @@ def lem9_charitable(it: View, case: Case) -> Relation | None:
 def _delta_solution(it: View, case: Case) -> Trit:
     if it.separates:
         return True
-    found = certifies(it, number(case.solver.delta), weights_of(it, "p"), strict=True)
+    p, wrong = followed(it, case, NearAverages)
+    found = False if wrong else certifies(it, number(case.solver.delta), p, strict=True)
     return None if found is False and it.separates is None else found
 
 
@@ -310,6 +311,7 @@ def _delta_solution(it: View, case: Case) -> Trit:
     assumes=(*NEAR, signed_margin_known),
     goal=_delta_solution,
     unit=True,
+    history=(NearAverages,),
     slower="snkpvn/never-cools",
 )
 def lem9_solution(case: Case) -> Any:
@@ -341,7 +343,7 @@ class Calls:
 
     Counts go 0, 1, 2, … in a call. The next call starts where p_k was returned, so ‖p_k‖_G < δ_t =
     ‖q_t‖_G/γ, and it starts there: q_{t+1} = p_k, so w = Aᵀp_k. Where a call goes on, p_k was not
-    to be returned.
+    to be returned. And p_k is the average that follows from the iterates of the call.
     """
 
     def __init__(self, case: Case) -> None:
@@ -351,6 +353,7 @@ class Calls:
         self.wrong: list[Relation] = []
         self._last: View | None = None
         self._seen = (0, -1)
+        self._p: Floats | None = None
 
     def update(self, it: View) -> None:
         """Take notice of the next iterate."""
@@ -367,9 +370,17 @@ class Calls:
             self._refuse(f"the loops count (t, k) = ({outer}, {inner}) after ({t}, {k})")
         else:
             self._next(it, last)
-        p = weights_of(it, "p")
-        if p is not None:
-            self.wrong += [fact for fact in [outside(it, p, "p_k")] if fact]
+        self._follow(it, inner)
+
+    def _follow(self, it: View, k: int) -> None:
+        """p_k from the p_{k−1} of this call, and from w_k."""
+        p, before = weights_of(it, "p"), self._p if k else None
+        self._p = p
+        if self.wrong or p is None or self.q is None or (k and before is None):
+            return
+        answer = near_answer(it, 4 * it.n / ((k + 1) * (k + 2)), self.q)
+        wrong = not_average(p, before, *answer, k)
+        self.wrong += [] if wrong is None else [wrong]
 
     def _next(self, it: View, last: View) -> None:
         """The next call starts from what the last one returned."""
@@ -413,13 +424,24 @@ def _claimed_counts(it: View) -> tuple[int, int] | None:
         raise Fault(f"outer and inner of iterate {it.t} are no whole numbers") from None
 
 
-def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
-    """The outer t and the inner k, both from 0, and what is wrong with them."""
-    for name in ("outer", "inner", "p"):
-        it.claim(name)
+def counts_of(it: View) -> tuple[int, int]:
+    """The outer t and the inner k, both from 0, as the solver says them.
+
+    Raises
+    ------
+    Unclaimed
+    """
+    it.claim("outer")
+    it.claim("inner")
     found = _claimed_counts(it)
     assert found is not None
-    return *found, case.history(Calls).wrong
+    return found
+
+
+def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
+    """The same, and what is wrong with them."""
+    it.claim("p")
+    return *counts_of(it), case.history(Calls).wrong
 
 
 def _loops(case: Case, target: Any) -> Number:

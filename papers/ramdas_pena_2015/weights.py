@@ -16,6 +16,7 @@ from gammabar.papers import (
     Trit,
     Vec,
     View,
+    claimed_numbers,
     fact,
     number,
     sqrt,
@@ -29,9 +30,9 @@ def weights_of(it: View, name: str) -> Floats | None:
     found = it.dual if name == "dual" else it.extra.get(name)
     if found is None:
         return None
-    weights = np.asarray(found, dtype=np.float64)
-    if weights.shape != (it.n,) or not np.isfinite(weights).all():
-        raise NotFinite(f"{name} of iterate {it.t} does not consist of {it.n} finite numbers")
+    weights = claimed_numbers(found, (it.n,))
+    if isinstance(weights, str):
+        raise NotFinite(f"{name} of iterate {it.t} {weights}")
     return weights
 
 

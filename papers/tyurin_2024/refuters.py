@@ -26,6 +26,7 @@ from gammabar.papers.witness import (
 def _(data: dict[str, Any]) -> Claim:
     """θ_1 = 0: f(θ_1) = (1/n) Σ log(1 + e⁰) = log 2, whatever the data and the step."""
     rows, theta = matrix(data["rows"]), vector(data["theta_1"])
+    demand(separable(rows), "the data are seen to be separable")
     demand(len(theta) == len(rows[0]) and not any(theta), "θ_1 = 0, as printed")
     return log(2), ">=", Q(1)  # the mean of n equal losses; it is to exceed every bound
 

@@ -18,7 +18,9 @@ from gammabar.papers import (
     View,
     at_most,
     ball,
+    claimed_number,
     exp,
+    fact,
     log,
     middle,
     number,
@@ -78,12 +80,11 @@ class Limits:
         yield at_most(abs(beta - weight), bound, "|β_t − limit|", size=2.0 * n)
         said = it.extra.get("log_beta")
         if said is not None:
-            yield at_most(
-                abs(exp(number(float(said))) - weight),
-                bound,
-                "|β_t − limit| for the solver's β_t",
-                size=2.0 * n,
-            )
+            told, what = claimed_number(said), "|β_t − limit| for the solver's β_t"
+            if told is None:
+                yield fact(False, "ln β_t is a number")
+            else:
+                yield at_most(abs(exp(number(told)) - weight), bound, what, size=2.0 * n)
 
     def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
         """The limits of ∇f(θ_t) and of β_t."""

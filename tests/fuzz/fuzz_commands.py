@@ -1,0 +1,183 @@
+"""Whole command lines, texts that name a user's solver, and what a solver's process may send."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from gammabar.harness.cli import main
+from gammabar.harness.run.frames import NoFrame, decode, encode
+from gammabar.harness.run.solver_file import read
+from gammabar.harness.run.solver_ref import reference
+from gammabar.problems import ProblemError
+
+from .fuzz_certificates import certificate_seeds
+from .fuzz_files import csv_seeds
+from .mutations import NUMBERS, spoil_bytes, spoil_text, spoiler
+from .target import Fault, Target
+
+_HOLDERS: list[Any] = []  # removed when the process ends
+
+
+@cache
+def _folder() -> Path:
+    """A folder with something to be named on a command line."""
+    holder = tempfile.TemporaryDirectory(prefix="gammabar-fuzz-")
+    _HOLDERS.append(holder)
+    folder = Path(holder.name)
+    (folder / "a.csv").write_bytes(csv_seeds()[0])
+    (folder / "c.json").write_bytes(certificate_seeds()[0])
+    (folder / "my.py").write_text(
+        "class Mine:\n    def iterates(self, problem, rng):\n        pass\n"
+    )
+    return folder
+
+
+# --- command lines: arguments, one a line -------------------------------------------------------
+
+
+def command_seeds() -> list[bytes]:
+    _folder()
+    lines = [
+        "oracle a.csv --json",
+        "oracle a.csv --norm l1 --digits 5",
+        "oracle a.csv --kernel rbf:gamma=0.5 --digits 12",
+        "oracle a.csv --label 0 --signed --method exact",
+        "oracle loss-spike --kernel poly:degree=2,coef0=1 --normalised --json",
+        "list statements --source jst --status refuted --json",
+        "list solvers",
+        "list problems --json",
+        "list mutants",
+        "check c.json a.csv --limit 1 --json",
+        "data list --json",
+    ]
+    return ["\n".join(line.split()).encode() for line in lines]
+
+
+_WORDS = ["oracle", "list", "check", "data", "--json", "--kernel", "--digits", "--label", "--norm"]
+_WORDS += ["--limit", "--signed", "--method", "--source", "--status", "--severity", "--help", "-h"]
+_WORDS += ["statements", "a.csv", "c.json", "/dev/null", ".", "l1-simplex", "auto", "--", "-1", "1"]
+#: Options that write files, and commands that run for minutes.
+_NEVER = ("--certificate", "--matrix", "verify", "bench", "gate", "fetch", "export")
+
+
+def run_command(path: Path) -> None:
+    """Exit code 0, 1 or 2; with 2 comes one sentence, and nothing else on stderr."""
+    arguments = path.read_bytes().decode("utf-8", "replace").split("\n")
+    if any(a.startswith(word[:6]) for a in arguments for word in _NEVER):
+        raise ProblemError("not tried: it would write files, or run for long")
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    here = Path.cwd()
+    os.chdir(_folder())
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main(arguments)
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 1
+    finally:
+        os.chdir(here)
+    said = err.getvalue()
+    if code not in (0, 1, 2):
+        raise Fault(f"exit code {code}")
+    if "\x1b" in out.getvalue() or "Traceback" in said:
+        raise Fault(f"{said[:300]!a}")
+    if code == 2:
+        raise ProblemError(said.removesuffix("\n"))
+
+
+# --- solvers in files ------------------------------------------------------------------------
+
+
+def solver_file_seeds() -> list[bytes]:
+    return [f"{_folder()}/my.py:Mine".encode(), f"{_folder()}/my.py:Mine:step=0.5".encode()]
+
+
+def run_solver_file(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    read(text)
+    reference(text)
+
+
+# --- frames ------------------------------------------------------------------------------------
+
+
+def frame_seeds() -> list[bytes]:
+    w, mask = np.arange(4.0), np.ma.array([1.0, 2.0], mask=[0, 1])
+    extra = {"mu": np.ones(3), "i": 4, "halt": "separated", "nested": [w, {"a": (1, 2.5)}]}
+    return [
+        encode({"t": 0, "w": w, "dual": None, "momentum": w.astype(np.float32), "extra": {}}),
+        encode({"t": 1, "w": w.astype(int), "dual": mask, "momentum": None, "extra": extra}),
+        encode({"opened": {"step": 0.5, "loss": "logistic"}, "made": "Mine", "card": None}),
+        encode({"crashed": "IndexError: list index out of range"}),
+    ]
+
+
+_KINDS = ["<f8", "|b1", "<c16", "|O", "<U4", "|V8", "<f16", "M8[ns]", "f8,f8", "(2,)f8", ""]
+_KINDS += ['{"array": 0}', '{"array": -1}', '{"masked": [0, 1]}', '{"fraction": [1, 0]}', "NaN"]
+_KINDS += ['{"dict": []}', '{"list": {}}', "[[1, 2], []]", "99999999999", "-1", "null", "1e400"]
+
+
+def spoil_frame(data: bytes, rng: Random) -> bytes:
+    head, newline, body = data.partition(b"\n")
+    if rng.random() < 0.2:
+        return head + newline + spoil_bytes(body, rng)
+    return spoil_text(head, rng, '"[]{},: ', [*_KINDS, *NUMBERS[:30]]) + newline + body
+
+
+def run_frame(path: Path) -> None:
+    """A message, or `NoFrame`, and no more bytes than there are."""
+    line, _, body = path.read_bytes().partition(b"\n")
+    rest = io.BytesIO(body)
+
+    def receive(size: int) -> bytes:
+        found = rest.read(size)
+        if len(found) < size:
+            raise _Short("the frame has fewer bytes than it says")
+        return found
+
+    message = decode(line, receive)
+    if not isinstance(message, dict) or not all(isinstance(name, str) for name in message):
+        raise Fault(f"this is no message: {message!r:.200}")
+
+
+class _Short(Exception):
+    """The process of the solver would be waited for, until its time is over."""
+
+
+class _Named(NoFrame):
+    def __str__(self) -> str:
+        return "no frame"
+
+
+def _run_frame(path: Path) -> None:
+    try:
+        run_frame(path)
+    except NoFrame as error:
+        raise _Named from error
+
+
+TARGETS = [
+    Target(
+        "command",
+        command_seeds,
+        spoiler(spoil_text, "\n", _WORDS),
+        run_command,
+        (ProblemError,),
+        seconds=10,
+    ),
+    Target(
+        "solver-file",
+        solver_file_seeds,
+        spoiler(spoil_text, ":=/.", ["Mine", "my.py", "step", "~"]),
+        run_solver_file,
+    ),
+    Target("frame", frame_seeds, spoil_frame, _run_frame, (NoFrame, _Short), ".bin"),
+]
