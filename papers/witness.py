@@ -140,7 +140,7 @@ def _exp(x: Q) -> Interval:
         )
     halvings = max(0, abs(x).__ceil__().bit_length() + 8)
     # The last of so many squares are as long as the result, 1.5 x bits; one rounding each.
-    spend(0.01 + 4 * product_time(1.5 * max(0, x) + 4 * BITS), "an exponential")
+    spend(0.01 + 4 * product_time(1.5 * float(max(Q(0), x)) + 4 * BITS), "an exponential")
     x, unit = rounded(x / (1 << halvings), -1), 1 << (2 * BITS)
     y = rounded(x + Q(1, unit), 1)  # x and y enclose the argument
     low, high = _series(x).lo, _series(y).hi

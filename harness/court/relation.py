@@ -46,6 +46,9 @@ class Relation:
         Where in the case: "row 17", "j = 3".
     fact : bool or None
         For "fact": whether it is true.
+    said : bool
+        Whether it is only about what the solver says beside w, and that this is true. A solver
+        that fails it has lied; that tells nothing of what the bound is worth.
     """
 
     left: Any
@@ -56,6 +59,7 @@ class Relation:
     what: str = ""
     where: str = ""
     fact: Trit = None
+    said: bool = False
 
     @property
     def slack(self) -> Number:

@@ -246,10 +246,11 @@ def fails(relations: list[Relation], it: View) -> bool:
     """Whether an iterate cannot pass: what is claimed of it is proved to be false.
 
     Or it is a comparison with what is infinite because w = 0, where nothing is rounded: more digits
-    would not make it certain.
+    would not make it certain. What it says beside w is left out: that is the run's, and false of a
+    solver at rest.
     """
     rounding = run_rounding(it.n, it.space.dimension, it.t)
-    if any(relation.decide(rounding) in FALSE for relation in relations):
+    if any(r.decide(rounding) in FALSE for r in relations if not r.said):
         return True
     return not all(map(_finite, relations)) and not it.w.any()
 

@@ -49,12 +49,13 @@ def no_single_zero(case: Case) -> str | None:
 def snkp_any(it: View, case: Case) -> list[Relation]:
     """Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data."""
     p, wrong = followed(it, case, SoftAverages)
-    if it.separates or wrong:
+    if it.separates:
         return wrong
     bound = sqrt(2 * temperature(it.t) * case.log_n)
     last = 2 * sqrt(2 * case.log_n) / (it.t + 1)
     strict = True if bound < last else False if bound >= last else None
     return [
+        *wrong,
         at_most(norm(it, p), bound, "‖p_k‖_G ≤ √(2 μ_k log n)"),
         fact(strict, "√(2 μ_k log n) < 2√(2 log n)/(k+1)"),
     ]

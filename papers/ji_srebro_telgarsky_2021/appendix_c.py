@@ -93,6 +93,7 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
     past, t, small = path.before, it.t, 8 * ROUNDOFF * case.space.radius
     schedule = path.schedule
     yield from path.claims
+    yield from path.momentum_claims
     if not path.shares:
         lam = schedule.mixing(t)
         rest = weighted_sum(1.0, now.nu, -lam, now.g, -lam, now.pull)

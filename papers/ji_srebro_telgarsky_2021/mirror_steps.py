@@ -148,7 +148,7 @@ class Mirror:
             value = it.dual if name == "dual" else it.extra.get(name)
             found = "is not said" if value is None else claimed_numbers(value, (it.n,))
             if isinstance(found, str):
-                self.claims.append(fact(False, f"{name} {found}"))
+                self.claims.append(fact(False, f"{name} {found}", said=True))
             else:
                 given.append(found)
         if self.claims:

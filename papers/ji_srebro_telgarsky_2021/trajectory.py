@@ -51,8 +51,9 @@ class Trajectory:
     ----------
     now, before : Vectors
         Those at t and at t − 1; `before` is None at t = 0.
-    claims : list of Relation
-        That g_t, μ_t and ν_t, where the solver says them, are those that follow from its iterates.
+    claims, momentum_claims : lists of Relation
+        That μ_t and ν_t, and g_t, where the solver says them, are those that follow from its
+        iterates.
     shares : bool
         Whether all this comes from the sequences of Section 3.2.
     schedule : Schedule
@@ -82,6 +83,7 @@ class Trajectory:
         self.mu_squares = self.next_squares = arb(0)
         self.rounding = self.drift = 0.0
         self.claims: list[Relation] = []
+        self.momentum_claims: list[Relation] = []
         self.shares = False
 
     def update(self, it: View) -> None:
@@ -90,7 +92,7 @@ class Trajectory:
         if past is None:
             gives = any(name in it.extra for name in ("p", "mu", "nu"))
             self.shares = loss_of(self.case) == "exponential" and not gives
-        self.claims = []
+        self.claims, self.momentum_claims = [], []
         now = self._shared(it) if self.shares else self._own(it, past)
         self.rounding += 4 * ROUNDOFF * now.w.size()
         if past is None:
@@ -111,7 +113,7 @@ class Trajectory:
         if isinstance(seen.momentum, Vec):
             self._compare_momentum(seen.momentum, seen.g, seen.momentum_drift)
         elif seen.momentum is not None:
-            self.claims.append(seen.momentum)
+            self.momentum_claims.append(seen.momentum)
         return Vectors(it.t, it.here, it.pull, seen.mu, seen.nu, seen.g, seen.mu_square)
 
     def _own(self, it: View, past: Vectors | None) -> Vectors:
@@ -158,12 +160,12 @@ class Trajectory:
             if isinstance(momentum, Vec):
                 self._compare_momentum(momentum, now.g, 0.0)
             else:
-                self.claims.append(momentum)
+                self.momentum_claims.append(momentum)
 
     def _compare_momentum(self, said: Vec, own: Vec, drift: float) -> None:
         gap, more = said - own, 8 * ROUNDOFF * said.size() + 4 * drift
         what = "g_t is that of the iterates"
-        self.claims.append(follows(gap.norm(), 4 * gap.err + more, what))
+        self.momentum_claims.append(follows(gap.norm(), 4 * gap.err + more, what))
 
     def _mixed(self, t: int, mu: Vec, q: Vec) -> Vec:
         """(1 − λ_t) μ + λ_t q."""

@@ -75,9 +75,9 @@ def follows(gap: Number, allowed: float, what: str) -> Relation:
 
     A fact, not an inequality: how far is nothing that the statement is about.
     """
-    if not math.isfinite(allowed):
-        return fact(None, what)
-    return fact(True if gap <= allowed else False if gap > allowed else None, what)
+    known = math.isfinite(allowed)
+    true = None if not known else True if gap <= allowed else False if gap > allowed else None
+    return fact(true, what, said=True)
 
 
 def same_vector(

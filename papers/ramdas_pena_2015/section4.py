@@ -72,7 +72,7 @@ def lem5(it: View, case: Case) -> list[Relation]:
     """In every round of SNKP the smoothed loss is at most −½‖p_k‖²_G."""
     p, wrong = followed(it, case, SoftAverages)
     loss = entropy_loss(it, temperature(it.t))
-    return wrong or [at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
+    return [*wrong, at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
 
 
 def no_other_exit(case: Case) -> str | None:

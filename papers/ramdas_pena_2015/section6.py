@@ -102,7 +102,7 @@ def temperature(case: Case, k: int) -> Number:
 def _excess(it: View, case: Case, loss: Number) -> list[Relation]:
     """−½‖p_k‖²_G ≥ L^q_μ(α_k)."""
     p, wrong = followed(it, case, NearAverages)
-    return wrong or [at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")]
+    return [*wrong, at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")]
 
 
 def _smoothed(it: View, case: Case) -> Number:
@@ -160,7 +160,7 @@ def _rate(it: View, case: Case, factor: Number) -> list[Relation]:
     if it.separates:
         return wrong
     bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
-    return wrong or [at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")]
+    return [*wrong, at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")]
 
 
 def _ratio(it: View, case: Case) -> Number | None:

@@ -45,7 +45,7 @@ def not_average(
     gap = float(np.abs(p - predicted).sum())
     size = float(np.abs(p).sum() + np.abs(predicted).sum())
     what = "p_k is the average that follows from the iterates"
-    return None if gap <= error + 8 * ROUNDOFF * size else fact(False, what)
+    return None if gap <= error + 8 * ROUNDOFF * size else fact(False, what, said=True)
 
 
 class _Averages:
