@@ -20,6 +20,12 @@ settings.register_profile(
 settings.load_profile("gammabar")
 
 
+@pytest.fixture(autouse=True)
+def _any_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are not wrapped, whatever the width of the terminal that the tests run in."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def shared_data() -> Path:
     """The folder with the full data sets, which GAMMABAR_DATA names.

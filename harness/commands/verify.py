@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import click
 
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
-from gammabar.harness.screen.output import print_json, say
+from gammabar.harness.screen.output import print_json, print_lines, say
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gammabar.harness.run.store import Store
     from gammabar.harness.run.task import Task
 
+#: Seconds between two lines about how far it is, where there is no terminal.
+EVERY = 10.0
 #: The largest integer that a store takes.
 LARGEST = 2**63 - 1
 
@@ -135,6 +137,7 @@ LARGEST = 2**63 - 1
     metavar="DIR",
     help="Write a page (index.html), Markdown and a badge there; without --store, results.db too.",
 )
+@click.option("--all", "full", is_flag=True, help="A line per statement, and all in full.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     path: Path | None,
@@ -145,6 +148,7 @@ def command(
     junit: Path | None,
     strict: bool,
     folder: Path | None,
+    full: bool,
     as_json: bool,
     **wishes: Any,
 ) -> int:
@@ -195,7 +199,7 @@ def command(
     if as_json:
         print_json({"summary": summary, "results": [result.as_dict() for result in results]})
     else:
-        _show(results, summary, perf_counter() - start)
+        _show(results, summary, perf_counter() - start, full)
     if (wishes["statements"] or wishes["file"]) and summary["inapplicable"] == summary["results"]:
         reasons = dict.fromkeys(result.verdict.reason for result in results)
         raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
@@ -301,26 +305,32 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
         raise
 
 
-def _show(results: list[Result], summary: dict[str, int], seconds: float) -> None:
-    from gammabar.harness.run.show import closing_line, explain, refuted_by_severity, show
+def _show(results: list[Result], summary: dict[str, int], seconds: float, full: bool) -> None:
+    from gammabar.harness.run.show import attention, closing_line, refuted_by_severity, show
 
-    show(results)
-    for result in results:
-        if not result.as_expected:
-            print(explain(result) + "\n")  # several lines, each of them safe
+    show(results, full)
+    for text in attention(results, full):
+        print_lines(text)
+        say()
     say(closing_line(summary, seconds, refuted_by_severity(results)))
 
 
 @contextmanager
 def _bar(total: int, quiet: bool) -> Iterator[Tell]:
-    """A progress bar with the verdicts so far on stderr, where there is a terminal for it."""
+    """The verdicts so far on stderr: a bar on a terminal, a line now and then in a pipe."""
+    counts: Counter[str] = Counter()
+
+    def count(results: list[Result]) -> str:
+        counts.update(result.verdict.verdict for result in results)
+        counts.update("not expected" for result in results if not result.as_expected)
+        return ", ".join(f"{count} {name}" for name, count in counts.items())
+
     if quiet or not sys.stderr.isatty():
-        yield lambda results: None
+        yield _lines(total, count)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    counts: Counter[str] = Counter()
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -328,12 +338,19 @@ def _bar(total: int, quiet: bool) -> Iterator[Tell]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total)
+        task = progress.add_task("starting", total=total)
+        yield lambda results: progress.update(task, advance=1, description=count(results))
 
-        def tell(results: list[Result]) -> None:
-            counts.update(result.verdict.verdict for result in results)
-            counts.update("not expected" for result in results if not result.as_expected)
-            shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-            progress.update(task, advance=1, description=shown)
 
-        yield tell
+def _lines(total: int, count: Callable[[list[Result]], str]) -> Tell:
+    """Tell how far a run is, every few seconds."""
+    done, told = 0, perf_counter()
+
+    def tell(results: list[Result]) -> None:
+        nonlocal done, told
+        done, text = done + 1, count(results)
+        if perf_counter() - told >= EVERY:
+            told = perf_counter()
+            say(f"{done} of {total} runs: {text}", err=True)
+
+    return tell

@@ -13,7 +13,7 @@ from flint import ctx
 
 from gammabar.harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from gammabar.harness.court.observed import Ledger, ObservedProblem
-from gammabar.harness.court.space import Space, space_of
+from gammabar.harness.court.space import Floats, Space, space_of
 from gammabar.harness.court.view import View
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
@@ -65,6 +65,8 @@ class Case:
         self._shared: dict[type, Any] = {}
         self._finer: Truth | None = None
         self._memory: dict[str, Any] = {}
+        #: w_0, w_1, … of the run that is heard, a few of them.
+        self.early: list[Floats] = []
 
     @cached_property
     def problem(self) -> Problem:
@@ -238,6 +240,7 @@ class Case:
     def begin(self) -> None:
         """A run begins: sequences of the one before, if there was any, are forgotten."""
         self._shared.clear()
+        self.early = []
 
     def apart(self) -> Case:
         """The same case for another run: what is known of problem and truth is shared."""

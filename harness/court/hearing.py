@@ -16,6 +16,9 @@ from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.court.view import Fault, Unclaimed, View
 from gammabar.problems import ProblemError
 
+#: So many iterates are kept, to be compared with those of other solvers.
+EARLY = 8
+
 
 def examine(statement: Statement, case: Case) -> Verdict:
     """The verdict on a statement that is not about one run: direct and randomised ones."""
@@ -112,6 +115,8 @@ class _Bench:
         """Take in the next iterate: whether it is time to judge what was heard."""
         if self.trouble is not None:
             raise self.trouble
+        if it.t < EARLY:
+            self.case.early.append(it.w)  # a copy of the court's own
         self.waiting.append(it)
         if self.together == 1:
             return True

@@ -42,7 +42,10 @@ def explain(
     at = f" at t = {verdict.worst_t}" if verdict.worst_t is not None else ""
     on = f" on {problem}" if problem else ""
     by = f" (solver {solver})" if solver else ""
-    lines = [f"{statement.id} {verdict.verdict}{at}{on}{by}", f"    claimed   {statement.words}"]
+    lines = [f"{statement.id} {verdict.verdict}{at}{on}{by}"]
+    if verdict.hint:
+        lines.append(f"    root      {verdict.hint}")
+    lines.append(f"    claimed   {statement.words}")
     if verdict.what:
         where = f" ({verdict.where})" if verdict.where else ""
         lines.append(f"    compared  {verdict.what}{where}")

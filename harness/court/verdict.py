@@ -89,6 +89,10 @@ class Verdict:
         The two sides there, as decimal digits with their error; what was compared and where.
     failure : str
         "crashed", "timeout" or "not finite" where the solver did not do its part.
+    hint : str
+        Of a refutation: where the solver leaves the method that is spoken of, if that was found.
+    reference : float or None
+        The tightness of that method in the same run, beside a solver of the user's.
     informative : int or None
         Of a claim that holds: iterates by which a solver that stands still would have failed, see
         `gammabar.harness.court.rest`. 0: the pass says nothing. None where that was not asked.
@@ -111,6 +115,8 @@ class Verdict:
     what: str = ""
     where: str = ""
     failure: str = ""
+    hint: str = ""
+    reference: float | None = None
     informative: int | None = None
     vacuous_to: int | None = None
     curve: tuple[Point, ...] = field(default=(), repr=False)

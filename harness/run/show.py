@@ -10,12 +10,13 @@ from itertools import groupby
 
 from gammabar.harness.court.message import explain as explain_verdict
 from gammabar.harness.court.message import worth
-from gammabar.harness.court.verdict import Expectation, Ruling, by_severity
-from gammabar.harness.library import opened_from
+from gammabar.harness.court.verdict import Expectation, Ruling, Severity, by_severity
+from gammabar.harness.library import opened_from, papers
 from gammabar.harness.run.registry import everything, obeyed_at_rest
 from gammabar.harness.run.results import VERDICTS, Result
 from gammabar.harness.run.solver_ref import InFile
-from gammabar.harness.screen.output import print_table, visible
+from gammabar.harness.run.task import Run
+from gammabar.harness.screen.output import print_table, say, visible
 
 #: Verdicts as people read them, worst first.
 _ORDER = (
@@ -26,23 +27,103 @@ _ORDER = (
     Ruling.INAPPLICABLE,
 )
 COLUMNS = ("statement", "problems", "verdict", "tightness", "worst t", "")
+#: Up to so many statements are shown one by one, and so many unexpected verdicts in full.
+FEW, FULL = 16, 4
+LEGEND = (
+    "tightness: what was measured over its bound at the worst iterate (worst t), 1 is an exhausted"
+    " bound · ✓ tested, as expected · a dot: says nothing, a solver that stands still passes as"
+    " well · ✗ not expected"
+)
 
 
-def show(results: list[Result]) -> None:
-    """Print one table per source, with one line per statement."""
+def show(results: list[Result], full: bool = False) -> None:
+    """Print a line per statement; or, where these are many, a line per source unless `full`."""
     known = everything()
     order = {identifier: place for place, identifier in enumerate(known)}
     sources = list(dict.fromkeys(statement.source for statement in known.values()))
     ordered = sorted(results, key=lambda r: (sources.index(r.source), order[r.verdict.statement]))
-    for source, of_source in groupby(ordered, key=lambda result: result.source):
-        rows = [
-            _row(identifier, list(group))
+    by_source = {
+        source: {
+            identifier: list(group)
             for identifier, group in groupby(of_source, key=lambda r: r.verdict.statement)
-        ]
-        print_table((source, *COLUMNS[1:]), rows)
+        }
+        for source, of_source in groupby(ordered, key=lambda result: result.source)
+    }
+    if full or sum(map(len, by_source.values())) <= FEW:
+        _one_by_one(by_source)
+        say(LEGEND)
+    else:
+        _by_source(by_source)
+    say()
 
 
-def _row(identifier: str, results: list[Result]) -> tuple[str, ...]:
+def _one_by_one(by_source: dict[str, dict[str, list[Result]]]) -> None:
+    for source, statements in by_source.items():
+        beside = any(r.verdict.reference is not None for s in statements.values() for r in s)
+        rows = [_row(identifier, found, beside) for identifier, found in statements.items()]
+        names = (*COLUMNS[1:4], "the method's", *COLUMNS[4:]) if beside else COLUMNS[1:]
+        print_table((source, *names), rows, title=_named(source))
+
+
+def _by_source(by_source: dict[str, dict[str, list[Result]]]) -> None:
+    """How many statements of each source hold, say nothing, or are false as printed."""
+    for source, statements in by_source.items():
+        marks = Counter(_mark(found) for found in statements.values())
+        refuted = _refuted(statements)
+        parts = {
+            "hold ✓": marks["✓"] - refuted.total(),
+            f"false as printed ✓ ({by_severity(refuted.elements())})": refuted.total(),
+            "say nothing or were not tested": marks["·"],
+            "not as expected ✗": marks["✗"],
+        }
+        counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
+        say(f"{source}: {_named(source)}")
+        say(f"    {len(statements)} statements: {counts}")
+    say()
+    tightest = _tightest(by_source)
+    if tightest is not None:
+        verdict, run = tightest.verdict, tightest.run
+        on = f" on {run.problem}" if run.problem else ""
+        at = f" at t = {verdict.worst_t}" if verdict.worst_t is not None else ""
+        ratio = f"{verdict.tightness:.6g}"
+        say(f"tightest: {verdict.statement}, measured over bound {ratio}{at}{on}")
+    say("--all has a line per statement; `gammabar show ID` has everything about one of them")
+
+
+def _named(source: str) -> str:
+    """Who wrote it, and what it is called."""
+    paper = papers().get(source)
+    if paper is None:
+        return "checks of the oracle itself" if source == "oracle" else source
+    return str(paper)
+
+
+def _refuted(statements: dict[str, list[Result]]) -> Counter[Severity]:
+    """By severity, the statements that are false as printed and were refuted, as expected."""
+    found: Counter[Severity] = Counter()
+    for identifier, results in statements.items():
+        severity = everything()[identifier].severity
+        refuted = any(r.verdict.verdict is Ruling.REFUTED for r in results)
+        if severity is not None and refuted and _mark(results) == "✓":
+            found[severity] += 1
+    return found
+
+
+def _tightest(by_source: dict[str, dict[str, list[Result]]]) -> Result | None:
+    """The bound that holds and is nearest to being exhausted; identities have none."""
+    known = everything()
+    held = [
+        result
+        for statements in by_source.values()
+        for identifier, results in statements.items()
+        for result in results
+        if known[identifier].kind != "identity" and result.verdict.verdict is Ruling.HOLDS
+    ]
+    best = max(held, key=_tightness, default=None)
+    return best if best is not None and math.isfinite(_tightness(best)) else None
+
+
+def _row(identifier: str, results: list[Result], beside: bool) -> tuple[str, ...]:
     wrong = [result for result in results if not result.as_expected]
     refuted = [result for result in results if result.verdict.verdict is Ruling.REFUTED]
     worst = max(wrong or refuted or results, key=_tightness)
@@ -52,7 +133,8 @@ def _row(identifier: str, results: list[Result]) -> tuple[str, ...]:
         identifier,
         _problems(results),
         _verdict(results),
-        f"{tightness:.4g}" if math.isfinite(tightness) else "—",
+        _digits(tightness),
+        *([_digits(worst.verdict.reference)] if beside else []),
         "—" if worst_t is None else str(worst_t),
         _mark(results),
     )
@@ -64,6 +146,10 @@ def _mark(results: list[Result]) -> str:
         return "✗"
     tested = (r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results)
     return "✓" if any(tested) else "·"
+
+
+def _digits(value: float | None) -> str:
+    return f"{value:.4g}" if value is not None and math.isfinite(value) else "—"
 
 
 def _tightness(result: Result) -> float:
@@ -120,6 +206,44 @@ def closing_line(summary: dict[str, int], seconds: float, severities: str = "") 
     total = summary["results"]
     false = f"; refuted as printed: {severities}" if severities else ""
     return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement}{false} ({seconds:.0f} s)"
+
+
+def attention(results: list[Result], full: bool = False) -> list[str]:
+    """What was not expected, for people: of a solver of one's own the root first.
+
+    What follows from the first wrong step is folded into a line; so is, unless `full`, what would
+    not fit on a screen.
+    """
+    wrong = [result for result in results if not result.as_expected]
+    runs: dict[Run, list[Result]] = {}
+    for result in wrong:
+        foreign = result.run.solver is not None and result.run.solver.foreign
+        if foreign and result.verdict.verdict is Ruling.REFUTED:
+            runs.setdefault(result.run, []).append(result)
+    texts = [_rooted(of_run) for of_run in runs.values()]
+    texts += [explain(r) for r in wrong if r not in runs.get(r.run, ())]
+    rest = texts[FULL:]
+    if full or not rest:
+        return texts
+    lines = "".join(f"\n    {text.partition(chr(10))[0]}" for text in rest[: 3 * FULL])
+    more = f"\n    … and {len(rest) - 3 * FULL} more" if len(rest) > 3 * FULL else ""
+    return [*texts[:FULL], f"in full with --all:{lines}{more}"]
+
+
+def _rooted(results: list[Result]) -> str:
+    """The earliest identity that a run violates, or else the earliest claim, and what follows."""
+    known = everything()
+
+    def place(result: Result) -> tuple[bool, int]:
+        worst = result.verdict.worst_t
+        return known[result.verdict.statement].kind != "identity", -1 if worst is None else worst
+
+    first, *others = sorted(results, key=place)
+    text = explain(first)
+    if others:
+        shown = [f"{r.verdict.statement} (t = {r.verdict.worst_t})" for r in others]
+        text += f"\n    and so    {len(shown)} more are refuted: {', '.join(shown)}"
+    return text
 
 
 def explain(result: Result) -> str:

@@ -13,6 +13,7 @@ from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.message import explain
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.imprint import changed, imprint
 from gammabar.harness.run.registry import everything, find_statements
 from gammabar.harness.run.sketch import unmet
@@ -148,6 +149,8 @@ def _hear(
         same = {place: s for place, s in enumerate(chosen) if s.unit is unit}
         runs = {place: s for place, s in same.items() if s.about_runs}
         heard = hear(case, list(runs.values()), iterations) if runs else []
+        if runs:
+            heard = explained(case, list(runs.values()), heard)
         verdicts = dict(zip(runs, heard, strict=True))
         verdicts |= {place: examine(s, case) for place, s in same.items() if place not in runs}
         found |= {place: _Heard(s, case, verdicts[place]) for place, s in same.items()}

@@ -20,6 +20,7 @@ from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.court.view import Fault, View
 from gammabar.harness.library import open_paper
+from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.limits import (
     Crashed,
     OutOfTime,
@@ -31,10 +32,14 @@ from gammabar.harness.run.limits import (
 from gammabar.harness.run.process import Died, Hung
 from gammabar.harness.run.registry import everything, find_statements
 from gammabar.harness.run.remote import guest_for
-from gammabar.harness.run.solver_ref import InFile
+from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
+from gammabar.solvers.registry import SOLVERS
+
+#: A user's solver that took longer than these seconds is not compared with the method itself.
+COMPARED = 30.0
 
 #: A solver in a file is never called in this process.
 NOT_HERE = (
@@ -88,13 +93,34 @@ def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
         return [_examined(statement, case) for statement in statements]
+    case = Trajectory(run, problem, task.limit)
     try:
-        return hear(Trajectory(run, problem, task.limit), statements, run.iterations)
+        start = perf_counter()
+        heard = hear(case, statements, run.iterations)
+        if case.foreign and perf_counter() - start < COMPARED:
+            heard = beside(run, problem, statements, explained(case, statements, heard))
+        return heard
     except StatementError as error:
         # Hear them one by one, so that it spoils its own verdict alone.
         if len(statements) == 1:
             return [_spoilt(statements[0], error)]
         return [_alone(task, problem, statement) for statement in statements]
+
+
+def beside(
+    run: Run, problem: Problem | None, statements: list[Statement], verdicts: list[Verdict]
+) -> list[Verdict]:
+    """The verdicts with the tightness that the method itself has in the same run."""
+    names = [next((n for n in s.solvers if n in SOLVERS), None) for s in statements]
+    found: dict[str, float | None] = {}
+    for name in dict.fromkeys(names):
+        about = [s for s, n in zip(statements, names, strict=True) if n == name]
+        if name is not None:
+            case = Case(problem, Registered(name).open(), unit=run.unit, seed=run.seed)
+            with contextlib.suppress(ProblemError):  # a method that does not run on such data
+                heard = hear(case, about, run.iterations)
+                found |= {v.statement: v.tightness for v in heard if v.verdict is Ruling.HOLDS}
+    return [replace(v, reference=found.get(v.statement)) for v in verdicts]
 
 
 def _examined(statement: Statement, case: Case) -> Verdict:

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -29,8 +33,41 @@ def visible(text: str) -> str:
 
 
 def say(text: str = "", err: bool = False) -> None:
-    """A line for people, on stdout or stderr."""
-    print(visible(text), file=sys.stderr if err else sys.stdout)
+    """A line for people, on stdout or stderr; wrapped at words where the width is known."""
+    stream = sys.stderr if err else sys.stdout
+    print(_wrapped(visible(text), stream), file=stream)
+
+
+def print_lines(text: str) -> None:
+    """Several lines for people, each of them visible; what is too long goes on below its words."""
+    for line in text.split("\n"):
+        print(_wrapped(visible(line), sys.stdout))
+
+
+def _wrapped(line: str, stream: Any) -> str:
+    width = _width(stream)
+    if width is None or len(line) <= width:
+        return line
+    # A line that begins with a word and a gap has its text in a column, which goes on below.
+    label = re.match(r"( +\S+ {1,}(?=\S))?", line)
+    indent = len(label.group()) if label is not None and len(label.group()) <= width // 3 else 0
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+
+
+def _width(stream: Any) -> int | None:
+    """Columns of a terminal, or of what `COLUMNS` says; None where lines may be of any length."""
+    said = os.environ.get("COLUMNS", "")
+    wished = stream is sys.stdout or stream.isatty()  # a sentence in a log stays on one line
+    if wished and said.isdigit() and int(said) > 0:
+        return max(20, int(said))
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def complain(sentence: str) -> None:
@@ -77,7 +114,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     # A pipe has no width: let the table be as wide as its contents instead of folding it at 80.
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    Console(width=_width(sys.stdout) or 160).print(table)
 
 
 def print_facts(title: str, lines: dict[str, str]) -> None:

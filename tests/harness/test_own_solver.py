@@ -1,0 +1,168 @@
+"""A solver of one's own that errs: where, which mistake it looks like, and what follows."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import numpy as np
+import pytest
+
+import gammabar as gb
+from gammabar.harness.court.verdict import Verdict
+from gammabar.harness.run.registry import everything
+from gammabar.harness.run.results import Result
+from gammabar.harness.run.show import attention, show
+from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.run.task import Run
+from gammabar.solvers import Iterate
+
+PROBLEM = "iris:0,1"
+
+
+class Mine:
+    """Algorithm 1, written anew."""
+
+    sign, shift, keeps, raw = 1, 0, True, False
+
+    def iterates(self, problem, rng):
+        if self.raw:
+            problem = problem.raw()
+        w = g = problem.origin()
+        for t in count():
+            yield Iterate(t=t, w=w)
+            scores = problem.scores(w)
+            q = np.exp(scores.min() - scores)
+            pull = problem.combine(q / q.sum())
+            g = (t + self.shift) / (t + 1 + self.shift) * (g + pull) if self.keeps else 0 * pull
+            w = w + self.sign * (g + pull)
+
+
+class LostSign(Mine):
+    sign = -1
+
+
+class ShiftedIndex(Mine):
+    shift = 1
+
+
+class ForgottenMomentum(Mine):
+    keeps = False
+
+
+class Unscaled(Mine):
+    raw = True
+
+
+def refuted(solver) -> Verdict:
+    [verdict] = gb.verify(solver, PROBLEM, "jst.lem3.4.primal", iterations=20)
+    assert verdict.verdict == "refuted"
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("solver", "t", "mistake"),
+    [
+        (LostSign, 1, "dual-acceleration/wrong-sign"),
+        (ShiftedIndex, 1, "dual-acceleration/momentum-index-shifted"),
+        (ForgottenMomentum, 2, "dual-acceleration/no-momentum"),
+        (Unscaled, 1, "use problem.unit()"),
+    ],
+)
+def test_common_mistakes_are_recognised(solver, t, mistake):
+    hint = refuted(solver()).hint
+    assert f"the step to w_{t} is not that of dual-acceleration" in hint
+    assert "Algorithm 1" in hint
+    assert mistake in hint
+
+
+def test_an_unknown_mistake_is_placed_and_not_guessed():
+    class Odd(Mine):
+        sign = 1.001
+
+    hint = refuted(Odd()).hint
+    assert "the step to w_1 is not that of dual-acceleration" in hint
+    assert "in coordinate" in hint
+    assert "looks like" not in hint
+
+
+def test_a_right_solver_is_told_nothing():
+    [verdict] = gb.verify(Mine(), PROBLEM, "jst.lem3.4.primal", iterations=20)
+    assert (verdict.verdict, verdict.hint) == ("holds", "")
+
+
+def test_a_method_that_draws_is_not_compared_with_another_draw():
+    class Draws(Mine):
+        sign = -1
+
+    [verdict] = gb.verify(Draws(), PROBLEM, "gb.jst.sampling.step", iterations=5)
+    assert verdict.hint == ""
+
+
+def _result(
+    identifier: str, ruling: str, t: int | None, run: Run, expected="holds", **more
+) -> Result:
+    return Result(Verdict(identifier, ruling, worst_t=t, checked=9, **more), run, expected, 0.1)
+
+
+MINE = Run(PROBLEM, InFile("my.py:Mine", ""), 50)
+
+
+def test_the_root_comes_first_and_the_rest_is_folded():
+    results = [
+        _result("jst.thm3.1.1", "refuted", 3, MINE),
+        _result("jst.lem3.4.primal", "refuted", 7, MINE, hint="the step to w_7 is wrong"),
+        _result("jst.lemC.12.identity", "refuted", 9, MINE),
+        _result("gb.sharp", "holds", 4, MINE, informative=3),
+    ]
+    [text] = attention(results)
+    first, root, *_ = text.splitlines()
+    assert first.startswith("jst.lem3.4.primal refuted at t = 7")
+    assert "the step to w_7 is wrong" in root
+    assert "2 more are refuted: jst.lemC.12.identity (t = 9), jst.thm3.1.1 (t = 3)" in text
+
+
+def test_solvers_of_the_project_are_not_folded():
+    run = Run(PROBLEM, Registered("dual-acceleration"), 50)
+    wrong = [_result(s, "refuted", 3, run) for s in ("jst.thm3.1.1", "gb.sharp")]
+    assert len(attention(wrong)) == 2
+
+
+def test_what_does_not_fit_on_a_screen_is_listed():
+    run = Run(PROBLEM, Registered("dual-acceleration"), 50)
+    wrong = [_result(s, "refuted", 3, run) for s in list(everything())[:30]]
+    assert len(attention(wrong, full=True)) == 30
+    short = attention(wrong)
+    assert len(short) == 5
+    assert short[-1].startswith("in full with --all:")
+    assert "… and 14 more" in short[-1]
+
+
+def test_many_statements_fit_on_one_screen(capsys):
+    run = Run(PROBLEM, Registered("dual-acceleration"), 50)
+    results = [
+        _result(s.id, s.status, 3, run, s.status, informative=3, tightness=0.5)
+        for s in everything().values()
+    ]
+    show(results)
+    shown = capsys.readouterr().out
+    assert len(shown.splitlines()) <= 24
+    assert "Ziwei Ji, Nathan Srebro and Matus Telgarsky (2021)" in shown
+    assert "substance" in shown
+    assert "--all" in shown
+    show(results, full=True)
+    assert len(capsys.readouterr().out.splitlines()) > len(results)
+
+
+def test_the_methods_own_tightness_stands_beside(capsys):
+    show([_result("gb.sharp", "holds", 4, MINE, informative=3, tightness=0.5, reference=0.25)])
+    shown = capsys.readouterr().out
+    assert "the method's" in shown
+    assert "0.25" in shown
+    assert "tightness: what was measured over its bound" in shown
+
+
+def test_no_tick_for_what_was_not_tested(capsys):
+    show([_result("gb.sharp", "holds", 4, MINE, informative=0, tightness=0.5, vacuous_to=60)])
+    shown = capsys.readouterr().out
+    assert "holds (says nothing yet: bound vacuous up to t = 60)" in shown
+    assert "✓" not in shown.replace("✓ tested", "")
