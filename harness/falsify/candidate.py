@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite
@@ -49,7 +50,8 @@ class Candidate:
         options = len(self.solver.text) if isinstance(self.solver, Registered) else 0
         rest = float(self.iterations), float(options), float(self.seed)
         if isinstance(self.data, str):
-            return (inf, inf, *rest, float(len(self.data)))
+            numbers = sum(float(n) for n in re.findall(r"\d+(?:\.\d+)?", self.data))
+            return (inf, inf, *rest, numbers)
         values = [value for row in self.data for value in row]
         digits = sum(abs(v.numerator).bit_length() + v.denominator.bit_length() for v in values)
         large = float(sum(abs(v) for v in values))

@@ -14,6 +14,7 @@ from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.hunt import Report
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.problems import ProblemError
+from gammabar.problems.written import written_rows
 
 FORMAT, VERSION = "gammabar-falsify", 1
 
@@ -81,7 +82,6 @@ def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Ca
 def _rows(data: str) -> Any:
     if not data.startswith("rows:"):
         return data
-    return tuple(
-        tuple(Fraction(value) for value in row.split(","))
-        for row in data.removeprefix("rows:").split(";")
-    )
+    X, y = written_rows(data.removeprefix("rows:"))
+    signed = zip(y.tolist(), X.tolist(), strict=True)
+    return tuple(tuple(sign * Fraction(value) for value in row) for sign, row in signed)

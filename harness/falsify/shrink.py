@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -79,6 +80,12 @@ def _smaller(found: Finding) -> Iterator[Candidate]:
     if candidate.more:
         yield replace(candidate, more="")
     if isinstance(candidate.data, str):
+        for option in re.finditer(r"(?<==)\d+(?![.\d])", candidate.data):
+            for value in (int(option[0]) // 2, int(option[0]) * 3 // 4, int(option[0]) - 1):
+                text = (
+                    candidate.data[: option.start()] + str(value) + candidate.data[option.end() :]
+                )
+                yield replace(candidate, data=text)
         return
     rows = candidate.data
     for fewer in _less(rows):
@@ -91,13 +98,16 @@ def _smaller(found: Finding) -> Iterator[Candidate]:
 
 
 def _less(rows: Rows) -> Iterator[Rows]:
-    """Half of the rows, one row less, one column less."""
+    """Fewer rows, many at a time first; one column less."""
     n, d = len(rows), len(rows[0])
-    if n > 3:
-        yield rows[: n // 2]
-        yield rows[n // 2 :]
-    if n > 1:
-        yield from (rows[:i] + rows[i + 1 :] for i in range(n))
+    size, seen = n // 2, {rows}
+    while size:
+        for i in range(0, n - size + 1, size):
+            fewer = rows[:i] + rows[i + size :]
+            if fewer and fewer not in seen:
+                seen.add(fewer)
+                yield fewer
+        size //= 2
     if d > 1:
         yield from (tuple(row[:j] + row[j + 1 :] for row in rows) for j in range(d))
 

@@ -115,7 +115,9 @@ SPECIAL = (
 def families(ask: Ask, space: Space, rng: np.random.Generator) -> None:
     """Data in special position, then random problems of every family."""
     for first, data in product(space.each(), SPECIAL):
-        ask(replace(first, data=data, iterations=15))
+        # Orthogonal rows are extremal for a rate, which takes long to show.
+        length = 250 if data.startswith("orthogonal") else 15
+        ask(replace(first, data=data, iterations=length))
     while True:
         drawn = rng.random()
         if drawn < 0.4:
@@ -123,6 +125,62 @@ def families(ask: Ask, space: Space, rng: np.random.Generator) -> None:
         else:
             text = special_problem(rng) if drawn < 0.7 else random_problem(rng)
         ask(replace(space.any(rng), data=text, more=""))
+
+
+#: Families and the ranges of their options; fractions where the lower end is one.
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "orthogonal": {"n": (2, 3000), "p": (0.001, 0.999)},
+    "worst-case": {"n": (2, 50_000)},
+    "opposed": {"r": (1, 1000), "copies": (1, 1000)},
+    "crossed": {"copies": (1, 1000)},
+    "centred": {"n": (2, 200), "copies": (1, 200)},
+    "duplicated": {"n": (1, 20), "d": (1, 5), "copies": (1, 2000), "gamma": (0.001, 1)},
+    "planted": {"n": (2, 100), "d": (1, 20), "gamma": (0.001, 1)},
+    "imbalanced": {"n": (20, 400), "d": (2, 10), "ratio": (1, 100), "gamma": (0.001, 1)},
+    "two-lines": {"r": (2, 50), "n": (4, 200)},
+}
+_LONGEST = 2000
+
+
+def parameters(ask: Ask, space: Space, rng: np.random.Generator) -> None:
+    """The options of a family and the length of the run, changed as long as that helps."""
+    tops: dict[str, tuple[Finding, dict[str, float]]] = {}
+    while True:
+        name = str(rng.choice(list(RANGES)))
+        if tops and rng.random() < 0.5:  # the most promising one so far
+            name = max(tops, key=lambda family: tops[family][0].score)
+        if name in tops and rng.random() < 0.7:
+            best, values = tops[name]
+        else:
+            values = {
+                k: float(np.exp(rng.uniform(*np.log(ends)))) for k, ends in RANGES[name].items()
+            }
+            best = ask(replace(space.any(rng), data=_text(name, values), more=""))
+        failures = 0
+        while failures < 12:
+            other, candidate = dict(values), best.candidate
+            if rng.random() < 0.25:
+                length = int(candidate.iterations * float(rng.choice((0.5, 1.5, 3))))
+                candidate = replace(candidate, iterations=min(max(length, 2), _LONGEST))
+            else:
+                option = str(rng.choice(list(values)))
+                low, high = RANGES[name][option]
+                step = float(np.exp(rng.normal(0, 0.5)))
+                other[option] = min(max(values[option] * step, low), high)
+            found = ask(replace(candidate, data=_text(name, other)))
+            failures = 0 if found.score > best.score else failures + 1
+            if found.score >= best.score:
+                best, values = found, other
+        if name not in tops or best.score > tops[name][0].score:
+            tops[name] = best, values
+
+
+def _text(name: str, values: dict[str, float]) -> str:
+    options = (
+        f"{option}={value:.3g}" if RANGES[name][option][0] < 1 else f"{option}={round(value)}"
+        for option, value in values.items()
+    )
+    return f"{name}:{','.join(options)}"
 
 
 def integers(ask: Ask, space: Space, rng: np.random.Generator) -> None:
@@ -211,6 +269,7 @@ def hypothesis(ask: Ask, space: Space, rng: np.random.Generator) -> None:
 
 STRATEGIES: dict[str, Callable[[Ask, Space, np.random.Generator], None]] = {
     "families": families,
+    "parameters": parameters,
     "integers": integers,
     "continuous": continuous,
     "hypothesis": hypothesis,

@@ -1,7 +1,8 @@
 """Code on the pages is run as it stands, and what the screen shows is what the page says.
 
 A block after ``<!-- file: NAME -->`` is written to that file; a ``console`` block is a command and
-its output, where "…" stands for anything; a Python block after ``<!-- run -->`` is run.
+its output, where "…" stands for anything; a Python block after ``<!-- run -->`` is run. A file
+after ``<!-- needs: NAME -->`` is there when they are.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["docs/bring-your-own-theorem.md"]
+PAGES = ["docs/bring-your-own-theorem.md", "docs/falsify.md"]
 _BLOCK = re.compile(
     r"(?:<!-- (file: (?P<file>\S+)|run) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.S
 )
@@ -54,6 +56,8 @@ def test_a_page_says_what_happens(page: str, tmp_path: Path):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(_BLOCK.finditer(text))
     assert blocks
+    for name in re.findall(r"<!-- needs: (\S+) -->", text):
+        copy((ROOT / page).parent / name, tmp_path)
     for block in blocks:
         if block["file"]:
             (tmp_path / block["file"]).write_text(block["text"], encoding="utf-8")
