@@ -25,8 +25,9 @@ def trace():
             if not name.startswith(".venv"):
                 calls.append(name)
         frame = frame.f_back
-    with open("calls.txt", "w") as file:
-        file.write("\\n".join(reversed(calls)))
+    if not os.path.exists("calls.txt"):  # the first call counts
+        with open("calls.txt", "w") as file:
+            file.write("\\n".join(reversed(calls)))
 """
 
 PAPER = (
