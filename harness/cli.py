@@ -6,6 +6,7 @@ Commands live in `harness.commands`, one module each, and are imported when they
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import sys
@@ -25,6 +26,7 @@ COMMANDS = {
     "falsify": ("falsify", "Search for data on which a statement fails, and make them small."),
     "report": ("report", "One self-contained page of the results in a store; Markdown; a badge."),
     "export": ("export", "The results in a store as a table: CSV or Parquet."),
+    "show": ("show", "Everything about a statement, solver, problem or wrong solver."),
     "list": ("listing", "List what there is: statements, solvers, problems, mutants."),
     "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
     "gate": ("gate", "Compare with a base commit; exit code 1 on a regression."),
@@ -44,6 +46,15 @@ class Lazy(click.Group):
         command = import_module(f"gammabar.harness.commands.{COMMANDS[name][0]}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            ctx.fail(f"there is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -49,7 +49,7 @@ def command(
 def _report(file: Path, found: tuple[str, bool], as_json: bool) -> int:
     verdict, accepted = found
     if as_json:
-        print_json({"certificate": str(file), "accepted": accepted, "reason": verdict})
+        print_json({"certificate": str(file), "accepted": accepted, "reason": verdict}, "check")
     else:
         say(f"{'accepted' if accepted else 'rejected'}: {verdict}")
     return 0 if accepted else 1

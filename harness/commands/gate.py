@@ -53,7 +53,7 @@ def command(base: str | None, bench: str | None, counts_only: bool, as_json: boo
     bad = [f for f in findings if f.verdict in ("worse", "failed")]
     if as_json:
         results = [asdict(f) for f in findings]
-        print_json({"base": commit, "regressions": len(bad), "results": results})
+        print_json({"base": commit, "regressions": len(bad), "results": results}, "gate")
     else:
         _show(findings)
     return 1 if bad else 0

@@ -139,7 +139,7 @@ def command(
             )
     answer = {"format": "gammabar-oracle", "version": 1, "data": data, **answer}
     if as_json:
-        print_json(answer)
+        print_json(answer, "oracle")
     else:
         print_facts(data, lines)
 

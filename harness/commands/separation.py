@@ -55,7 +55,7 @@ def command(
             answer["certificate"] = str(certificate)
             lines["certificate"] = f"{certificate} (gammabar check {certificate})"
     if as_json:
-        print_json(answer)
+        print_json(answer, "separation")
     else:
         print_facts(data, lines)
 

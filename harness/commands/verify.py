@@ -197,7 +197,9 @@ def command(
 
         write_junit(junit, results, explain)
     if as_json:
-        print_json({"summary": summary, "results": [result.as_dict() for result in results]})
+        print_json(
+            {"summary": summary, "results": [result.as_dict() for result in results]}, "verify"
+        )
     else:
         _show(results, summary, perf_counter() - start, full)
     if (wishes["statements"] or wishes["file"]) and summary["inapplicable"] == summary["results"]:

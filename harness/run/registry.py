@@ -28,7 +28,9 @@ def find_sources(sources: Iterable[str]) -> list[Statement]:
     names = sorted({statement.source for statement in known})
     for source in sources:
         if source not in names:
-            raise ProblemError(f"{source!r} is no source (there are {', '.join(names)})")
+            close = difflib.get_close_matches(source, names, n=1)
+            hint = f"did you mean {close[0]}? There" if close else "there"
+            raise ProblemError(f"{source!r} is no source ({hint} are {', '.join(names)})")
     return [statement for statement in known if statement.source in sources]
 
 

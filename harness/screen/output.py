@@ -18,6 +18,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+#: Of the JSON documents: it changes if a field is renamed or removed, or means something else.
+VERSION = 1
+
 
 class Stage(Protocol):
     """Told what is going on now."""
@@ -87,8 +90,18 @@ def _is_unicode(stream: Any) -> bool:
     return (getattr(stream, "encoding", None) or "utf").lower().startswith("utf")
 
 
-def print_json(document: Any) -> None:
-    """One JSON document on stdout and nothing else."""
+def print_json(document: Any, kind: str = "") -> None:
+    """One JSON document on stdout and nothing else.
+
+    Parameters
+    ----------
+    document : dict or list
+    kind : str
+        What it is, for a dictionary: its first fields are then ``format`` and ``version``, see
+        ``docs/json.md``.
+    """
+    if kind:
+        document = {"format": f"gammabar-{kind}", "version": VERSION} | document
     text = json.dumps(document, indent=2, ensure_ascii=not _is_unicode(sys.stdout))
     lines = (line if line.isprintable() else _escaped(line) for line in text.split("\n"))
     sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,107 @@
+"""``gammabar show``: everything about one thing, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gammabar.harness.cli import main
+from gammabar.harness.court.verdict import Verdict
+from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.run.store import Store
+from gammabar.harness.run.task import Outcome, Run, Task
+
+
+@pytest.fixture
+def gammabar(capsys):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as exit_:
+            main(list(arguments))
+        shown = capsys.readouterr()
+        return int(exit_.value.code or 0), shown.out, shown.err
+
+    return run
+
+
+def test_a_statement_that_is_false_as_printed(gammabar):
+    code, shown, _ = gammabar("show", "jst.eqB.11", "--json")
+    facts = json.loads(shown)
+    assert code == 0
+    assert (facts["format"], facts["version"], facts["kind"]) == ("gammabar-show", 1, "statement")
+    assert (facts["status"], facts["fixed_by"]) == ("refuted", "jst.eqB.11.fixed")
+    assert facts["severity"]
+    assert facts["witness"].endswith("jst.eqB.11.json")
+    assert facts["check"] == f"gammabar check {facts['witness']}"
+    assert "refuted" in {v["verdict"] for v in facts["verdicts"]}
+    file, _, line = facts["where"].partition(":")
+    assert "appendix_b" in file
+    assert int(line) > 0
+    assert "--statement jst.eqB.11" in facts["reproduce"]
+
+
+def test_verdicts_of_a_store_and_the_tightest_of_them(gammabar, tmp_path: Path):
+    file = tmp_path / "s.db"
+    with Store(file) as store:
+        for place, (problem, ratio) in enumerate((("iris:0,1", 0.25), ("loss-spike", 0.75))):
+            run = Run(problem, Registered("dual-acceleration"), 50)
+            verdict = Verdict(
+                "gb.sharp", "holds", tightness=ratio, worst_t=7, checked=50, informative=9
+            )
+            store.put(str(place), Task(run, ("gb.sharp",), ("holds",)), Outcome((verdict,), 0.1))
+    code, shown, err = gammabar("show", "gb.sharp", "--store", str(file))
+    assert (code, err) == (0, "")
+    assert "tightest   0.75 on loss-spike by dual-acceleration at t = 7" in shown
+    assert "9 of 50" in shown
+    assert "in words" in shown
+    assert "\\bar\\gamma" in shown
+    assert "assumes" in shown
+    assert "margin_rates.py:" in shown
+    assert "gammabar verify --solver dual-acceleration --statement gb.sharp --problem" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shown"),
+    [
+        ("dual-acceleration", "solver", "dual_acceleration.py:"),
+        ("dual-acceleration/no-momentum", "mutant", "jst.lem3.4.primal"),
+        ("planted", "problem", "gammabar oracle planted:"),
+        ("iris:0,1", "problem", "100"),
+    ],
+)
+def test_other_things(gammabar, name, kind, shown):
+    code, text, _ = gammabar("show", name)
+    assert code == 0
+    assert text.startswith(f"{name} ({kind})")
+    assert shown in text
+    assert json.loads(gammabar("show", name, "--json")[1])["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("show", "jst.thm3.1.11"), "did you mean jst.thm3.1.1?"),
+        (("show", "dual-acelration"), "did you mean dual-acceleration?"),
+        (("show", "plantd"), "did you mean planted?"),
+        (("show", "dual-acceleration/no-momentm"), "did you mean dual-acceleration/no-momentum?"),
+        (("verfy",), "did you mean verify?"),
+        (("verify", "--source", "jstt"), "did you mean jst?"),
+        (("verify", "--solver", "dual-accel"), "did you mean dual-acceleration?"),
+        (("verify", "--statment", "x"), "Did you mean '--statement'?"),
+    ],
+)
+def test_did_you_mean(gammabar, arguments, hint):
+    code, shown, err = gammabar(*arguments)
+    assert (code, shown) == (2, "")
+    assert hint in err
+    assert "Traceback" not in err
+
+
+def test_lines_are_wrapped_at_words_where_the_width_is_known(gammabar, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    _, shown, _ = gammabar("show", "dual-acceleration/no-momentum")
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    assert "this is normalised gradient descent" in " ".join(shown.split())
+    monkeypatch.delenv("COLUMNS")
+    assert any(len(line) > 60 for line in gammabar("show", "dual-acceleration")[1].splitlines())
