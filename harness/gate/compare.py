@@ -36,16 +36,19 @@ class Gated:
         Values of its parameters.
     better : "lower", "higher" or "same"
         For numbers that do not depend on the clock: which change is no regression.
+    number : int or None
+        The place of the parameters among their combinations, if they are texts only.
     """
 
     name: str
     parameters: tuple[Any, ...] = ()
     better: str = "lower"
+    number: int | None = None
 
     @property
     def kind(self) -> str:
-        """ "time", "peakmem" or "track"."""
-        return self.name.rpartition(".")[2].partition("_")[0]
+        """ "time", "mem", "peakmem" or "track"."""
+        return self.name.rpartition(".")[2].partition("_")[0].lower()
 
     def __str__(self) -> str:
         shown = ", ".join(str(value).strip("()") for value in self.parameters)
@@ -162,7 +165,8 @@ def recurring(gated: Gated, pairs: Pairs) -> Finding:
 
 def _opened(gated: Gated, pair: Pair, finding: Finding) -> bool:
     """Set a benchmark up on both sides; if that fails, say why."""
-    base, head = pair.ask(open=gated.name, parameters=gated.parameters)
+    place = {} if gated.number is None else {"number": gated.number}
+    base, head = pair.ask(open=gated.name, parameters=gated.parameters, **place)
     if "error" in head or ("skip" in head and "kind" in base):
         finding.verdict = "failed"
         finding.confidence = head.get("error") or "it is gone: " + head["skip"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,16 +25,29 @@ WORKER = Path(__file__).with_name("worker.py")
 PATIENCE = 300.0
 
 
-def base_commit(root: Path, named: str | None) -> str:
-    """The commit to compare with: the one given, or the one that benchmarks/BASE names."""
-    if not (root / "benchmarks").is_dir() or not (root / ".git").exists():
+def suites_of(root: Path) -> Path:
+    """The folder of the suites of a repository, as its asv.conf.json says, or benchmarks/."""
+    for place in (root, root / "benchmarks"):
+        file = place / "asv.conf.json"
+        # It may have comments, which JSON has not.
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        found = re.search(r'^\s*"benchmark_dir"\s*:\s*"([^"]+)"', text, re.MULTILINE)
+        if found:
+            return (place / found[1]).resolve()
+    return root / "benchmarks"
+
+
+def base_commit(root: Path, named: str | None, suites: Path | None = None) -> str:
+    """The commit to compare with: the one given, or the one that BASE in the suites names."""
+    suites = suites or root / "benchmarks"
+    if not suites.is_dir() or not (root / ".git").exists():
         raise ProblemError(f"the gate runs in a clone of the repository, which {root} is not")
     if named is None:
-        file = root / "benchmarks" / "BASE"
+        file = suites / "BASE"
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         named = next((ln.strip() for ln in lines if ln.strip() and not ln.startswith("#")), None)
         if named is None:
-            raise ProblemError("benchmarks/BASE names no commit: name the one to compare with")
+            raise ProblemError(f"{suites.name}/BASE names no commit: name the one to compare with")
     found = _git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}", check=False)
     if found.returncode:
         raise ProblemError(
@@ -42,9 +57,25 @@ def base_commit(root: Path, named: str | None) -> str:
     return found.stdout.decode().strip()
 
 
-def checkout(root: Path, commit: str) -> Path:
+def top(path: Path) -> Path:
+    """The root of the repository that a path lies in."""
+    if not path.is_dir():
+        raise ProblemError(f"{path}: is no folder")
+    found = _git(path, "rev-parse", "--show-toplevel", check=False)
+    if found.returncode:
+        raise ProblemError(f"{path}: is no git repository")
+    return Path(found.stdout.decode().removesuffix("\n"))
+
+
+def hidden(root: Path) -> Path:
+    """A folder of a repository of somebody else in which nobody is disturbed."""
+    found = _git(root, "rev-parse", "--git-path", "gammabar-gate").stdout.decode()
+    return (root / found.removesuffix("\n")).resolve()
+
+
+def checkout(root: Path, commit: str, shelf: Path | None = None) -> Path:
     """The files of a commit, in a folder of their own that is kept for the next time."""
-    folder = root / ".asv" / "gate" / commit
+    folder = (shelf or root / ".asv" / "gate") / commit
     if folder.exists():
         return folder
     archive = _git(root, "archive", "--format=tar", commit).stdout
@@ -57,6 +88,17 @@ def checkout(root: Path, commit: str) -> Path:
     except OSError:  # another gate was faster
         shutil.rmtree(part)
     return folder
+
+
+def build(tree: Path, command: str) -> None:
+    """Run a command in a tree: what has to be compiled there."""
+    done = subprocess.run(
+        shlex.split(command), cwd=tree, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        said = ": ".join([f"exit code {done.returncode}", *last])
+        raise ProblemError(f"--build: {command!r} failed in {tree} ({said})")
 
 
 def same_lock(root: Path, tree: Path) -> bool:
@@ -74,6 +116,11 @@ def _git(root: Path, *arguments: str, check: bool = True) -> subprocess.Complete
         raise ProblemError(f"git {arguments[0]}: {error.stderr.decode().strip()}") from None
 
 
+def _roots(tree: Path) -> list[Path]:
+    """Where the packages of a tree are: in it, or in src/."""
+    return [place for place in (tree / "src", tree) if place.is_dir()]
+
+
 class Side:
     """A process that runs benchmarks with the packages of one source tree.
 
@@ -87,7 +134,7 @@ class Side:
         # -P: the folder of the worker must not shadow modules of the tree.
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(WORKER), str(benchmarks)],
-            env=environment | {"PYTHONPATH": str(tree)},
+            env=environment | {"PYTHONPATH": os.pathsep.join(map(str, _roots(tree)))},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,

@@ -3,8 +3,10 @@
 It is started as a file, with the tree on PYTHONPATH, reads one JSON command a line and answers with
 one JSON line. It imports nothing of the project itself: the benchmarks do.
 
+    {"list": true}        answers {"benchmarks": [[name, type, parameters as text, …], …]}
     {"open": NAME, "parameters": […]}
-                          set up a benchmark; answers {"kind": …} or {"skip": reason}
+                          set up a benchmark; answers {"kind": …} or {"skip": reason}; "number"
+                          in place of "parameters" is the place of a combination of them
     {"slice": SECONDS}    answers {"time": seconds per call, "reference": seconds per call}
     {"value": true}       runs a track or peakmem benchmark; answers {"value": number}
 """
@@ -72,12 +74,28 @@ class Worker:
         self.root = root
         self.benchmark: Any = None
 
-    def open(self, name: str, parameters: list[Any]) -> dict[str, Any]:
+    def survey(self) -> dict[str, Any]:
+        """Every benchmark of the suites, once for each combination of parameters."""
+        from asv_runner.discovery import disc_benchmarks, update_sys_path
+
+        update_sys_path(self.root)
+        found = {benchmark.name: benchmark for benchmark in disc_benchmarks(self.root)}
+        return {
+            "benchmarks": [
+                [one.name, one.type, [str(value) for value in values]]
+                for one in found.values()
+                for values in product(*one._params)
+            ]
+        }
+
+    def open(self, name: str, parameters: list[Any], number: int | None) -> dict[str, Any]:
         """Set a benchmark up."""
         from asv_runner.discovery import get_benchmark_from_name
 
         self.benchmark = get_benchmark_from_name(self.root, name)
-        if parameters:
+        if number is not None and self.benchmark._params:
+            self.benchmark.set_param_idx(number)
+        elif parameters:
             # Through JSON, tuples have become lists.
             choices = json.loads(json.dumps(list(product(*self.benchmark._params))))
             self.benchmark.set_param_idx(choices.index(parameters))
@@ -114,7 +132,10 @@ def main() -> None:
         command = json.loads(line)
         try:
             if "open" in command:
-                answer = worker.open(command["open"], command["parameters"])
+                number = command.get("number")
+                answer = worker.open(command["open"], command["parameters"], number)
+            elif "list" in command:
+                answer = worker.survey()
             elif "slice" in command:
                 answer = worker.slice(command["slice"])
             else:
