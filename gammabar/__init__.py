@@ -14,7 +14,7 @@ Fraction(5, 2)
 ``verify``                 verdicts about a solver on a problem, in this process
 ``solvers``                the algorithms of the papers: ``gb.solvers.DualAcceleration()``
 ``papers``                 what the papers claim, and the words to state a theorem of one's own
-``MaxMarginClassifier``    a scikit-learn estimator without a regularisation parameter
+``MaxMarginClassifier``    the exact maximum-margin classifier, as a scikit-learn estimator
 ``Problem``, ``Truth``     what ``load`` and ``solve`` return
 ``ProblemError``           what bad input raises: one sentence that says where and what to do
 ``Rejected``               what ``check`` raises if the checker says no, and why it does
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gammabar import papers as papers
     from gammabar import problems as problems
     from gammabar import solvers as solvers
+    from gammabar.harness.classifier import MaxMarginClassifier as MaxMarginClassifier
     from gammabar.harness.run.checking import Rejected as Rejected
     from gammabar.harness.run.checking import check as check
     from gammabar.harness.run.verify import verify as verify
@@ -45,13 +46,12 @@ if TYPE_CHECKING:
     from gammabar.problems.base import ProblemError as ProblemError
     from gammabar.problems.spec import load as load
     from gammabar.problems.validate import from_arrays as from_arrays
-    from gammabar.solvers.estimator import MaxMarginClassifier as MaxMarginClassifier
 
     __version__: str
 
 #: Name → the module that has it. Imported when first asked for.
 _HOME = {
-    "MaxMarginClassifier": "solvers.estimator",
+    "MaxMarginClassifier": "harness.classifier",
     "Problem": "problems.base",
     "ProblemError": "problems.base",
     "Rejected": "harness.run.checking",

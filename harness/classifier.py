@@ -1,0 +1,424 @@
+"""The maximum-margin classifier, exactly: a scikit-learn estimator around the oracle."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gammabar.oracle.answer import candidate_for, solve
+from gammabar.oracle.decimals import signed_bounds
+from gammabar.oracle.truth import Truth
+from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
+from gammabar.problems.intercept import with_intercept
+from gammabar.problems.validate import from_arrays
+from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifier
+
+Array = NDArray[Any]
+
+SOLVERS = ("exact", "dual-acceleration")
+SEVERAL = ("ovo", "ovr", "joint")
+
+
+class InseparableError(ValueError):
+    """The data cannot be separated. `certificate` proves it."""
+
+    def __init__(self, message: str, certificate: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.certificate = certificate
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`."""
+
+    w: Array
+    b: Any
+    support: Array
+    coef: Array
+    margin: float
+    gap: float
+    separable: bool | None
+    rounds: int
+    truth: Truth | None
+
+
+class MaxMarginClassifier(IterativeClassifier):
+    """The exact maximum-margin classifier, with proof. No regularisation, no iteration limit.
+
+    Parameters
+    ----------
+    solver : {"exact", "dual-acceleration"}, default="exact"
+        "exact" asks the oracle. "dual-acceleration" is Algorithm 1 of Ji, Srebro and Telgarsky
+        (2021), stopped when its margin is proved to be within `tol` of the maximum; then `tol`,
+        `max_iter` and `intercept_scaling` count, the intercept counts in the norm, and several
+        classes have the joint margin.
+    proof : bool, default=True
+        Whether the result is proved in exact arithmetic. Without proof it is what floating point
+        found: the same, as a rule.
+    fit_intercept : bool, default=True
+        A free intercept: the margin counts w alone, as in textbooks. (With the joint margin of
+        several classes: a constant feature.)
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        The exact solver has them for several classes too ("ovo" and "ovr").
+    gamma, degree, coef0 : float, int, float
+        Parameters of the kernel, (γ⟨x, z⟩ + coef0)^degree or exp(−γ‖x − z‖²).
+    several : {"ovo", "ovr", "joint"}, default="ovo"
+        More than two classes: a classifier for each pair, for each class against the rest, or the
+        joint margin of the first paper, Section 5.2 (linear).
+    inseparable : {"soft", "error"}, default="soft"
+        What to do where no hyperplane separates two sets: warn and take the support vector machine
+        with `soft_C`, which minimises ½‖w‖² + soft_C Σ max(0, 1 − y f(x)); or raise
+        `InseparableError`. Either way the proof is at hand.
+    soft_C : float, default=1.0
+        Used where the data are inseparable, and nowhere else.
+    n_jobs : int, optional
+        Threads for several hyperplanes.
+    tol, max_iter, intercept_scaling
+        For "dual-acceleration", see `gammabar.solvers.MaxMarginClassifier`.
+
+    Attributes
+    ----------
+    classes_ : array
+    coef_, intercept_ : arrays
+        A row for each hyperplane, of norm one (linear kernel): f(x) is a signed distance.
+    margin_ : float
+        The largest double that is proved not to exceed the smallest margin of a hyperplane, in the
+        units of the data; 0 if something is inseparable.
+    margins_ : array
+        Those of all hyperplanes. Pairs come in the order (0, 1), (0, 2), …, (1, 2), …
+    margin_gap_ : float
+        Proved: the largest possible margins are not above the margins plus this.
+    support_ : array
+        Rows with positive dual weight in some hyperplane.
+    dual_coef_ : array of shape (hyperplanes, len(support_))
+        y_i q_i: dual weights with their signs; their sizes add up to one.
+    separable_ : bool or None
+        Whether all sets are separable; None if that is not known (no proof, or an enclosure).
+    truths_ : list of Truth
+        What the oracle said of each hyperplane (with `proof`).
+
+    Notes
+    -----
+    A hard margin knows no weights of samples or classes: a row counts or does not, and a row that
+    is there twice changes nothing. So there is no ``sample_weight`` and no ``class_weight``: leave
+    out the rows that are not to count.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MaxMarginClassifier().fit(X[:100], y[:100])
+    >>> model.score(X[:100], y[:100]), model.support_.tolist()
+    (1.0, [23, 41, 98])
+    >>> model.truths_[0].digits(10, raw=True)
+    '0.8175557692'
+    """
+
+    def __init__(
+        self,
+        *,
+        solver: str = "exact",
+        proof: bool = True,
+        fit_intercept: bool = True,
+        kernel: Any = "linear",
+        gamma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        several: str = "ovo",
+        inseparable: str = "soft",
+        soft_C: float = 1.0,
+        n_jobs: int | None = None,
+        tol: float = 0.01,
+        max_iter: int = 10_000,
+        intercept_scaling: float = 1.0,
+    ) -> None:
+        super().__init__(
+            tol=tol,
+            max_iter=max_iter,
+            fit_intercept=fit_intercept,
+            intercept_scaling=intercept_scaling,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+        )
+        self.solver = solver
+        self.proof = proof
+        self.several = several
+        self.inseparable = inseparable
+        self.soft_C = soft_C
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        if self.solver == "exact":
+            tags.classifier_tags.multi_class = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the hyperplane (or one for each pair or class) of largest margin.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        self._check_choices()
+        if self.solver != "exact":
+            super().fit(X, y)
+            return self
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"samples of two classes are needed, not of one class only: {self.classes_[0]!r}"
+            )
+        self._kernel_: Any = None if self.kernel == "linear" else self._kernel(X).fitted(X)
+        self._train_ = X if self._kernel_ is not None else None
+        self._keep_parts(X, labels)
+        return self
+
+    def certificate(self) -> Any:
+        """The certificate (of each hyperplane, if there are several), for `gammabar check`.
+
+        It speaks of the arrays that the hyperplane was fitted to: X and y of -1 and 1 (joint: the
+        number of the class), of the two classes of a pair alone.
+        """
+        check_is_fitted(self, "truths_")
+        bodies = [truth.certificate for truth in self.truths_]
+        if not bodies:
+            raise ValueError("there is no certificate: fit with proof=True")
+        return bodies[0] if len(bodies) == 1 else bodies
+
+    def decision_function(self, X: Any) -> Array:
+        """Signed distances for two classes; for more, a score for each class."""
+        if self.solver != "exact":
+            return super().decision_function(X)
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        scores = self._distances(X)
+        k = len(self.classes_)
+        if k == 2 and scores.shape[1] == 1:
+            return scores.ravel()
+        if scores.shape[1] == k and self.several != "ovo":
+            return scores
+        return _votes(scores, k)
+
+    def _distances(self, X: Any) -> Array:
+        """The value of each hyperplane's function, one column for each."""
+        if self._kernel_ is None:
+            return np.asarray(X @ self.coef_.T) + self.intercept_
+        if self.kernel == "precomputed":
+            columns = (X.tocsc() if hasattr(X, "tocsc") else X)[:, self.support_]
+        else:
+            columns = self._kernel_.matrix(X, self._train_[self.support_])
+        return np.asarray(columns @ self._expansion_.T) + self.intercept_
+
+    def _check_choices(self) -> None:
+        for name, choices in (
+            ("solver", SOLVERS),
+            ("several", SEVERAL),
+            ("inseparable", ("soft", "error")),
+        ):
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}"
+                )
+        if not 0 < self.soft_C < math.inf:
+            raise ValueError(f"soft_C must be positive, not {self.soft_C!r}")
+
+    def _kernel(self, X: Any) -> Kernel:
+        return Kernel("precomputed") if self.kernel == "precomputed" else super()._kernel(X)
+
+    def _keep_parts(self, X: Any, labels: Array) -> None:
+        k = len(self.classes_)
+        if self.several == "joint" and k > 2:
+            if self.kernel != "linear":
+                raise ValueError("the joint margin of several classes is linear: use ovo or ovr")
+            parts = [self._joint(X, labels)]
+        else:
+            tasks = list(self._pairs(labels, k))
+            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+            parts = run(delayed(self._two)(X, rows, signs) for rows, signs in tasks)
+        self._gather(parts)
+
+    def _pairs(self, labels: Array, k: int) -> Any:
+        """Rows and signs of each hyperplane."""
+        if k == 2 or self.several == "ovr":
+            for c in (1,) if k == 2 else range(k):
+                yield np.arange(len(labels)), np.where(labels == c, 1, -1)
+            return
+        for a, b in combinations(range(k), 2):
+            rows = np.flatnonzero((labels == a) | (labels == b))
+            # The first class of a pair is the positive one, as its votes are counted below.
+            yield rows, np.where(labels[rows] == a, 1, -1)
+
+    def _two(self, X: Any, rows: Array, signs: Array) -> _Part:
+        part = X if len(rows) == X.shape[0] else X[rows]
+        if self.kernel == "precomputed":
+            part = part[:, rows]
+        made: Problem
+        if self._kernel_ is None:
+            made = from_arrays(part, signs)
+        else:
+            made = KernelProblem(part, signs, self._kernel_)
+        problem = with_intercept(made, "free" if self.fit_intercept else "none")
+        found = _proved(problem) if self.proof else _found(problem)
+        if found.separable is False or not np.isfinite(found.coef).all():
+            found = self._soft(part, signs, found)
+        return _Part(
+            found.w,
+            found.b,
+            rows[found.support],
+            found.coef,
+            found.margin,
+            found.gap,
+            found.separable,
+            found.rounds,
+            found.truth,
+        )
+
+    def _joint(self, X: Any, labels: Array) -> _Part:
+        made = MulticlassProblem(X, labels, len(self.classes_))
+        truth = solve(with_intercept(made, "augmented" if self.fit_intercept else "none"))
+        if not truth.separable:
+            raise InseparableError(
+                "no joint margin separates the classes; use several='ovo'", truth.certificate
+            )
+        k = len(self.classes_)
+        w = truth.w.reshape(-1, k).T
+        b = np.asarray(truth.b) if self.fit_intercept else np.zeros(k)
+        points = np.unique(np.asarray(truth.support) // (k - 1))
+        low, high = signed_bounds(*truth.squares)
+        none = np.zeros(len(points))
+        return _Part(w, b, points, none, low, high - low, True, truth.rounds, truth)
+
+    def _soft(self, X: Any, signs: Array, found: _Part) -> _Part:
+        """The support vector machine with slack, where there is no hyperplane without."""
+        from sklearn.svm import SVC, LinearSVC
+
+        message = "the data cannot be separated by a hyperplane" + (
+            "" if self.fit_intercept else " through the origin"
+        )
+        certificate = found.truth.certificate if found.truth else None
+        if self.inseparable == "error":
+            raise InseparableError(f"{message}; inseparable='soft' allows for errors", certificate)
+        warnings.warn(
+            f"{message}: the result is a support vector machine with C = {self.soft_C}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+        if self._kernel_ is None and not self.fit_intercept:
+            line = LinearSVC(C=self.soft_C, loss="hinge", fit_intercept=False, random_state=0)
+            w = np.asarray(line.fit(X, signs).coef_[0])
+            b, support, coef = 0.0, found.support, np.zeros(len(found.support))
+        else:
+            kernel: Any = "linear" if self._kernel_ is None else "precomputed"
+            given = X if kernel == "linear" or self.kernel == "precomputed" else None
+            if given is None:
+                given = self._kernel_.matrix(X, X)
+            machine = SVC(C=self.soft_C, kernel=kernel).fit(given, signs)
+            support, b = np.asarray(machine.support_), float(machine.intercept_[0])
+            coef = np.asarray(
+                machine.dual_coef_.toarray()
+                if hasattr(machine.dual_coef_, "toarray")
+                else machine.dual_coef_
+            ).ravel()
+            w = np.asarray(X[support].T @ coef).ravel() if kernel == "linear" else np.zeros(0)
+        return _Part(w, b, support, coef, 0.0, 0.0, False, 1, found.truth)
+
+    def _gather(self, parts: list[_Part]) -> None:
+        self.support_ = np.unique(np.concatenate([part.support for part in parts]))
+        place = {int(row): k for k, row in enumerate(self.support_)}
+        self.dual_coef_ = np.zeros((len(parts), len(self.support_)))
+        for k, part in enumerate(parts):
+            self.dual_coef_[k, [place[int(i)] for i in part.support]] = part.coef
+        self.margins_ = np.array([part.margin for part in parts])
+        self.margin_ = float(self.margins_.min())
+        self.margin_gap_ = max(part.gap for part in parts)
+        self.truths_ = [part.truth for part in parts if part.truth is not None]
+        self.n_iter_ = max(part.rounds for part in parts)
+        known = {part.separable for part in parts}
+        self.separable_ = False if False in known else None if None in known else True
+        self.intercept_ = np.concatenate([np.atleast_1d(part.b) for part in parts])
+        if self._kernel_ is None:
+            self.coef_ = np.concatenate([np.atleast_2d(part.w) for part in parts])
+        else:
+            lengths = [np.abs(part.w).max(initial=0.0) or 1.0 for part in parts]
+            self._expansion_ = self.dual_coef_ * np.array(lengths)[:, None]
+
+
+def _proved(problem: Problem) -> _Part:
+    """The oracle's answer."""
+    truth = solve(problem)
+    signed = truth.q[truth.support] * problem.y[truth.support]
+    low, high = signed_bounds(*truth.squares)
+    if not truth.separable:
+        return _part(problem, truth.support, signed, 0.0, high, truth.separable, truth)
+    return _part(problem, truth.support, signed, low, high - low, True, truth)
+
+
+def _found(problem: Problem) -> _Part:
+    """What floating point finds, without proof."""
+    found = candidate_for(problem, "exact")
+    signed = found.weights * problem.y[found.support]
+    return _part(problem, found.support, signed, math.nan, math.nan, None, None)
+
+
+def _part(
+    problem: Problem,
+    support: Array,
+    signed: Array,
+    margin: float,
+    gap: float,
+    separable: bool | None,
+    truth: Truth | None,
+) -> _Part:
+    """The hyperplane of dual weights, with a normal of norm one."""
+    q = np.zeros(problem.n)
+    q[support] = np.abs(signed)
+    w = problem.combine(q)
+    length = problem.norm(w) or 1.0
+    w = w / length
+    if truth is not None and separable:
+        b: Any = truth.b
+    else:
+        scores = problem.scores(w)
+        positive = problem.y > 0
+        b = (scores[~positive].min() - scores[positive].min()) / 2
+        b = float(b) if problem.intercept == "free" else 0.0
+        if truth is None:
+            margin = float((scores + b * problem.y).min())
+            separable = None if margin > 0 else False
+    rounds = truth.rounds if truth else 1
+    if isinstance(problem, KernelProblem):
+        w = np.array([1 / length])  # what the dual weights are to be multiplied by
+    return _Part(w, b, support, signed, margin, gap, separable, rounds, truth)
+
+
+def _votes(scores: Array, k: int) -> Array:
+    """Votes of the pairs for each class; ties are broken by the sum of the distances."""
+    votes, sums = np.zeros((len(scores), k)), np.zeros((len(scores), k))
+    for column, (a, b) in enumerate(combinations(range(k), 2)):
+        first = scores[:, column] > 0
+        votes[first, a] += 1
+        votes[~first, b] += 1
+        sums[:, a] += scores[:, column]
+        sums[:, b] -= scores[:, column]
+    return votes + sums / (3 * (np.abs(sums) + 1))

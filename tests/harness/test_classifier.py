@@ -1,0 +1,159 @@
+"""The exact classifier: scikit-learn's own checks, the oracle's margins, and its proofs."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import gammabar as gb
+from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+DIGITS, NUMBERS = load_digits(return_X_y=True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "rbf"}, {"proof": False}, {"several": "ovr"}], ids=str
+)
+def test_scikit_learn_accepts_the_estimator(options):
+    for estimator, check in estimator_checks_generator(MaxMarginClassifier(**options)):
+        try:
+            check(estimator)
+        except pytest.skip.Exception:
+            raise
+        except Exception as error:
+            if type(error).__name__ != "SkipTest":
+                raise
+
+
+def test_two_classes_are_the_support_vector_machine(tmp_path):
+    X, y = IRIS[:100], SPECIES[:100]
+    model = MaxMarginClassifier().fit(X, y)
+    machine = SVC(kernel="linear", C=1e9, tol=1e-10).fit(X, y)
+    assert model.margin_ == pytest.approx(1 / np.linalg.norm(machine.coef_), rel=1e-6)
+    assert model.support_.tolist() == machine.support_.tolist()
+    assert np.abs(model.dual_coef_).sum() == pytest.approx(1)
+    assert np.linalg.norm(model.coef_) == pytest.approx(1)
+    distances = np.where(y == 1, 1, -1) * model.decision_function(X)
+    assert distances.min() == pytest.approx(model.margin_, rel=1e-12)
+    assert 0 <= model.margin_gap_ < 1e-15
+    truth = gb.solve(X, y, intercept=True)
+    assert model.truths_[0].gamma_squared == truth.gamma_squared
+    np.savez(tmp_path / "data.npz", X=X, y=np.where(y == 1, 1, -1))
+    model.truths_[0].save(tmp_path / "c.json")
+    assert model.certificate() == truth.certificate
+    assert "free intercept" in gb.check(tmp_path / "c.json", tmp_path / "data.npz")
+
+
+@pytest.mark.parametrize("store", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("proof", [True, False])
+def test_pairs_of_digits(store, proof):
+    keep = NUMBERS < 4
+    X, y = store(DIGITS[keep]), NUMBERS[keep]
+    model = MaxMarginClassifier(proof=proof, n_jobs=2).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.coef_.shape == (6, 64)
+    assert model.decision_function(X).shape == (keep.sum(), 4)
+    pair = np.isin(NUMBERS, (1, 2))
+    truth = gb.solve(DIGITS[pair], NUMBERS[pair], intercept=True)
+    assert model.margins_[3] == pytest.approx(truth.gamma_raw, rel=1e-9)
+    assert model.separable_ is (True if proof else None)
+
+
+def test_rest_and_joint():
+    keep = NUMBERS < 3
+    X, y = DIGITS[keep], NUMBERS[keep]
+    for several in ("ovr", "joint"):
+        model = MaxMarginClassifier(several=several).fit(X, y)
+        assert model.score(X, y) == 1.0
+        assert model.coef_.shape == (3, 64)
+    problem = gb.from_arrays(X, y, multiclass=True, intercept="augmented")
+    assert model.truths_[0].gamma_squared == gb.solve(problem).gamma_squared
+    assert isinstance(model.certificate(), dict)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "precomputed", "callable"])
+def test_kernels(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    y = (np.linalg.norm(X, axis=1) > 1).astype(int) + (X[:, 0] > 0.5)
+    given = (X @ X.T + 1) ** 3 if kernel == "precomputed" else X
+    chosen = (lambda A, B: (A @ B.T + 1) ** 3) if kernel == "callable" else kernel
+    model = MaxMarginClassifier(kernel=chosen, degree=3).fit(given, y)
+    if kernel != "rbf":
+        assert model.predict(given).shape == y.shape
+        return
+    assert model.score(given, y) == 1.0
+    pair = y < 2
+    part = gb.from_arrays(X[pair], y[pair], kernel="rbf:gamma=1", intercept="free")
+    assert model.margins_[0] == pytest.approx(gb.solve(part).gamma_raw, rel=1e-9)
+
+
+def test_kernels_agree_with_points():
+    """The same separable pair as points, as a linear kernel's matrix and as a function."""
+    X, y = DIGITS[NUMBERS < 2], NUMBERS[NUMBERS < 2]
+    plain = MaxMarginClassifier().fit(X, y)
+    matrix = MaxMarginClassifier(kernel="precomputed", proof=False).fit(X @ X.T, y)
+    function = MaxMarginClassifier(kernel=lambda A, B: A @ B.T, proof=False).fit(X, y)
+    for model, given in ((matrix, X @ X.T), (function, X)):
+        assert model.margin_ == pytest.approx(plain.margin_, rel=1e-9)
+        assert model.decision_function(given) == pytest.approx(plain.decision_function(X), rel=1e-6)
+
+
+def test_inseparable_data():
+    X, y = IRIS[50:], SPECIES[50:]
+    with pytest.warns(ConvergenceWarning, match="C = 2"):
+        model = MaxMarginClassifier(soft_C=2.0).fit(X, y)
+    machine = SVC(kernel="linear", C=2.0).fit(X, y)
+    assert (model.predict(X) == machine.predict(X)).all()
+    assert (model.margin_, model.separable_) == (0.0, False)
+    assert model.certificate()["kind"] == "inseparable"
+    with pytest.raises(InseparableError, match="cannot be separated") as error:
+        MaxMarginClassifier(inseparable="error").fit(X, y)
+    assert error.value.certificate["kind"] == "inseparable"
+    with pytest.warns(ConvergenceWarning):
+        model = MaxMarginClassifier(kernel="poly", degree=1, fit_intercept=False).fit(X, y)
+    assert model.score(X, y) > 0.9
+    with pytest.warns(ConvergenceWarning, match="through the origin"):
+        MaxMarginClassifier(fit_intercept=False).fit(X, y)
+    with pytest.raises(InseparableError):
+        MaxMarginClassifier(several="joint").fit(np.zeros((3, 1)), [0, 1, 2])
+
+
+def test_the_iterative_solver_by_name():
+    X, y = IRIS[:100], SPECIES[:100]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = MaxMarginClassifier(solver="dual-acceleration", tol=0.05).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.margin_gap_ > 0
+    augmented = gb.solve(X, y, intercept="augmented")
+    assert model.margin_ <= augmented.gamma_raw <= model.margin_ + model.margin_gap_
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"solver": "magic"}, "solver must be one of"),
+        ({"several": "all"}, "several"),
+        ({"inseparable": "maybe"}, "inseparable"),
+        ({"soft_C": 0.0}, "soft_C"),
+    ],
+)
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        MaxMarginClassifier(**options).fit(IRIS, SPECIES)
+
+
+def test_no_certificate_without_proof():
+    with pytest.raises(ValueError, match="proof=True"):
+        MaxMarginClassifier(proof=False).fit(IRIS[:100], SPECIES[:100]).certificate()
