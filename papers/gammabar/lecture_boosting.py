@@ -63,6 +63,7 @@ def _round(r: Round) -> Iterator[Relation]:
     before, after = (np.asarray(v.dual, dtype=np.float64) for v in (r.before, r.after))
 
     def same(left: Any, right: Any, what: str, allowance: float) -> Relation:
+        # TINY: products of weights that underflow; what is compared is of the size of one.
         return equal(left, right, what, where=r.where, allowance=allowance + TINY)
 
     sums = (2 * n + 16) * ROUNDOFF

@@ -76,6 +76,7 @@ def ended(it: View, k: int) -> list[Relation]:
 def same_vector(it: View, predicted: Vec, what: str, more: float = 0.0) -> Relation:
     """w_k is a vector that was recomputed, up to four times the error of that, and `more`."""
     gap = it.vec(it.w - predicted.mid).norm()
+    # TINY: products that underflow, in a view whose longest row has norm one.
     allowed = 4 * predicted.err + 8 * ROUNDOFF * predicted.size() + more + 4 * TINY
     return equal(gap, 0, what, allowance=allowed)
 

@@ -179,6 +179,7 @@ def softmax(it: View) -> Vec:
     raw = np.exp(scores.min() - scores)
     # Scores off by e change a weight by a factor of at most exp(2e); exponentials and sum the rest.
     error = np.expm1(2 * it.score_error) + (it.n + 16) * ROUNDOFF
+    # TINY: exponentials and quotients of fewer than 2^74 rows that underflow lose η each.
     return it.vec(raw / raw.sum(), float(error) * SAFETY + TINY)
 
 

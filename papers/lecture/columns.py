@@ -13,13 +13,24 @@ Column: TypeAlias = Any  # an arb_mat with one column
 
 #: Entries of the largest matrix of balls that a direct statement works with.
 LARGEST = 60_000
+#: The longest row is at least that long, so that vectors of a wrong run differ from those of a
+#: right one by far more than TINY, which allowances contain for what underflow loses: nobody passes
+#: by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer than 2^60 are
+#: added, and steps, at most 2/λ, multiply them by less than 2^14. (Scores have their own bound.)
+SHORTEST = 2.0**-400
 
 
 def small(case: Case) -> str | None:
     """The problem, if there is one, is small enough for matrices of balls."""
-    if case.given is None or case.n * case.problem.dimension <= LARGEST:
+    if case.given is None:
         return None
-    return f"n·d is more than {LARGEST:,}: too large for exact matrices"
+    if case.n * case.problem.dimension > LARGEST:
+        return f"n·d is more than {LARGEST:,}: too large for exact matrices"
+    if 0 < case.space.radius < SHORTEST:
+        return (
+            "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
+        )
+    return None
 
 
 def column(values: Any) -> Column:

@@ -186,6 +186,7 @@ class Rate:
         exponents = self.step * (path.gaps - radius * self.distance) - score_error
         # Rounding of the exponents themselves.
         exponents -= 16 * ROUNDOFF * np.abs(exponents)
+        # TINY: where expit underflows, the truth is below the smallest double.
         self.doubt = float((expit(-exponents) * SAFETY + TINY).sum()) * SAFETY
         if not self.normalised:
             return radius * self.doubt / self.space.n * SAFETY

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
@@ -79,22 +79,32 @@ def test_what_is_infinite_or_no_number_decides_nothing(data, op, allowance, roun
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.floats(1e300, 1.7976931348623157e308), st.sampled_from(["w", "momentum"]))
-def test_iterates_at_the_end_of_the_doubles_hold_nothing_by_overflow(size, where):
+@given(
+    st.floats(1e300, 1.7976931348623157e308),
+    st.sampled_from(["w", "w alone", "momentum"]),
+    st.sampled_from([PLANTED, "worst-case:n=5", "planted:n=5,d=2,gamma=0.5"]),
+    st.integers(1, 2),
+)
+@example(1.5e308, "w alone", "worst-case:n=5", 1)
+def test_iterates_at_the_end_of_the_doubles_hold_nothing_by_overflow(size, where, text, since):
     """w = 1.5e308 (1, …, 1): identities of Algorithm 1 held, for an allowance was infinite."""
 
     class Huge(DualAcceleration):
         def iterates(self, problem, rng=None):
             for it in super().iterates(problem, rng):
-                if it.t < 2:
+                large = np.full(it.w.shape, size)
+                if it.t < since:
                     yield it
+                elif where == "w alone":
+                    yield Iterate(it.t, large)
                 else:
-                    yield replace(it, soft=None, **{where: np.full(3, size)})
+                    yield replace(it, soft=None, **{where: large})
 
     with np.errstate(all="ignore"):
-        found = hear(Case(load(PLANTED), Huge(), unit=True), about("dual-acceleration"), 3)
+        found = hear(Case(load(text), Huge(), unit=True), about("dual-acceleration"), 3)
     identities = {v.statement: v for v in found if ALL[v.statement].kind == "identity"}
     named = ("jst.lem3.4.momentum",) if where == "momentum" else ("jst.lem3.4.primal",)
+    named += () if where == "momentum" else ("jst.lemC.3", "jst.lemC.12.identity")
     assert all(identities[name].verdict != "holds" for name in named)
 
 

@@ -370,3 +370,12 @@ def test_losses_of_the_solver_are_the_printed_ones() -> None:
         f = FiniteSum(problem, loss)
         assert middle(f.value(w)) == pytest.approx(Losses(problem, loss).value(w), rel=1e-14)
         assert f.quick_value(w).overlaps(f.value(w))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(-1060, -404), st.sampled_from(["gb.lec.gd.step", "gb.lec.agd.step"]))
+def test_rows_too_short_for_the_allowances_are_no_pass(exponent, identifier):
+    """At 2⁻¹⁰¹⁰ every step was excused by what underflow may lose."""
+    X = np.ldexp(np.array([[1.0, 2.0], [-2.0, 1.0], [0.5, -3.0]]), exponent)
+    case = Case(DenseProblem(X, np.array([1, -1, 1])), None)
+    assert examine(MINE[identifier], case).verdict == "inapplicable"
