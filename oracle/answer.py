@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.candidate import Candidate, cvxpy_working_set, working_set
+from gammabar.oracle.candidate import Candidate, cvxpy_working_set, load_core, working_set
 from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
 from gammabar.problems import KernelProblem, Problem, ProblemError
 
@@ -233,11 +233,11 @@ def candidate_for(problem: Problem, method: str) -> Candidate:
 def _exact(
     problem: Problem, method: str, progress: Progress, verdict: Verdict | None = None
 ) -> Truth:
-    from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
     from gammabar.oracle.exact import minimum_norm_point
     from gammabar.oracle.rational import exact_rows
 
     rows = exact_rows(problem)
+    load_core(problem)  # before the clock starts
     start = perf_counter()
     progress("candidate")
     candidate = candidate_for(problem, method)
@@ -270,9 +270,9 @@ def _enclosed(
     progress: Progress,
     verdict: Verdict | None,
 ) -> Truth:
-    from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
     from gammabar.oracle.enclosure import enclose
 
+    load_core(problem)  # before the clock starts
     start = perf_counter()
     progress("candidate")
     candidate = candidate_for(problem, method)

@@ -7,7 +7,9 @@ Gram matrix of the working set. MNIST 0/1 (12,665 rows) needs about eight scans.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from gammabar.problems import Problem, ProblemError
 BATCH = 100
 #: Below this share of the radius the point is the origin as far as doubles can tell.
 ZERO = 1e-10
+#: Entries of the data up to which no compiled code is loaded for them.
+LITTLE = 50_000
 #: A scan is one pass over the data; convergence takes tens, so this is a guard, not a limit.
 MAX_SCANS = 1000
 
@@ -45,8 +49,7 @@ def working_set(problem: Problem) -> Candidate:
     Candidate
         Rows with positive weights that sum to one.
     """
-    from gammabar.oracle._wolfe import minimum_norm
-
+    minimum_norm = load_core(problem)
     n, radius2 = problem.n, problem.radius**2
     side, sides = sides_of(problem)
     if radius2 == 0.0:
@@ -86,6 +89,65 @@ def working_set(problem: Problem) -> Candidate:
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
     return Candidate(rows[S[order]], weights, scans, "working-set")
+
+
+def load_core(problem: Problem) -> Any:
+    """The core of the method: compiled, but for little data while that is not loaded anyway."""
+    if problem.n * problem.dimension <= LITTLE and "gammabar.oracle._wolfe" not in sys.modules:
+        return _plain_minimum_norm
+    from gammabar.oracle._wolfe import minimum_norm
+
+    return minimum_norm
+
+
+def _plain_minimum_norm(G, c2, side, S, q, s, R, sides):  # type: ignore[no-untyped-def]
+    """`_wolfe.minimum_norm` without compiled code, whose import takes longer than little data do.
+
+    Affine minimisers are solved for afresh, so that R is not used.
+    """
+    H = G + c2 * (side[:, None] == side)
+    refused: set[int] = set()
+    for _ in range(20 * len(G) + 100):  # no more than rounding errors take that many
+        if s == len(S):
+            break
+        corral, scores = S[:s], G[:, S[:s]] @ q[:s]
+        square = float(q[:s] @ scores[corral])
+        levels = sides * np.bincount(side[corral], q[:s] * scores[corral], sides)
+        above = scores - levels[side]
+        above[[*corral, *refused]] = 0.0
+        j = int(np.argmin(above))
+        if not above[j] < 0 or square <= ZERO**2 * c2:
+            break
+        S[s], q[s] = j, 0.0
+        size, old, weights = s + 1, S[:s].copy(), q[:s].copy()
+        try:
+            size = _plain_settle(H, side, S, q, size, sides)
+        except np.linalg.LinAlgError:
+            S[:s], q[:s] = old, weights
+            refused.add(j)
+            continue
+        after = float(q[:size] @ G[np.ix_(S[:size], S[:size])] @ q[:size])
+        if not after < square * (1 - 1e-13):
+            S[:s], q[:s] = old, weights
+            break
+        s = size
+    return s
+
+
+def _plain_settle(H, side, S, q, s, sides):  # type: ignore[no-untyped-def]
+    while True:
+        ones = np.eye(sides)[side[S[:s]]]
+        u = np.linalg.solve(H[np.ix_(S[:s], S[:s])], ones)
+        goal = u @ np.linalg.solve(ones.T @ u, np.full(sides, 1 / sides))
+        falling = np.flatnonzero(goal <= 0)
+        ratios = q[falling] / (q[falling] - goal[falling] + (q[falling] == goal[falling]))
+        if not len(falling):
+            q[:s] = goal
+            return s
+        k = int(falling[np.argmin(ratios)])
+        q[:s] += ratios.min() * (goal - q[:s])
+        S[k : s - 1], q[k : s - 1] = S[k + 1 : s].copy(), q[k + 1 : s].copy()
+        s -= 1
 
 
 def sides_of(problem: Problem) -> tuple[NDArray[np.int64], int]:

@@ -42,6 +42,7 @@ from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.answer import Progress, _silent, solve
+from gammabar.oracle.candidate import load_core
 from gammabar.oracle.certificate import data_section, weights_section, write_certificate
 from gammabar.oracle.integers import largest, signed_rows, to_fmpz_mat
 from gammabar.oracle.l1 import solve_l1
@@ -164,8 +165,7 @@ def separation(
         raise ProblemError("separation is decided for linear problems with two classes")
     biased = intercept or problem.intercept != "none"
     rows = with_intercept(problem.raw(), "augmented" if biased else "none")
-    from gammabar.oracle import _wolfe  # noqa: F401 (loads compiled code before the clock starts)
-
+    load_core(rows)  # before the clock starts
     start = perf_counter()
     table, _ = integer_matrix(rows)
     progress("first round")

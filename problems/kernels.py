@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from scipy.spatial.distance import cdist
 
 from gammabar.problems.base import Array, Floats, ProblemError
 from gammabar.problems.points import Points, product
@@ -249,6 +248,8 @@ def _squared_distances(
     if not cancelled:
         return result
     if cancelled > 0.1 * again.size:
+        from scipy.spatial.distance import cdist
+
         return np.asarray(cdist(_dense(X), _dense(Z), "sqeuclidean"))
     rows, cols = np.nonzero(again)
     step = max(1, (1 << 20) // X.shape[1])

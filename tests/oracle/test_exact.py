@@ -239,3 +239,29 @@ def test_candidate_on_planted_data_needs_no_repair():
     problem = from_arrays(X, y)
     assert solve(problem).rounds == 1
     assert working_set(problem).scans < 20
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 40), st.integers(1, 6), st.booleans())
+def test_the_plain_core_finds_what_the_compiled_one_finds(seed, n, d, free):
+    """Little data go without compiled code; both are candidates, and mostly the same."""
+    from gammabar.oracle._wolfe import minimum_norm
+    from gammabar.oracle.candidate import _plain_minimum_norm
+
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, d)) + 1.0
+    side = (np.arange(n) % 2) if free else np.zeros(n, np.int64)
+    A[side == 1] += 1.0
+    G, sides = A @ A.T, 1 + free
+    c2 = float(G.diagonal().max())
+    squares = []
+    for core in (minimum_norm, _plain_minimum_norm):
+        S, q, R = np.zeros(64, np.int64), np.zeros(64), np.zeros((64, 64))
+        S[:sides], q[:sides] = np.arange(sides), 1 / sides
+        H = G[:sides, :sides] + c2 * np.eye(sides)
+        R[:sides, :sides] = np.linalg.cholesky(H).T
+        size = core(G, c2, side, S, q, sides, R, sides)
+        assert q[:size].sum() == pytest.approx(1)
+        assert q[:size][side[S[:size]] == 0].sum() == pytest.approx(1 / sides)
+        squares.append(q[:size] @ G[np.ix_(S[:size], S[:size])] @ q[:size])
+    assert squares[0] == pytest.approx(squares[1], rel=1e-7, abs=1e-12 * c2)
