@@ -22,7 +22,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser fuzz lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser fuzz balls lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -40,6 +40,9 @@ test: $(STAMP) ## run the tests that are not marked slow
 
 test-all: $(STAMP) ## run every test
 	@$(PYTEST) $(ARGS)
+
+balls: $(STAMP) ## a million balls of level 0 against exact values, of every geometry and type
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/court/test_balls.py 1000000 $(ARGS)
 
 fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)

@@ -1,7 +1,8 @@
 """Level-0 balls contain the truth over the whole range of doubles.
 
 The truth is computed here in rationals, from the doubles of data and w. ``python
-tests/court/test_balls.py 1000000`` makes that many checks and prints how many missed.
+tests/court/test_balls.py 1000000`` (or ``make balls``) makes that many checks and prints how many
+of each geometry and type there were, and how many missed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,11 @@ from gammabar.problems import (
 )
 from gammabar.solvers import Iterate
 
-GEOMETRIES = ("dense", "float32", "integers", "sparse", "multiclass")
+GEOMETRIES = ("dense", "sparse", "multiclass")
 KERNELS = ("linear", "poly", "rbf", "precomputed")
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+#: Half of the data are doubles, which have the widest range.
+DTYPES = (*["float64"] * 10, "float32", "float16", "bool", *INTEGERS)
 SCALES = ("ordinary", "tiny", "small", "large", "huge", "mixed", "mild")
 #: Bits of the truth: far more than level 0 has.
 BITS = 700
@@ -65,30 +69,48 @@ def doubles(rng: np.random.Generator, shape: tuple[int, ...], scale: str) -> np.
     return values
 
 
+def points(rng: np.random.Generator, shape: tuple[int, ...], scale: str, dtype: str) -> np.ndarray:
+    """Points of a type, over its whole range."""
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    if dtype in INTEGERS:
+        info = np.iinfo(dtype)
+        X = rng.integers(info.min, info.max, size=shape, dtype=dtype, endpoint=True)
+        ends = rng.choice(np.array([info.min, info.max, 0, 1], dtype=dtype), size=shape)
+        return np.where(rng.random(shape) < 0.3, ends, X)
+    X = doubles(rng, shape, scale)
+    if dtype == "float64":
+        return X
+    # Of the range of the type, subnormal numbers and the largest included.
+    mantissas, exponents = np.frexp(X)
+    info = np.finfo(dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        X = np.ldexp(mantissas, exponents % (info.maxexp - info.minexp + 24) + info.minexp - 24)
+        X = X.astype(dtype)
+    return np.clip(X, info.min, info.max)
+
+
 def data(rng: np.random.Generator) -> tuple[Problem, str]:
     """A small problem of a random geometry, dtype and scale."""
     n, d = int(rng.integers(1, 5)), int(rng.integers(1, 5))
     scale = str(rng.choice(SCALES))
-    X = doubles(rng, (n, d), scale)
+    dtype = str(rng.choice(DTYPES))
+    X = points(rng, (n, d), scale, dtype)
     y = rng.choice([-1, 1], size=n)
     kind = str(rng.choice([*GEOMETRIES, *KERNELS]))
-    if kind == "float32":
-        with np.errstate(over="ignore"):
-            X = np.ldexp(X, 0 if scale in ("ordinary", "mild") else -900 if scale == "huge" else 0)
-            X = np.nan_to_num(X.astype(np.float32), posinf=3e38, neginf=-3e38)
-    if kind == "integers":
-        dtype = rng.choice([np.int8, np.uint8, np.int64, np.int32, np.uint64])
-        info = np.iinfo(dtype)
-        X = rng.integers(info.min, info.max, size=(n, d), dtype=dtype, endpoint=True)
-    if kind in ("dense", "float32", "integers"):
-        return DenseProblem(X, y), f"{kind} {scale}"
+    if kind == "dense":
+        return DenseProblem(X, y), f"{kind} {dtype} {scale}"
     if kind == "sparse":
-        return SparseProblem(scipy.sparse.csr_matrix(X), y), f"sparse {scale}"
+        if dtype == "float16":  # scipy has none
+            X = X.astype(np.float32)
+        return SparseProblem(scipy.sparse.csr_matrix(X), y), f"sparse {X.dtype} {scale}"
     if kind == "multiclass":
         labels = rng.integers(0, 3, size=n)
-        return MulticlassProblem(X, labels, k=3), f"multiclass {scale}"
+        return MulticlassProblem(X, labels, k=3), f"multiclass {dtype} {scale}"
     normalised = bool(rng.random() < 0.4)
-    name = f"{kind}{' normalised' * normalised} {scale}"
+    if kind == "precomputed":
+        dtype = "float64"
+    name = f"{kind}{' normalised' * normalised} {dtype} {scale}"
     if kind == "precomputed":
         Z = doubles(rng, (n, 1), "ordinary" if scale == "mixed" else scale)[:, 0]
         with np.errstate(over="ignore", under="ignore"):
@@ -297,16 +319,23 @@ def of_point(
         yield "pull", near(found["pull"], exact.combine([q / mass for q in weights]), exact)
 
 
-def missed(count: int, seed: int = 0) -> tuple[int, Counter[str]]:
-    """Make so many checks; what missed, by kind."""
-    made, wrong = 0, Counter()
-    while made < count:
+def missed(count: int, seed: int = 0) -> tuple[Counter[str], Counter[str]]:
+    """Make so many checks; how many by geometry and type, and what missed, by kind."""
+    made: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    while made.total() < count:
         for what, fine in checks(seed):
-            made += 1
+            made[_kind(what)] += 1
             if not fine:
                 wrong[what] += 1
         seed += 1
     return made, wrong
+
+
+def _kind(what: str) -> str:
+    """Geometry and type, without scale and view."""
+    words = what.partition(":")[0].split()
+    return " ".join(word for word in words if word not in (*SCALES, "unit"))
 
 
 @settings(max_examples=120, deadline=None)
@@ -318,12 +347,16 @@ def test_level_zero_balls_contain_the_truth(seed):
 @pytest.mark.slow
 def test_level_zero_balls_contain_the_truth_many_times():
     made, wrong = missed(100_000)
-    assert (made >= 100_000, wrong) == (True, Counter())
+    assert (made.total() >= 100_000, wrong) == (True, Counter())
+    assert {kind.split()[0] for kind in made} == {*GEOMETRIES, *KERNELS}
+    assert {dtype for kind in made for dtype in kind.split()} >= {*DTYPES}
 
 
 if __name__ == "__main__":
     total, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     made, wrong = missed(total, seed)
+    for kind, times in sorted(made.items()):
+        print(f"{times:9,} {kind}")
     for what, times in wrong.most_common(40):
-        print(f"{times:8} {what}")
-    print(f"{made} balls, {sum(wrong.values())} missed the truth")
+        print(f"{times:9,} MISSED: {what}")
+    print(f"{made.total():,} balls, {wrong.total():,} missed the truth")
