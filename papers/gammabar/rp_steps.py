@@ -66,7 +66,7 @@ def simplex(it: View, case: Case) -> list[Relation]:
     found = []
     for name, symbol in (("dual", "α_k"), ("p", "p_k")):
         weights = weights_of(it, name)
-        if weights is None or (it.t == 0 and not weights.any()):
+        if weights is None or (it.t == 0 and not weights.any() and not it.w.any()):
             continue
         if name == "dual":
             found.append(represents(it, weights, it.t))

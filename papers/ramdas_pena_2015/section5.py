@@ -12,11 +12,22 @@ from flint import fmpq, fmpq_mat
 
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers import Case, Relation, Trial, Trit, direct, fact, inseparable, number, stopping
+from gammabar.papers import (
+    Case,
+    Relation,
+    Trial,
+    Trit,
+    View,
+    direct,
+    fact,
+    inseparable,
+    number,
+    stopping,
+)
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small, tells
 from gammabar.papers.ramdas_pena_2015.gram_matrix import Gram
 from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, dot, integers_of
-from gammabar.papers.ramdas_pena_2015.weights import certifies, weights_of
+from gammabar.papers.ramdas_pena_2015.weights import certifies, stands_for, weights_of
 from gammabar.problems import KernelProblem
 
 
@@ -76,6 +87,14 @@ def lem6(case: Case) -> Iterator[Relation]:
     yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖XYq̄‖ = 0")
 
 
+def _epsilon_solution(it: View, case: Case) -> Trit:
+    """‖w_k‖ ≤ ε, for w_k = Aᵀp_k with the p_k that the solver says, if it says one."""
+    p = weights_of(it, "dual")
+    if p is not None and not stands_for(it, p):
+        return False
+    return certifies(it, number(case.solver.epsilon), p)
+
+
 @stopping(
     "rp.nvn",
     reference=f"{SOURCE}, Section 5, guarantee of Algorithm 5",
@@ -83,7 +102,7 @@ def lem6(case: Case) -> Iterator[Relation]:
     r" solution to (13) in } 1/\epsilon^2 \text{ iterations}",
     solvers=("nvn",),
     assumes=(tells("epsilon"), norm_one, inseparable),
-    goal=lambda it, case: certifies(it, number(case.solver.epsilon), weights_of(it, "dual")),
+    goal=_epsilon_solution,
     unit=True,
     note="For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the "
     "paper is about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ "

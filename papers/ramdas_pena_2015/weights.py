@@ -61,6 +61,14 @@ def pull(it: View, weights: Floats) -> Vec:
     )
 
 
+def stands_for(it: View, weights: Floats) -> bool:
+    """Whether w_k = Aᵀp, where both were carried along for k convex combinations."""
+    gap = it.here - pull(it, weights)
+    mass = 1 + float(np.abs(weights).sum())
+    allowed = 4 * gap.err + 8 * (it.t + 2) * ROUNDOFF * it.space.radius * mass
+    return not gap.norm() > allowed
+
+
 def square(it: View, weights: Floats) -> Number:
     """‖q‖²_G = ‖Aᵀq‖² for weights in doubles."""
     if not it.level:

@@ -248,7 +248,9 @@ def _about_right(identifier: str, field: str, honest: str, told: Any) -> Iterato
     for name, (found, other) in told.items():
         verdict, where = found[identifier], f"{identifier}, {field} {name}"
         if judged and verdict == "holds" and other and not name.startswith("nothing"):
-            if (identifier, field) not in IN_PART:
+            # The last iterate has none after it: there a goal may be reached, and truly.
+            reached = name == "that of after" and ALL[identifier].kind == "stopping"
+            if (identifier, field) not in IN_PART and not reached:
                 yield f"{where}: it holds all the same"
         elif not judged and verdict not in (honest, "undecided", "inapplicable"):
             yield f"{where}: {verdict}, not {honest}"
