@@ -27,7 +27,11 @@ COMMANDS = {
     "report": ("report", "One self-contained page of the results in a store; Markdown; a badge."),
     "export": ("export", "The results in a store as a table: CSV or Parquet."),
     "show": ("show", "Everything about a statement, solver, problem or wrong solver."),
-    "list": ("listing", "List what there is: statements, solvers, problems, mutants."),
+    "reproduce": ("reproduce", "Make figures and tables of the papers again."),
+    "list": (
+        "listing",
+        "List what there is: statements, solvers, problems, mutants, …",
+    ),
     "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
     "gate": ("gate", "Compare with a base commit; exit code 1 on a regression."),
     "data": ("data", "Fetch, list, check and export data sets."),

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.argument(
-    "kind", type=click.Choice(("statements", "solvers", "problems", "mutants", "papers"))
+    "kind",
+    type=click.Choice(("statements", "solvers", "problems", "mutants", "papers", "artefacts")),
 )
 @click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -62,7 +63,7 @@ def command(
     status: str | None,
     severity: str | None,
 ) -> None:
-    """List what there is of a KIND: statements, solvers, problems, mutants or papers.
+    """List what there is of a KIND: statements, solvers, problems, mutants, papers or artefacts.
 
     Statements may be chosen: those that contain TEXT, and by options. With --paper they are those
     of that paper.
@@ -81,6 +82,7 @@ def command(
         "problems": _problems,
         "mutants": _mutants,
         "papers": _papers,
+        "artefacts": _artefacts,
     }
     show[kind](as_json)
 
@@ -183,6 +185,27 @@ def _papers(as_json: bool) -> None:
         return
     rows = [(p.key, str(sources[p.key]), str(p), p.venue) for p in found]
     print_table(("key", "statements", "paper", "where"), rows)
+
+
+def _artefacts(as_json: bool) -> None:
+    from gammabar.harness.library import artefacts
+    from gammabar.problems.datasets import DATASETS, is_here
+
+    found = artefacts().values()
+    if as_json:
+        names = ("id", "reference", "title", "data", "cost")
+        print_json([{name: getattr(one, name) for name in names} for one in found])
+        return
+    rows = [
+        (one.id, one.reference, one.title, _needs(one.data, DATASETS, is_here), one.cost or "—")
+        for one in found
+    ]
+    print_table(("artefact", "reference", "what it shows", "needs", "takes"), rows)
+
+
+def _needs(data: tuple[str, ...], known: Any, is_here: Callable[[Any], bool]) -> str:
+    here = (name if is_here(known[name]) else f"{name} (not here)" for name in data)
+    return ", ".join(here) or "—"
 
 
 def _described(statement: Statement, witness: Path | None) -> dict[str, Any]:

@@ -6,16 +6,19 @@ found in it and listed nowhere else:
 - statements, registered by the decorators of `gammabar.harness.court.statement`, in any module;
 - ``TRIALS`` in any module: the runs of the default plan (`gammabar.harness.court.trial`);
 - ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
+- ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.library.artefact`);
 - ``witnesses/<id>.json`` and a module ``refuters``: proofs that a statement is false as printed.
 
 Papers are those of the package `gammabar.papers`, those that installed distributions offer under
 the entry-point group ``gammabar.papers``, and those that the user names (`open_paper`).
 """
 
+from gammabar.harness.library.artefact import Artefact, Shown
 from gammabar.harness.library.mutant import Family, Mutant
 from gammabar.harness.library.paper import Paper
 from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.library.shelf import (
+    artefacts,
     close_paper,
     load_statements,
     loops,
@@ -30,10 +33,13 @@ from gammabar.harness.library.shelf import (
 )
 
 __all__ = [
+    "Artefact",
     "Family",
     "Mutant",
     "Paper",
     "PaperRef",
+    "Shown",
+    "artefacts",
     "close_paper",
     "load_statements",
     "loops",

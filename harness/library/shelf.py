@@ -15,6 +15,7 @@ from typing import Any
 
 from gammabar.harness.court.statement import STATEMENTS, Statement
 from gammabar.harness.court.trial import Trial
+from gammabar.harness.library.artefact import Artefact
 from gammabar.harness.library.loading import forget, load_files
 from gammabar.harness.library.mutant import Mutant
 from gammabar.harness.library.paper import Paper
@@ -194,6 +195,21 @@ def trials() -> tuple[Trial, ...]:
     modules = (module for volume in _volumes() for module in volume.modules)
     found = (trial for module in modules for trial in getattr(module, "TRIALS", ()))
     return tuple(dict.fromkeys(found))
+
+
+def artefacts() -> dict[str, Artefact]:
+    """Every figure and table by its id, paper by paper."""
+    found: dict[str, Artefact] = {}
+    for volume in _volumes():
+        for module in volume.modules:
+            for artefact in getattr(module, "ARTEFACTS", ()):
+                if artefact.id in found:
+                    raise ProblemError(f"two artefacts are called {artefact.id}")
+                if not _is_of(artefact.id, volume.paper):
+                    key = volume.paper.key
+                    raise ProblemError(f"the artefact {artefact.id!r} must be called {key}.…")
+                found[artefact.id] = artefact
+    return found
 
 
 def mutants() -> dict[str, Mutant]:

@@ -1,0 +1,1 @@
+"""Figures and tables of the papers, made again: numbers, pictures, and what agrees."""
