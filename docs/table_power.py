@@ -42,8 +42,6 @@ TAIL = """
   ([gb.batch](own-results.md#gbbatch-a-quarter-of-the-bound-for-batch-perceptron)); one row attains
   it, and `opposed` with three rows uses 0.125 of at most 0.444.
 - `gb.selfcert`, `gb.gap` and `gb.floor` are no rates: slower methods may meet them as well.
-- `jst.prop3.7.fixed` and `jst.prop3.7.charitable` need more rows than the plan has room for:
-  orthogonal rows with n = 10,000 and p = 0.15 use 0.374 of them at t = 623 (in doubles).
 - Below 1/3, without a proof that this must be so: {thin}.
 """
 
@@ -60,7 +58,6 @@ def main(path: str) -> None:
     killed, known = matrix(), mutants()
     rows, thin = [], []
     told = {"jst.thm3.1.1", "jst.thm5.1.fixed", "tyurin.thm3.3", "jst.sec5.1.rate"}
-    told |= {"jst.prop3.7.fixed", "jst.prop3.7.charitable"}
     for statement in load_statements().values():
         if not statement.slower:
             continue

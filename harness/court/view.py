@@ -223,6 +223,18 @@ class View:
             return number(0)
         return self.smallest / norm
 
+    @lazy
+    def toward(self) -> Number:
+        """⟨Aᵀq̄, w⟩ = γ̄ ⟨ū, w⟩, with the oracle's q̄: from the scores of the rows in its support."""
+        truth = self.case.truth
+        if self.level:
+            scores = self.space.exact_scores(self.w, truth.support)
+        else:
+            doubles = self.score_doubles[truth.support].tolist()
+            scores = [ball(v, self.score_error) for v in doubles]
+        pairs = zip(truth.numerators, scores, strict=True)
+        return total(number(v) * s for v, s in pairs) / number(truth.total)
+
     # the exponential loss
 
     @lazy

@@ -126,6 +126,14 @@ def _(data: dict[str, Any]) -> Claim:
     return Q(1), ">=", (sums - log(n) * (1 + 2 * log(2))) / q0
 
 
+@refuter("jst.appC.length")
+def _(data: dict[str, Any]) -> Claim:
+    """The same data at t = 1: ‖w_1‖ = q_0 against 2/ρ + ‖Zᵀμ_1‖/(ρλ_0) = 2/n + q_1."""
+    n = whole(data["copies"], 2, 10**5)
+    q0 = _logistic_weight(Q(0), n)
+    return q0, "<=", Q(2, n) + _logistic_weight(q0, n)
+
+
 @refuter("jst.appE.rate")
 def _(data: dict[str, Any]) -> Claim:
     """n = 1: √2(γ̄ − c/γ̄) against γ̄_m − c/γ̄_m, γ̄_m = √2γ̄, c = 4(1 + 2 ln(1 + t))/(t + 1)²."""

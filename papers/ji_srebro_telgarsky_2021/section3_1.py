@@ -6,10 +6,13 @@ Rows of A are y_i x_i and the paper's Z is −A, so that ZZᵀ = AAᵀ and (Zw)_
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
 from flint import arb_mat
 
+from gammabar.oracle.rational import exact_rows
 from gammabar.papers import (
     ROUNDOFF,
     SAFETY,
@@ -24,19 +27,44 @@ from gammabar.papers import (
     direct,
     equal,
     exp,
+    fact,
     number,
     per_iterate,
     scaled,
-    total,
+    separable,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.method import exponential
+from gammabar.papers.ji_srebro_telgarsky_2021.method import (
+    exact_dual,
+    exponential,
+    proper_step,
+    several_rows,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.optima import (
     ABOUT_DATA,
     SEPARABLE,
     alignment,
     exact_and_separable,
+    rational,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.vectors import same_vector
+
+DESCENT = ("gradient-descent", "normalized-gradient-descent")
+
+
+def says_theta(case: Case) -> str | None:
+    """The solver says which θ_t it uses."""
+    named = getattr(getattr(case.solver, "card", None), "name", "")
+    known = named and getattr(case.solver, "step", None) is not None
+    return None if known else "the solver does not say which θ_t it uses"
+
+
+def theta(it: View) -> Number:
+    """θ_t of a solver that says it: η R(w_t) for descent, and its step for normalised descent."""
+    solver = it.case.solver
+    step = number(float(solver.step))
+    if solver.card.name == "gradient-descent":
+        return step * exp(it.psi) / it.n
+    return step / (number(it.t + 1).sqrt() if getattr(solver, "decay", False) else 1)
 
 
 @per_iterate(
@@ -45,7 +73,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.vectors import same_vector
     claim=r"w_{t+1} = w_t - \theta_t Z^\top q_t, \quad q_{t+1} \propto q_t \odot"
     r" \exp(-\theta_t \nabla\phi(q_t)), \quad \theta_t = \eta_t \mathcal{R}(w_t)",
     kind="identity",
-    solvers=("gradient-descent", "normalized-gradient-descent"),
+    solvers=DESCENT,
     assumes=(exponential,),
     since=1,
     unit=True,
@@ -86,15 +114,9 @@ class MirrorDescent:
 
     def _theta(self, before: View, moved: Vec) -> Number:
         """θ_{t−1}."""
-        solver, t = self._case.solver, before.t
-        step = getattr(solver, "step", None)
-        name = getattr(getattr(solver, "card", None), "name", "")
-        if step is None or not name:
-            return moved.inner(before.pull) / (before.pull.norm() * before.pull.norm())
-        if name == "gradient-descent":
-            return number(float(step)) * exp(before.psi) / before.n
-        decay = getattr(solver, "decay", False)
-        return number(float(step)) / (number(t + 1).sqrt() if decay else 1)
+        if says_theta(self._case) is None:
+            return theta(before)
+        return moved.inner(before.pull) / (before.pull.norm() * before.pull.norm())
 
     def _proportional(self, it: View, before: View, step: Vec) -> Relation:
         """ln q_t − ln q_{t−1} + θ ∇φ(q_{t−1}) is the same for every row."""
@@ -107,6 +129,105 @@ class MirrorDescent:
         what = "q_t ∝ q_{t−1} ⊙ exp(−θ_{t−1} ∇φ(q_{t−1}))"
         error *= 2 * SAFETY
         return equal(ball(spread, error), 0, what, allowance=4 * error)
+
+
+class Steps:
+    """Σ_{j<t} θ_j, and the iterate before."""
+
+    def __init__(self, case: Case) -> None:
+        self.sum = self._next = number(0)
+        self.before: View | None = None
+        self._now: View | None = None
+
+    def update(self, it: View) -> None:
+        """Take notice of the next iterate."""
+        it.keep()
+        self.before, self._now = self._now, it
+        self.sum = self._next
+        self._next = self.sum + theta(it)
+
+
+@per_iterate(
+    "jst.sec3.1.descent",
+    reference="Section 3.1, the display on data that are not separable",
+    kind="limit",
+    claim=r"\phi(q_t) = \frac{\|\nabla\mathcal{R}(w_t)\|_2^2}{2\mathcal{R}(w_t)^2} \to 0, \quad"
+    r" \mathcal{R}(w_t) \text{ is nonincreasing}, \quad \text{with a proper step size, if the"
+    r" dataset is not separable}",
+    solvers=DESCENT,
+    assumes=(exponential, proper_step, says_theta),
+    since=1,
+    unit=True,
+    history=(Steps,),
+    instances="steps with θ_t ≤ 1",
+    note="The text does not say which step is proper: θ_t = η_tR(w_t) ≤ 1 is. Checked as"
+    " φ(q_t) ≤ ln n/(2Σ_{j<t} θ_j), which tends to 0; the proof is in the source. That R(w_t) does"
+    " not increase is so for separable data as well.",
+)
+def dual_objective_vanishes(it: View, case: Case) -> list[Relation]:
+    """With steps θ_t ≤ 1 the risk of gradient descent does not increase, and on data that are not
+    separable φ(q_t) tends to 0.
+
+    Proof of the rate. Let p_t = Zw_t and g_t = Zᵀq_t. ψ(p_t) − ψ(p_{t+1}) is
+    ⟨q_{t+1}, p_t − p_{t+1}⟩ + KL(q_{t+1}, q_t), since KL(q_{t+1}, q_t) is the Bregman distance of ψ
+    from p_{t+1} to p_t. The product is θ_t⟨g_{t+1}, g_t⟩, and KL ≥ ½‖q_{t+1} − q_t‖₁² ≥
+    ½‖g_{t+1} − g_t‖², for rows have norm at most one. So for θ_t ≤ 1
+
+        ψ(p_t) − ψ(p_{t+1}) ≥ ½θ_t (‖g_t‖² + ‖g_{t+1}‖²) = θ_t (φ(q_t) + φ(q_{t+1})) ≥ 0.
+
+    φ(q_t) does not increase: it is 1-smooth in ℓ₁, and the step of mirror descent has
+    θ_t⟨∇φ(q_t), q_{t+1} − q_t⟩ ≤ −KL(q_{t+1}, q_t) − KL(q_t, q_{t+1}) ≤ −‖q_{t+1} − q_t‖₁². If no
+    w separates the data, ψ(p_t) ≥ max_i ⟨z_i, w_t⟩ ≥ 0; so the sum of all this is at most ln n,
+    and 2φ(q_t) Σ_{j<t} θ_j ≤ ln n. The sum of the θ_j is infinite: R(w_j) ≥ 1/n. ∎
+    """
+    steps: Steps = case.history(Steps)
+    assert steps.before is not None
+    before = steps.before.at(it.level) if it.level else steps.before
+    # w_t is rounded once: its scores, and ψ with them, move by as much at most.
+    rounding = 8 * ROUNDOFF * it.space.radius * it.here.size()
+    found = [at_most(it.psi, before.psi + rounding, "ln R(w_t) ≤ ln R(w_{t−1})")]
+    if case.separable is False:
+        square = it.pull.norm() * it.pull.norm()
+        bound = case.log_n / (2 * steps.sum)
+        found.append(at_most(square / 2, bound, "φ(q_t) ≤ ln n/(2Σθ_j)"))
+    return found
+
+
+@per_iterate(
+    "jst.sec3.1.direction",
+    reference="Section 3.1, last paragraph but one",
+    kind="limit",
+    claim=r"\text{If the dataset is separable, } w_t/\|w_t\|_2 \to \bar u",
+    solvers=DESCENT,
+    assumes=(exponential, proper_step, says_theta, separable, exact_dual, several_rows),
+    since=1,
+    unit=True,
+    history=(Steps,),
+    instances="steps with θ_t ≤ 1",
+    note="Checked as ‖w_t/‖w_t‖ − ū‖² ≤ 2 ln n/(γ̄‖w_t‖) ≤ 2 ln n/(γ̄² Σ_{j<t} θ_j), which tends to"
+    " 0; the proof is in the source.",
+)
+def direction(it: View, case: Case) -> list[Relation] | None:
+    """On separable data the directions of gradient descent with steps θ_t ≤ 1 tend to the
+    maximum-margin predictor.
+
+    Proof of the rate. As in `dual_objective_vanishes`, ψ(Zw_t) − ψ(Zw_{t+1}) is at least
+    ½θ_t (‖g_t‖² + ‖g_{t+1}‖²) ≥ θ_t‖g_t‖‖g_{t+1}‖ ≥ γ̄ θ_t‖g_t‖. These are the lengths of the steps,
+    so −ψ(Zw_t) ≥ γ̄‖w_t‖ − ln n and γ(w_t) ≥ −ψ(Zw_t)/‖w_t‖ ≥ γ̄ − ln n/‖w_t‖. Since
+    γ(w) ≤ ⟨Aᵀq̄, w⟩/‖w‖ = γ̄⟨ū, w/‖w‖⟩, the square ‖w/‖w‖ − ū‖² = 2 − 2⟨ū, w/‖w‖⟩ is at most
+    2(γ̄ − γ(w))/γ̄. And ‖w_t‖ ≥ ⟨w_t, ū⟩ ≥ γ̄ Σθ_j. If Σθ_j were finite, w_t and with it R(w_t)
+    would have limits, the latter not 0, and θ_j = η_jR(w_j) would not tend to 0. ∎
+    """
+    if not it.norm > 0:
+        return None
+    apart = 2 - 2 * it.toward / (case.gamma * it.norm)
+    bound = 2 * case.log_n / (case.gamma * it.norm)
+    least = case.gamma * case.history(Steps).sum
+    return [
+        at_most(apart, bound, "‖w_t/‖w_t‖ − ū‖² ≤ 2 ln n/(γ̄‖w_t‖)"),
+        # Orthogonal rows attain it: the rounding of t steps is allowed for.
+        at_most(least, it.norm + 8 * it.t * ROUNDOFF * it.n * it.here.size(), "γ̄Σθ_j ≤ ‖w_t‖"),
+    ]
 
 
 @direct(
@@ -163,14 +284,31 @@ def aligned(case: Case) -> Iterator[Relation]:
 )
 def smooth_dual(case: Case) -> Iterator[Relation]:
     """The gradient ZZᵀq of φ moves by at most ‖q − q′‖₁ in each entry."""
-    gram, n, rng = case.space.gram(), case.n, case.rng(31)
-    points = [[int(i == j) for j in range(n)] for i in range(3)]
-    points += [(row / row.sum()).tolist() for row in rng.integers(1, 100, (3, n)).astype(float)]
+    n, rng = case.n, case.rng(31)
+    points = [[Fraction(int(i == j)) for j in range(n)] for i in range(3)]
+    points += [
+        [Fraction(v, sum(row)) for v in row] for row in rng.integers(1, 100, (3, n)).tolist()
+    ]
+    exact = None if rational(case) else _unit_gram(case)
     for a, b in combinations(points, 2):
-        apart = [number(x) - number(y) for x, y in zip(a, b, strict=True)]
-        far = total(abs(v) for v in apart)
-        for entry in (gram * arb_mat(n, 1, apart)).entries():
-            yield at_most(abs(entry), far, "|∇φ(q) − ∇φ(q′)|_i ≤ ‖q − q′‖₁")
+        apart = [x - y for x, y in zip(a, b, strict=True)]
+        far, what = sum(map(abs, apart), Fraction(0)), "|∇φ(q) − ∇φ(q′)|_i ≤ ‖q − q′‖₁"
+        if exact is None:
+            moved = case.space.gram() * arb_mat(n, 1, [number(v) for v in apart])
+            yield from (at_most(abs(entry), number(far), what) for entry in moved.entries())
+            continue
+        for row in exact:
+            entry = abs(sum((g * v for g, v in zip(row, apart, strict=True)), Fraction(0)))
+            # Opposite rows of norm one attain it, which balls of 1/R² could not tell.
+            equal_sides = entry == far
+            yield fact(True, what) if equal_sides else at_most(number(entry), number(far), what)
+
+
+def _unit_gram(case: Case) -> list[list[Fraction]]:
+    """⟨a_i, a_j⟩ of the rows in the unit ball, exactly."""
+    integers, unit = exact_rows(case.problem.raw()).gram(np.arange(case.n))
+    unit /= case.truth.radius_squared_lo or 1
+    return [[int(v) * unit for v in row] for row in integers.tolist()]
 
 
 TRIALS = (
@@ -180,4 +318,7 @@ TRIALS = (
     Trial("normalized-gradient-descent", "gaussian:n=60,d=20,seed=2,separable=1", 100),
     Trial("normalized-gradient-descent:decay=1", "planted:n=60,d=6,gamma=0.1,seed=0", 100),
     Trial("normalized-gradient-descent", "digits:0,1,2:n=30 --multiclass", 50),
+    Trial("normalized-gradient-descent", "opposed:r=10", 60),
+    Trial("normalized-gradient-descent", "inseparable:n=40,d=5,seed=0", 60),
+    Trial("gradient-descent", "orthogonal:n=10,p=0.3", 100),
 )

@@ -68,6 +68,8 @@ class Trajectory:
         Σ_{j<t} 1/λ_j, Σ_{j<t} ‖Zᵀν_j‖/λ_j and Σ_{j<t} ‖Zᵀν_j‖²/λ_j.
     mu_squares, next_squares : arb
         Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖² and Σ_{j<t} ‖Zᵀμ_{j+1}‖²/λ_j.
+    next_lengths : arb
+        Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j.
     next_sum, weighted : Vec
         Σ_{j<t} Aᵀμ_{j+1}/λ_j and Σ_{j≤t} j Aᵀq_j.
     rounding : float
@@ -80,7 +82,7 @@ class Trajectory:
         self.now: Vectors | None = None
         self.before: Vectors | None = None
         self.inverses = self.nu_lengths = self.nu_squares = arb(0)
-        self.mu_squares = self.next_squares = arb(0)
+        self.mu_squares = self.next_squares = self.next_lengths = arb(0)
         self.rounding = self.drift = 0.0
         self.claims: list[Relation] = []
         self.momentum_claims: list[Relation] = []
@@ -101,6 +103,7 @@ class Trajectory:
         else:
             last = self.schedule.reciprocal(past.t)
             self.next_squares += last * now.mu_square
+            self.next_lengths += last * root(now.mu_square)
             self.next_sum = weighted_sum(1.0, self.next_sum, float(last), now.mu)
         self.before, self.now = past, now
 
@@ -191,6 +194,11 @@ class Trajectory:
 def square(value: Number) -> Number:
     """x², also for a ball around zero, of which Arb's power makes no number."""
     return value * value
+
+
+def root(value: Number) -> Number:
+    """√x, also for a ball around zero that reaches below it."""
+    return (value.max(arb(0))).sqrt()
 
 
 def trajectory(case: Case) -> tuple[Trajectory, Vectors]:

@@ -45,12 +45,38 @@ def _(data: dict[str, Any]) -> Claim:
 def _(data: dict[str, Any]) -> Claim:
     """A learner that always answers +1: AdaBoost's vote is +1, and an error remains for ever."""
     y, gamma = vector(data["y"]), rational(data["gamma"])
-    demand(set(y) == {Q(1), Q(-1)} and 0 < gamma <= Q(1, 2), "two labels, 0 < γ ≤ 1/2")
-    wrong = Q(y.count(Q(-1)), len(y))
-    demand(wrong < Q(1, 2), "the first ε is below 1/2, so α_1 > 0")
-    # After one round half of the weight is on the mistakes: ε = 1/2 and α = 0 from then on.
+    demand(0 < gamma <= Q(1, 2), "0 < γ ≤ 1/2")
+    wrong = _always_plus(y)
     demand(max(wrong, Q(1, 2)) <= 1 - gamma, "every ε_t ≤ 1 − γ")
     return wrong, "<=", Q(0)
+
+
+def _always_plus(y: list[Q]) -> Q:
+    """ε_1 of a learner that always answers +1. After one round half of the weight is on its
+    mistakes: ε = 1/2 and α = 0 from then on."""
+    demand(set(y) == {Q(1), Q(-1)}, "two labels")
+    wrong = Q(y.count(Q(-1)), len(y))
+    demand(wrong < Q(1, 2), "the first ε is below 1/2, so α_1 > 0")
+    return wrong
+
+
+@refuter("lec.def5")
+def _(data: dict[str, Any]) -> Claim:
+    """The same learner, of error at most γ in every round."""
+    y, gamma = vector(data["y"]), rational(data["gamma"])
+    wrong = _always_plus(y)
+    demand(max(wrong, Q(1, 2)) <= gamma < 1, "every error is at most γ")
+    return wrong, "<=", Q(0)
+
+
+@refuter("lec.sec4.vc")
+def _(data: dict[str, Any]) -> Claim:
+    """T = 1: LC(H, 1) contains H, here thresholds on a line, of VC dimension 1. They shatter the
+    points, and c·1·1·log 1 = 0."""
+    points, cuts = vector(data["points"]), vector(data["thresholds"])
+    signs = {tuple(x >= c for x in points) for c in cuts}
+    demand(len(signs) == 2 ** len(points), "the points are shattered")
+    return Q(len(points)), "<=", Q(0)
 
 
 @refuter("lec.alg3.z.sum")

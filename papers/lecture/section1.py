@@ -1,4 +1,4 @@
-"""Section 1, Strong convexity: Theorem 1.
+"""Section 1, Strong convexity: Theorem 1, what it means for T, and Example 2.
 
 T is the number of steps in Theorem 1. Here T counts updates and the start is w_0 = 0, which is the
 reading that favours the theorem: with w_1 for the start, as in Algorithm 1, the printed bound fails
@@ -8,11 +8,16 @@ at T = 1 already.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, product
 
-from gammabar.papers import Case, Relation, at_most, direct, exp
+from flint import fmpq, fmpq_mat
+
+from gammabar.papers import Case, Relation, at_most, direct, exp, fact, log, number
 from gammabar.papers.lecture.columns import small
 from gammabar.papers.lecture.descent_runs import PLAIN, PROBLEMS, gaps
-from gammabar.solvers.smooth import SmoothGradientDescent
+from gammabar.papers.lecture.rational_matrices import matrix, nonnegative_form, vector
+from gammabar.solvers.smooth import Quadratic, SmoothGradientDescent
 
 
 @direct(
@@ -59,3 +64,108 @@ def gradient_descent_rate(case: Case) -> Iterator[Relation]:
     for target, T, gap, B, more in gaps(case, SmoothGradientDescent()):
         bound = exp(-T / target.kappa) * B**2 * target.beta / 2
         yield at_most(gap, bound, **({"what": "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/2"} | more))
+
+
+#: ε over B²β/2.
+SHARES = (Fraction(9, 10), Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000))
+
+
+@direct(
+    "lec.sec1.steps",
+    reference="Section 1, after Theorem 1",
+    kind="stopping",
+    claim=r"T \geq \kappa \log\left(\frac{B^2\beta}{2\epsilon}\right) \implies"
+    r" f(w_T) - f(w^*) \leq \epsilon",
+    problems=("", "iris:0,1", "iris:1,2 --kernel rbf:gamma=0.5"),
+    solvers=PLAIN,
+    assumes=(small,),
+    instances="ε = 9/10, 1/2, 1/10 and 1/1000 of B²β/2, and the first T that is large enough",
+    note="It follows from lec.thm1.fixed, though not from the theorem as printed.",
+    slower="smooth-gradient-descent/steps-shrink",
+)
+def steps_for_an_error(case: Case) -> Iterator[Relation]:
+    """Gradient descent with step 2/(β + λ) has error at most ε after κ log(B²β/(2ε)) updates."""
+    for target, T, gap, B, more in gaps(case, SmoothGradientDescent()):
+        if not T:  # the run cannot be judged
+            yield at_most(gap, 0, **more)
+        for share in map(number, SHARES):
+            needed = -target.kappa * log(share)
+            if T - 1 < needed <= T:
+                epsilon = share * B**2 * target.beta / 2
+                yield at_most(gap, epsilon, **({"what": "f(w_T) − f(w*) ≤ ε"} | more))
+
+
+# Example 2
+
+#: A and b: definite, semidefinite with and without a minimum, and neither.
+QUADRATICS: tuple[tuple[list[list[int]], list[int]], ...] = (
+    ([[9, 0], [0, 1]], [9, 0]),
+    ([[2, 1], [1, 2]], [3, -1]),
+    ([[7, 0, 0], [0, 3, 0], [0, 0, 2]], [1, 2, 3]),
+    ([[3]], [2]),
+    ([[1, 1], [1, 1]], [1, 1]),
+    ([[4, 0], [0, 0]], [0, 1]),
+    ([[1, 2], [2, 1]], [1, 0]),
+    ([[-1]], [0]),
+)
+
+
+def _form(A: fmpq_mat, v: fmpq_mat) -> fmpq:
+    """vᵀAv."""
+    return (v.transpose() * A * v)[0, 0]
+
+
+@direct(
+    "lec.ex2",
+    reference="Example 2",
+    kind="identity",
+    claim=r"\tfrac12 x^T A x - b x \text{ is convex if } A \succcurlyeq 0 \text{ and strongly"
+    r" convex if } A \succ 0; \text{ then the optimal } x \text{ is } A^{-1}b; \text{ if } A"
+    r" \text{ is diagonal, } \beta = \lambda_{max}, \lambda = \lambda_{min}",
+    problems=("",),
+    instances="eight matrices, and points with entries −1, 0, 1",
+    note="In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0. Also: what the"
+    " library's quadratics say of β, λ and the minimum.",
+    powerless="it is about functions, not about a solver",
+)
+def quadratics(case: Case) -> Iterator[Relation]:
+    """½xᵀAx − bᵀx is convex if A ≽ 0, and if A ≻ 0 strongly convex with the minimum at A⁻¹b; for a
+    diagonal A, β is the largest and λ the smallest entry."""
+    for rows, right in QUADRATICS:
+        A, b, d = matrix(rows), vector(right), len(right)
+        where = f"A = {rows}, b = {right}"
+        points = [vector(list(v)) for v in product((-1, 0, 1), repeat=d)]
+        semidefinite, regular = nonnegative_form(A), A.det() != 0
+        for u, v in combinations(points, 2):
+            # f(u)/2 + f(v)/2 − f((u + v)/2) = (u − v)ᵀA(u − v)/8
+            curved = _form(A, u - v) / 8
+            yield fact(not semidefinite or curved >= 0, "A ≽ 0 ⟹ convex", where=where)
+            if semidefinite and regular:
+                yield fact(curved > 0, "A ≻ 0 ⟹ strictly convex", where=where)
+        if not (semidefinite and regular):
+            continue
+        best = A.solve(b)
+        for x in points:
+            gap = _form(A, x) / 2 - (b.transpose() * x)[0, 0]
+            gap -= _form(A, best) / 2 - (b.transpose() * best)[0, 0]
+            yield fact(
+                gap == _form(A, x - best) / 2, "f(x) − f(A⁻¹b) = ½‖x − A⁻¹b‖²_A", where=where
+            )
+            yield fact(gap > 0 or x == best, "A⁻¹b is the minimum", where=where)
+        if all(rows[i][j] == 0 for i in range(d) for j in range(d) if i != j):
+            yield from _extreme(rows, right, where)
+
+
+def _extreme(rows: list[list[int]], right: list[int], where: str) -> Iterator[Relation]:
+    """β and λ of a diagonal A: bounds of vᵀAv/‖v‖² that are attained on the axes."""
+    A, d = matrix(rows), len(right)
+    beta, lam = max(rows[i][i] for i in range(d)), min(rows[i][i] for i in range(d))
+    ratios = [
+        _form(A, vector(list(v))) / sum(x * x for x in v)
+        for v in product((-2, -1, 0, 1, 2), repeat=d)
+        if any(v)
+    ]
+    yield fact(max(ratios) == beta, "β = λ_max", where=where)
+    yield fact(min(ratios) == lam, "λ = λ_min", where=where)
+    told = Quadratic(rows, right)  # type: ignore[arg-type]
+    yield fact((told.smoothness, told.strong_convexity) == (beta, lam), "as told", where=where)

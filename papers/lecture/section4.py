@@ -1,4 +1,4 @@
-"""Section 4, Boosting: Lemma 7 and its proof.
+"""Section 4, Boosting: Definition 5, Lemma 7 and its proof.
 
 As printed AdaBoost is undefined if a hypothesis makes no mistake (ε_t = 0, α_t = ∞, D_{t+1} = 0/0);
 what H tends to as ε_t → 0 is then h_t alone, with z_{t+1} = 0.
@@ -102,12 +102,43 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, **more: Any) -> Re
 def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     """AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds."""
     gamma = number(2) / 5
+    yield from _constant_learner(case, gamma, 1 - gamma)
+
+
+@direct(
+    "lec.def5",
+    reference="Definition 5, as Lemma 7 uses it",
+    kind="stopping",
+    claim=r"\text{error}(h; c, D) \leq \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies "
+    r"\text{the training error is } 0",
+    problems=("",),
+    solvers=BOOSTING,
+    status="refuted",
+    fixed_by="lec.lem7",
+    severity="misprint",
+    why="An advantage γ is over chance: error ≤ ½ − γ is meant, as the remark on Algorithm 3 has"
+    " it.",
+    charitable="lec.lem7",
+    note="With error ≤ γ whoever answers the better of +1 and −1 is a weak learner of advantage ½"
+    " for every class. x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3 and ε_t = ½"
+    " from then on, so error ≤ γ = 3/5; T = (25/18) ln 6 = 2.5, and the training error is 1/3 after"
+    " any number of rounds.",
+)
+def no_training_error_definition_5(case: Case) -> Iterator[Relation]:
+    """AdaBoost with weak hypotheses of error at most γ has training error 0 after log(2n)/(2γ²)
+    rounds."""
+    gamma = number(3) / 5
+    yield from _constant_learner(case, gamma, gamma)
+
+
+def _constant_learner(case: Case, gamma: Number, worst: Number) -> Iterator[Relation]:
+    """Lemma 7 for a learner that always answers +1, as long as ε_t ≤ `worst`."""
     problem = DenseProblem(np.array([[1], [2], [3]]), np.array([1, 1, -1]))
     T = 1 / (2 * gamma**2) * log(2 * 3)
     solver = replace(solver_of(case), learner=constant)
     s = session(case, solver, problem, "h = +1", math.ceil(upper(T)))
     for r, least, most in s.errors():
-        if not r.epsilon <= 1 - gamma:
+        if not r.epsilon <= worst:
             return
         if r.t > T - 1:
             yield _mistakes(r, least, most, number(0))

@@ -166,6 +166,67 @@ class LogisticTarget(Target):
         return np.asarray(w)
 
 
+class Bend:
+    """½λ(w − 1)² + h(w − 1) on the line, where h is (β − λ)u²/2 up to the slope g and straight
+    from there on: what a solver is given of a `BendTarget`."""
+
+    def __init__(self, smoothness: float, strong_convexity: float, slope: float) -> None:
+        self.smoothness, self.strong_convexity, self.slope = smoothness, strong_convexity, slope
+        self.minimiser = np.ones(1)
+
+    def origin(self) -> Floats:
+        """0, at distance 1 from the minimum."""
+        return np.zeros(1)
+
+    def value(self, w: Floats) -> float:
+        """f(w)."""
+        u = float(w[0]) - 1
+        s = float(np.clip((self.smoothness - self.strong_convexity) * u, -self.slope, self.slope))
+        bent = s * u - s * s / (2 * (self.smoothness - self.strong_convexity))
+        return bent + self.strong_convexity * u * u / 2
+
+    def gradient(self, w: Floats) -> Floats:
+        """f′(w)."""
+        u = np.asarray(w) - 1
+        bent = (self.smoothness - self.strong_convexity) * u
+        return np.asarray(np.clip(bent, -self.slope, self.slope) + self.strong_convexity * u)
+
+    def norm(self, w: Floats) -> float:
+        """|w|."""
+        return float(np.linalg.norm(w))
+
+
+class BendTarget(Target):
+    """A function that is nearly straight far from its minimum: one gradient step leaves a sixth of
+    βB² there, the most that a convex function can, and hardly less with λ > 0."""
+
+    dimension = 1
+
+    def __init__(self, smoothness: float, strong_convexity: float, slope: float) -> None:
+        self.function = Bend(smoothness, strong_convexity, slope)
+        self.name = f"a bend, β = {smoothness:g}, λ = {strong_convexity:g}, slope {slope:g}"
+
+    def _bent(self, w: Column) -> tuple[Number, Number]:
+        """u = w − 1 and the slope of h there, a clipped line, which needs no cases."""
+        u, g = w[0, 0] - 1, number(self.function.slope)
+        return u, ((self.beta - self.lam) * u).max(-g).min(g)
+
+    def value(self, w: Column) -> Number:
+        u, s = self._bent(w)
+        return s * u - s * s / (2 * (self.beta - self.lam)) + self.lam / 2 * u * u
+
+    def gradient(self, w: Column) -> Column:
+        u, s = self._bent(w)
+        return arb_mat(1, 1, [s + self.lam * u])
+
+    def slip(self, w: Column) -> float:
+        # A difference, two products, a clip and a sum.
+        return 8 * ROUNDOFF * upper(self.beta * (1 + abs(w[0, 0])))
+
+    def _optimum(self) -> tuple[Number, Number]:
+        return number(0), number(1)
+
+
 def _doubles(w: Column) -> Floats:
     return np.array([float(v.mid()) for v in w.entries()])
 
@@ -189,3 +250,4 @@ def targets(case: Case, strength: float) -> Iterator[Target]:
         return
     for A, b in _QUADRATICS:
         yield QuadraticTarget(A, b)
+    yield BendTarget(16.0, 1.0, 4.6875)

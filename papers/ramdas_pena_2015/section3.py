@@ -1,9 +1,11 @@
-"""Section 3, Kernels and RKHSs: equation (7) and Lemmas 1, 2 and 3."""
+"""Section 3, Kernels and RKHSs: equations (7) and (8), Lemmas 1, 2 and 3."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
+from operator import sub
 from typing import Any
 
 from flint import arb_mat
@@ -32,6 +34,8 @@ from gammabar.papers.ramdas_pena_2015.gram_matrix import (
     ordered,
     samples,
 )
+from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE as INSEPARABLE_ROWS
+from gammabar.papers.ramdas_pena_2015.small_data import SEPARABLE, dot
 
 EXACT = (
     "worst-case:n=12",
@@ -79,6 +83,55 @@ def _attained(gram: Gram, value: Any) -> Iterator[Relation]:
     else:
         yield equal(best, value, "L(q̄) = −½ρ_K²", allowance=gram.width())
         yield equal(length, -2 * value, "‖q̄‖²_G = ρ_K²", allowance=2 * gram.width())
+
+
+Row = list[Fraction]
+
+
+def _projected(f: Row, rows: list[Row]) -> Row:
+    """The nearest point of the span of the rows, by Gram and Schmidt."""
+    found = [Fraction(0)] * len(f)
+    basis: list[Row] = []
+    for row in rows:
+        rest = row
+        for b in basis:
+            share = dot(rest, b) / dot(b, b)
+            rest = [v - share * u for v, u in zip(rest, b, strict=True)]
+        if any(rest):
+            basis.append(rest)
+            share = dot(f, rest) / dot(rest, rest)
+            found = [v + share * u for v, u in zip(found, rest, strict=True)]
+    return found
+
+
+def _loss_at(f: Row, rows: list[Row]) -> Fraction:
+    """L(f), equation (6), for a linear kernel."""
+    return dot(f, f) / 2 - min(dot(row, f) for row in rows)
+
+
+@direct(
+    "rp.eq8",
+    reference=f"{SOURCE}, equation (8)",
+    kind="identity",
+    claim=r"\arg\min_{f\in\mathcal{F}_K} L(f) = \sum_{i=1}^n \alpha_i y_i \tilde\phi_{x_i} ="
+    r"\langle Y\tilde\phi_X, \alpha\rangle",
+    problems=("",),
+    instances="small data sets in a space with one dimension more, and a grid of f",
+    note="The Representer Theorem, as it is proved: the part of f that is orthogonal to the rows"
+    " changes no score and makes ½‖f‖² larger, so L(f) > L(Pf) unless f = Pf is in their span.",
+    powerless=DATA_ALONE,
+)
+def eq8(case: Case) -> Iterator[Relation]:
+    """What minimises L is a combination of the rows: outside their span, L is larger than at the
+    nearest point of it."""
+    for name, data in (SEPARABLE | INSEPARABLE_ROWS).items():
+        rows = [[*row, Fraction(0)] for row in data]
+        for entries in product(range(-1, 2), repeat=len(rows[0])):
+            f = [Fraction(v) for v in entries]
+            near = _projected(f, rows)
+            gap, off = _loss_at(f, rows) - _loss_at(near, rows), [*map(sub, f, near)]
+            yield fact(gap > 0 if any(off) else gap == 0, "L(f) > L(Pf) unless f = Pf", where=name)
+            yield fact(gap == dot(off, off) / 2, "L(f) − L(Pf) = ½‖f − Pf‖²", where=name)
 
 
 # 3.1 Some Interesting and Useful Lemmas

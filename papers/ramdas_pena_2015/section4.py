@@ -1,7 +1,13 @@
-"""Section 4, Smoothed Normalized Kernel Perceptron: NKP, SNKP, Lemmas 4 and 5, Theorem 1."""
+"""Section 4, Smoothed Normalized Kernel Perceptron: SNKP, Lemmas 4 and 5, Theorem 1.
+
+NKP and what the section says of it is in `gammabar.papers.ramdas_pena_2015.section4_nkp`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from gammabar.papers import (
@@ -10,33 +16,100 @@ from gammabar.papers import (
     Relation,
     Trial,
     View,
+    at_least,
     at_most,
+    direct,
+    exp,
+    log,
     number,
     per_iterate,
     separable,
     sqrt,
     stopping,
+    total,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
 from gammabar.papers.ramdas_pena_2015.losses import entropy_gap, entropy_loss
+from gammabar.papers.ramdas_pena_2015.small_data import (
+    INSEPARABLE,
+    SEPARABLE,
+    centres,
+    dot,
+    gram_of,
+)
 from gammabar.papers.ramdas_pena_2015.smoothed_weights import SoftAverages, followed
 from gammabar.papers.ramdas_pena_2015.weights import square
 
+Weights = list[Fraction]
 
-@stopping(
-    "rp.nkp",
-    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
-    claim=r"\text{NKP finds a perfect classifier in } 1/\rho_K^2 \text{ iterations}",
-    solvers=("nkp",),
-    assumes=(norm_one, separable),
-    unit=True,
-    note="Iterations are updates: α_0 = 0 is never a solution, and n = 1 needs one update, which "
-    "is 1/ρ_K² = 1. Orthonormal rows need all of the n = 1/ρ_K² updates.",
-    slower="nkp/starts-with-the-sum",
+
+def entropy(p: list[Number]) -> Number:
+    """d(p) = Σ p_i log p_i + log n, equation (12); 0 log 0 = 0."""
+    return total(v * log(v) for v in p if v != 0) + log(len(p))
+
+
+def _one_norm(p: list[Number], q: list[Number]) -> Number:
+    return total(abs(a - b) for a, b in zip(p, q, strict=True))
+
+
+PROX = "it is about p_μ and d, not about a solver"
+
+
+@direct(
+    "rp.eq11",
+    reference=f"{SOURCE}, equation (11) and its closed form",
+    kind="identity",
+    claim=r"p_\mu(\alpha) := \arg\min_{p\in\Delta_n}\{\langle\alpha,p\rangle_G + \mu d(p)\}"
+    r"= \frac{e^{-G\alpha/\mu}}{\|e^{-G\alpha/\mu}\|_1}",
+    problems=("",),
+    instances="small data sets, a grid of α and p, μ = 2 and 1/6",
+    note="Checked as F(p) ≥ F(p_μ) + (μ/2)‖p − p_μ‖₁² for F(p) = ⟨α, p⟩_G + μd(p), which is so of"
+    " the minimiser of a μ-strongly convex function.",
+    powerless=PROX,
 )
-def nkp(case: Case) -> Any:
-    """NKP separates after at most 1/ρ_K² iterations."""
-    return case.mistake_bound
+def eq11(case: Case) -> Iterator[Relation]:
+    """The smoothed minimiser p_μ(α) is the softmax of −Gα/μ."""
+    for name, rows in (SEPARABLE | INSEPARABLE).items():
+        for alpha, mu in product(centres(len(rows)), (number(2), number(1) / 6)):
+            scores = [dot(row, alpha) for row in gram_of(rows)]
+            raw = [exp(-number(s) / mu) for s in scores]
+            best = [v / total(raw) for v in raw]
+            for p in centres(len(rows)):
+                if len(set(scores)) == 1 == len(set(p)):
+                    continue  # then p is p_μ
+                point = [*map(number, p)]
+                gap = _smoothed(scores, point, mu) - _smoothed(scores, best, mu)
+                bound = mu / 2 * _one_norm(point, best) ** 2
+                yield at_least(gap, bound, "F(p) − F(p_μ) ≥ (μ/2)‖p − p_μ‖₁²", where=name)
+
+
+def _smoothed(scores: Weights, p: list[Number], mu: Number) -> Number:
+    """F(p)."""
+    return total(number(s) * v for s, v in zip(scores, p, strict=True)) + mu * entropy(p)
+
+
+@direct(
+    "rp.eq12",
+    reference=f"{SOURCE}, equation (12) and the line after it",
+    kind="identity",
+    claim=r"d(p) := \sum_i p_i\log p_i + \log n \text{ is 1-strongly convex with respect to the }"
+    r"\ell_1\text{-norm}",
+    problems=("",),
+    instances="n = 2, 3, 6, and a grid of p and q",
+    note="With 0 ≤ d ≤ log n, which the proof of Lemma 4 uses.",
+    powerless=PROX,
+)
+def eq12(case: Case) -> Iterator[Relation]:
+    """d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n."""
+    for n in (2, 3, 6):
+        points = [[*map(number, p)] for p in centres(n)]
+        for p in points:
+            if not any(v == 1 for v in p):  # at a corner d is log n
+                yield at_most(entropy(p), log(n), "d ≤ log n")
+            for q in (q for q in points if all(v > 0 for v in q) and q is not p):
+                slope = total((log(b) + 1) * (a - b) for a, b in zip(p, q, strict=True))
+                gap = entropy(p) - entropy(q) - slope
+                yield at_least(gap, _one_norm(p, q) ** 2 / 2, "D_d(p, q) ≥ ½‖p − q‖₁²")
 
 
 def temperature(k: int) -> Number:
@@ -103,13 +176,6 @@ def thm1(case: Case) -> Any:
 
 
 TRIALS = (
-    Trial("nkp", "worst-case:n=30"),
-    Trial("nkp", "degenerate:kind=simplex,n=20,d=20"),
-    Trial("nkp", "gaussian:n=30,d=3,seed=0,separable=1 --kernel linear --normalised"),
-    Trial("nkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
-    Trial("nkp", "degenerate:kind=collinear,n=1,d=2"),
-    Trial("nkp", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("nkp", "inseparable:n=20,d=3,seed=0", 40),
     Trial("snkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial("snkp", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1"),
     Trial("snkp", "gaussian:n=40,d=6,seed=2,separable=1 --kernel linear --normalised"),
@@ -122,5 +188,4 @@ TRIALS = (
     Trial("snkp:epsilon=0.05", "inseparable:n=30,d=4,seed=0", 100),
     Trial("snkp", "iris:0,1,2 --multiclass", 20),
     Trial("snkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
-    Trial("nkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
 )

@@ -349,6 +349,8 @@ class Calls:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.q: Floats | None = uniform(case.n)
+        #: q of the call before.
+        self.last_q: Floats | None = None
         #: What is wrong with the loops as claimed, at this iterate.
         self.wrong: list[Relation] = []
         self._last: View | None = None
@@ -386,7 +388,8 @@ class Calls:
         """The next call starts from what the last one returned."""
         if self._large(last):
             self._refuse("p_k is returned, so ‖p_k‖_G < δ_t")
-        p = self.q = weights_of(last, "p")
+        p = weights_of(last, "p")
+        self.last_q, self.q = self.q, p
         if p is None:
             return
         apart = it.here - pull(it, p)
@@ -442,6 +445,35 @@ def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
     """The same, and what is wrong with them."""
     it.claim("p")
     return *counts_of(it), case.history(Calls).wrong
+
+
+@per_iterate(
+    "rp.eq15",
+    reference=f"{SOURCE}, equation (15)",
+    claim=r"\|q_{t+1}\|_G \le \delta_t \le \frac{\|q_0\|_G}{\gamma^{t+1}}",
+    solvers=("isnkpvn",),
+    assumes=(tells("gamma"),),
+    unit=True,
+    history=(Calls,),
+    note="Squares are compared, where a call starts. ‖p_k‖_G < δ_t was tested in doubles, so an"
+    " excess up to the rounding of that is no refutation.",
+)
+def eq15(it: View, case: Case) -> Iterator[Relation]:
+    """Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}."""
+    outer, inner, wrong = _counts(it, case)
+    yield from wrong
+    calls: Calls = case.history(Calls)
+    if inner or not outer or calls.q is None or calls.last_q is None:
+        return
+    shrunk = number(case.solver.gamma) ** 2
+    now, last = square(it, calls.q), square(it, calls.last_q)
+    first = square(it, uniform(case.n))
+    rounding = 4 * carried(it, it.t)
+    yield at_most(now, last / shrunk, "‖q_{t+1}‖²_G ≤ δ_t²", allowance=rounding)
+    if outer == 1:
+        return  # δ_0 is ‖q_0‖_G/γ
+    bound = first / shrunk**outer
+    yield at_most(last / shrunk, bound, "δ_t² ≤ ‖q_0‖²_G/γ^{2(t+1)}", allowance=rounding)
 
 
 def _loops(case: Case, target: Any) -> Number:
@@ -611,6 +643,9 @@ def thm4_2_fixed(it: View, case: Case) -> list[Relation]:
     return found
 
 
+#: All of q on one of 30 rows that are the same, against one: p_k is slow to find the others.
+ON_ONE_ROW = f"snkpvn:delta=0.01,q={','.join(['0', '1', *'0' * 29])}"
+
 TRIALS = (
     Trial("snkpvn:delta=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial(
@@ -622,6 +657,7 @@ TRIALS = (
     Trial("snkpvn:delta=1e-5", "degenerate:kind=opposite,n=8,d=1"),
     Trial("snkpvn:delta=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1"),
     Trial("snkpvn:delta=0.01,q=0.75,0.25", "degenerate:kind=opposite,n=2,d=1"),
+    Trial(ON_ONE_ROW, "degenerate:kind=opposite,n=31,d=1"),
     Trial("snkpvn:delta=0.001", "opposed:r=30"),
     Trial("snkpvn:delta=0.6,q=1,0,0", "crossed:copies=1"),
     Trial("snkpvn", "inseparable:n=20,d=3,seed=0", 60),

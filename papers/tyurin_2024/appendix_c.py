@@ -1,4 +1,4 @@
-"""Appendix C, Proof of Theorem 6.1: the choice of α."""
+"""Appendix C, Proof of Theorem 6.1: the choice of α, and equations (7) to (10)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,30 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 
-from gammabar.papers import Case, Number, Relation, direct, equal, log, number, precision, upper
-from gammabar.papers.tyurin_2024.conventions import SOURCE
+from gammabar.papers import (
+    SAFETY,
+    Case,
+    Number,
+    Relation,
+    Trial,
+    Vec,
+    View,
+    at_least,
+    at_most,
+    ball,
+    direct,
+    equal,
+    log,
+    number,
+    per_iterate,
+    precision,
+    separable,
+    total,
+    upper,
+)
+from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, squared_ratio, step_of
+from gammabar.papers.tyurin_2024.gradients import Logistic, least
+from gammabar.papers.tyurin_2024.optimum import Walk, known_optimum, misses
 
 PROOF = "a line of a proof, about numbers alone: no solver has a part in it"
 
@@ -59,3 +81,194 @@ def alpha_as_printed(case: Case) -> Iterator[Relation]:
 def alpha(case: Case) -> Iterator[Relation]:
     """With α = (2 log(2n−1)/γ + R²)/μ, α/μ is the bound of Theorem 6.1."""
     yield from _choices(lambda logs, step, R, mu: (logs / step + R**2) / mu)
+
+
+# Equations (7) to (10): the steps of Normalized LR+GD, as delivered
+
+
+class Steps(Walk):
+    """−β_t∇f(θ_t) is (θ_{t+1} − θ_t)/γ in what a solver delivers, up to the rounding of one step.
+
+    It is also a mean of the rows, with weights w_i/Σ_j w_j, which `Logistic.mean` computes from
+    the scores of θ_t. Both are off by no more than `slip`, γ included.
+    """
+
+    def mean(self, before: View) -> Vec:
+        """−β_t∇f(θ_t), from θ_t."""
+        return before.once(_mean)
+
+    def slip(self, before: View) -> float:
+        """How far (θ_{t+1} − θ_t)/γ as delivered may be from −β_t∇f(θ_t)."""
+        whole = before.here + step_of(self.case) * self.mean(before)
+        return (4 * whole.err + least(before.space)) / float(self.case.solver.step) * SAFETY
+
+    def inner(self, before: View, it: View) -> Number:
+        """⟨θ_t, θ_{t+1} − θ_t⟩."""
+        if it.level:
+            return it.space.exact_inner(before.w, it.w) - before.norm_squared
+        return before.here.inner(it.here) - before.norm_squared
+
+
+def _mean(it: View, case: Case) -> Vec:
+    return Logistic(it).mean()
+
+
+def _pulled(it: View, mean: Vec) -> Number:
+    """μ ⟨θ̂_*, m⟩ for a vector in doubles, with its error."""
+    truth, space = it.case.truth, it.space
+    error = space.score_error(mean.mid) + space.radius * mean.err
+    scores = it.case.problem.scores(mean.mid)[truth.support].tolist()
+    pairs = zip(truth.numerators, scores, strict=True)
+    return total(number(v) * ball(s, error) for v, s in pairs) / number(truth.total)
+
+
+@per_iterate(
+    "tyurin.eq7",
+    reference=f"{SOURCE}, Appendix C, equation (7)",
+    kind="identity",
+    claim=r"\left\|\frac{\theta_{t+1}}{\gamma} - \alpha\hat\theta_*\right\|^2 ="
+    r" \left\|\frac{\theta_t}{\gamma} - \alpha\hat\theta_*\right\|^2 + 2\left\langle"
+    r"\frac{\theta_t}{\gamma} - \alpha\hat\theta_*, -\beta_t\nabla f(\theta_t)\right\rangle"
+    r" + \|\beta_t\nabla f(\theta_t)\|^2",
+    solvers=("normalized-lr-gd",),
+    assumes=(has_step, separable, known_optimum),
+    since=1,
+    note="True of any α; it is judged with that of tyurin.appC.alpha.fixed. Steps are counted by"
+    " the iterate that they lead to.",
+)
+class Expands(Steps):
+    """A step of Normalized LR+GD changes ‖θ_t/γ − αθ̂_*‖² as the square of a sum does."""
+
+    def claim(self, it: View) -> Relation:
+        before, part = self.previous(it), 1 / step_of(self.case)
+        mean = self.mean(before)
+        # Both sides less ‖θ_t/γ − αθ̂_*‖².
+        along = part * (it.toward - before.toward)
+        turn = 2 * alpha_over_mu(self.case)
+        left = part**2 * (it.norm_squared - before.norm_squared) - turn * along
+        square = mean.inner(mean)
+        right = 2 * part * before.here.inner(mean) - turn * _pulled(before, mean) + square
+        # What is off by e in θ_{t+1}/γ is off by 2e (‖θ_t/γ + m‖ + α) + e² in the square; and no
+        # ball is narrower than what it was computed from.
+        e, reach = self.slip(before), before.here * part + mean
+        alpha = upper(alpha_over_mu(self.case) * self.case.gamma)
+        allowance = e * (2 * (reach.size() + alpha) + e) + 2 * float((left - right).rad())
+        return equal(
+            left, right, "‖θ_{t+1}/γ − αθ̂_*‖² is the square of the sum", allowance=allowance
+        )
+
+
+@per_iterate(
+    "tyurin.eq8",
+    reference=f"{SOURCE}, Appendix C, equation (8)",
+    claim=r"\|\beta_t\nabla f(\theta_t)\|^2 \le R^2",
+    solvers=("normalized-lr-gd",),
+    assumes=(has_step,),
+    since=1,
+    note="Of a step as delivered; rows that are all the same attain it, so a proved bound on the"
+    " rounding of one step is added to R.",
+)
+class StepIsShort(Steps):
+    """A step of Normalized LR+GD is no longer than γR."""
+
+    def claim(self, it: View) -> Relation:
+        before = self.previous(it)
+        length = (it.here - before.here).norm(exact=it.level > 0) / step_of(self.case)
+        return at_most(length, self.case.radius + self.slip(before), "‖β_t∇f(θ_t)‖ ≤ R")
+
+
+@per_iterate(
+    "tyurin.eq9",
+    reference=f"{SOURCE}, Appendix C, equation (9)",
+    claim=r"-\beta_t\hat\theta_*^\top\nabla f(\theta_t) \ge \mu",
+    solvers=("normalized-lr-gd",),
+    assumes=(has_step, separable, known_optimum),
+    since=1,
+    note="Of a step as delivered, times μ; where every row is a support vector it is attained, so a"
+    " proved bound on the rounding of one step is added.",
+)
+class StepGoesAlong(Steps):
+    """A step of Normalized LR+GD goes at least γμ along the maximum-margin direction."""
+
+    def claim(self, it: View) -> Relation:
+        before = self.previous(it)
+        along = (it.toward - before.toward) / step_of(self.case)
+        slack = self.case.gamma * self.slip(before)
+        return at_most(self.case.gamma_squared, along + slack, "μ² ≤ −μβ_tθ̂_*ᵀ∇f(θ_t)")
+
+
+@per_iterate(
+    "tyurin.eq10",
+    reference=f"{SOURCE}, Appendix C, equation (10) and the line before it",
+    claim=r"-\beta_t\theta_t^\top\nabla f(\theta_t) \le \log\left(\frac{n}{\sum_{i=1}^n w_i} - 1"
+    r"\right) \le \log(2n-1) \quad \text{for } t < t^*",
+    solvers=("normalized-lr-gd",),
+    assumes=(has_step,),
+    since=1,
+    note="Of a step as delivered, from a θ_t that does not separate the data.",
+)
+class StepGoesBackLittle(Steps):
+    """From a θ_t that does not separate the data, a step of Normalized LR+GD goes along θ_t by at
+    most γ log(n/Σw_i − 1)/‖θ_t‖, which is at most γ log(2n−1)/‖θ_t‖."""
+
+    def claim(self, it: View) -> Iterator[Relation]:
+        before = self.previous(it)
+        if not misses(before):
+            return
+        mass, lost = Logistic(before).sum()
+        middle = log(it.n / ball(mass, lost) - 1)
+        slack = self.slip(before) * before.here.size()
+        if not before.w.any():  # then w_i = ½, and all three are zero or not below
+            yield at_most(0, log(2 * it.n - 1), "0 ≤ log(2n−1)")
+            return
+        along = self.inner(before, it) / step_of(self.case)
+        # Scores that are all the same attain the first; the logarithm has its own error.
+        slack += 2 * float(middle.rad())
+        yield at_most(along, middle + slack, "−β_tθ_tᵀ∇f(θ_t) ≤ log(n/Σw_i − 1)")
+        yield at_most(middle, log(2 * it.n - 1) + 2 * float(middle.rad()), "… ≤ log(2n−1)")
+
+
+@per_iterate(
+    "tyurin.appC.descent",
+    reference=f"{SOURCE}, Appendix C, the two displays after (10), with the right α",
+    claim=r"\left\|\frac{\theta_{t+1}}{\gamma} - \alpha\hat\theta_*\right\|^2 \le"
+    r" \left\|\frac{\theta_t}{\gamma} - \alpha\hat\theta_*\right\|^2 - \alpha\mu \le"
+    r" \left\|\frac{\theta_0}{\gamma} - \alpha\hat\theta_*\right\|^2 - (t+1)\alpha\mu"
+    r" \quad \text{for } t < t^*",
+    solvers=("normalized-lr-gd",),
+    assumes=(has_step, separable, known_optimum),
+    since=1,
+    note="α is that of tyurin.appC.alpha.fixed, with which −2αμ + 2 log(2n−1)/γ + R² = −αμ. One"
+    " row attains it, so a proved bound on the rounding of one step is added.",
+)
+class Approaches(Steps):
+    """While it does not separate the data, each step of Normalized LR+GD brings θ_t/γ nearer to
+    αθ̂_*, by αμ in the square."""
+
+    def claim(self, it: View) -> Iterator[Relation]:
+        before, part = self.previous(it), 1 / step_of(self.case)
+        if not misses(before):
+            return
+        ratio = alpha_over_mu(self.case)
+        each = ratio * self.case.gamma_squared  # αμ
+        gain = part**2 * (before.norm_squared - it.norm_squared)
+        gain += 2 * ratio * part * (it.toward - before.toward)
+        whole = 2 * ratio * part * it.toward - part**2 * it.norm_squared
+        alpha = upper(ratio * self.case.gamma)
+        e = self.slip(before)
+        slack = e * (2 * ((it.here * part).size() + alpha) + e)
+        yield at_least(gain + slack, each, "a step shortens by αμ")
+        yield at_least(whole + it.t * slack, it.t * each, "t + 1 steps shorten by (t + 1)αμ")
+
+
+def alpha_over_mu(case: Case) -> Number:
+    """α/μ = R²/μ² + 2 log(2n−1)/(γμ²), which is also the bound of Theorem 6.1."""
+    logs = 2 * log(2 * case.n - 1) / (step_of(case) * case.gamma_squared)
+    return number(squared_ratio(case)) + logs
+
+
+TRIALS = (
+    Trial("normalized-lr-gd", "orthogonal:n=10,p=0.3", 60),
+    Trial("normalized-lr-gd:step=0.5", "worst-case:n=100", 60),
+    Trial("normalized-lr-gd:step=0.01", "worst-case:n=100", 60),
+)

@@ -36,10 +36,7 @@ def method_of(case: Case) -> str:
 
 def squared_ratio(case: Case) -> Any:
     """R²/μ²: an exact rational wherever μ² is one, so that a count can be equal to it."""
-    truth = case.truth
-    if truth.exact:
-        return truth.radius_squared_lo / truth.square_lo
-    return case.radius**2 / case.gamma_squared
+    return case.mistake_bound
 
 
 def linear(case: Case) -> str | None:

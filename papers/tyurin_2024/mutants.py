@@ -77,12 +77,15 @@ class NormalisedDescent(NormalizedLogisticRegressionGD):
     def log_beta(self, log_mean: float) -> float:
         return -log_mean
 
+    def pull(self, problem: Problem, q: Floats) -> Floats:
+        return problem.combine(q)
+
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
             q, log_mean = self.weights(scores)
-            pull, log_beta = problem.combine(q), self.log_beta(log_mean)
+            pull, log_beta = self.pull(problem, q), self.log_beta(log_mean)
             yield scored(t, w, problem, scores, dual=q, pull=pull, log_beta=log_beta)
             w = w + self.step * math.exp(log_beta + log_mean) * pull
 
@@ -93,6 +96,14 @@ class BetaFrozen(NormalisedDescent):
 
     def log_beta(self, log_mean: float) -> float:
         return math.log(2)
+
+
+@FAMILY.mutant("sum-for-mean", "the steps are n times as long as a mean of the rows")
+class NormalisedSumForMean(NormalisedDescent):
+    """The gradient is that of the sum of the losses, without 1/n."""
+
+    def pull(self, problem: Problem, q: Floats) -> Floats:
+        return problem.n * super().pull(problem, q)
 
 
 @FAMILY.mutant("softmax-for-logistic", "for γ → ∞ it takes the worst row, and not the mean of S_t")

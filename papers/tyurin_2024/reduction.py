@@ -227,5 +227,7 @@ class Closeness:
         rate = self.rate
         if not rate.tells:
             return None
-        bound, size = rate.distance + self.least, rate.path.point.size()
-        return at_most(rate.apart(it.here), bound, "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)", size=size)
+        apart, size = rate.apart(it.here), rate.path.point.size()
+        # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
+        bound = rate.distance + self.least + 2 * float(apart.rad())
+        return at_most(apart, bound, "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)", size=size)

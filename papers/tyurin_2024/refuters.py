@@ -12,6 +12,8 @@ from gammabar.papers.witness import (
     Claim,
     demand,
     dot,
+    exp,
+    interval,
     log,
     matrix,
     rational,
@@ -19,6 +21,7 @@ from gammabar.papers.witness import (
     separable,
     total,
     vector,
+    whole,
 )
 
 
@@ -52,3 +55,32 @@ def _(data: dict[str, Any]) -> Claim:
     step, R, mu = (rational(data[name]) for name in ("step", "R", "mu"))
     demand(step > 0 and 0 < mu <= R, "a step, a radius and a margin")
     return R**2 / (step * mu**2), "==", R**2 / mu**2
+
+
+@refuter("tyurin.fn3")
+def _(data: dict[str, Any]) -> Claim:
+    """One row a: θ_1/γ = θ_0/γ + σa → σa, σ = 1/(1 + exp(aθ_0)), against the half step a/2. The
+    changed Assumption 3.1 asks that no (σ + k)a² is 0, which is so."""
+    a, theta = rational(data["row"]), rational(data["theta_0"])
+    demand(a != 0 and theta != 0, "a row and a start that are not 0")
+    return a / (1 + exp(a * theta)), "==", a / 2
+
+
+@refuter("tyurin.sec8.step")
+def _(data: dict[str, Any]) -> Claim:
+    """g(a; θ) = aθ at θ_t = 0, one point: −γ∇f = γya/2, and a/2 is printed."""
+    a, y, step = (rational(data[name]) for name in ("a", "y", "step"))
+    demand(abs(y) == 1 and step > 0, "a label and a step")
+    return step * y * a / 2, "==", a / 2
+
+
+@refuter("tyurin.sec8.bias")
+def _(data: dict[str, Any]) -> Claim:
+    """One row 1, so θ_* = 1 and L = 1/4: θ_t grows, and where it has passed 1 it does not tend
+    to it."""
+    step, t = rational(data["step"]), whole(data["t"], 1, 100)
+    demand(0 < step < 8, "0 < γ < 2/L")
+    theta = interval(Q(0))
+    for _ in range(t):
+        theta = theta + step / (1 + exp(theta))
+    return theta, "<=", Q(1)

@@ -8,6 +8,8 @@ is longer than what it bounds, are passed over.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,9 @@ from gammabar.papers import (
     Vec,
     View,
     at_most,
+    direct,
+    exp,
+    log,
     number,
     per_iterate,
     separable,
@@ -170,6 +175,28 @@ class _Descent:
 def batch_perceptron(case: Case) -> Any:
     """Batch Perceptron separates separable data after at most nR²/μ² iterations."""
     return case.n * squared_ratio(case)
+
+
+# The remark on scaled losses
+
+
+@direct(
+    "tyurin.sec3.remark",
+    reference=f"{SOURCE}, Section 3, remark after Theorem 3.3",
+    kind="limit",
+    claim=r"\frac{1}{t \times n}\sum_{i=1}^n \log(1 + \exp(-t \times y_i a_i^\top\theta))"
+    r" \text{ reduces to the perceptron loss when } t \to \infty",
+    problems=("",),
+    instances="one row, t = 1, 10, 10³, 10⁶, scores from −3 to 3",
+    note="Checked as |log(1 + e^{−ts})/t − max(0, −s)| ≤ log(2)/t for a score s, with equality at"
+    " s = 0; means over rows keep it.",
+    powerless="it is about a function, not about a solver",
+)
+def scaled_loss(case: Case) -> Iterator[Relation]:
+    """The logistic loss of t times the scores, divided by t, tends to the perceptron loss."""
+    for t, s in product((1, 10, 10**3, 10**6), (-3, -1, Fraction(-1, 100), Fraction(1, 100), 2)):
+        gap = log(1 + exp(number(-t * s))) / t - number(max(-s, 0))
+        yield at_most(abs(gap), log(2) / t, "|loss − max(0, −s)| ≤ log(2)/t", where=f"t={t}, s={s}")
 
 
 TRIALS = (

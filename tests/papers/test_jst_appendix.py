@@ -40,7 +40,8 @@ MODULES = (appendix_b, appendix_c)
 TRIALS = tuple(dict.fromkeys(trial for module in MODULES for trial in module.TRIALS))
 B = ("lemB.3", "lemB.4", "eqB.6", "eqB.6.fixed", "eqB.7", "eqB.9", "thmB.12")
 C = ("lemC.2", "lemC.3", "lemC.7", "lemC.11", "lemC.12.identity", "lemC.12.sum")
-RUNS = tuple(f"jst.{name}" for name in (*B, *C, "lemC.12.sum.fixed"))
+END = ("appC.length", "appC.length.fixed", "appC.half")
+RUNS = tuple(f"jst.{name}" for name in (*B, *C, "lemC.12.sum.fixed", *END))
 ALONE = (
     "jst.eqB.11",
     "jst.eqB.11.fixed",
@@ -112,7 +113,8 @@ def test_verdicts_without_a_run(identifier: str) -> None:
 @pytest.mark.parametrize("identifier", [*RUNS, *ALONE])
 def test_what_is_false_has_a_correction(identifier: str) -> None:
     statement = STATEMENTS[identifier]
-    false = identifier in ("jst.eqB.6", "jst.eqB.11", "jst.lemC.12.sum", "jst.thm4.1")
+    names = ("eqB.6", "eqB.11", "lemC.12.sum", "appC.length", "thm4.1")
+    false = identifier in {f"jst.{name}" for name in names}
     assert statement.status == ("refuted" if false else "holds")
     if false:
         assert STATEMENTS[f"{identifier}.fixed"].status == "holds"
@@ -282,10 +284,13 @@ class Stuck:
 
 
 @pytest.mark.parametrize("identifier", ["jst.thm4.1.fixed", "jst.lemD.1", "jst.lemD.2"])
-@pytest.mark.parametrize("length", [0.1, 1e4])
+@pytest.mark.parametrize("length", [0.1, 1.0, 1e4])
 def test_wrong_samplers_are_refuted(identifier: str, length: float) -> None:
     case = Case(open_problem("worst-case:n=5"), Stuck(length=length), unit=True)
-    assert examine(STATEMENTS[identifier], case).verdict == "refuted"
+    # With length 1 the softmax of the scores is (0.553, 0.447/4, …), next to q̄ = (½, ⅛, …):
+    # ‖Zᵀq‖² = 0.209 is nearly as small as γ̄² = 0.2, and what Lemma D.1 says of this w is true.
+    spared = identifier == "jst.lemD.1" and length == 1
+    assert examine(STATEMENTS[identifier], case).verdict == ("holds" if spared else "refuted")
 
 
 def test_uniform_sampling_is_refuted() -> None:

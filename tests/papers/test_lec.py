@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -24,7 +24,12 @@ from gammabar.papers.lecture.columns import column
 from gammabar.papers.lecture.finite_sums import TASKS, FiniteSum
 from gammabar.papers.lecture.rational_matrices import matrix, nonnegative_form
 from gammabar.papers.lecture.sgd_runs import expectation
-from gammabar.papers.lecture.smooth_functions import LogisticTarget, QuadraticTarget, targets
+from gammabar.papers.lecture.smooth_functions import (
+    BendTarget,
+    LogisticTarget,
+    QuadraticTarget,
+    targets,
+)
 from gammabar.problems import DenseProblem
 from gammabar.solvers import Iterate
 from gammabar.solvers.sgd import _SLOPES, SGD, Losses
@@ -42,7 +47,9 @@ def test_every_id_of_the_list_is_registered() -> None:
     refutations = {i for i, s in MINE.items() if s.status == "refuted"}
     assert refutations == {
         "lec.thm1",
+        "lec.def5",
         "lec.lem7.line4",
+        "lec.sec4.vc",
         "lec.alg3.z.sum",
         "lec.alg3.z.exp",
         "lec.ridge",
@@ -172,9 +179,29 @@ def test_the_bounds_are_those_printed() -> None:
     assert [middle(v) for v in target.gradient(column([1.0, 1.0])).entries()] == [-4, -2]
 
 
+def test_smoothness_and_convexity_of_a_bend_are_what_the_solver_is_told() -> None:
+    """λ|u − v| ≤ |f′(u) − f′(v)| ≤ β|u − v|, in balls and in doubles, and value and slope agree."""
+    (bend,) = (t for t in targets(Case(), 0.1) if isinstance(t, BendTarget))
+    points = [k / 16 for k in range(-20, 40)]
+    slopes = [bend.gradient(column([v]))[0, 0] for v in points]
+    told = [float(bend.function.gradient(np.array([v]))[0]) for v in points]
+    assert told == pytest.approx([float(v) for v in slopes], abs=1e-12)
+    ratios = [float((b - a) * 16) for a, b in pairwise(slopes)]
+    assert bend.function.strong_convexity == pytest.approx(min(ratios))
+    assert bend.function.smoothness == pytest.approx(max(ratios))
+    for v, slope in zip(points, slopes, strict=True):
+        step = 2.0**-20
+        rise = bend.value(column([v + step])) - bend.value(column([v - step]))
+        assert float(rise) / (2 * step) == pytest.approx(float(slope), abs=1e-4)
+        assert bend.function.value(np.array([v])) == pytest.approx(float(bend.value(column([v]))))
+    assert bend.optimum == (0, 1)
+    assert float(bend.value(column([1.0]))) == 0
+
+
 def test_smoothness_and_convexity_of_the_quadratics_are_what_the_solver_is_told() -> None:
     """Exactly so, or up to the rounding of an eigenvalue."""
-    for target in targets(Case(), 0.1):
+    quadratics = [t for t in targets(Case(), 0.1) if isinstance(t, QuadraticTarget)]
+    for target in quadratics:
         A = [[Fraction(v) for v in row] for row in target.function.A.tolist()]
         for sign, bound in (
             (1, target.function.smoothness),

@@ -109,6 +109,9 @@ OURS = {
     "rp.lem9.charitable",
     "rp.eq17.charitable",
     "rp.lem9.solution",
+    "rp.sec4.minimizer",
+    "rp.sec4.margin",
+    *(f"rp.eq{number}" for number in (8, 10, 11, 12, 15)),
 }
 STEPS = {
     f"gb.rp.{name}.step"
@@ -162,9 +165,13 @@ def planned() -> dict[str, dict[str, Verdict]]:
 @pytest.mark.parametrize("identifier", [i for i, s in MINE.items() if s.solvers])
 def test_trials_decide_every_statement_about_a_solver(identifier: str, planned) -> None:
     verdicts = {name: v.verdict for name, v in planned[identifier].items()}
+    # Its rows are e_1 − e_2 and e_2 − e_1 in part: w_0 = 1/d has the score 0 exactly, which
+    # separates or not as it is rounded, and the bound of 0.69 iterations allows for nothing else.
+    at_zero = verdicts.pop("winnow | opposed:r=1,copies=1", None)
+    assert at_zero in (None, "holds", "undecided" if identifier == "rp.winnow" else "inapplicable")
     allowed = {"holds", "inapplicable"}
-    if MINE[identifier].status == "refuted":  # false, and on some data by no more than rounding
-        allowed |= {"refuted", "undecided"}
+    if MINE[identifier].status == "refuted":
+        allowed.add("refuted")
     assert set(verdicts.values()) <= allowed
     assert "holds" in verdicts.values()
     if identifier not in ("gb.snkp.any.exit", "rp.thm4.1", "rp.thm4.2"):

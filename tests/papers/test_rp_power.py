@@ -86,9 +86,12 @@ def test_a_solver_that_never_moves_is_refuted_by_every_statement_that_can() -> N
         killers |= refuted(Wrong(open_solver(name), stuck), problem, name, 200)
         if name not in ("perceptron", "normalized-perceptron", "winnow", "nkp"):
             killers |= refuted(Wrong(open_solver(name), stuck), INSEPARABLE, name, 200)
-    # Its bound is in terms of ‖q‖_G, which stays where it is; snkpvn/never-cools breaks it.
-    kept = {"rp.lem9.charitable"}
-    assert killers >= {s.id for s in ABOUT if s.status == "holds" and not s.powerless} - kept
+    # Lemma 9 is proved for |ρ_K| ≤ √(2/3) or a long q; equation (15) is about calls that return.
+    short = Wrong(open_solver("snkpvn:delta=0.01"), stuck)
+    killers |= refuted(short, "degenerate:kind=opposite,n=8,d=1", "snkpvn:delta=0.01", 200)
+    killers |= refuted(Wrong(open_solver("nkp"), stuck), "degenerate:kind=square", "nkp", 40)
+    about = {s.id for s in ABOUT if s.status == "holds" and not s.powerless}
+    assert killers >= about - {"rp.eq15"}
 
 
 @pytest.mark.parametrize("name", [name for name in SEPARABLE if name != "perceptron"])

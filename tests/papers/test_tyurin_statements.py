@@ -26,10 +26,12 @@ from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.gammabar import tyurin_steps
 from gammabar.papers.tyurin_2024 import (
+    appendix_c,
     section3,
     section4,
     section5,
     section6,
+    section8,
     table1,
     table1_counts,
 )
@@ -45,7 +47,7 @@ from gammabar.solvers.tyurin import (
     Perceptron,
 )
 
-MODULES = (section3, section4, section5, section6, table1, tyurin_steps)
+MODULES = (section3, section4, section5, section6, section8, appendix_c, table1, tyurin_steps)
 TRIALS = [trial for module in MODULES for trial in module.TRIALS]
 OURS = {
     name: s for name, s in load_statements().items() if name.startswith(("tyurin.", "gb.tyurin."))
@@ -70,7 +72,11 @@ def outcome(trial):
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda t: f"{t.solver} {t.problem}")
 def test_every_run_of_the_plan_is_as_expected(trial):
     for found in outcome(trial).values():
-        assert found.verdict in (OURS[found.statement].status, "inapplicable"), found
+        statement = OURS[found.statement]
+        allowed = {str(statement.status), "inapplicable"}
+        if trial.problem not in statement.problems:  # a false claim may be true of other data
+            allowed.add("holds")
+        assert found.verdict in allowed, found
         assert not found.failure
 
 
@@ -95,7 +101,8 @@ def test_the_ids_of_the_list_are_there():
     }
     assert {f"tyurin.{name}" for name in ids} <= OURS.keys()
     refuted = {s.id for s in OURS.values() if s.status == "refuted"}
-    assert refuted == {"tyurin.thm4.1", "tyurin.sec6.limits", "tyurin.appC.alpha"}
+    slips = {"thm4.1", "sec6.limits", "appC.alpha", "fn3", "sec8.step", "sec8.bias"}
+    assert refuted == {f"tyurin.{name}" for name in slips}
     for name in refuted:
         assert witness(name)
         assert OURS[OURS[name].fixed_by].status == "holds"
@@ -321,14 +328,12 @@ PERCEPTRONS = st.sampled_from(
 def test_the_right_solvers_are_never_refuted(problem, solver):
     statements = [s for s in about(solver.card.name) if s.status == "holds"]
     for found in hear(Case(problem, solver), statements, 15, most=400):
-        # A bound on the number of iterations may be long, or known as an enclosure only.
-        patient = (
-            isinstance(OURS[found.statement], StoppingStatement) and found.verdict == "undecided"
-        )
-        # Of rows that are zero both sides are zero, and lost in what may underflow.
-        tiny = found.slack is not None and abs(found.slack) < 1e-150
-        lost = found.verdict == "undecided" and tiny
-        assert patient or lost or found.verdict in ("holds", "inapplicable"), found
+        # A bound on the number of iterations may be long, or known as an enclosure only; and where
+        # a score is zero but for rounding, a perceptron may halt one step early.
+        stops = isinstance(OURS[found.statement], StoppingStatement)
+        early = found.reason.endswith("does not separate the data")
+        patient = found.verdict == "undecided" and (stops or early)
+        assert patient or found.verdict in ("holds", "inapplicable"), found
 
 
 # Numbers by hand

@@ -1,0 +1,243 @@
+"""Section 8, Future Work: the gradient step of a nonlinear model, and the implicit bias of LR+GD.
+
+"The mathematical aspects in this section are not strict" (Section 8), so these are slips of no
+consequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from flint import arb, arb_series, ctx
+
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    Trial,
+    View,
+    at_least,
+    at_most,
+    direct,
+    equal,
+    exp,
+    log,
+    number,
+    per_iterate,
+    precision,
+    separable,
+    total,
+)
+from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, step_of
+from gammabar.papers.tyurin_2024.gradients import Logistic
+from gammabar.papers.tyurin_2024.optimum import known_optimum
+from gammabar.papers.tyurin_2024.section4 import loss
+
+#: One row, a_1 = 1: everything is known by hand.
+ONE_ROW = "degenerate:kind=simplex,n=1,d=1"
+
+#: Rows that are treated one by one in balls at every iterate.
+FEW = 60
+
+
+def few_rows(case: Case) -> str | None:
+    """Few enough rows to treat them one by one."""
+    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
+
+
+# The gradient step of a nonlinear model
+
+Model = Callable[[Sequence[Any], Sequence[Any]], Any]
+Gradient = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+
+#: g(a; θ) and its gradient in θ: linear, a product of two layers, and a quadratic.
+MODELS: dict[str, tuple[Model, Gradient]] = {
+    "⟨a, θ⟩": (
+        lambda a, w: a[0] * w[0] + a[1] * w[1],
+        lambda a, w: [a[0], a[1]],
+    ),
+    "a₁θ₁θ₂": (
+        lambda a, w: a[0] * w[0] * w[1],
+        lambda a, w: [a[0] * w[1], a[0] * w[0]],
+    ),
+    "a₁θ₁² + a₂θ₂": (
+        lambda a, w: a[0] * w[0] * w[0] + a[1] * w[1],
+        lambda a, w: [2 * a[0] * w[0], a[1]],
+    ),
+}
+POINTS, LABELS = ((1, 2), (3, -1), (-2, 1)), (1, -1, -1)
+STEP = 2
+
+
+def _derivative(model: Model, theta: Sequence[Number], k: int) -> Number:
+    """∂f/∂θ_k of f(θ) = (1/n) Σ_i log(1 + exp(−y_i g(a_i; θ))): the slope of a power series."""
+    before, ctx.cap = ctx.cap, 2
+    try:
+        moved = [arb_series([v, int(j == k)]) for j, v in enumerate(theta)]
+        losses = [
+            (1 + (-y * model(a, moved)).exp()).log() for a, y in zip(POINTS, LABELS, strict=True)
+        ]
+        return total(loss[1] for loss in losses) / len(POINTS)
+    finally:
+        ctx.cap = before
+
+
+def _steps(factor: Callable[[int], int]) -> Iterator[Relation]:
+    """−γ∇f(θ) against factor(y_i) times the printed sum, coordinate by coordinate."""
+    for name, (model, gradient) in MODELS.items():
+        for theta in ((arb(0), arb(0)), (arb(1), arb(-2)), (arb("0.5"), arb(3))):
+            sums = [number(0), number(0)]
+            for a, y in zip(POINTS, LABELS, strict=True):
+                weight = number(factor(y)) / (1 + exp(y * model(a, theta)))
+                sums = [s + weight * g for s, g in zip(sums, gradient(a, theta), strict=True)]
+            for k, printed in enumerate(sums):
+                wanted = -STEP * _derivative(model, theta, k)
+                where = f"g = {name}, θ = ({float(theta[0]):g}, {float(theta[1]):g}), entry {k}"
+                allowance = 2.0 ** -(precision() // 2)
+                what = "θ_{t+1} − θ_t = −γ∇f(θ_t)"
+                yield equal(printed / len(POINTS), wanted, what, where=where, allowance=allowance)
+
+
+NO_MODEL = "no solver here has a nonlinear model"
+
+
+@direct(
+    "tyurin.sec8.step",
+    reference=f"{SOURCE}, Section 8, the gradient step with the logistic loss",
+    kind="identity",
+    claim=r"\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}"
+    r" \nabla_\theta g(a_i;\theta_t)",
+    problems=("",),
+    status="refuted",
+    fixed_by="tyurin.sec8.step.fixed",
+    severity="misprint",
+    why="γ and y_i are missing; (LR+GD) and (3) have both.",
+    charitable="tyurin.sec8.step.fixed",
+    note="One point a = 1 with y = −1, g(a; θ) = aθ, θ_t = 0 and γ = 1: the gradient step is"
+    " −½, and +½ is printed.",
+    powerless=NO_MODEL,
+)
+def nonlinear_step_as_printed(case: Case) -> Iterator[Relation]:
+    """The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
+    1/(1 + exp(y_i g(a_i; θ_t)))."""
+    yield from _steps(lambda y: 1)
+
+
+@direct(
+    "tyurin.sec8.step.fixed",
+    reference=f"{SOURCE}, Section 8, the gradient step, with γ and y_i",
+    kind="identity",
+    claim=r"\theta_{t+1} = \theta_t + \gamma\frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;"
+    r"\theta_t)))^{-1} y_i \nabla_\theta g(a_i;\theta_t)",
+    problems=("",),
+    instances="three models with two parameters, three points, three θ, γ = 2",
+    note="−γ∇f is had from power series, the other side from ∇g.",
+    powerless=NO_MODEL,
+)
+def nonlinear_step(case: Case) -> Iterator[Relation]:
+    """The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
+    weights 1/(1 + exp(y_i g(a_i; θ_t)))."""
+    yield from _steps(lambda y: STEP * y)
+
+
+# Implicit bias
+
+
+def small_step(case: Case) -> str | None:
+    """γ ≤ 4/R², which is 1/L: f is R²/4-smooth."""
+    fits = step_of(case) * number(case.truth.radius_squared_hi) <= 4
+    return None if fits else "γ is larger than 4/R²"
+
+
+SMALL_STEPS = (has_step, separable, known_optimum, small_step, few_rows)
+
+
+@per_iterate(
+    "tyurin.sec8.bias",
+    reference=f"{SOURCE}, Section 8, Implicit bias",
+    kind="limit",
+    claim=r"\gamma < 2/L:\ \theta_t \to \theta_* \text{ when } t \to \infty, \text{ where }"
+    r" \theta_* = \arg\max_{\|\theta\|=1}\min_{i\in[n]} y_i a_i^\top\theta",
+    solvers=("lr-gd",),
+    assumes=SMALL_STEPS,
+    problems=(ONE_ROW,),
+    status="refuted",
+    fixed_by="tyurin.sec8.bias.fixed",
+    severity="misprint",
+    why="Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.",
+    charitable="tyurin.sec8.bias.fixed",
+    note="f(θ_t) does not increase, so if θ_t → θ_*, then f(θ_t) ≥ f(θ_*) ≥ log(1 + e^{−R}) for all"
+    " t, as θ_* has norm one. One row a_1 = 1, y_1 = 1, γ = 1: θ_3 = 1.171… > 1 = θ_*, and it goes"
+    " on growing.",
+)
+def bias_as_printed(it: View, case: Case) -> Relation:
+    """The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one."""
+    least = log(1 + exp(-case.radius))
+    return at_least(loss(it.scores), least, "f(θ_t) ≥ log(1 + e^{−R}), since f(θ_t) → f(θ_*)")
+
+
+class Lost:
+    """D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) of `tyurin.sec8.bias.fixed`, from above."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.sum = self._next = number(0)
+
+    def update(self, it: View) -> None:
+        """Take notice of the next iterate."""
+        self.sum = self._next
+        slope = (number(1) / it.n * Logistic(it).pull()).norm()
+        f, zero, gamma = loss(it.scores), number(0), step_of(self.case)
+        kept = (1 - it.n * f / 2).max(zero) * (1 - gamma * self.case.radius**2 * f / 2).max(zero)
+        self._next = self.sum + gamma * slope * (1 - kept)
+
+
+@per_iterate(
+    "tyurin.sec8.bias.fixed",
+    reference=f"{SOURCE}, Section 8, Implicit bias, of directions, with a rate",
+    kind="limit",
+    claim=r"\gamma \le 1/L:\ \theta_t/\|\theta_t\| \to \theta_* \text{ when } t \to \infty",
+    solvers=("lr-gd",),
+    assumes=SMALL_STEPS,
+    since=1,
+    history=(Lost,),
+    instances="γ ≤ 1/L = 4/R²",
+    note="Checked as ‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖ once n f(θ_t) ≤ 1, where"
+    " D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) is bounded; the proof is in the source.",
+    powerless="D_t adds up the losses of the run itself, and a wrong step makes them larger;"
+    " gb.tyurin.lr-gd.step refutes it",
+)
+def bias(it: View, case: Case) -> Relation | None:
+    """The directions of the iterates of LR+GD with small steps tend to the maximum-margin
+    separator.
+
+    Proof of the rate. Let f_t = f(θ_t), u_i the loss and σ_i = 1 − exp(−u_i) the slope of row i.
+    As γ ≤ 1/L, f_t does not increase, and by convexity f ≤ f_t between θ_t and θ_{t+1}. There the
+    Hessian is at most R² mean(σ_i) ≤ R² f ≤ R² f_t, so with g_t = ‖∇f(θ_t)‖
+
+        f_{t+1} ≤ f_t − γ g_t² (1 − γR²f_t/2).
+
+    g_t ≥ ⟨−∇f(θ_t), θ_*⟩ ≥ μ mean(σ_i) ≥ μ mean(u_i − u_i²/2) ≥ μ f_t (1 − n f_t/2). With c_t the
+    product of both brackets (each taken for 0 where it is negative),
+    f_{t+1} ≤ f_t (1 − γμ g_t c_t), and since log(1 − x) ≤ −x and f_0 = log 2,
+
+        −log f_t ≥ −log log 2 + μ Σ_{j<t} γ g_j c_j ≥ −log log 2 + μ (‖θ_t‖ − D_t).
+
+    The smallest score s has log(1 + e^{−s}) ≤ n f_t, so s ≥ −log(e^{n f_t} − 1) ≥ −log(2n f_t) if
+    n f_t ≤ 1. Together, s/‖θ_t‖ ≥ μ − (log(2n log 2) + μD_t)/‖θ_t‖; and s/‖θ_t‖ is at most
+    Σ_i q̄_i⟨a_i, θ_t⟩/‖θ_t‖ = μ⟨θ_t/‖θ_t‖, θ_*⟩. D_t is bounded, for 1 − c_j ≤ (n + γR²)f_j/2,
+    g_j ≤ R f_j and f_j = O(1/j) by the first line; and ‖θ_t‖ → ∞, as f_t → 0. ∎
+    """
+    if not it.n * loss(it.scores) <= 1:
+        return None
+    apart = 2 - 2 * it.toward / (case.gamma * it.norm)
+    bound = 2 * (log(2 * it.n * log(2)) / case.gamma + case.history(Lost).sum) / it.norm
+    return at_most(apart, bound, "‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖")
+
+
+TRIALS = (
+    Trial("lr-gd", ONE_ROW, 20),
+    Trial("lr-gd:step=0.2", "loss-spike", 400),
+    Trial("lr-gd", "degenerate:kind=simplex,n=4,d=4", 300),
+)
