@@ -194,7 +194,8 @@ def batch_perceptron(case: Case) -> Any:
 )
 def scaled_loss(case: Case) -> Iterator[Relation]:
     """The logistic loss of t times the scores, divided by t, tends to the perceptron loss."""
-    for t, s in product((1, 10, 10**3, 10**6), (-3, -1, Fraction(-1, 100), Fraction(1, 100), 2)):
+    hundredths = map(Fraction, (-300, -100, -1, 1, 200))
+    for t, s in product((1, 10, 10**3, 10**6), (v / 100 for v in hundredths)):
         gap = log(1 + exp(number(-t * s))) / t - number(max(-s, 0))
         yield at_most(abs(gap), log(2) / t, "|loss − max(0, −s)| ≤ log(2)/t", where=f"t={t}, s={s}")
 

@@ -240,6 +240,9 @@ WRONG = {
     "jst.lemC.12.identity": (Twisted(twist="w", by=TINY), 10),
     "jst.lemC.12.sum": (Late(), 100),
     "jst.lemC.12.sum.fixed": (Late(), 100),
+    "jst.appC.length": (Twisted(twist="w", by=2.0), 10),
+    "jst.appC.length.fixed": (Twisted(twist="w", by=2.0), 10),
+    "jst.appC.half": (Twisted(twist="w", by=4.0), 60),
 }
 
 
