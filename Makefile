@@ -42,7 +42,7 @@ test-all: $(STAMP) ## run every test
 	@$(PYTEST) $(ARGS)
 
 balls: $(STAMP) ## a million balls of level 0 against exact values, of every geometry and type
-	@OMP_NUM_THREADS=1 $(BIN)/python tests/court/test_balls.py 1000000 $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/court/test_balls.py 1000000 $(ARGS)
 
 fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)

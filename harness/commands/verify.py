@@ -270,7 +270,7 @@ def _plan(request: Request) -> list[Task]:
 
 def _with_file(request: Request, file: str) -> Request:
     """A user's file is loaded in another process: importing it may do anything."""
-    from gammabar.harness.run.crew import Crew
+    from gammabar.harness.run.processes.crew import Crew
     from gammabar.harness.run.solver_file import read
     from gammabar.harness.run.solver_ref import Registered
     from gammabar.problems import ProblemError

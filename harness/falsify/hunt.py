@@ -15,7 +15,7 @@ from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import STRATEGIES, Ask, Over, Space
 from gammabar.harness.library import PaperRef, papers
-from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.solver_file import read
 from gammabar.harness.run.solver_ref import Registered, SolverRef
 from gammabar.harness.run.task import Task

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any
 
-from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.results import Result, results_of, settle
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.task import Outcome, Task
@@ -76,7 +76,7 @@ def _stream(
     todo: list[tuple[int, Task]], jobs: int, dask: str | None
 ) -> Generator[tuple[int, Outcome], None, None]:
     if dask is not None:
-        from gammabar.harness.run.cluster import stream
+        from gammabar.harness.run.processes.cluster import stream
 
         yield from stream(todo, dask)
     elif jobs == 1 and not any(_foreign(task) for _, task in todo):

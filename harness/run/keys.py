@@ -39,7 +39,7 @@ _ALWAYS = (
     "oracle/*.py",
     "harness/court/*.py",
     "harness/run/worker.py",
-    "harness/run/guest.py",
+    "harness/run/processes/guest.py",
 )
 
 

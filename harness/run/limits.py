@@ -58,7 +58,7 @@ def time_limit(seconds: float, file: str) -> Iterator[None]:
     """Raise `OutOfTime` in this thread after so many seconds, wherever it then is.
 
     It works in the main thread alone, and not while compiled code keeps the interpreter: for that,
-    solvers of users run in processes of their own (`gammabar.harness.run.crew`).
+    solvers of users run in processes of their own (`gammabar.harness.run.processes.crew`).
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -29,9 +29,9 @@ from gammabar.harness.run.limits import (
     out_of_time,
     time_limit,
 )
-from gammabar.harness.run.process import Died, Hung
+from gammabar.harness.run.processes.process import Died, Hung
+from gammabar.harness.run.processes.remote import guest_for
 from gammabar.harness.run.registry import everything, find_statements
-from gammabar.harness.run.remote import guest_for
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.texts import open_problem

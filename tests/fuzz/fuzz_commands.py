@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.cli import main
-from gammabar.harness.run.frames import NoFrame, decode, encode
+from gammabar.harness.run.processes.frames import NoFrame, decode, encode
 from gammabar.harness.run.solver_file import read
 from gammabar.harness.run.solver_ref import reference
 from gammabar.problems import ProblemError

@@ -12,9 +12,9 @@ from gammabar.harness.court.relation import at_most, fact
 from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate, randomised
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
-from gammabar.harness.run import crew as crew_module
 from gammabar.harness.run import engine
-from gammabar.harness.run.crew import Crew
+from gammabar.harness.run.processes import crew as crew_module
+from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.results import Result, settle, summarise, telling
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.task import Outcome, Run, Task
@@ -422,7 +422,11 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
     assert sorted(map(str, plain([r for group in told for r in group]))) == sorted(
         map(str, plain(results))
     )
-    left = [p for p in psutil.Process().children() if "gammabar.harness.run.child" in p.cmdline()]
+    left = [
+        p
+        for p in psutil.Process().children()
+        if "gammabar.harness.run.processes.child" in p.cmdline()
+    ]
     assert len(left) <= 1  # that of the fixture
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.library import PaperRef
-from gammabar.harness.run import cluster, engine
+from gammabar.harness.run import engine
+from gammabar.harness.run.processes import cluster
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.task import Run, Task

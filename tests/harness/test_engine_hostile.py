@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gammabar.harness.run.crew import Crew
-from gammabar.harness.run.frames import NoFrame, Untold, decode, encode
+from gammabar.harness.run.processes.crew import Crew
+from gammabar.harness.run.processes.frames import NoFrame, Untold, decode, encode
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Run, Task
 
@@ -87,7 +87,7 @@ class WritesToAllPipesAndLeaves(WritesToAllPipes):
 
 class RepeatsFrames(Wrong):
     def act(self, problem, it):
-        from gammabar.harness.run.frames import encode
+        from gammabar.harness.run.processes.frames import encode
         for fd in range(3, 64):
             try:
                 os.write(fd, encode({"end": True}) + encode({"stopped": 1}))

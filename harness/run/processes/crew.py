@@ -3,7 +3,7 @@
 A run may take too long, also within compiled code that no signal reaches, use up the memory, or end
 its process. So the processes are ours: each does one task at a time, is asked for an answer within
 a time limit, and is ended if there is none. Nobody else's task is lost by that. A user's solver is
-not even in there, but in a process beside it (`gammabar.harness.run.remote`).
+not even in there, but in a process beside it (`gammabar.harness.run.processes.remote`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from time import monotonic
 from typing import Any, Self
 
 from gammabar.harness.run.limits import GRACE, out_of_time
-from gammabar.harness.run.process import START, Died, Hung, Process
+from gammabar.harness.run.processes.process import START, Died, Hung, Process
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Outcome, Task
 
 
 class Child(Process):
-    """One process of `gammabar.harness.run.child`.
+    """One process of `gammabar.harness.run.processes.child`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Child(Process):
     gentle = True
 
     def __init__(self, single: bool) -> None:
-        super().__init__("gammabar.harness.run.child", single)
+        super().__init__("gammabar.harness.run.processes.child", single)
         self._started: set[str] = set()
 
     def ask(self, request: dict[str, Any], limit: float, file: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A process that carries out tasks, started by `gammabar.harness.run.crew`.
+"""A process that carries out tasks, started by `gammabar.harness.run.processes.crew`.
 
 Lines of JSON come in on stdin and go out on what was stdout; what a solver prints goes to stderr.
 It ends as soon as its parent does, in whatever way, and with it all that it or a user's solver has
@@ -16,8 +16,8 @@ import sys
 import threading
 from typing import Any
 
-from gammabar.harness.run.family import adopt, end_orphans
 from gammabar.harness.run.limits import GRACE
+from gammabar.harness.run.processes.family import adopt, end_orphans
 
 
 def main(dump: int) -> None:
@@ -58,12 +58,12 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
     if "probe" in request:
         return _probe(request["probe"], request["limit"])
     if "invite" in request:
-        from gammabar.harness.run.remote import guest_for
+        from gammabar.harness.run.processes.remote import guest_for
         from gammabar.harness.run.solver_ref import InFile
 
         guest_for(InFile(**request["invite"]))
         return {}
-    from gammabar.harness.run.remote import settle
+    from gammabar.harness.run.processes.remote import settle
     from gammabar.harness.run.task import Task
     from gammabar.harness.run.worker import perform, warm_up
 
@@ -83,8 +83,8 @@ def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
 def _probe(values: dict[str, str], limit: float) -> dict[str, Any]:
     """Whether a user's solver can be loaded, and which one of the registry it stands for."""
     from gammabar.harness.run.limits import Crashed, out_of_time
-    from gammabar.harness.run.process import Died, Hung
-    from gammabar.harness.run.remote import guest_for
+    from gammabar.harness.run.processes.process import Died, Hung
+    from gammabar.harness.run.processes.remote import guest_for
     from gammabar.harness.run.solver_ref import InFile
     from gammabar.problems import ProblemError
 

@@ -1,4 +1,4 @@
-"""The process of a user's solver, started by `gammabar.harness.run.remote`.
+"""The process of a user's solver, started by `gammabar.harness.run.processes.remote`.
 
 It is told a solver and a problem, and sends iterates, as frames on what was stdout. Whatever the
 solver does here, to the data, to this package or to the pipe, can only change its own iterates.
@@ -21,9 +21,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gammabar.harness.court.taken import Fault, taken_vector
-from gammabar.harness.run.family import die_with_parent
-from gammabar.harness.run.frames import encode
 from gammabar.harness.run.limits import Crashed, crashed
+from gammabar.harness.run.processes.family import die_with_parent
+from gammabar.harness.run.processes.frames import encode
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError

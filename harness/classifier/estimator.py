@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gammabar.oracle.answer import candidate_for, solve
+from gammabar.harness.classifier.hyperplane import Array, Hyperplane, guessed, proved, votes
+from gammabar.oracle.answer import solve
 from gammabar.oracle.decimals import signed_bounds
-from gammabar.oracle.truth import Truth
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.intercept import with_intercept
 from gammabar.problems.validate import from_arrays
 from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifier
-
-Array = NDArray[Any]
 
 SOLVERS = ("exact", "dual-acceleration")
 SEVERAL = ("ovo", "ovr", "joint")
@@ -35,21 +31,6 @@ class InseparableError(ValueError):
     def __init__(self, message: str, certificate: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.certificate = certificate
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`."""
-
-    w: Array
-    b: Any
-    support: Array
-    coef: Array
-    margin: float
-    gap: float
-    separable: bool | None
-    rounds: int
-    truth: Truth | None
 
 
 class MaxMarginClassifier(IterativeClassifier):
@@ -218,7 +199,7 @@ class MaxMarginClassifier(IterativeClassifier):
             return scores.ravel()
         if scores.shape[1] == k and self.several != "ovo":
             return scores
-        return _votes(scores, k)
+        return votes(scores, k)
 
     def _distances(self, X: Any) -> Array:
         """The value of each hyperplane's function, one column for each."""
@@ -269,7 +250,7 @@ class MaxMarginClassifier(IterativeClassifier):
             # The first class of a pair is the positive one, as its votes are counted below.
             yield rows, np.where(labels[rows] == a, 1, -1)
 
-    def _two(self, X: Any, rows: Array, signs: Array) -> _Part:
+    def _two(self, X: Any, rows: Array, signs: Array) -> Hyperplane:
         part = X if len(rows) == X.shape[0] else X[rows]
         if self.kernel == "precomputed":
             part = part[:, rows]
@@ -279,10 +260,10 @@ class MaxMarginClassifier(IterativeClassifier):
         else:
             made = KernelProblem(part, signs, self._kernel_)
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
-        found = _proved(problem) if self.proof else _found(problem)
+        found = proved(problem) if self.proof else guessed(problem)
         if found.separable is False or not np.isfinite(found.coef).all():
             found = self._soft(part, signs, found)
-        return _Part(
+        return Hyperplane(
             found.w,
             found.b,
             rows[found.support],
@@ -294,7 +275,7 @@ class MaxMarginClassifier(IterativeClassifier):
             found.truth,
         )
 
-    def _joint(self, X: Any, labels: Array) -> _Part:
+    def _joint(self, X: Any, labels: Array) -> Hyperplane:
         made = MulticlassProblem(X, labels, len(self.classes_))
         truth = solve(with_intercept(made, "augmented" if self.fit_intercept else "none"))
         if not truth.separable:
@@ -307,9 +288,9 @@ class MaxMarginClassifier(IterativeClassifier):
         points = np.unique(np.asarray(truth.support) // (k - 1))
         low, high = signed_bounds(*truth.squares)
         none = np.zeros(len(points))
-        return _Part(w, b, points, none, low, high - low, True, truth.rounds, truth)
+        return Hyperplane(w, b, points, none, low, high - low, True, truth.rounds, truth)
 
-    def _soft(self, X: Any, signs: Array, found: _Part) -> _Part:
+    def _soft(self, X: Any, signs: Array, found: Hyperplane) -> Hyperplane:
         """The support vector machine with slack, where there is no hyperplane without."""
         from sklearn.svm import SVC, LinearSVC
 
@@ -341,9 +322,9 @@ class MaxMarginClassifier(IterativeClassifier):
                 else machine.dual_coef_
             ).ravel()
             w = np.asarray(X[support].T @ coef).ravel() if kernel == "linear" else np.zeros(0)
-        return _Part(w, b, support, coef, 0.0, 0.0, False, 1, found.truth)
+        return Hyperplane(w, b, support, coef, 0.0, 0.0, False, 1, found.truth)
 
-    def _gather(self, parts: list[_Part]) -> None:
+    def _gather(self, parts: list[Hyperplane]) -> None:
         self.support_ = np.unique(np.concatenate([part.support for part in parts]))
         place = {int(row): k for k, row in enumerate(self.support_)}
         self.dual_coef_ = np.zeros((len(parts), len(self.support_)))
@@ -362,63 +343,3 @@ class MaxMarginClassifier(IterativeClassifier):
         else:
             lengths = [np.abs(part.w).max(initial=0.0) or 1.0 for part in parts]
             self._expansion_ = self.dual_coef_ * np.array(lengths)[:, None]
-
-
-def _proved(problem: Problem) -> _Part:
-    """The oracle's answer."""
-    truth = solve(problem)
-    signed = truth.q[truth.support] * problem.y[truth.support]
-    low, high = signed_bounds(*truth.squares)
-    if not truth.separable:
-        return _part(problem, truth.support, signed, 0.0, high, truth.separable, truth)
-    return _part(problem, truth.support, signed, low, high - low, True, truth)
-
-
-def _found(problem: Problem) -> _Part:
-    """What floating point finds, without proof."""
-    found = candidate_for(problem, "exact")
-    signed = found.weights * problem.y[found.support]
-    return _part(problem, found.support, signed, math.nan, math.nan, None, None)
-
-
-def _part(
-    problem: Problem,
-    support: Array,
-    signed: Array,
-    margin: float,
-    gap: float,
-    separable: bool | None,
-    truth: Truth | None,
-) -> _Part:
-    """The hyperplane of dual weights, with a normal of norm one."""
-    q = np.zeros(problem.n)
-    q[support] = np.abs(signed)
-    w = problem.combine(q)
-    length = problem.norm(w) or 1.0
-    w = w / length
-    if truth is not None and separable:
-        b: Any = truth.b
-    else:
-        scores = problem.scores(w)
-        positive = problem.y > 0
-        b = (scores[~positive].min() - scores[positive].min()) / 2
-        b = float(b) if problem.intercept == "free" else 0.0
-        if truth is None:
-            margin = float((scores + b * problem.y).min())
-            separable = None if margin > 0 else False
-    rounds = truth.rounds if truth else 1
-    if isinstance(problem, KernelProblem):
-        w = np.array([1 / length])  # what the dual weights are to be multiplied by
-    return _Part(w, b, support, signed, margin, gap, separable, rounds, truth)
-
-
-def _votes(scores: Array, k: int) -> Array:
-    """Votes of the pairs for each class; ties are broken by the sum of the distances."""
-    votes, sums = np.zeros((len(scores), k)), np.zeros((len(scores), k))
-    for column, (a, b) in enumerate(combinations(range(k), 2)):
-        first = scores[:, column] > 0
-        votes[first, a] += 1
-        votes[~first, b] += 1
-        sums[:, a] += scores[:, column]
-        sums[:, b] -= scores[:, column]
-    return votes + sums / (3 * (np.abs(sums) + 1))

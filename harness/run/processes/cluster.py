@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from gammabar.harness.run.crew import Crew
 from gammabar.harness.run.keys import whole
+from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.task import Outcome, Task
 from gammabar.problems import ProblemError
 from gammabar.problems.extras import extra_module

@@ -1,8 +1,8 @@
 """Level-0 balls contain the truth over the whole range of doubles.
 
-The truth is computed here in rationals, from the doubles of data and w. ``python
-tests/court/test_balls.py 1000000`` (or ``make balls``) makes that many checks and prints how many
-of each geometry and type there were, and how many missed.
+The truth is computed here in rationals, from the doubles of data and w. ``make balls`` (this file
+with the argument 1000000) makes that many checks and prints how many of each geometry and type
+there were, and how many missed.
 """
 
 from __future__ import annotations

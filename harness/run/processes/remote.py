@@ -13,10 +13,10 @@ from dataclasses import asdict
 from time import monotonic
 from typing import Any
 
-from gammabar.harness.run.family import end_orphans
-from gammabar.harness.run.frames import NoFrame, Untold, decode
 from gammabar.harness.run.limits import Crashed, OutOfTime, out_of_time
-from gammabar.harness.run.process import START, Died, Hung, Process
+from gammabar.harness.run.processes.family import end_orphans
+from gammabar.harness.run.processes.frames import NoFrame, Untold, decode
+from gammabar.harness.run.processes.process import START, Died, Hung, Process
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Run
 from gammabar.problems import ProblemError
@@ -46,7 +46,7 @@ class Guest:
 
     def __init__(self) -> None:
         # As many threads as the process beside it: it has the same environment.
-        self._process = Process("gammabar.harness.run.guest", single=False)
+        self._process = Process("gammabar.harness.run.processes.guest", single=False)
         self._solver: InFile | None = None
         self._deadline, self._limit = 0.0, 0.0
         self._running = False

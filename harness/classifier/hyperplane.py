@@ -1,0 +1,93 @@
+"""One hyperplane of largest margin: the oracle's, or what floating point finds without proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.oracle.answer import candidate_for, solve
+from gammabar.oracle.decimals import signed_bounds
+from gammabar.oracle.truth import Truth
+from gammabar.problems import KernelProblem, Problem
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`."""
+
+    w: Array
+    b: Any
+    support: Array
+    coef: Array
+    margin: float
+    gap: float
+    separable: bool | None
+    rounds: int
+    truth: Truth | None
+
+
+def proved(problem: Problem) -> Hyperplane:
+    """The oracle's answer."""
+    truth = solve(problem)
+    signed = truth.q[truth.support] * problem.y[truth.support]
+    low, high = signed_bounds(*truth.squares)
+    if not truth.separable:
+        return _part(problem, truth.support, signed, 0.0, high, truth.separable, truth)
+    return _part(problem, truth.support, signed, low, high - low, True, truth)
+
+
+def guessed(problem: Problem) -> Hyperplane:
+    """What floating point finds, without proof."""
+    found = candidate_for(problem, "exact")
+    signed = found.weights * problem.y[found.support]
+    return _part(problem, found.support, signed, math.nan, math.nan, None, None)
+
+
+def _part(
+    problem: Problem,
+    support: Array,
+    signed: Array,
+    margin: float,
+    gap: float,
+    separable: bool | None,
+    truth: Truth | None,
+) -> Hyperplane:
+    """The hyperplane of dual weights, with a normal of norm one."""
+    q = np.zeros(problem.n)
+    q[support] = np.abs(signed)
+    w = problem.combine(q)
+    length = problem.norm(w) or 1.0
+    w = w / length
+    if truth is not None and separable:
+        b: Any = truth.b
+    else:
+        scores = problem.scores(w)
+        positive = problem.y > 0
+        b = (scores[~positive].min() - scores[positive].min()) / 2
+        b = float(b) if problem.intercept == "free" else 0.0
+        if truth is None:
+            margin = float((scores + b * problem.y).min())
+            separable = None if margin > 0 else False
+    rounds = truth.rounds if truth else 1
+    if isinstance(problem, KernelProblem):
+        w = np.array([1 / length])  # what the dual weights are to be multiplied by
+    return Hyperplane(w, b, support, signed, margin, gap, separable, rounds, truth)
+
+
+def votes(scores: Array, k: int) -> Array:
+    """Votes of the pairs for each class; ties are broken by the sum of the distances."""
+    votes, sums = np.zeros((len(scores), k)), np.zeros((len(scores), k))
+    for column, (a, b) in enumerate(combinations(range(k), 2)):
+        first = scores[:, column] > 0
+        votes[first, a] += 1
+        votes[~first, b] += 1
+        sums[:, a] += scores[:, column]
+        sums[:, b] -= scores[:, column]
+    return votes + sums / (3 * (np.abs(sums) + 1))
