@@ -218,7 +218,7 @@ def crew():
 def test_a_solver_of_a_user_is_judged_like_ours():
     (mine,) = perform(task("Right")).verdicts
     (ours,) = perform(task("", solver=Registered("dual-acceleration"))).verdicts
-    assert mine == ours
+    assert mine == dataclasses.replace(ours, reference=ours.tightness)  # theirs has ours beside it
     assert mine.verdict == "holds"
     assert mine.checked == 40
     (wrong,) = perform(task("Reversed", "jst.thm3.1.1", iterations=400)).verdicts
@@ -514,6 +514,7 @@ def test_summary():
         "results": 4,
         "unexpected": 2,
         "failures": 1,
+        "says_nothing": 1,  # nobody asked what the pass is worth
     }
 
 
