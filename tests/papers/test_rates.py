@@ -72,8 +72,9 @@ def test_a_rate_refutes_the_next_slower_method(name: str) -> None:
     """As the matrix says; the cheapest of the problems that it names is tried again."""
     statement = STATEMENTS[name]
     problems = MATRIX[statement.slower][name]
+    cheap = next((p for p in problems if not p.startswith(("mnist", "digits"))), problems[0])
     if statement.about_runs:
-        assert kills(mutants()[statement.slower], name, problems[0])
+        assert kills(mutants()[statement.slower], name, cheap)
 
 
 def test_theorem_3_1_tells_the_squared_rate_from_the_plain_one() -> None:
