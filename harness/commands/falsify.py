@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,13 +12,26 @@ from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.screen.output import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from gammabar.harness.court.statement import Statement
+    from gammabar.harness.falsify.batch import Batch
     from gammabar.harness.falsify.candidate import Candidate
     from gammabar.harness.falsify.hunt import Report, Tell
+    from gammabar.harness.library import PaperRef
     from gammabar.harness.run.results import Result
+    from gammabar.harness.run.solver_ref import SolverRef
 
 
 @click.command("falsify")
-@click.argument("statement", metavar="ID")
+@click.argument("statements", metavar="[ID]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Every statement, one after the other.")
+@click.option(
+    "--source", "sources", multiple=True, metavar="NAME", help="Those of a source: jst, rp, …"
+)
+@click.option(
+    "--status",
+    type=click.Choice(["holds", "refuted"]),
+    help="Of these, only those that the registry says hold, or are refuted.",
+)
 @PAPER_OPTION
 @click.option(
     "--solver",
@@ -39,7 +52,8 @@ if TYPE_CHECKING:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to search; making what is found smaller may take half as long again.",
+    help="How long to search, for all statements together; making what is found smaller may take"
+    " half as long again.",
 )
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, metavar="N", help="Of the search."
@@ -55,11 +69,15 @@ if TYPE_CHECKING:
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep the best so far in this file, and go on from it if it exists.",
+    help="Keep the best so far in this file, and go on from it if it exists. Of several"
+    " statements, those that have had their time are not searched again.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
-    statement: str,
+    statements: tuple[str, ...],
+    everything: bool,
+    sources: tuple[str, ...],
+    status: str | None,
     papers: tuple[str, ...],
     solvers: tuple[str, ...],
     file: str | None,
@@ -74,33 +92,74 @@ def command(
     Families of data in special position, small integers, differential evolution on coordinates and
     Hypothesis compete for the time. What is found is made small: fewest rows, lowest dimension,
     smallest t, simplest numbers. A refutation is a verdict of the court, with proof; that nothing
-    is found proves nothing. Exit code 1 if the statement is refuted, 0 if it is not.
+    is found proves nothing. Exit code 1 if the statement is refuted, 0 if it is not. Several
+    statements (--all, --source) share the time; then the exit code is 1 if one of them is refuted
+    that the registry says holds.
     """
     from joblib import cpu_count
 
-    from gammabar.harness.falsify.hunt import Hunt, as_solvers, space_of
-    from gammabar.harness.falsify.record import as_document, read, write
-    from gammabar.harness.run.registry import find_statements
+    from gammabar.harness.falsify.batch import Batch
+    from gammabar.harness.falsify.hunt import as_solvers
 
     refs, _ = open_papers(papers)
-    [about] = find_statements([statement])
     chosen = as_solvers(solvers, file)
+    about = _chosen(statements, everything, sources, status)
+    threads = jobs or int(cpu_count())
+    if everything or sources or len(about) > 1:
+        batch = Batch(
+            about, budget=budget, path=path, solvers=chosen, seed=seed, jobs=threads, refs=refs
+        )
+        return _many(batch, as_json)
+    return _one(about[0], chosen, refs, budget, seed, threads, path, as_json)
+
+
+def _chosen(
+    ids: tuple[str, ...], everything: bool, sources: tuple[str, ...], status: str | None
+) -> list[Statement]:
+    from gammabar.harness.run import registry
+
+    if everything and (ids or sources):
+        raise click.UsageError("--all names every statement already: leave out ID and --source")
+    found = registry.find_statements(ids) + registry.find_sources(sources)
+    if everything:
+        found = list(registry.everything().values())
+    elif not found:
+        raise click.UsageError("name a statement, as in `gammabar falsify gb.sharp`, or --all")
+    kept = [s for s in dict.fromkeys(found) if status is None or s.status == status]
+    if not kept:
+        raise click.UsageError(f"none of these statements has the status {status}")
+    return kept
+
+
+def _one(
+    about: Statement,
+    solvers: tuple[SolverRef, ...],
+    refs: tuple[PaperRef, ...],
+    budget: float,
+    seed: int,
+    jobs: int,
+    path: Path | None,
+    as_json: bool,
+) -> int:
+    from gammabar.harness.falsify.hunt import Hunt, space_of
+    from gammabar.harness.falsify.record import as_document, read, write
+
     start: tuple[Candidate, ...] = ()
     runs = 0
     if path is not None and path.exists():
-        kept, runs = read(path, about.id, chosen)
+        kept, runs = read(path, about.id, solvers)
         start = (kept,)
-    say(f"searching for {budget:g} s where {about.id} fails", err=True)
     hunt = Hunt(
         about,
-        space_of(about, chosen),
+        space_of(about, solvers),
         budget=budget,
         seed=seed + runs,  # who goes on looks elsewhere
-        jobs=jobs or int(cpu_count()),
+        jobs=jobs,
         start=start,
         refs=refs,
         tell=_telling(monotonic(), path),
     )
+    say(f"searching for {budget:g} s where {about.id} fails", err=True)
     report = hunt.carry_out()
     if path is not None:
         write(path, report)
@@ -109,6 +168,49 @@ def command(
     else:
         _show(report, about.unit, budget)
     return int(report.refuted)
+
+
+def _many(batch: Batch, as_json: bool) -> int:
+    count = len(batch.statements)
+    say(f"{count} statements, {batch.share:.3g} s each", err=True)
+
+    def begin(place: int, statement: Statement) -> Tell:
+        def tell(report: Report) -> None:
+            best = report.best
+            found = "–" if best is None else _near(best.score)
+            where = "" if best is None else f" on {_short(best.candidate.problem)}"
+            say(f"{place + 1:4}/{count}  {statement.id}: {found}{where}", err=True)
+
+        return tell
+
+    batch.carry_out(begin)
+    document = batch.as_document()
+    if as_json:
+        print_json(document)
+        return int(bool(batch.unexpected))
+    rows = [
+        (name, str(sum(kept["runs"].values())), *_summary(kept))
+        for name, kept in document["reports"].items()
+    ]
+    print_table(("statement", "runs", "nearest", "strategy", "on"), rows)
+    if batch.left_out:
+        say(f"nothing to search: {len(batch.left_out)} statements that bring their own data")
+    for name in batch.unexpected:
+        say(f"{name} is refuted, though the registry says that it holds")
+    return int(bool(batch.unexpected))
+
+
+def _summary(kept: dict[str, Any]) -> tuple[str, str, str]:
+    best = kept["best"]
+    if best is None:
+        return "–", "", ""
+    tightness = best["verdict"]["tightness"]
+    near = "refuted" if kept["refuted"] else "–" if tightness is None else f"{tightness:.4g}"
+    return near, best["strategy"], _short(best["problem"])
+
+
+def _short(problem: str) -> str:
+    return problem if len(problem) <= 60 else problem[:59] + "…"
 
 
 def _telling(start: float, path: Path | None) -> Tell:
@@ -120,8 +222,7 @@ def _telling(start: float, path: Path | None) -> Tell:
         if best is None or best.score == float("-inf"):
             return
         ratio = "refuted" if best.refuted else _ratio(best.score)
-        problem = best.candidate.problem
-        shown = problem if len(problem) <= 60 else problem[:59] + "…"
+        shown = _short(best.candidate.problem)
         seconds, runs = monotonic() - start, report.runs.total()
         say(f"{seconds:5.1f} s  {runs:6,} runs  {ratio}  {best.strategy}: {shown}", err=True)
         if path is not None:

@@ -10,7 +10,8 @@ from time import monotonic
 
 import numpy as np
 
-from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.statement import RandomisedStatement, Statement
+from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import STRATEGIES, Ask, Over, Space
@@ -25,6 +26,8 @@ from gammabar.problems import ProblemError
 LIMIT = 10.0
 #: What making it smaller may take, as a part of the budget, and at least so many seconds.
 SHRINKING, LEAST = 0.5, 10.0
+#: Seeds, further on, with which a refutation by counting is confirmed.
+FRESH = (10**6, 2 * 10**6)
 
 
 @dataclass
@@ -54,6 +57,11 @@ class Report:
 
 
 Tell = Callable[[Report], None]
+
+
+def searchable(statement: Statement) -> bool:
+    """Whether there is something to search: data, or inputs that the statement declares."""
+    return statement.about_runs or any(statement.problems)
 
 
 def space_of(statement: Statement, solvers: tuple[SolverRef, ...] = ()) -> Space:
@@ -101,7 +109,7 @@ class Hunt:
         refs: tuple[PaperRef, ...] = (),
         tell: Tell = lambda report: None,
     ) -> None:
-        if not statement.about_runs and not any(statement.problems):
+        if not searchable(statement):
             raise ProblemError(
                 f"{statement.id} brings its own data, so there is nothing to search;"
                 f" see `gammabar verify --statement {statement.id}`"
@@ -116,27 +124,31 @@ class Hunt:
         self._deadline = 0.0
         self._trouble: BaseException | None = None
 
-    def carry_out(self) -> Report:
-        """Search until something is found or the time is up, then make it small."""
-        # One refutation ends the search; a search that nobody can interrupt would be no help.
-        with Crew(single=self.jobs > 1) as crew:
-            self._crew = crew
-            self._warm_up()
-            self._deadline = monotonic() + self.budget
-            threads = [
-                threading.Thread(target=self._search, args=(place, name), daemon=True)
-                for place, name in enumerate(STRATEGIES)
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            if self._trouble is not None:
-                raise self._trouble
-            best = self.report.best
-            if best is not None and best.refuted:
-                self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
-                self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"))
+    def carry_out(self, crew: Crew | None = None) -> Report:
+        """Search until something is found or the time is up, then make it small.
+
+        Processes of a crew that is given are used, and left as they are.
+        """
+        if crew is None:
+            with Crew(single=self.jobs > 1) as crew:
+                return self.carry_out(crew)
+        self._crew = crew
+        self._warm_up()
+        self._deadline = monotonic() + self.budget
+        threads = [
+            threading.Thread(target=self._search, args=(place, name), daemon=True)
+            for place, name in enumerate(STRATEGIES)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._trouble is not None:
+            raise self._trouble
+        best = self.report.best
+        if best is not None and best.refuted:
+            self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
+            self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"))
         return self.report
 
     def _warm_up(self) -> None:
@@ -202,15 +214,30 @@ class Hunt:
         known = self._known.get(candidate)
         if known is not None:
             return replace(known, strategy=name)
-        task = self._task(candidate)
         with self._turns:
-            if monotonic() >= self._deadline:
-                raise Over
-            [verdict] = self._crew.perform(task).verdicts
-        found = Finding(candidate, verdict, name)
+            found = Finding(candidate, self._heard(candidate), name)
+            if found.refuted and isinstance(self.statement, RandomisedStatement):
+                found = self._confirmed(found)
         with self._lock:
             self._known[candidate] = found
             self.report.runs[name] += 1
+        return found
+
+    def _heard(self, candidate: Candidate) -> Verdict:
+        if monotonic() >= self._deadline:
+            raise Over
+        [verdict] = self._crew.perform(self._task(candidate)).verdicts
+        return verdict
+
+    def _confirmed(self, found: Finding) -> Finding:
+        """What chance refutes once in 10⁴ cases, it would refute somewhere in a search.
+
+        Only what is refuted by the runs of further seeds as well counts: once in 10¹² cases.
+        """
+        for more in FRESH:
+            other = self._heard(replace(found.candidate, seed=found.candidate.seed + more))
+            if other.verdict is not Ruling.REFUTED:
+                return replace(found, verdict=other)
         return found
 
 

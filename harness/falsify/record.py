@@ -65,11 +65,7 @@ def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Ca
             raise ProblemError(wrong)
         best, about = document["best"], document["statement"]
         runs = sum(int(count) for count in document["runs"].values())
-        data, _, more = str(best["problem"]).partition(" ")
-        files = {solver.text: solver for solver in solvers}
-        text = str(best["solver"])
-        solver = files[text] if text in files else reference(text)
-        found = Candidate(_rows(data), more, solver, int(best["iterations"]), int(best["seed"]))
+        found = candidate_from(best, solvers)
     except ProblemError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -77,6 +73,15 @@ def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Ca
     if about != statement:
         raise ProblemError(f"{path}: it is about {about}, not about {statement}")
     return found, runs
+
+
+def candidate_from(best: dict[str, Any], solvers: tuple[SolverRef, ...]) -> Candidate:
+    """The candidate of a document; a solver in a file must be among `solvers`."""
+    data, _, more = str(best["problem"]).partition(" ")
+    files = {solver.text: solver for solver in solvers}
+    text = str(best["solver"])
+    solver = files[text] if text in files else reference(text) if text else None
+    return Candidate(_rows(data), more, solver, int(best["iterations"]), int(best["seed"]))
 
 
 def _rows(data: str) -> Any:

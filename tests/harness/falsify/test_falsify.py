@@ -230,3 +230,54 @@ def test_trouble_in_a_strategy_is_not_swallowed(monkeypatch):
     [statement] = find_statements(["gb.sharp"])
     with pytest.raises(ZeroDivisionError):
         Hunt(statement, replace(space_of(statement)), budget=2.0).carry_out()
+
+
+def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_path):
+    kept = tmp_path / "kept.json"
+    arguments = ["falsify", "gb.sharp", "jst.prop3.7", "--jobs", "1", "--store", kept, "--json"]
+    code, out, _ = gammabar(*arguments, "--budget", "2")
+    first = json.loads(out)
+    assert code == 0  # what is refuted is known to be false
+    assert first["reports"]["jst.prop3.7"]["refuted"]
+    assert not first["reports"]["gb.sharp"]["refuted"]
+    code, out, err = gammabar(*arguments, "--budget", "2")  # they have had their time
+    assert json.loads(out)["reports"] == first["reports"]
+    # One that has had half of its time goes on, from its best.
+    document = json.loads(kept.read_text())
+    document["reports"]["gb.sharp"]["seconds"] = 0.5
+    kept.write_text(json.dumps(document))
+    code, out, err = gammabar(*arguments, "--budget", "2")
+    again = json.loads(out)["reports"]["gb.sharp"]
+    before = first["reports"]["gb.sharp"]
+    assert sum(again["runs"].values()) > sum(before["runs"].values())
+    assert again["best"]["verdict"]["tightness"] >= before["best"]["verdict"]["tightness"]
+    assert "gb.sharp" in err
+    assert "jst.prop3.7:" not in err
+
+
+def test_files_that_are_no_store_of_many_are_refused(gammabar, tmp_path):
+    kept = tmp_path / "kept.json"
+    for text in ("", "{}", "[1]", '{"format": "gammabar-falsify-many"}', "[" * 100_000):
+        kept.write_text(text)
+        code, _, err = gammabar("falsify", "--all", "--store", kept, "--budget", "1")
+        assert code == 2
+        assert "not reports of" in err
+    for wrong in (["--all", "gb.sharp"], [], ["gb.sharp", "--status", "refuted"]):
+        code, _, err = gammabar("falsify", *wrong)
+        assert code == 2
+
+
+def test_a_refutation_by_chance_is_not_believed(monkeypatch):
+    """Of three sets of runs, all must refute."""
+    [statement] = find_statements(["jst.lemD.1"])
+    hunt = Hunt(statement, space_of(statement), budget=60.0)
+    heard = []
+
+    def luck(candidate: Candidate) -> Verdict:
+        heard.append(candidate.seed)
+        return Verdict("jst.lemD.1", "refuted" if candidate.seed < 10**6 else "undecided")
+
+    monkeypatch.setattr(hunt, "_heard", luck)
+    hunt._deadline = float("inf")
+    assert not hunt._judged(Candidate(small(1)), "families").refuted
+    assert heard == [0, 10**6]
