@@ -31,9 +31,14 @@ COLUMNS = ("statement", "problems", "verdict", "tightness", "worst t", "")
 FEW, FULL = 16, 4
 LEGEND = (
     "tightness: what was measured over its bound at the worst iterate (worst t), 1 is an exhausted"
-    " bound · ✓ tested, as expected · a dot: says nothing, a solver that stands still passes as"
-    " well · ✗ not expected"
+    " bound"
 )
+#: What a mark means; only those that are shown are explained.
+MARKS = {
+    "✓": "✓ tested, as expected",
+    "·": "a dot: says nothing, a solver that stands still passes as well",
+    "✗": "✗ not expected",
+}
 
 
 def show(results: list[Result], full: bool = False) -> None:
@@ -51,7 +56,8 @@ def show(results: list[Result], full: bool = False) -> None:
     }
     if full or sum(map(len, by_source.values())) <= FEW:
         _one_by_one(by_source)
-        say(LEGEND)
+        shown = {_mark(found) for of in by_source.values() for found in of.values()}
+        say(" · ".join([LEGEND, *(text for mark, text in MARKS.items() if mark in shown)]))
     else:
         _by_source(by_source)
     say()

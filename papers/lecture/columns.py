@@ -26,7 +26,7 @@ def small(case: Case) -> str | None:
         return None
     if case.n * case.problem.dimension > LARGEST:
         return f"n·d is more than {LARGEST:,}: too large for exact matrices"
-    if 0 < case.space.radius < SHORTEST:
+    if 0 < case.problem.radius < SHORTEST:
         return (
             "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
         )

@@ -81,6 +81,7 @@ SPOILS: dict[str, list[Spoil]] = {
     "jst.eqB.11": [to("t", lambda x: -int(x))],
     "jst.lemC.12.sum": [to("copies", lambda x: 1 - int(x))],
     "jst.eqC.13": [to("copies", lambda x: 1 - int(x))],
+    "jst.appC.length": [to("copies", lambda x: 1 - int(x))],
     "jst.appE.rate": [
         to("gamma", lambda x: str(1 + x)),
         to("gamma", lambda x: str(-x)),
@@ -110,6 +111,18 @@ SPOILS: dict[str, list[Spoil]] = {
         to("y", lambda x: ["1", "1"]),  # one label only
         to("y", lambda x: ["1", "-1", "-1"]),  # ε_1 above ½
         to("y", lambda x: texts(1, 1 + x, -1)),
+    ],
+    "lec.def5": [
+        to("gamma", lambda x: str(1 + x)),
+        to("gamma", lambda x: str(Q(1, 2) - x)),
+        to("y", lambda x: ["1", "1"]),  # one label only
+        to("y", lambda x: ["1", "-1", "-1"]),  # ε_1 = 2/3, above γ
+        to("y", lambda x: texts(1, 1 + x, -1)),
+    ],
+    "lec.sec4.vc": [
+        to("points", lambda x: texts(0, x)),  # no threshold tells the larger one off alone
+        to("thresholds", lambda x: texts(-x)),
+        to("thresholds", lambda x: texts(x, 1 + x)),
     ],
     "lec.alg3.z.sum": [to("epsilon", lambda x: str(Q(1, 2) + x)), to("epsilon", lambda x: str(-x))],
     "lec.alg3.z.exp": [to("gamma", lambda x: str(Q(1, 2) + x)), to("gamma", lambda x: str(-x))],
@@ -190,6 +203,18 @@ SPOILS: dict[str, list[Spoil]] = {
         to("step", lambda x: str(-x)),
         to("mu", lambda x: str(1 + x)),
         to("mu", lambda x: str(-x)),
+    ],
+    "tyurin.fn3": [to("row", lambda x: "0"), to("theta_0", lambda x: "0")],
+    "tyurin.sec8.step": [
+        to("y", lambda x: str(-1 - x)),
+        to("y", lambda x: "0"),
+        to("step", lambda x: str(-x)),
+        to("step", lambda x: "0"),
+    ],
+    "tyurin.sec8.bias": [
+        to("step", lambda x: str(8 + x)),
+        to("step", lambda x: str(-x)),
+        to("t", lambda x: -int(x)),
     ],
 }
 
