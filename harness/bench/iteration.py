@@ -6,11 +6,9 @@ the matrix, and one BLAS product with a vector.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from gammabar.harness.bench.contest import Entry, Field, interleaved, race
 from gammabar.harness.bench.data import MNIST, SAMPLE, available
 from gammabar.harness.bench.table import Table, digits, duration
+from gammabar.harness.run.memory import peak_memory
 from gammabar.harness.screen.output import Stage
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
 from gammabar.problems.kernels import Kernel
@@ -202,18 +201,6 @@ def _memory(n: int, iterations: int) -> Field:
         return {"extra": (peak_memory() - before) / X.nbytes}
 
     return Field([Entry("Algorithm 1", go, judge)], {})
-
-
-def peak_memory() -> int:
-    """The most bytes that this process has held."""
-    status = Path("/proc/self/status")
-    if status.exists():  # what `getrusage` says here includes the process that started this one
-        lines = status.read_text("ascii", "replace").splitlines()
-        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def tables(results: list[dict[str, Any]]) -> list[Table]:

@@ -188,16 +188,31 @@ def _papers(as_json: bool) -> None:
 
 
 def _artefacts(as_json: bool) -> None:
-    from gammabar.harness.library import artefacts
+    from gammabar.harness.library import artefacts, measured
+    from gammabar.harness.reproduce.words import cost
     from gammabar.problems.datasets import DATASETS, is_here
 
     found = artefacts().values()
+    names = ("seconds", "memory")
+    took = {one: {name: about[name] for name in names} for one, about in measured().items()}
     if as_json:
-        names = ("id", "reference", "title", "data", "cost")
-        print_json([{name: getattr(one, name) for name in names} for one in found])
+        known = ("id", "reference", "title", "data", "cost")
+        print_json(
+            [
+                {name: getattr(one, name) for name in known}
+                | took.get(one.id, dict.fromkeys(names))
+                for one in found
+            ]
+        )
         return
     rows = [
-        (one.id, one.reference, one.title, _needs(one.data, DATASETS, is_here), one.cost or "—")
+        (
+            one.id,
+            one.reference,
+            one.title,
+            _needs(one.data, DATASETS, is_here),
+            cost(**took[one.id]) if one.id in took else one.cost or "—",
+        )
         for one in found
     ]
     print_table(("artefact", "reference", "what it shows", "needs", "takes"), rows)

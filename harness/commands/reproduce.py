@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
+from gammabar.harness.reproduce.words import cost
 from gammabar.harness.screen.output import print_json, say
+
+if TYPE_CHECKING:
+    from gammabar.harness.library import Artefact
+
+MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 
 
 @click.command("reproduce")
@@ -16,19 +23,22 @@ from gammabar.harness.screen.output import print_json, say
 @click.option("--all", "everything", is_flag=True, help="Every artefact.")
 @click.option("--quick", is_flag=True, help="Small settings on embedded data, in seconds.")
 @click.option(
-    "--folder",
+    "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("artefacts"),
     show_default=True,
+    metavar="DIR",
     help="Where pictures and numbers are written; what is there already is not computed again.",
 )
+@click.option("--fresh", is_flag=True, help="Compute everything again, whatever is there.")
 @PAPER_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     artefacts: tuple[str, ...],
     everything: bool,
     quick: bool,
-    folder: Path,
+    out: Path,
+    fresh: bool,
     papers: tuple[str, ...],
     as_json: bool,
 ) -> int:
@@ -37,42 +47,68 @@ def command(
     Each is written as SVG, PNG and PDF, with its numbers as JSON, and compared with what the paper
     shows. Interrupted, it goes on where it was. Exit code 1 if something does not agree.
     """
-    from gammabar.harness.library import artefacts as every
-    from gammabar.harness.reproduce.pictures import draw
-    from gammabar.harness.reproduce.work import as_document, compute, missing_data, write_document
+    from gammabar.harness.reproduce.pictures import check
+    from gammabar.harness.reproduce.work import missing_data
 
     open_papers(papers)
-    known = every()
-    if everything == bool(artefacts):
-        raise click.UsageError("name artefacts, or --all")
-    for name in artefacts:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}?" if close else "see `gammabar list artefacts`"
-            raise click.UsageError(f"{name!r} is no artefact ({hint})")
-    chosen = list(known.values()) if everything else [known[a] for a in dict.fromkeys(artefacts)]
+    chosen = _chosen(artefacts, everything)
+    check()
     for artefact in chosen:
         missing_data(artefact, quick)  # said before anything is computed
-    folder.mkdir(parents=True, exist_ok=True)
+    _writable(out)
     documents = []
     for artefact in chosen:
-        numbers = compute(artefact, folder, quick, _tell)
-        document = as_document(artefact, numbers, quick)
-        write_document(folder / f"{artefact.id}.json", document)
-        pictures = draw(artefact, numbers, folder)
-        documents.append(document | {"pictures": [str(path) for path in pictures]})
+        documents.append(_make(artefact, out, quick, fresh))
         if not as_json:
-            say(f"{artefact.id}  {artefact.reference}: {artefact.title}")
-            for shown in document["shown"]:
-                mark = {True: "agrees", False: "DIFFERS", None: "open"}[shown["agrees"]]
-                mark = "–" if quick else mark  # small data are not the paper's
-                say(f"    {mark:8}{shown['claim']}")
-                say(f"            {shown['found']}")
-            say(f"    written {', '.join(str(path) for path in pictures)}")
+            _show(documents[-1])
     if as_json:
         print_json({"artefacts": documents}, "reproduce")
     differs = any(shown["agrees"] is False for d in documents for shown in d["shown"])
     return int(differs and not quick)
+
+
+def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
+    from gammabar.harness.library import artefacts
+
+    known = artefacts()
+    if everything == bool(names):
+        raise click.UsageError("name artefacts, or --all")
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else "see `gammabar list artefacts`"
+            raise click.UsageError(f"{name!r} is no artefact ({hint})")
+    return list(known.values()) if everything else [known[name] for name in dict.fromkeys(names)]
+
+
+def _writable(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--out {out}: {error.strerror}") from None
+
+
+def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, Any]:
+    from gammabar.harness.reproduce.pictures import draw
+    from gammabar.harness.reproduce.work import as_document, compute, write
+
+    computed = compute(artefact, out, quick, _tell, fresh)
+    document = as_document(artefact, computed, quick)
+    write(out / f"{artefact.id}.json", document)
+    pictures = draw(artefact, computed.numbers, out)
+    return document | {"pictures": [str(path) for path in pictures]}
+
+
+def _show(document: dict[str, Any]) -> None:
+    say(f"{document['artefact']}  {document['reference']}: {document['title']}")
+    for shown in document["shown"]:
+        mark = (
+            "–" if document["quick"] else MARKS[shown["agrees"]]
+        )  # small data are not the paper's
+        say(f"    {mark:8}{shown['claim']}")
+        say(f"            {shown['found']}")
+    took = cost(document["seconds"], document["memory"])
+    say(f"    written {', '.join(document['pictures'])} ({took})")
 
 
 def _tell(name: str, place: int, total: int, kept: bool) -> None:

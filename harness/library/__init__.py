@@ -6,7 +6,8 @@ found in it and listed nowhere else:
 - statements, registered by the decorators of `gammabar.harness.court.statement`, in any module;
 - ``TRIALS`` in any module: the runs of the default plan (`gammabar.harness.court.trial`);
 - ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
-- ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.library.artefact`);
+- ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.library.artefact`), with
+  ``measured.json`` beside them: what each took and showed;
 - ``witnesses/<id>.json`` and a module ``refuters``: proofs that a statement is false as printed.
 
 Papers are those of the package `gammabar.papers`, those that installed distributions offer under
@@ -23,6 +24,7 @@ from gammabar.harness.library.shelf import (
     load_statements,
     loops,
     matrix,
+    measured,
     mutants,
     open_paper,
     opened_from,
@@ -44,6 +46,7 @@ __all__ = [
     "load_statements",
     "loops",
     "matrix",
+    "measured",
     "mutants",
     "open_paper",
     "opened_from",

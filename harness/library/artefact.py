@@ -45,7 +45,7 @@ class Artefact:
     data : tuple of str
         Data sets that it needs, by name.
     cost : str
-        Time and memory with full settings, as measured.
+        Time and memory that it is expected to take, where ``measured.json`` does not say it yet.
     """
 
     id: str

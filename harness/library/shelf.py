@@ -212,6 +212,16 @@ def artefacts() -> dict[str, Artefact]:
     return found
 
 
+def measured() -> dict[str, dict[str, Any]]:
+    """Artefact → seconds and bytes that its full settings took, and what they showed."""
+    found: dict[str, dict[str, Any]] = {}
+    for volume in _volumes():
+        path = volume.folder / "measured.json" if volume.folder else None
+        if path is not None and path.is_file():
+            found |= json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
 def mutants() -> dict[str, Mutant]:
     """Every wrong solver by its name."""
     found: dict[str, Mutant] = {}

@@ -14,6 +14,11 @@ COLOURS = ("#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#5
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 
 
+def check() -> None:
+    """Refuse to begin where no picture can be drawn in the end."""
+    extra_module("matplotlib", "plots", "a picture")
+
+
 def draw(
     artefact: Artefact, numbers: dict[str, Numbers], folder: Path, formats: Iterable[str] = FORMATS
 ) -> list[Path]:

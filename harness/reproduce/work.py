@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from gammabar import __version__
 from gammabar.harness.library.artefact import Artefact, Numbers
+from gammabar.harness.run.keys import source
+from gammabar.harness.run.memory import forget_peak, peak_memory
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here
 
@@ -19,6 +23,23 @@ FORMAT, VERSION = "gammabar-artefact", 1
 
 #: Told the name of each part as it begins, how many there are, and whether it was kept.
 Tell = Callable[[str, int, int, bool], None]
+
+
+class Computed(NamedTuple):
+    """The numbers of an artefact by part, and what they took when they were computed.
+
+    Attributes
+    ----------
+    numbers : dict
+    seconds : float
+        Wall time of all parts.
+    memory : int
+        The most bytes that the process held during any of them.
+    """
+
+    numbers: dict[str, Numbers]
+    seconds: float
+    memory: int
 
 
 def missing_data(artefact: Artefact, quick: bool) -> None:
@@ -30,8 +51,12 @@ def missing_data(artefact: Artefact, quick: bool) -> None:
 
 
 def compute(
-    artefact: Artefact, folder: Path, quick: bool = False, tell: Tell = lambda *_: None
-) -> dict[str, Numbers]:
+    artefact: Artefact,
+    folder: Path,
+    quick: bool = False,
+    tell: Tell = lambda *_: None,
+    fresh: bool = False,
+) -> Computed:
     """The numbers of an artefact by part; what the folder has already is not computed again.
 
     Parameters
@@ -39,47 +64,68 @@ def compute(
     artefact : Artefact
     folder : Path
         Where parts are kept, in ``parts/``: whoever is interrupted goes on from there, and
-        artefacts that share a part compute it once.
+        artefacts that share a part compute it once. A part counts as long as its name and the
+        source code that it comes from are the same.
     quick : bool
         Smaller settings, on data that are embedded.
     tell : callable
+    fresh : bool
+        Compute everything, whatever is kept.
     """
     missing_data(artefact, quick)
     parts = artefact.parts(quick)
     found: dict[str, Numbers] = {}
+    seconds, memory = 0.0, 0
     for place, (name, make) in enumerate(parts.items()):
         path = folder / "parts" / f"{sha256(name.encode()).hexdigest()[:16]}.json"
-        kept = _kept(path, name)
+        stamp = {"name": name, "gammabar": __version__, "source": _source(make)}
+        kept = None if fresh else _kept(path, stamp)
         tell(name, place, len(parts), kept is not None)
         if kept is None:
-            start = perf_counter()
-            kept = make()
-            document = {"name": name, "gammabar": __version__, "numbers": kept}
-            _write(path, document | {"seconds": round(perf_counter() - start, 3)})
-        found[name] = kept
-    return found
+            kept = stamp | _made(make)
+            write(path, kept)
+        found[name] = kept["numbers"]
+        seconds, memory = seconds + kept["seconds"], max(memory, kept["memory"])
+    return Computed(found, seconds, memory)
 
 
-def _kept(path: Path, name: str) -> Numbers:
-    """The numbers of a part, if they are there whole and of this version."""
+def _made(make: Callable[[], Numbers]) -> dict[str, Any]:
+    forget_peak()
+    start = perf_counter()
+    numbers = make()
+    return {
+        "numbers": numbers,
+        "seconds": round(perf_counter() - start, 3),
+        "memory": peak_memory(),
+    }
+
+
+def _source(make: Callable[[], Numbers]) -> str:
+    """The hash of the module of a part, and of all that it imports of the project."""
+    function: Any = inspect.unwrap(make.func if isinstance(make, partial) else make)
+    return source((str(function.__module__),))
+
+
+def _kept(path: Path, stamp: dict[str, str]) -> dict[str, Any] | None:
+    """A part, if it is there whole and of this source."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        if document["name"] == name and document["gammabar"] == __version__:
-            return document["numbers"]
+        same = all(document[name] == value for name, value in stamp.items())
+        float(document["seconds"]), int(document["memory"]), document["numbers"]
+        return document if same else None
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # not there, or damaged: it is computed again
-    return None
+        return None  # not there, or damaged: it is computed again
 
 
-def _write(path: Path, document: dict[str, Any]) -> None:
-    """Whole or not at all."""
+def write(path: Path, document: dict[str, Any]) -> None:
+    """Write JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
+    beside = path.with_suffix(f".{os.getpid()}.part")  # two commands may share a folder
     beside.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
     os.replace(beside, path)
 
 
-def as_document(artefact: Artefact, numbers: dict[str, Numbers], quick: bool) -> dict[str, Any]:
+def as_document(artefact: Artefact, computed: Computed, quick: bool) -> dict[str, Any]:
     """What is written beside the picture, and printed by ``--json``."""
     return {
         "format": FORMAT,
@@ -88,11 +134,8 @@ def as_document(artefact: Artefact, numbers: dict[str, Numbers], quick: bool) ->
         "reference": artefact.reference,
         "title": artefact.title,
         "quick": quick,
-        "shown": [shown._asdict() for shown in artefact.shown(numbers)],
-        "numbers": numbers,
+        "seconds": round(computed.seconds, 3),
+        "memory": computed.memory,
+        "shown": [shown._asdict() for shown in artefact.shown(computed.numbers)],
+        "numbers": computed.numbers,
     }
-
-
-def write_document(path: Path, document: dict[str, Any]) -> None:
-    """The numbers as JSON."""
-    _write(path, document)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from time import sleep
 
+import numpy as np
 import pytest
 
 from gammabar.harness.library import Artefact, Shown, artefacts
 from gammabar.harness.reproduce import work
 from gammabar.harness.reproduce.pictures import draw
 from gammabar.harness.reproduce.runs import along, logarithmic
+from gammabar.harness.run.memory import peak_memory
 from gammabar.problems import ProblemError, load
 
 PAPER = """
@@ -52,20 +59,20 @@ def test_who_is_interrupted_goes_on_where_it_was(tmp_path: Path):
         work.compute(artefact(made, broken="ccc"), tmp_path)
     assert made == ["a", "bb"]
     told: list[bool] = []
-    found = work.compute(artefact(made), tmp_path, tell=lambda *args: told.append(args[-1]))
+    found = work.compute(artefact(made), tmp_path, tell=lambda *args: told.append(args[-1])).numbers
     assert made == ["a", "bb", "ccc"]
     assert told == [True, True, False]
     assert found == {"a": 1, "bb": 2, "ccc": 3}
-    assert found == work.compute(artefact([]), tmp_path / "elsewhere")
+    assert found == work.compute(artefact([]), tmp_path / "elsewhere").numbers
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "a"}', '{"name": "b", "numbers": 7}'])
 def test_a_part_that_is_damaged_is_computed_again(text: str, tmp_path: Path):
-    first = work.compute(artefact([]), tmp_path)
+    first = work.compute(artefact([]), tmp_path).numbers
     for path in (tmp_path / "parts").iterdir():
         path.write_text(text)
     made: list[str] = []
-    assert work.compute(artefact(made), tmp_path) == first
+    assert work.compute(artefact(made), tmp_path).numbers == first
     assert made == ["a", "bb", "ccc"]
 
 
@@ -79,11 +86,89 @@ def test_numbers_that_are_none_are_not_written(tmp_path: Path):
     assert not list((tmp_path / "parts").glob("*.json"))
 
 
-@pytest.mark.parametrize("name", ["jst.fig1", "rp.rates", "gb.constant-four"])
+SLOW = """
+import time
+from gammabar.harness.library import Artefact
+from gammabar.papers import Paper
+
+paper = Paper(key="slow", title="Slow parts", authors="Nobody", year=2026)
+
+def part(n):
+    def make():
+        time.sleep(0.15)
+        return [(7 * n + k) ** 0.5 for k in range(50)]
+    return make
+
+def parts(quick):
+    return {f"part {n}": part(n) for n in range(8)}
+
+ARTEFACTS = (Artefact("slow.fig1", "Figure 1", "Roots", parts,
+             lambda figure, numbers: None, lambda numbers: []),)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is a signal of Unix")
+@pytest.mark.usefixtures("shelf_as_before")
+def test_killed_in_the_middle_it_ends_with_the_same_numbers(gammabar, tmp_path: Path):
+    paper, out = tmp_path / "slow.py", tmp_path / "out"
+    paper.write_text(SLOW, encoding="utf-8")
+    arguments = ["reproduce", "slow.fig1", "--paper", str(paper), "--out"]
+    run = subprocess.Popen([sys.executable, "-m", "gammabar", *arguments, str(out)])
+    while run.poll() is None and len(list(out.glob("parts/*.json"))) < 2:
+        sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    assert run.wait() == -signal.SIGKILL
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("parts/*.json")}
+    assert 2 <= len(kept) < 8
+    assert not (out / "slow.fig1.json").exists()
+    assert gammabar(*arguments, out)[0] == 0
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    assert gammabar(*arguments, tmp_path / "at once")[0] == 0
+    resumed, whole = (
+        json.loads((folder / "slow.fig1.json").read_text())["numbers"]
+        for folder in (out, tmp_path / "at once")
+    )
+    assert resumed == whole
+
+
+def test_a_part_of_other_source_code_is_computed_again(monkeypatch, tmp_path: Path):
+    work.compute(artefact([]), tmp_path)
+    made: list[str] = []
+    work.compute(artefact(made), tmp_path, fresh=True)
+    assert made == ["a", "bb", "ccc"]
+    monkeypatch.setattr(work, "source", lambda modules: f"another {modules}")
+    work.compute(artefact(made), tmp_path)
+    assert made == ["a", "bb", "ccc"] * 2
+
+
+def test_peaks_of_memory_are_those_of_the_part(tmp_path: Path):
+    def parts(quick: bool):
+        return {"much": lambda: int(np.ones(2 * 10**7).sum()), "little": lambda: 1}
+
+    one = Artefact("x.fig1", "Figure 1", "Nothing", parts, lambda *_: None, lambda _: [])
+    before = peak_memory()
+    assert work.compute(one, tmp_path).memory >= 16 * 10**7
+    much, little = (
+        next(
+            document["memory"]
+            for path in tmp_path.glob("parts/*.json")
+            if (document := json.loads(path.read_text()))["name"] == name
+        )
+        for name in ("much", "little")
+    )
+    assert much >= 16 * 10**7
+    if sys.platform == "linux":
+        assert little <= max(before, much - 10**8)
+
+
+@pytest.mark.parametrize("name", list(artefacts()))
 def test_quick_settings_make_numbers_and_pictures(name: str, tmp_path: Path):
     one = artefacts()[name]
-    numbers = work.compute(one, tmp_path, quick=True)
-    document = work.as_document(one, numbers, quick=True)
+    computed = work.compute(one, tmp_path, quick=True)
+    document = work.as_document(one, computed, quick=True)
+    numbers = computed.numbers
+    assert document["seconds"] > 0
+    assert document["memory"] > 10**7
     assert json.loads(json.dumps(document, allow_nan=False))["artefact"] == name
     assert all(isinstance(shown, Shown) for shown in one.shown(numbers))
     first = draw(one, numbers, tmp_path)
@@ -114,7 +199,7 @@ def test_curves_are_those_of_the_solver():
 def test_a_paper_of_ones_own_brings_its_figures(gammabar, tmp_path: Path):
     paper, folder = tmp_path / "mine.py", tmp_path / "out"
     paper.write_text(PAPER, encoding="utf-8")
-    arguments = ["reproduce", "mine.fig1", "--paper", paper, "--folder", folder]
+    arguments = ["reproduce", "mine.fig1", "--paper", paper, "--out", folder]
     code, out, _ = gammabar(*arguments)
     assert code == 1  # something differs
     assert "agrees  squares grow" in out
@@ -126,7 +211,24 @@ def test_a_paper_of_ones_own_brings_its_figures(gammabar, tmp_path: Path):
     assert code == 0  # small settings are not those of the paper
     assert json.loads(out)["artefacts"][0]["quick"] is True
     _, out, _ = gammabar("list", "artefacts", "--paper", paper, "--json")
-    assert "mine.fig1" in {one["id"] for one in json.loads(out)}
+    listed = {one["id"]: one for one in json.loads(out)}
+    assert listed["mine.fig1"]["seconds"] is None
+    took = {"mine.fig1": {"seconds": 240, "memory": 2 * 10**9, "shown": []}}
+    (tmp_path / "measured.json").write_text(json.dumps(took))
+    _, out, _ = gammabar("list", "artefacts", "--paper", paper)
+    assert "4 min, 2.00 GB" in out
+
+
+@pytest.mark.usefixtures("shelf_as_before")
+def test_where_nothing_can_be_written_it_says_so(gammabar, tmp_path: Path):
+    paper = tmp_path / "mine.py"
+    paper.write_text(PAPER, encoding="utf-8")
+    (tmp_path / "file").write_text("")
+    code, _, err = gammabar(
+        "reproduce", "mine.fig1", "--paper", paper, "--out", tmp_path / "file/x"
+    )
+    assert code == 2
+    assert "--out" in err
 
 
 def test_unknown_artefacts_are_refused(gammabar):
