@@ -9,6 +9,9 @@ from fractions import Fraction
 from itertools import takewhile
 from math import inf, isqrt, nextafter
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def sqrt_digits(square: Fraction, digits: int) -> str:
     """√square to so many significant digits, truncated, so that every digit shown is right.
@@ -124,3 +127,21 @@ def signed_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
     below = sqrt_bounds(low)[0] if low >= 0 else -sqrt_bounds(-low)[1]
     above = sqrt_bounds(high)[1] if high >= 0 else -sqrt_bounds(-high)[0]
     return below, above
+
+
+def root_ratio(value: Fraction, square: Fraction) -> float:
+    """value/√square to the nearest double or the one next to it; infinite beyond the doubles."""
+    scaled = value * abs(value) / square
+    low, high = signed_bounds(scaled, scaled)
+    return low + (high - low) / 2
+
+
+def unit_vector(whole: list[int]) -> NDArray[np.float64]:
+    """Integers of any size, divided by the root of the sum of their squares."""
+    square = sum(v * v for v in whole)
+    # The root has at least 64 bits, so that what isqrt leaves out is far below a rounding.
+    shift = max(0, 128 - square.bit_length())
+    shift += shift % 2
+    root = isqrt(square << shift)
+    # A quotient of Python's integers is rounded once, whatever their size.
+    return np.array([(v << shift // 2) / root for v in whole])

@@ -21,8 +21,15 @@ from gammabar.oracle.certificate import (
     weights_section,
     write_certificate,
 )
-from gammabar.oracle.decimals import common_digits, signed_bounds, signed_digits, sqrt_bounds
-from gammabar.problems import Problem
+from gammabar.oracle.decimals import (
+    common_digits,
+    root_ratio,
+    signed_bounds,
+    signed_digits,
+    sqrt_bounds,
+    unit_vector,
+)
+from gammabar.problems import KernelProblem, Problem, ProblemError
 
 if TYPE_CHECKING:
     from gammabar.oracle.l1 import L1Truth
@@ -209,11 +216,27 @@ class Truth(Margin):
 
     @cached_property
     def direction(self) -> NDArray[np.float64]:
-        """ū = Aᵀq̄/γ̄, the maximum-margin classifier, in the representation of the problem."""
+        """ū = Aᵀq̄/γ̄, the maximum-margin classifier, in the representation of the problem.
+
+        Each coordinate is the nearest double or the one next to it. They are still doubles: where γ̄
+        is some 10⁻¹⁶ radii, the rounded vector need not separate what the exact one does.
+        """
         if not self.separable:
             raise ValueError("data that are not separable have no maximum-margin classifier")
-        w = self.problem.combine(self.q)
-        return np.asarray(w / self.problem.norm(w))
+        from gammabar.oracle.rational import exact_rows
+
+        if not isinstance(self.problem, KernelProblem):
+            vector = exact_rows(self.problem).point(self.support, self.numerators).vector
+            assert vector is not None
+            return unit_vector([int(v) for v in vector.entries()])
+        # Rounded only here: sums of rounded q̄ cancel where γ̄ is small, or leave the doubles.
+        dense = np.zeros(self.problem.n)
+        dense[self.support] = [
+            root_ratio(Fraction(v, self.total), self.square_hi) for v in self.numerators
+        ]
+        if not np.isfinite(dense).all():
+            raise ProblemError("γ̄ is so small that the coefficients of w are no doubles")
+        return dense
 
     @property
     def w(self) -> NDArray[np.float64]:
@@ -235,8 +258,7 @@ class Truth(Margin):
             raise ValueError("data that are not separable have no maximum-margin classifier")
         if self.levels:
             half = (self.levels[0] - self.levels[1]) / 2  # class −1 is the first side
-            low, high = signed_bounds(*[half * abs(half) / self.square_lo] * 2)
-            return low + (high - low) / 2
+            return root_ratio(half, self.square_lo)
         scores = self.problem.scores(self.direction)
         positive = np.asarray(self.problem.y) > 0
         return float(scores[~positive].min() - scores[positive].min()) / 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.oracle.answer import candidate_for, solve
-from gammabar.oracle.decimals import signed_bounds
+from gammabar.oracle.decimals import root_ratio, signed_bounds
 from gammabar.oracle.truth import Truth
 from gammabar.problems import KernelProblem, Problem
 
@@ -60,14 +61,15 @@ def _part(
     truth: Truth | None,
 ) -> Hyperplane:
     """The hyperplane of dual weights, with a normal of norm one."""
-    q = np.zeros(problem.n)
-    q[support] = np.abs(signed)
-    w = problem.combine(q)
-    length = problem.norm(w) or 1.0
-    w = w / length
     if truth is not None and separable:
-        b: Any = truth.b
+        w, b = truth.direction, truth.b
+        stretch = root_ratio(Fraction(1), truth.square_hi)
     else:
+        q = np.zeros(problem.n)
+        q[support] = np.abs(signed)
+        w = problem.combine(q)
+        stretch = 1 / (problem.norm(w) or 1.0)
+        w = w * stretch
         scores = problem.scores(w)
         positive = problem.y > 0
         b = (scores[~positive].min() - scores[positive].min()) / 2
@@ -77,7 +79,7 @@ def _part(
             separable = None if margin > 0 else False
     rounds = truth.rounds if truth else 1
     if isinstance(problem, KernelProblem):
-        w = np.array([1 / length])  # what the dual weights are to be multiplied by
+        w = np.array([stretch])  # what the dual weights are to be multiplied by
     return Hyperplane(w, b, support, signed, margin, gap, separable, rounds, truth)
 
 

@@ -139,6 +139,38 @@ def test_w_and_b_have_the_margin(kind, method):
     assert scores.min() == pytest.approx(truth.gamma_raw, rel=1e-9)
 
 
+def is_rounded(value, over, square):
+    """Whether a double is over/√square, or one of the two doubles next to that."""
+    low, high = (Fraction(float(np.nextafter(value, end))) for end in (-np.inf, np.inf))
+    sides = [v * abs(v) * square for v in (low, high)]
+    return sides[0] <= over * abs(over) <= sides[1]
+
+
+@settings(max_examples=300, deadline=None)
+@given(points(), st.sampled_from(gb.problems.base.INTERCEPTS))
+def test_w_and_b_are_the_exact_ones_rounded_once(data, kind):
+    """Sums of rounded weights cancel where the margin is small, and squares leave the doubles."""
+    X, y = data
+    truth = solve(X, y, intercept=kind)
+    if not truth.separable:
+        return
+    rows = [[Fraction(v) for v in [*x, *[1] * (kind == "augmented")]] for x in X.tolist()]
+    v = [
+        sum(
+            q * int(y[i]) * rows[i][j] for q, i in zip(truth.numerators, truth.support, strict=True)
+        )
+        for j in range(len(rows[0]))
+    ]
+    square = sum(c * c for c in v)
+    exact = v[: X.shape[1]]
+    assert all(is_rounded(w, c, square) for w, c in zip(truth.w, exact, strict=True))
+    products = [sum(a * b for a, b in zip(row, v, strict=True)) for row in rows]
+    sides = [min(p for p, s in zip(products, y, strict=True) if s > 0)]
+    sides.append(max(p for p, s in zip(products, y, strict=True) if s < 0))
+    bias = {"none": Fraction(0), "free": -sum(sides) / 2, "augmented": v[-1]}[kind]
+    assert is_rounded(truth.b, bias, square)
+
+
 def test_several_classes_have_a_bias_each():
     X = np.array([[3.0, 3], [3, 4], [9, 3], [9, 4], [3, 9], [4, 9]])
     labels = [0, 0, 1, 1, 2, 2]
