@@ -14,6 +14,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows
 from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import (
     ALGORITHM_2,
     DELTA,
+    reachable,
     run,
     tolerance,
 )
@@ -32,7 +33,7 @@ LEMMAS = Fraction(4)
     runs=40,
     problems=("worst-case:n=5",),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows),
+    assumes=(separable, few_rows, reachable(LEMMAS)),
     unit=True,
     note="Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0).",
 )
@@ -60,7 +61,7 @@ def lemma_d1(case: Case, rng: np.random.Generator) -> Relation:
     runs=40,
     problems=("worst-case:n=5",),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows),
+    assumes=(separable, few_rows, reachable(LEMMAS)),
     unit=True,
     note="Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0). A run"
     " counts as a failure if either bound is violated.",

@@ -5,6 +5,7 @@ Claims that hold with probability 1 − δ are put to a number of them fixed in 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -36,6 +37,8 @@ ALGORITHM_2 = "adaptive-sampling"
 
 #: δ of Theorem 4.1. The larger it is, the fewer runs are needed; the claim is the same for all.
 DELTA = Fraction(1, 2)
+#: A statement asks for up to 40 runs of t steps each.
+MOST_STEPS = 100_000
 
 
 def tolerance(case: Case, ratio: Fraction) -> Fraction:
@@ -51,6 +54,22 @@ def horizon(case: Case, epsilon: Fraction, delta: Fraction = DELTA) -> int:
     if first is None:
         raise ValueError("γ̄ is not known well enough to tell the t of Theorem 4.1")
     return max(int(first), ceil(32 / (delta * epsilon**2)))
+
+
+def reachable(ratio: Fraction, delta: Fraction = DELTA) -> Callable[[Case], str | None]:
+    """The assumption that the run of Theorem 4.1 with ε near ratio · γ̄ is one of few steps."""
+
+    def few_steps(case: Case) -> str | None:
+        """The t of Theorem 4.1 is at most 100,000 (it grows like 1/γ̄⁴)."""
+        epsilon = tolerance(case, ratio)
+        try:
+            if epsilon and horizon(case, epsilon, delta) <= MOST_STEPS:
+                return None
+        except ValueError as unknown:
+            return str(unknown)
+        return f"γ̄ is so small that the t of Theorem 4.1 is more than {MOST_STEPS:,}"
+
+    return few_steps
 
 
 @dataclass(frozen=True)

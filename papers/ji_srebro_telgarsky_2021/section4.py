@@ -14,6 +14,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows, several_ro
 from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import (
     ALGORITHM_2,
     DELTA,
+    reachable,
     run,
     tolerance,
 )
@@ -47,7 +48,7 @@ def _margin_reached(
     runs=16,
     problems=("planted:n=1,d=1,gamma=1",),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows),
+    assumes=(separable, few_rows, reachable(Fraction(3, 4))),
     unit=True,
     status="refuted",
     fixed_by="jst.thm4.1.fixed",
@@ -77,7 +78,7 @@ def theorem_4_1(case: Case, rng: np.random.Generator) -> Relation:
         "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1",
     ),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows, several_rows),
+    assumes=(separable, few_rows, several_rows, reachable(Fraction(1, 2))),
     unit=True,
     note="Examined for ε = γ̄/2 and δ = 1/2; jst.thm4.1.delta is the same for δ = 1/4.",
     slower="adaptive-sampling/step-squared",
@@ -98,7 +99,7 @@ def theorem_4_1_fixed(case: Case, rng: np.random.Generator) -> Relation:
     runs=35,
     problems=("planted:n=4,d=2,gamma=0.9,seed=0",),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows, several_rows),
+    assumes=(separable, few_rows, several_rows, reachable(Fraction(1, 2), SMALL_DELTA)),
     unit=True,
     note="Examined for ε = γ̄/2 and δ = 1/4; a method that is too slow is told by jst.thm4.1.fixed.",
 )

@@ -478,3 +478,34 @@ def test_points_of_the_simplex_sum_to_one() -> None:
         points = Mirror(case).everywhere
         assert len(points) == 4
         assert all(abs(sum(point.q.entries()) - 1) < 1e-30 for point in points)
+
+
+SAMPLED = ("jst.thm4.1", "jst.thm4.1.fixed", "jst.thm4.1.delta", "jst.lemD.1", "jst.lemD.2")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 5),
+    st.sampled_from([0, 2, 5, 8, 16, 150, 300]),
+    st.sampled_from([0, -300, 300]),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["", "rbf:gamma=1"]),
+)
+def test_a_small_margin_asks_for_no_endless_run(n, narrow, scale, seed, kernel) -> None:
+    """The t of Theorem 4.1 grows like 1/γ̄⁴: beyond what can be run, the statement is not put."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (n, 2)).astype(float)
+    X[:, 0] = 10.0**-narrow
+    X[:, 1] += np.sign(X[:, 1] - 0.5)
+    y = np.where(np.arange(n) % 2, 1, -1)
+    X[:, 0] *= y
+    options = {"kernel": kernel} if kernel else {}
+    case = Case(from_arrays(X * 10.0**scale, y, **options), unit=True)
+    if not case.separable:
+        return
+    for identifier in SAMPLED:
+        *_, few_steps = STATEMENTS[identifier].assumes
+        with working(128):
+            said = few_steps(case)
+        # ε is about 4γ̄ at most, so that t is at least 32 ln(2)/(16 γ̄⁴).
+        assert said is not None or case.truth.gamma_hi**4 > math.log(4) / 100_000
