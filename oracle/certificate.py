@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 
 FORMAT = "gammabar-certificate"
-#: Version 2 has intercepts. What can be said in version 1 is said in it.
+#: Version 2 has intercepts, separation, and more kinds of files. What can be said in version 1 is
+#: said in it.
 VERSION = 1
+
+
+def version_for(kind: str, problem: Problem) -> int:
+    """The version of a certificate of this kind about this problem."""
+    source = problem.plain.source
+    newer = kind == "separation" or problem.intercept != "none"
+    newer |= source is not None and (bool(source.drop) or source.format in ("npy", "scipy"))
+    return VERSION + newer
 
 
 def rational(value: Fraction) -> str:
@@ -77,7 +86,12 @@ def data_section(problem: Problem) -> dict[str, Any]:
         "files": list(source.files),
         "classes": list(source.classes),
     }
-    optional = {"label": source.label, "arrays": source.arrays, "rows": source.rows}
+    optional = {
+        "label": source.label,
+        "drop": source.drop or None,
+        "arrays": source.arrays,
+        "rows": source.rows,
+    }
     return section | {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in optional.items()

@@ -246,31 +246,38 @@ def small_integer(text: str, end: int, where: str) -> int:
     return value
 
 
-def read_csv(raw: bytes, label: Any, where: str) -> Table:
+def column_of(name: Any, head: list[str], where: str) -> int:
+    """The index of a column that is given by its name in the first line, or by its index."""
+    if isinstance(name, str):
+        once = head.count(name) == 1 and not NUMERAL(name)
+        demand(once, f"{where}: not one column {quoted(name)}")
+        return head.index(name)
+    return whole(name, "data.label or data.drop", -len(head), len(head)) % len(head)
+
+
+def read_csv(raw: bytes, label: Any, drop: list[Any], where: str) -> Table:
     kept = [line for line in lines(raw, where) if line.strip(BLANKS)]
     demand(kept, f"{where} is empty")
     reader = csv.reader(kept, delimiter=max(",;\t", key=kept[0].count), strict=True)
     table = [[field.strip(BLANKS) for field in row] for row in reader]
     demand(len(table) == len(kept), f"{where} has quotation marks that go over the end of a line")
     head = table[0]
-    named = isinstance(label, str)
-    if named:
-        demand(
-            head.count(label) == 1 and not NUMERAL(label),
-            f"{where}: not one column {quoted(label)}",
-        )
-    at = head.index(label) if named else whole(label, "data.label", -len(head), len(head))
-    at %= len(head)
-    features = head[:at] + head[at + 1 :]
-    if any(field and not NUMERAL(field) and not NOT_FINITE(field) for field in features):
-        demand(named or not any(map(NUMERAL, head)), f"{where}: the first line has a word")
-        named = True
-    if named:
-        del table[0]  # a header
+    at, *without = (column_of(name, head, where) for name in (label, *drop))
+    demand(len({at, *without}) == 1 + len(drop), "data.label and data.drop name a column twice")
+    features = [k for k in range(len(head)) if k != at and k not in without]
+    words = [head[k] for k in features]
+    header = any(isinstance(name, str) for name in (label, *drop))
+    if any(field and not NUMERAL(field) and not NOT_FINITE(field) for field in words):
+        half = any(map(NUMERAL, [head[at], *words]))
+        demand(header or not half, f"{where}: the first line has a word")
+        header = True
+    if header:
+        del table[0]
     demand(table and features, f"{where} has no data")
     demand(all(len(row) == len(head) for row in table), f"{where} is ragged")
-    labels = [label_text(row.pop(at), where) for row in table]
-    columns, values = range(len(features)), numbers(table, where)
+    labels = [label_text(row[at], where) for row in table]
+    columns = range(len(features))
+    values = numbers([[row[k] for k in features] for row in table], where)
     return Table(labels, lambda i: (columns, values[i]), len(columns))
 
 
@@ -291,23 +298,35 @@ def read_svmlight(raw: bytes, where: str) -> Table:
             all(colon and index.isascii() and index.isdigit() for index, colon, _ in row),
             f"{where} has a field that is not index:value",
         )
-        columns.append([small_integer(index, 1 << 32, where) - 1 for index, _, _ in row])
-        demand(
-            all(a < b for a, b in pairwise([-1, *columns[-1]])),
-            f"{where} has columns that do not increase from 1 on",
-        )
+        columns.append([small_integer(index, 1 << 32, where) for index, _, _ in row])
+        rising = all(a < b for a, b in pairwise(columns[-1]))
+        demand(rising, f"{where} has columns that do not increase")
     demand(any(columns), f"{where} has no data")
+    if min(row[0] for row in columns if row):  # else indices count from 0
+        columns = [[index - 1 for index in row] for row in columns]
     values = numbers([[value for _, _, value in row] for row in pairs], where)
     width = max(row[-1] + 1 for row in columns if row)
+    demand(width < 1 << 32, f"{where} has too many columns")
     return Table(labels, lambda i: (columns[i], values[i]), width)
 
 
-def npy(archive: zipfile.ZipFile, name: Any, where: str, budget: Budget) -> Array:
-    info = archive.getinfo(f"{name}.npy")
-    budget.spend(1e-6 * info.file_size, f"reading {where}")
-    with archive.open(info) as stream:
-        raw = stream.read(info.file_size + 1)
-    demand(len(raw) == info.file_size, f"{where} has an array of the wrong length")
+def members(path: Path, where: str, names: Sequence[str], budget: Budget) -> list[Array]:
+    """Some arrays of an NPZ archive."""
+    with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+        listed = archive.namelist()
+        demand(len(set(listed)) == len(listed), f"{where} has members of the same name")
+        found = []
+        for name in names:
+            info = archive.getinfo(f"{name}.npy")
+            budget.spend(1e-6 * info.file_size, f"reading {where}")
+            with archive.open(info) as member:
+                raw = member.read(info.file_size + 1)
+            demand(len(raw) == info.file_size, f"{where} has an array of the wrong length")
+            found.append(npy(raw, where))
+    return found
+
+
+def npy(raw: bytes, where: str) -> Array:
     size = NPY.get(raw[:8])
     demand(size, f"{where} has an array of an unknown version")
     end = 8 + (size or 0) + int.from_bytes(raw[8 : 8 + (size or 0)], "little")
@@ -326,7 +345,7 @@ def unpacked(body: bytes, kind: str, count: int, where: str) -> Sequence[Any]:
     order, kind = kind[0], kind[1:]
     wide = {"U": 4, "S": 1}.get(kind[0], 0) * int(kind[1:])
     size = wide or int(kind[1:])
-    demand(count and len(body) == count * size, f"{where} has an array of the wrong length")
+    demand(len(body) == count * size, f"{where} has an array of the wrong length")
     if wide:
         code = "utf-8" if kind[0] == "S" else "utf-32-be" if order == ">" else "utf-32-le"
         texts = [body[i : i + wide] for i in range(0, len(body), wide)]
@@ -334,7 +353,7 @@ def unpacked(body: bytes, kind: str, count: int, where: str) -> Sequence[Any]:
             return [text.rstrip(b"\0").decode(code) for text in texts]
         return [text.decode(code).rstrip("\0") for text in texts]
     if kind == "b1":
-        demand(max(body) <= 1, f"{where} has a truth value that is not 0 or 1")
+        demand(max(body, default=0) <= 1, f"{where} has a truth value that is not 0 or 1")
     if size == 1 and kind != "i1":
         return body
     entries = struct.unpack(f"{'>' if order == '>' else '<'}{count}{CODES[kind]}", body)
@@ -350,12 +369,12 @@ def idx(raw: bytes, where: str) -> Array:
 
 
 def from_arrays(points: Array, names: Array, where: str) -> Table:
-    shape, n = points.shape, points.shape[0]
-    demand(not isinstance(points.entries[0], str), f"{where} has texts where numbers are needed")
+    shape, values = points.shape, points.entries
     demand(len(shape) > 1, f"{where} has no array of points")
-    demand(tuple(names.shape) in ((n,), (n, 1)), f"{where} has not one label for each point")
-    labels = [label_text(label, where) for label in names.entries]
-    values, d = points.entries, math.prod(shape[1:])
+    demand(len(values), f"{where} has no data")
+    demand(not isinstance(values[0], str), f"{where} has texts where numbers are needed")
+    n, d = shape[0], math.prod(shape[1:])
+    labels = labels_of(names, n, where)
     if not points.fortran:
         return Table(labels, lambda i: (range(d), values[i * d : (i + 1) * d]), d)
     offsets, stride = [0], n  # where the features of point 0 are
@@ -363,6 +382,53 @@ def from_arrays(points: Array, names: Array, where: str) -> Table:
         offsets = [base + stride * k for base in offsets for k in range(side)]
         stride *= side
     return Table(labels, lambda i: (range(d), [values[i + place] for place in offsets]), d)
+
+
+def labels_of(names: Array, n: int, where: str) -> list[str]:
+    demand(tuple(names.shape) in ((n,), (n, 1)), f"{where} has not one label for each point")
+    return [label_text(label, where) for label in names.entries]
+
+
+SPARSE = {"csr": "indptr indices data", "csc": "indptr indices data", "coo": "row col data"}
+
+
+def read_scipy(path: Path, names: Array, where: str, budget: Budget) -> Table:
+    """A sparse matrix as SciPy saves it."""
+    (form,) = members(path, where, ["format"], budget)
+    demand(form.entries and isinstance(form.entries[0], str), f"{where} has no format")
+    kind = form.entries[0]
+    demand(kind in SPARSE, f"{where} is a sparse matrix in another format than csr, csc or coo")
+    shape, *arrays = members(path, where, ["shape", *SPARSE[kind].split()], budget)
+    for array in (shape, *arrays):
+        demand(len(array.shape) == 1, f"{where} has an array that is no list")
+    first, second, data = (list(array.entries) for array in arrays)
+    sizes = list(shape.entries)
+    whole_numbers = all(type(value) is int for value in (*sizes, *first, *second))
+    demand(whole_numbers, f"{where} has a place that is no integer")
+    demand(len(sizes) == 2 and min(sizes) > 0, f"{where} is no matrix")
+    demand(sizes[1] < 1 << 32, f"{where} has too many columns")
+    demand(not data or not isinstance(data[0], str), f"{where} has texts for numbers")
+    if kind != "coo":
+        ends = first
+        fits = len(ends) == sizes[kind == "csc"] + 1 and ends[0] == 0 and ends[-1] == len(data)
+        demand(fits and all(a <= b for a, b in pairwise(ends)), f"{where}: indptr does not fit")
+        first = [k for k, (a, b) in enumerate(pairwise(ends)) for _ in range(b - a)]
+    demand(len(first) == len(second) == len(data), f"{where} has arrays of different lengths")
+    if kind == "csc":
+        first, second = second, first
+    for places, size in zip((first, second), sizes, strict=True):
+        inside = 0 <= min(places, default=0) <= max(places, default=0) < size
+        demand(inside, f"{where} has an entry outside of it")
+    rows: dict[int, dict[int, Any]] = {}
+    for i, j, value in zip(first, second, data, strict=True):
+        rows.setdefault(i, {})[j] = value
+    demand(sum(map(len, rows.values())) == len(data), f"{where} has an entry twice")
+
+    def row(i: int) -> Row:
+        found = sorted(rows.get(i, {}).items())
+        return [j for j, _ in found], [value for _, value in found]
+
+    return Table(labels_of(names, sizes[0], where), row, sizes[1])
 
 
 def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
@@ -388,34 +454,45 @@ def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
     return places
 
 
+FORMATS = {"csv": 1, "svmlight": 1, "npz": 1, "npy": 2, "scipy": 2, "idx": 2}  # and their files
+
+
 def read(data: dict[str, Any], paths: Sequence[str], budget: Budget) -> tuple[Table, str]:
     """The table in the data files, and how to call them."""
     form, label, arrays = data["format"], data.get("label"), data.get("arrays")
-    demand(form in ("csv", "svmlight", "npz", "idx"), "data.format is not csv, svmlight, npz, idx")
-    demand(label is None or form == "csv", "data.label is for CSV files")
+    drop = data.get("drop")
+    demand(form in list(FORMATS), f"data.format is not one of {', '.join(FORMATS)}")
+    demand(label is drop is None or form == "csv", "data.label and data.drop are for CSV files")
     demand(arrays is None or form == "npz", "data.arrays is for NPZ files")
-    places = locate(data["files"], 2 if form == "idx" else 1, paths)
+    places = locate(data["files"], FORMATS[form], paths)
     where = " and ".join(quoted(path.name) for path in places)
     if form == "npz":
         arrays = ["X", "y"] if arrays is None else arrays
         demand(type(arrays) is list and len(arrays) == 2, "data.arrays is not a pair of names")
         demand(all(type(name) is str for name in arrays), "data.arrays is not a pair of names")
-        with places[0].open("rb") as stream, zipfile.ZipFile(stream) as archive:
-            listed = archive.namelist()
-            demand(len(set(listed)) == len(listed), f"{where} has members of the same name")
-            points, names = (npy(archive, name, where, budget) for name in arrays)
-        return from_arrays(
-            points, names, where
-        ), f"{where} (arrays {', '.join(map(ascii, arrays))})"
+        points, names = members(places[0], where, arrays, budget)
+        told = ", ".join(map(ascii, arrays))
+        return from_arrays(points, names, where), f"{where} (arrays {told})"
+    if form == "scipy":
+        names = npy(contents(places[1], budget), where)
+        return read_scipy(places[0], names, where, budget), where
     raws = [contents(path, budget) for path in places]
     if form == "csv":
-        label = 0 if label is None else label
-        shown = quoted(label) if isinstance(label, str) else f"{label}, counted from 0"
-        return read_csv(raws[0], label, where), f"{where} (label in column {shown})"
+        label, drop = 0 if label is None else label, [] if drop is None else drop
+        demand(type(drop) is list, "data.drop is not a list of columns")
+        words = [f"label in column {shown(label)}", *(f"without {shown(name)}" for name in drop)]
+        return read_csv(raws[0], label, drop, where), f"{where} ({', '.join(words)})"
     if form == "svmlight":
         return read_svmlight(raws[0], where), where
+    if form == "npy":
+        points, names = (npy(raw, where) for raw in raws)
+        return from_arrays(points, names, where), where
     names, points = sorted((idx(raw, where) for raw in raws), key=lambda array: len(array.shape))
     return from_arrays(points, names, where), where
+
+
+def shown(column: Any) -> str:
+    return quoted(column) if isinstance(column, str) else f"{column}, counted from 0"
 
 
 def canonical(label: int, row: Row) -> bytes:
@@ -975,7 +1052,9 @@ def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(type(c.get("version")) is int and c["version"] in (1, 2), "not of version 1 or 2")
     demand(c.get("kind") in list(FIELDS), "the certificate is of an unknown kind")
     fields(c, "the certificate", COMMON + FIELDS[c["kind"]])
-    data = fields(c["data"], "data", "name sha256 n d format files classes", "label arrays rows")
+    data = fields(
+        c["data"], "data", "name sha256 n d format files classes", "label drop arrays rows"
+    )
     demand(isinstance(data["name"], str), "data.name is not a text")
     space, total = geometry(c, data, paths, budget), integer(c["total"], "total")
     q = combination(c["support"], c["weights"], space.n, "weights")
@@ -983,7 +1062,8 @@ def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(min(q.values(), default=1) > 0, "the weights are not positive")
     demand(sum(q.values()) == total, "the weights do not sum to total")
     newer = space.intercept != "none" or c["kind"] == "separation"
-    demand(c["version"] == 1 + newer, "version 2 is for intercepts and separation")
+    newer = newer or data.get("drop") is not None or data["format"] in ("npy", "scipy")
+    demand(c["version"] == 1 + newer, "version 2 is for what version 1 does not have")
     if space.sides == 2:
         half = sum(weight for i, weight in q.items() if space.side(i))
         demand(2 * half == total, "a free intercept needs equal weights of the two classes")

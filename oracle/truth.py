@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from gammabar.oracle.certificate import (
     FORMAT,
-    VERSION,
     data_section,
     geometry,
     rational,
+    version_for,
     weights_section,
     write_certificate,
 )
@@ -148,7 +148,7 @@ class Margin(ABC):
     def _head(self, kind: str) -> dict[str, Any]:
         return {
             "format": FORMAT,
-            "version": VERSION if self.problem.intercept == "none" else VERSION + 1,
+            "version": version_for(kind, self.problem),
             "kind": kind,
             "geometry": geometry(self.problem),
             "data": data_section(self.problem),

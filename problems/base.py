@@ -99,13 +99,15 @@ class Source:
     name : str
         What the user called the data, e.g. "mnist:0,1" or a file name.
     format : str
-        "csv", "svmlight", "npz" or "idx".
+        "csv", "svmlight", "npz", "npy", "scipy" or "idx".
     files : tuple of str
         Base names of the files.
     classes : tuple of str
         Label texts in the order of the classes; for two classes (negative, positive).
     label : str or int, optional
         CSV only: the label column, by name or by index from 0 (-1 is the last).
+    drop : tuple of str or int
+        CSV only: columns that are left out, named in the same way.
     arrays : (str, str), optional
         NPZ only: names of the arrays of points and labels.
     rows : tuple of int, optional
@@ -125,6 +127,7 @@ class Source:
     rows: tuple[int, ...] | None = None
     paths: tuple[str, ...] = ()
     lines: Array | None = field(default=None, compare=False, repr=False)
+    drop: tuple[str | int, ...] = ()
 
 
 class Problem(ABC):

@@ -37,20 +37,24 @@ def read_npz(path: Path) -> Points:
 
     X has a point in each slice along its first axis; further axes (images, say) are flattened.
     """
-    with readable(path), _archive(path) as archive:
+    with readable(path), archive_of(path) as archive:
         listed = archive.namelist()
         members = {name.removesuffix(".npy"): name for name in listed if name.endswith(".npy")}
         if len(set(listed)) < len(listed):
             raise ProblemError(f"{path}: holds several members of the same name")
         for names in _NAMES:
             if all(name in members for name in names):
-                X, y = (_member(path, archive, members[name]) for name in names)
-                return Points(*_points_and_labels(path, names, X, y), arrays=names)
+                X, y = (member_of(path, archive, members[name]) for name in names)
+                called = f"{path}, array {names[0]}", f"{path}, array {names[1]}"
+                return Points(*points_and_labels(called, X, y), arrays=names)
     found = ", ".join(sorted(members)) or "nothing"
+    if "format" in members:
+        raise ProblemError(f"{path}: a sparse matrix of SciPy; give its labels by --labels y.npy")
     raise ProblemError(f"{path}: needs arrays named X and y, but holds {found}")
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
+def archive_of(path: Path) -> zipfile.ZipFile:
+    """An NPZ archive, opened."""
     if path.is_file() and path.stat().st_size == 0:
         raise ProblemError(f"{path}: the file is empty")
     try:
@@ -61,13 +65,13 @@ def _archive(path: Path) -> zipfile.ZipFile:
         ) from None
 
 
-def _member(path: Path, archive: zipfile.ZipFile, member: str) -> Array:
+def member_of(path: Path, archive: zipfile.ZipFile, member: str, empty: bool = False) -> Array:
     """One array of the archive, after its header has been found harmless and honest."""
     what = f"{path}, array {member.removesuffix('.npy')}"
     info = archive.getinfo(member)
     try:
         with archive.open(info) as stream:
-            shape, fortran, dtype = _header(what, stream)
+            shape, fortran, dtype = header_of(what, stream)
             size = prod(shape) * dtype.itemsize
             if stream.tell() + size != info.file_size:
                 raise ProblemError(f"{what}: truncated, or longer than its header says")
@@ -77,7 +81,7 @@ def _member(path: Path, archive: zipfile.ZipFile, member: str) -> Array:
             _read_into(what, stream, data)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
         raise ProblemError(f"{what}: the archive is damaged or truncated") from None
-    if not size:
+    if not size and not empty:
         raise ProblemError(f"{what}: has shape {shape}, there are no data")
     flat = np.frombuffer(data, dtype=dtype)
     array = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
@@ -94,7 +98,7 @@ def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
         done += len(chunk)
 
 
-def _header(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array, from its header alone."""
     plain = ProblemError(f"{what}: not a plain NumPy array")
     start = stream.read(8)
@@ -132,34 +136,39 @@ def _dtype(what: str, text: Any) -> np.dtype[Any]:
     return np.dtype(text)
 
 
-def _points_and_labels(
-    path: Path, names: tuple[str, str], X: Array, y: Array
-) -> tuple[Array, Array]:
+def points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:
+    """Points and labels that were called so, refused if they cannot be any."""
+    check_truth_values(names[0], X)
     if X.dtype.kind not in "biuf":
-        raise ProblemError(f"{path}, array {names[0]}: holds {X.dtype}, but numbers are needed")
-    if y.dtype.kind not in "biufSU":
-        raise ProblemError(f"{path}, array {names[1]}: holds {y.dtype}, but labels are needed")
+        raise ProblemError(f"{names[0]}: holds {X.dtype}, but numbers are needed")
     if X.ndim < 2:
-        raise ProblemError(
-            f"{path}, array {names[0]}: has shape {X.shape}, but needs a row for each point"
-        )
+        raise ProblemError(f"{names[0]}: has shape {X.shape}, but needs a row for each point")
+    if not X.size:
+        raise ProblemError(f"{names[0]}: has shape {X.shape}, there are no data")
+    return X.reshape(len(X), -1), labels_for(names, y, len(X))
+
+
+def labels_for(names: tuple[str, str], y: Array, n: int) -> Array:
+    """One label for each of n points."""
+    check_truth_values(names[1], y)
+    if y.dtype.kind not in "biufSU":
+        raise ProblemError(f"{names[1]}: holds {y.dtype}, but labels are needed")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    if y.shape != X.shape[:1]:
-        raise ProblemError(
-            f"{path}: {names[0]} has {len(X)} rows, but {names[1]} has shape {y.shape}"
-        )
-    if not X.size:
-        raise ProblemError(f"{path}, array {names[0]}: has shape {X.shape}, there are no data")
-    for name, array in zip(names, (X, y), strict=True):
-        if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-            raise ProblemError(f"{path}, array {name}: holds a truth value that is not 0 or 1")
+    if y.shape != (n,):
+        raise ProblemError(f"{names[0]} has {n} rows, but {names[1]} has shape {y.shape}")
     if y.dtype.kind in "SU":
-        return X.reshape(len(X), -1), _label_texts(f"{path}, array {names[1]}", y)
+        return _label_texts(names[1], y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
-        raise ProblemError(f"{path}, array {names[1]}, row {row}: the label is missing")
-    return X.reshape(len(X), -1), y
+        raise ProblemError(f"{names[1]}, row {row}: the label is missing")
+    return y
+
+
+def check_truth_values(name: str, array: Array) -> None:
+    """Refuse bytes that are no truth values where the type says that they are."""
+    if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise ProblemError(f"{name}: holds a truth value that is not 0 or 1")
 
 
 def _label_texts(what: str, y: Array) -> Array:

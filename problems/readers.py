@@ -40,7 +40,8 @@ _HINT = "(use --label NAME if the label is not the first column)"
 class Points:
     """What a file holds: points, one label for each, and how they are found in the file again.
 
-    `label` is the label column of a CSV file, `arrays` the names of the two arrays of an NPZ.
+    `label` is the label column of a table, `drop` the columns that were left out, `arrays` the
+    names of the two arrays of an NPZ.
     """
 
     X: Any  # an array of two dimensions, or a sparse CSR array
@@ -48,6 +49,7 @@ class Points:
     label: str | int | None = None
     arrays: tuple[str, str] | None = None
     lines: Array | None = None  # where each point is in a text file, counted from 1
+    drop: tuple[str | int, ...] = ()
 
 
 @dataclass
@@ -127,8 +129,8 @@ def _lines(text: str) -> list[str]:
 # --- CSV -------------------------------------------------------------------------------------
 
 
-def read_csv(path: Path, label: str | int | None = None) -> Points:
-    """Read a CSV file, one point a line.
+def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()) -> Points:
+    """Read a CSV or TSV file, one point a line.
 
     Parameters
     ----------
@@ -139,6 +141,8 @@ def read_csv(path: Path, label: str | int | None = None) -> Points:
     label : str or int, optional
         The column of the label: a name of the header, or an index from 0 (negative: from the
         end). The first column by default.
+    drop : sequence of str or int
+        Columns that are no features, such as an identifier, named in the same way.
     """
     rows = _csv_rows(path, read_text(path))
     line, head = next(rows)
@@ -147,24 +151,60 @@ def read_csv(path: Path, label: str | int | None = None) -> Points:
             f"{path}, line {line}: fewer than two columns, but a label and features are needed "
             "(separate them by commas)"
         )
-    column, chosen = _label_column(path, head, label)
-    has_header = _is_header(path, line, head, column, named=isinstance(chosen, str))
-    if not has_header:
+    table = _columns_of(path, head, label, drop)
+    if not _has_header(path, line, head, table):
         rows = chain([(line, head)], rows)
 
     labels: list[str] = []
     places: list[int] = []
     values = _Values()
     while block := list(islice(rows, _BLOCK)):
-        _check_block(path, block, len(head), column)
-        labels += [row[column] for _, row in block]
+        _check_block(path, block, len(head), table.label)
+        labels += [row[table.label] for _, row in block]
         places += [place for place, _ in block]
-        tokens = [token for _, row in block for token in chain(row[:column], row[column + 1 :])]
-        values.add(tokens, partial(_csv_complaint, path, block, column))
+        values.add(table.features(block), partial(_csv_complaint, path, block, table))
     if not labels:
         raise ProblemError(f"{path}: there is a header, but no data below it")
     X = values.array().reshape(len(labels), -1)
-    return Points(X, labels, label=chosen, lines=np.array(places))
+    return Points(X, labels, label=table.chosen, lines=np.array(places), drop=table.dropped)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns are what: of the label, of features; and how label and others were named."""
+
+    label: int
+    kept: tuple[int, ...]
+    chosen: str | int
+    dropped: tuple[str | int, ...]
+
+    @property
+    def named(self) -> bool:
+        return any(isinstance(name, str) for name in (self.chosen, *self.dropped))
+
+    def features(self, block: list[tuple[int, list[str]]]) -> list[str]:
+        if not self.dropped:  # the common case, at the speed of slices
+            k = self.label
+            return [token for _, row in block for token in chain(row[:k], row[k + 1 :])]
+        return [row[k] for _, row in block for k in self.kept]
+
+
+def _columns_of(
+    path: Path, head: list[str], label: str | int | None, drop: Sequence[str | int]
+) -> _Columns:
+    """Find the columns that were named."""
+    names = [name.strip(_BLANKS) for name in head]
+    column, chosen = find_column(path, names, 0 if label is None else label)
+    dropped = [find_column(path, names, name) for name in drop]
+    places = [place for place, _ in dropped]
+    if column in places:
+        raise ProblemError(f"{path}: the column {chosen!r} is that of the label, and not to drop")
+    kept = tuple(k for k in range(len(head)) if k != column and k not in places)
+    if len(set(places)) < len(places):
+        raise ProblemError(f"{path}: a column to drop is given twice")
+    if not kept:
+        raise ProblemError(f"{path}: no column is left for the features")
+    return _Columns(column, kept, chosen, tuple(name for _, name in dropped))
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
@@ -186,36 +226,31 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         raise ProblemError(f"{path}, line {number}: not a CSV line ({error})") from None
 
 
-def _label_column(path: Path, head: list[str], label: str | int | None) -> tuple[int, str | int]:
-    """The index of the label column, and the way it was named."""
-    names = [name.strip(_BLANKS) for name in head]
-    if isinstance(label, str):
-        label = label.strip(_BLANKS)
-        if names.count(label) > 1 and not _NUMBER(label):
-            raise ProblemError(f"{path}: more than one column is named {label!r}")
-        if label in names and not _NUMBER(label):
-            return names.index(label), label
-        if not re.fullmatch(r"[+-]?[0-9]{1,9}", label):
+def find_column(path: Path, names: list[str], wanted: str | int) -> tuple[int, str | int]:
+    """The index of a column, and the way it was named."""
+    if isinstance(wanted, str):
+        wanted = wanted.strip(_BLANKS)
+        if names.count(wanted) > 1 and not _NUMBER(wanted):
+            raise ProblemError(f"{path}: more than one column is named {wanted!r}")
+        if wanted in names and not _NUMBER(wanted):
+            return names.index(wanted), wanted
+        if not re.fullmatch(r"[+-]?[0-9]{1,9}", wanted):
             raise ProblemError(
-                f"{path}: no column is named {label!r}; the first line has "
+                f"{path}: no column is named {wanted!r}; there are "
                 f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
             )
-    index = 0 if label is None else int(label)
-    if not -len(head) <= index < len(head):
-        raise ProblemError(f"{path}: no column {index}, there are {len(head)} (counted from 0)")
-    return index % len(head), index
+    index = int(wanted)
+    if not -len(names) <= index < len(names):
+        raise ProblemError(f"{path}: no column {index}, there are {len(names)} (counted from 0)")
+    return index % len(names), index
 
 
-def _is_header(path: Path, line: int, head: list[str], column: int, named: bool) -> bool:
+def _has_header(path: Path, line: int, head: list[str], table: _Columns) -> bool:
     """Whether the first line is a header; a line that is half numbers is an error, not a header."""
-    words = [
-        (i, token)
-        for i, token in enumerate(head)
-        if i != column and _not_a_number(token) == "is not a number"
-    ]
+    words = [(i, head[i]) for i in table.kept if _not_a_number(head[i]) == "is not a number"]
     if not words:
-        return named
-    if any(map(_NUMBER, head)) and not named:
+        return table.named
+    if any(_NUMBER(head[i]) for i in (table.label, *table.kept)) and not table.named:
         place, token = words[0]
         raise ProblemError(
             f"{path}, line {line}: {_shorten(token)} in column {place + 1} is not a number {_HINT}"
@@ -236,13 +271,13 @@ def _check_block(path: Path, block: list[tuple[int, list[str]]], width: int, col
 def _csv_complaint(
     path: Path,
     block: list[tuple[int, list[str]]],
-    column: int,
+    table: _Columns,
     check: Callable[[str], str | None],
 ) -> str:
     for line, row in block:
-        for place, token in enumerate(row):
-            if place != column and (reason := check(token)):
-                shown = _shorten(token)
+        for place in table.kept:
+            if reason := check(row[place]):
+                shown = _shorten(row[place])
                 hint = f" {_HINT}" if reason == "is not a number" else ""
                 return f"{path}, line {line}: {shown} in column {place + 1} {reason}{hint}"
     raise AssertionError("the slow path must find what the fast path objected to")
@@ -259,14 +294,15 @@ def _shorten(token: str) -> str:
 def read_svmlight(path: Path) -> Points:
     """Read a sparse file in svmlight (LIBSVM) format.
 
-    Every line is ``label index:value index:value ... # comment`` with indices from 1 in
-    ascending order; ``qid:`` fields are ignored.
+    Every line is ``label index:value index:value ... # comment`` with ascending indices; ``qid:``
+    fields are ignored. Indices count from 0 if one of the file is 0, as scikit-learn writes them,
+    and from 1 otherwise.
 
     Returns
     -------
     Points
         X is a CSR array of int64 if every value is an integer literal, else of doubles. Its
-        width is the largest index.
+        width is the largest index (plus one, if they count from 0).
     """
     from scipy.sparse import csr_array
 
@@ -291,13 +327,14 @@ def read_svmlight(path: Path) -> Points:
     columns = np.concatenate(indices)
     if not columns.size:
         raise ProblemError(f"{path}: no point has a feature (write index:value after the label)")
-    width = int(columns.max())
+    columns -= 1 if columns.min() else 0
+    width = int(columns.max()) + 1
+    if width > _MOST_COLUMNS:
+        raise ProblemError(f"{path}: the index {width - 1} is too large where 0 is one, too")
     if 8 * width > memory_budget():
-        raise ProblemError(
-            f"{path}: the index {width} would need vectors of {gigabytes(8 * width)}"
-        )
+        raise ProblemError(f"{path}: {width} columns would need vectors of {gigabytes(8 * width)}")
     starts = np.concatenate([[0], np.cumsum(counts)])
-    X = csr_array((values.array(), columns - 1, starts), shape=(len(labels), width))
+    X = csr_array((values.array(), columns, starts), shape=(len(labels), width))
     return Points(X, labels, lines=np.array(places))
 
 
@@ -333,7 +370,7 @@ def _svmlight_indices(
     starts = np.cumsum([0] + [len(fields) - 1 for _, fields in block])[:-1]
     rises[starts[starts < len(found)]] = True
     plain = joined.isascii() and joined.isdigit()
-    if plain and rises.all() and found.min() >= 1 and found.max() <= _MOST_COLUMNS:
+    if plain and rises.all() and found.max() <= _MOST_COLUMNS:
         return found
     return _indices_one_by_one(path, block)
 
@@ -341,7 +378,7 @@ def _svmlight_indices(
 def _indices_one_by_one(path: Path, block: list[tuple[int, list[str]]]) -> Array:
     found = []
     for line, fields in block:
-        before = 0
+        before = -1
         for token in fields[1:]:
             text, colon, _ = token.partition(":")
             if not colon:
@@ -349,9 +386,9 @@ def _indices_one_by_one(path: Path, block: list[tuple[int, list[str]]]) -> Array
             elif not re.fullmatch(r"[0-9]+", text):
                 below = re.fullmatch(r"-[0-9]{1,18}", text)
                 wrong = (
-                    f"the index {text} is below 1 (indices start at 1)"
+                    f"the index {text} is below 0 (indices start at 0 or 1)"
                     if below
-                    else f"the index {_shorten(text)} is not a positive integer"
+                    else f"the index {_shorten(text)} is not a positive integer or 0"
                 )
             else:
                 index = _small_integer(text)
@@ -359,9 +396,7 @@ def _indices_one_by_one(path: Path, block: list[tuple[int, list[str]]]) -> Array
                 if before < index <= _MOST_COLUMNS:
                     before = index
                     continue
-                if index < 1:
-                    wrong = "the index 0 is below 1 (indices start at 1)"
-                elif index > _MOST_COLUMNS:
+                if index > _MOST_COLUMNS:
                     wrong = f"the index {_shorten(text)} is above {_MOST_COLUMNS}"
                 else:
                     wrong = f"the index {index} follows {before}, but indices must ascend"

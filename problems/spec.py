@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,18 +13,15 @@ import numpy as np
 
 from gammabar.problems.base import Array, Problem, ProblemError, Source
 from gammabar.problems.datasets import DATASETS, Dataset, Sampling, check_classes, find, read
-from gammabar.problems.files import COMPRESSED
+from gammabar.problems.from_files import FILES, SUFFIXES, Build, Reading, load_file, named_file
 from gammabar.problems.generators import FAMILIES, generate
 from gammabar.problems.known import Known
-from gammabar.problems.labels import encode_labels, label_text
+from gammabar.problems.labels import label_text
 from gammabar.problems.options import SEED, Option, integer, parse_options, rational
 from gammabar.problems.written import written_rows
 
 if TYPE_CHECKING:
     from gammabar.problems.kernels import Kernel
-
-_FORMATS = {".csv": "csv", ".npz": "npz", ".svm": "svmlight", ".libsvm": "svmlight"}
-_SUFFIXES = ".csv, .npz, .svm or .libsvm"
 
 SAMPLING = (
     Option("n", None, "take this many points at random", integer(1)),
@@ -33,13 +30,14 @@ SAMPLING = (
     Option("repeat", "1", "then repeat each point of the last class", integer(1, 10**6)),
 )
 
-Build = Callable[[Any, Array, Source], Problem]
-
 
 def load(
     spec: str | os.PathLike[str],
     *,
     label: str | int | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    drop: Sequence[str | int] = (),
+    memory: int | None = None,
     kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
     normalised: bool = False,
     multiclass: bool = False,
@@ -52,9 +50,18 @@ def load(
     spec : str or path
         A named data set (``mnist:0,1``, ``fashion:0,4:n=5000,seed=0,keep=0.1,repeat=10``,
         ``breast-cancer``), a generator (``planted:n=200,d=10,gamma=0.1,seed=0``), or a file
-        (.csv, .npz, .svm, .libsvm; text files optionally .gz, .bz2 or .xz).
+        (.csv, .tsv, .svm, .libsvm, .npz, .npy, .parquet, .arrow, .feather; text files and arrays
+        optionally .gz, .bz2 or .xz), of which ``points.csv:a,b`` takes two of many classes. ``-``
+        is standard input.
     label : str or int, optional
-        CSV files only: the column of the label, by name or by index from 0.
+        Tables only: the column of the label, by name or by index from 0.
+    labels : str or path, optional
+        For an .npy file, or an .npz of ``scipy.sparse.save_npz``: the .npy file of the labels.
+    drop : sequence of str or int
+        Tables only: columns that are no features, named in the same way.
+    memory : int, optional
+        Most bytes that the points of an .npy, .parquet or .arrow file may take in memory; beyond
+        that they are read in chunks, again for every pass. By default half of what there is.
     kernel : Kernel, str or callable, optional
         Such as ``rbf:gamma=0.1``; see `gammabar.problems.from_arrays`.
     normalised : bool
@@ -94,11 +101,11 @@ def load(
         except ProblemError as error:
             raise ProblemError(f"{text}: {error}") from None
 
-    format_ = _file_format(text)
-    if label is not None and format_ != "csv":
-        raise ProblemError(f"{text}: --label names a column of a CSV file, which this is not")
-    if format_ is not None:
-        return _load_file(Path(text), text, format_, label, multiclass, build)
+    reading = Reading(label, None if labels is None else Path(labels), tuple(drop), memory)
+    file = named_file(text)
+    if file is not None:
+        return load_file(file, text, reading, multiclass, build)
+    reading.refuse_for(text)
     if name in DATASETS:
         return _load_dataset(DATASETS[name], text, rest, multiclass, build)
     if name == "rows":
@@ -118,7 +125,7 @@ def _unknown(text: str, name: str) -> str:
     if not text:
         return "the name of the data is empty (see `gammabar list problems`)"
     if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
-        return f"{text}: not a file that can be read (only {_SUFFIXES})"
+        return f"{text}: not a file that can be read (only {SUFFIXES})"
     close = difflib.get_close_matches(name.lower(), [*DATASETS, *FAMILIES, "rows"], 1)
     hint = f"did you mean {close[0]}?" if close else "see `gammabar list problems`"
     return f"{name!r} is no data set, generator or file ({hint})"
@@ -129,72 +136,6 @@ def _exists(text: str) -> bool:
         return Path(text).exists()
     except (OSError, ValueError):  # too long for a name, or with a zero byte
         return False
-
-
-# --- files -----------------------------------------------------------------------------------
-
-
-def _file_format(text: str) -> str | None:
-    """The format that the suffix of a file name says; None if it is no file name."""
-    suffixes = [suffix.lower() for suffix in Path(text).suffixes]
-    packed = bool(suffixes) and suffixes[-1] in COMPRESSED
-    suffix = suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
-    format_ = _FORMATS.get(suffix)
-    if packed and format_ == "npz":
-        raise ProblemError(f"{text}: an NPZ archive is compressed already, unpack {suffixes[-1]}")
-    return format_
-
-
-def _load_file(
-    path: Path, text: str, format_: str, label: str | int | None, multiclass: bool, build: Build
-) -> Problem:
-    from gammabar.problems.containers import read_npz
-    from gammabar.problems.readers import read_csv, read_svmlight
-
-    if format_ == "csv":
-        points = read_csv(path, label)
-    else:
-        points = read_svmlight(path) if format_ == "svmlight" else read_npz(path)
-    n = points.X.shape[0]
-    codes, classes = encode_labels(points.labels, n)
-    if multiclass:
-        if len(classes) < 2:
-            raise ProblemError(_one_class(text, classes[0]))
-    else:
-        codes, classes = _two_classes(text, codes, classes)
-    source = Source(
-        name=text,
-        format=format_,
-        files=(path.name,),
-        classes=classes,
-        label=points.label,
-        arrays=points.arrays,
-        paths=(str(path),),
-        lines=points.lines,
-    )
-    return build(points.X, codes, source)
-
-
-def _one_class(text: str, name: str) -> str:
-    return f"{text}: every label is {name}, but two classes are needed"
-
-
-def _two_classes(
-    text: str, codes: Array, classes: tuple[str, ...]
-) -> tuple[Array, tuple[str, ...]]:
-    """Labels of -1 and 1 for class numbers of 0 and 1."""
-    if len(classes) == 2:
-        return 2 * codes - 1, classes
-    if len(codes) == 1 and classes[0] in {"-1", "1"}:
-        # A single point is a problem too: its label says on which side it has to be.
-        return np.array([int(classes[0])]), ("-1", "1")
-    if len(classes) == 1:
-        raise ProblemError(_one_class(text, classes[0]))
-    shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
-    raise ProblemError(
-        f"{text}: there are {len(classes)} classes ({shown}), but two are needed "
-        "(use --multiclass for more)"
-    )
 
 
 # --- named data sets -------------------------------------------------------------------------
@@ -306,12 +247,6 @@ _SYNTAX = {
     "loss-spike": "loss-spike",
 }
 
-_FILES = (
-    ("CSV", "points.csv", "one point a line, the label first (or --label NAME); .gz .bz2 .xz too"),
-    ("NPZ", "points.npz", "arrays X and y as numpy.savez writes them; never unpickled"),
-    ("svmlight", "points.svm", "sparse, label index:value ..., also .libsvm; .gz .bz2 .xz too"),
-)
-
 
 def catalogue() -> list[Entry]:
     """Everything that a DATA string can name, and where it is on this machine."""
@@ -340,7 +275,7 @@ def catalogue() -> list[Entry]:
         )
     what = "rows y_i x_i as they are written, with labels that alternate"
     entries.append(Entry("rows", "generator", "rows:1,0;-1,2", what, (), (), "generated"))
-    entries += [Entry(name, "file", syntax, what, (), (), "") for name, syntax, what in _FILES]
+    entries += [Entry(name, "file", syntax, what, (), (), "") for name, syntax, what in FILES]
     return entries
 
 

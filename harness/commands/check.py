@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION
+from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.screen.output import print_json, say, stages
 
 
 @click.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("data", nargs=-1)
+@reading_options
 @PAPER_OPTION
 @click.option(
     "--limit",
@@ -27,6 +30,7 @@ def command(
     papers: tuple[str, ...],
     limit: float | None,
     as_json: bool,
+    **reading: Any,
 ) -> int:
     """Check certificate or witness FILE.
 
@@ -34,13 +38,17 @@ def command(
     `gammabar oracle` was given, or the data file(s); by default it is the data that the
     certificate names. A witness shows that a statement is false as printed; it brings its data and
     is checked with `papers/witness.py`. Neither checker shares code with the rest of
-    gammabar: they read files themselves, and generated or embedded data are handed over as .npz.
+    gammabar: they read files themselves; generated and embedded data, and Parquet or Arrow files,
+    are handed over as .npz.
     """
     from gammabar.harness.run.checking import Rejected, check
 
     with stages(as_json) as stage:
         try:
-            found = check(file, data, papers=papers, limit=limit, progress=stage), True
+            found = (
+                check(file, data, papers=papers, limit=limit, reading=reading, progress=stage),
+                True,
+            )
         except Rejected as reason:
             found = str(reason), False
     return _report(file, found, as_json)

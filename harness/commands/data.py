@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.screen.output import print_json, print_table, say, stages
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def fetch(name: str) -> None:
 @command.command()
 @click.argument("data")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--label", metavar="NAME", help="Label column of a CSV file: name or number from 0.")
+@reading_options
 @click.option("--multiclass", is_flag=True, help="All classes.")
-def export(data: str, file: Path, label: str | None, multiclass: bool) -> None:
+def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
     from gammabar.harness.run.export import write_npz
     from gammabar.problems import load
@@ -69,7 +70,7 @@ def export(data: str, file: Path, label: str | None, multiclass: bool) -> None:
         raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")
     with stages() as stage:
         stage(f"reading {data}")
-        problem = load(data, label=label, multiclass=multiclass)
+        problem = load(data, multiclass=multiclass, **reading)
         stage(f"writing {file}")
         write_npz(problem, file)
     say(str(file))

@@ -9,6 +9,7 @@ import click
 
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
+from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.screen.output import print_facts, print_json, stages
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ NORMS = ("l2", "l1", "l1-simplex")
 
 @click.command("oracle", cls=BareIntercept, epilog=DATA_HELP)
 @click.argument("data")
-@click.option("--label", metavar="NAME", help="Label column of a CSV file: name or number from 0.")
+@reading_options
 @click.option("--kernel", metavar="KERNEL", help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | linear")
 @click.option("--normalised", is_flag=True, help="Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
 @click.option("--multiclass", is_flag=True, help="All classes (Ji–Srebro–Telgarsky §5.2).")
@@ -72,6 +73,9 @@ NORMS = ("l2", "l1", "l1-simplex")
 def command(
     data: str,
     label: str | None,
+    labels: str | None,
+    drop: tuple[str, ...],
+    memory: int | None,
     kernel: str | None,
     normalised: bool,
     multiclass: bool,
@@ -108,6 +112,9 @@ def command(
         problem = load(
             data,
             label=label,
+            labels=labels,
+            drop=drop,
+            memory=memory,
             kernel=kernel,
             normalised=normalised,
             multiclass=multiclass,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands import DATA_HELP
+from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.screen.output import print_facts, print_json, stages
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ MEANING = {
 
 @click.command("separation", epilog=DATA_HELP)
 @click.argument("data")
-@click.option("--label", metavar="NAME", help="Label column of a CSV file: name or number from 0.")
+@reading_options
 @click.option("--intercept", is_flag=True, help="The model has an intercept.")
 @click.option(
     "--certificate",
@@ -33,7 +34,7 @@ MEANING = {
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
-    data: str, label: str | None, intercept: bool, certificate: Path | None, as_json: bool
+    data: str, intercept: bool, certificate: Path | None, as_json: bool, **reading: Any
 ) -> None:
     """Complete separation, quasi-complete separation, or overlap of DATA, exactly.
 
@@ -46,7 +47,7 @@ def command(
 
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
-        found = separation(load(data, label=label), intercept=intercept, progress=stage)
+        found = separation(load(data, **reading), intercept=intercept, progress=stage)
         answer = {"format": "gammabar-separation", "version": 1, "data": data, **_fields(found)}
         lines = _lines(found)
         if certificate:

@@ -15,6 +15,7 @@ import click
 
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
+from gammabar.harness.commands.reading import DROP, LABEL, LABELS
 from gammabar.harness.screen.output import print_json, print_lines, say
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ LARGEST = 2**63 - 1
 @click.option("--kernel", metavar="KERNEL", help="For --problem: rbf:gamma=0.1, poly:degree=2, …")
 @click.option("--normalised", is_flag=True, help="For --problem: divide kernel rows by √K(x,x).")
 @click.option("--multiclass", is_flag=True, help="For --problem: all classes.")
-@click.option("--label", metavar="NAME", help="For --problem: label column of a CSV file.")
+@LABEL
+@LABELS
+@DROP
 @click.option(
     "--solver",
     "solvers",
@@ -230,6 +233,8 @@ def _request(
     normalised: bool,
     multiclass: bool,
     label: str | None,
+    labels: str | None,
+    drop: tuple[str, ...],
     problems: tuple[str, ...],
     file: str | None,
     solvers: tuple[str, ...],
@@ -244,10 +249,13 @@ def _request(
         raise click.UsageError("--random draws problems and solvers itself")
     if wishes["edges"] and wishes["random"] is None:
         raise click.UsageError("--edges goes with --random N")
-    if not problems and (kernel or normalised or multiclass or label):
-        raise click.UsageError("--kernel, --normalised, --multiclass and --label go with --problem")
+    reading: dict[str, Any] = {"label": label, "labels": labels, "drop": drop}
+    if not problems and (kernel or normalised or multiclass or any(reading.values())):
+        raise click.UsageError(
+            "--kernel, --normalised, --multiclass, --label, --labels and --drop go with --problem"
+        )
     texts = tuple(
-        problem_text(data, kernel=kernel, normalised=normalised, multiclass=multiclass, label=label)
+        problem_text(data, kernel=kernel, normalised=normalised, multiclass=multiclass, **reading)
         for data in dict.fromkeys(problems)
     )
     named = tuple(Registered(text) for text in solvers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ def check(
     *,
     papers: Sequence[str | Path] = (),
     limit: float | None = None,
+    reading: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] = _silent,
 ) -> str:
     """Ask the independent checkers whether a certificate or a witness is right.
@@ -43,6 +44,9 @@ def check(
         default the data that the certificate names.
     papers : sequence of str or Path
         Papers of one's own whose witnesses may be meant.
+    reading : mapping, optional
+        Options of `load` for the data: `label`, `labels`, `drop`. What the certificate says of
+        them need not be repeated.
     limit : float, optional
         Most computing to spend, in seconds, by an estimate made beforehand.
     progress : callable
@@ -79,7 +83,7 @@ def check(
         return _witness(file, papers, limit)
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         progress("finding the data")
-        paths = _paths(file, files, Path(folder))
+        paths = _paths(file, files, Path(folder), dict(reading or {}))
         progress(f"checking {file}")
         return _certificate(file, paths, limit)
 
@@ -115,12 +119,13 @@ def _witness(file: Path, papers: Sequence[str | Path], limit: float | None) -> s
         raise ProblemError(f"{file}: {reason}") from None
 
 
-def _paths(file: Path, data: list[Any], folder: Path) -> list[Path]:
+def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -> list[Path]:
     """Files for the checker: those given, those of a named data set, or an export."""
     if len(data) == 1 and isinstance(data[0], Problem):
         return _files_of(data[0], folder)
-    if data and all(Path(name).exists() for name in data):
-        return [Path(name) for name in data]
+    if data and all(Path(name).exists() for name in data) and not _only_here(data):
+        labels = reading.get("labels")
+        return [Path(name) for name in (*data, *([labels] if labels else []))]
     if len(data) > 1:
         missing = next(name for name in data if not Path(name).exists())
         raise ProblemError(f"{missing}: no such file")
@@ -132,9 +137,34 @@ def _paths(file: Path, data: list[Any], folder: Path) -> list[Path]:
 
     if name == "arrays":
         raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
-    label = section.get("label")
-    problem = load(name, label=None if label is None else str(label), multiclass=multiclass)
+    if name.startswith("-"):
+        raise ProblemError(f"{file} was made from standard input: name a file with it as DATA")
+    from gammabar.harness.run.texts import split_problem
+
+    options: dict[str, Any] = {"labels": _labels_beside(section, name)}
+    if " --" in name:  # a table: how it was read is said there
+        name, options = split_problem(name)
+    label, drop = section.get("label"), section.get("drop")
+    if label is not None:
+        options["label"] = str(label)
+    if isinstance(drop, list):
+        options["drop"] = [str(column) for column in drop]
+    options |= {key: value for key, value in reading.items() if value}
+    problem = load(name, multiclass=multiclass, **options)
     return _files_of(problem, folder)
+
+
+def _only_here(data: list[Any]) -> bool:
+    """Whether this is a file that the checker does not read: it gets the numbers as NPZ."""
+    return len(data) == 1 and Path(data[0]).suffix.lower() in (".parquet", ".arrow", ".feather")
+
+
+def _labels_beside(section: dict[str, Any], name: str) -> Path | None:
+    """The file of the labels, if the certificate names one: in the folder of the points."""
+    files = section.get("files")
+    if section.get("format") not in ("npy", "scipy") or not isinstance(files, list):
+        return None
+    return Path(name).with_name(Path(str(files[-1])).name)
 
 
 def _files_of(problem: Problem, folder: Path) -> list[Path]:

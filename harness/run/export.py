@@ -10,14 +10,23 @@ from gammabar.problems import MulticlassProblem, Problem
 
 
 def write_npz(problem: Problem, path: Path) -> Path:
-    """Arrays X (as stored) and y (−1/+1, or class numbers), through a temporary file."""
+    """Arrays X (as stored) and y, through a temporary file.
+
+    y are the labels that certificates of the problem name; −1/+1 or class numbers without any.
+    """
     problem = problem.plain  # a constant feature is no part of the data
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
-    y = problem.labels if isinstance(problem, MulticlassProblem) else problem.y
+    y = np.asarray(problem.labels if isinstance(problem, MulticlassProblem) else problem.y)
+    several = isinstance(problem, MulticlassProblem)
+    source = problem.source
+    if source is not None and source.arrays is not None:
+        names = [int(c) if c.lstrip("-").isdigit() else c for c in source.classes]
+        kept = all(isinstance(name, int) and abs(name) < 2**63 for name in names)
+        y = np.array(names if kept else source.classes)[y if several else (y + 1) // 2]
     temporary = path.with_name(path.name + ".part")
     try:
         with temporary.open("wb") as stream:
-            np.savez_compressed(stream, X=X, y=np.asarray(y))
+            np.savez_compressed(stream, X=X, y=y)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,13 +1,14 @@
 """Problems and solvers as texts, as they stand in plans, stores, results and on the command line.
 
 A problem is DATA and what may follow it: ``iris:0,1 --kernel rbf:gamma=1 --normalised``,
-``iris:0,1,2 --multiclass``, ``points.csv --label class``. A solver is a name of the registry with
-options: ``dual-acceleration:loss=logistic,step=0.5``.
+``iris:0,1,2 --multiclass``, ``points.csv --label class --drop id``. A solver is a name of the
+registry with options: ``dual-acceleration:loss=logistic,step=0.5``.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import Problem, ProblemError, load
 
 _SWITCHES = ("multiclass", "normalised")
-_VALUES = ("kernel", "label")
+_VALUES = ("kernel", "label", "labels", "drop")
 
 
 def open_problem(text: str) -> Problem:
@@ -53,7 +54,7 @@ def split_problem(text: str) -> tuple[str, dict[str, Any]]:
         found = value if equals else next(words, None)
         if found is None:
             raise ProblemError(f"{text}: --{name} needs a value")
-        options[name] = found
+        options[name] = [*options.get(name, []), found] if name == "drop" else found
     return data, options
 
 
@@ -64,16 +65,23 @@ def problem_text(
     normalised: bool = False,
     multiclass: bool = False,
     label: str | None = None,
+    labels: str | None = None,
+    drop: Sequence[str] = (),
 ) -> str:
     """The text of a problem whose parts were given as options of their own.
 
     DATA may be such a text itself, but for a file, whose name may have blanks.
     """
+    if data == "-" or data.startswith("-:"):
+        raise ProblemError("data of standard input are read once: write them to a file for this")
     text = shlex.quote(data) if Path(data).exists() else data
     if kernel:
         text += f" --kernel {shlex.quote(kernel)}"
     if label is not None:
         text += f" --label {shlex.quote(label)}"
+    if labels is not None:
+        text += f" --labels {shlex.quote(labels)}"
+    text += "".join(f" --drop {shlex.quote(name)}" for name in drop)
     return text + " --normalised" * normalised + " --multiclass" * multiclass
 
 

@@ -23,7 +23,11 @@ Content = tuple[list[str], int, list[dict[int, Any]]]  # labels, columns, values
 
 
 def agree(
-    path: Path, form: str, reader: Callable[[], Points], label: str | int | None = None
+    path: Path,
+    form: str,
+    reader: Callable[[], Points],
+    label: str | int | None = None,
+    *beside: Path,
 ) -> None:
     """Raise `Fault` if the two readers differ; ProblemError if both refuse."""
     refusal = None
@@ -37,10 +41,11 @@ def agree(
         refusal, ours, arrays = error, None, None
         if isinstance(label, str) and re.fullmatch("[+-]?[0-9]{1,9}", label):
             label = int(label)
-    theirs = _checker_content(path, form, label, arrays)
+    asked = ([path, *beside], form, label, arrays)
+    theirs = _checker_content(*asked)
     if (ours is None) != (theirs is None):
         who = "the checker" if ours is None else "gammabar"
-        raise Fault(f"only {who} reads it ({refusal or _reason(path, form, label, arrays)})")
+        raise Fault(f"only {who} reads it ({refusal or _reason(*asked)})")
     if ours != theirs:
         raise Fault(f"they read different things: {ours!r:.500} and {theirs!r:.500}")
     if refusal is not None:
@@ -58,24 +63,24 @@ def _content(points: Points) -> Content:
     return [label_text(label) for label in labels], int(X.shape[1]), rows
 
 
-def _read(path: Path, form: str, label: Any, arrays: Any) -> Content:
-    data = {"format": form, "files": [path.name], "label": label}
+def _read(paths: list[Path], form: str, label: Any, arrays: Any) -> Content:
+    data = {"format": form, "files": [path.name for path in paths], "label": label}
     data["arrays"] = arrays and list(arrays)
-    table, _ = checker.read(data, [str(path)], checker.Budget(100))
+    table, _ = checker.read(data, [str(path) for path in paths], checker.Budget(100))
     pairs = (zip(*table.row(i), strict=True) for i in range(len(table.labels)))
     return table.labels, table.width, [{j: v for j, v in row if v} for row in pairs]
 
 
-def _checker_content(path: Path, form: str, label: Any, arrays: Any) -> Content | None:
+def _checker_content(paths: list[Path], form: str, label: Any, arrays: Any) -> Content | None:
     try:
-        return _read(path, form, label, arrays)
+        return _read(paths, form, label, arrays)
     except Exception:  # check() turns all of them into Rejected
         return None
 
 
-def _reason(path: Path, form: str, label: Any, arrays: Any) -> str:
+def _reason(paths: list[Path], form: str, label: Any, arrays: Any) -> str:
     try:
-        _read(path, form, label, arrays)
+        _read(paths, form, label, arrays)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""

@@ -1,4 +1,4 @@
-"""The files that data come in: CSV, svmlight, NPZ and idx."""
+"""The files that data come in: CSV, svmlight, NPZ, NPY, SciPy, idx, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from gammabar.problems import load
+from gammabar.problems.arrays import read_npy, read_scipy
 from gammabar.problems.containers import read_idx, read_npz
 from gammabar.problems.fetch import encode_idx
 from gammabar.problems.readers import read_csv, read_svmlight
@@ -149,6 +151,98 @@ def spoil_npz(data: bytes, rng: Random) -> bytes:
     return _npz(packed=rng.random() < 0.2, **members)
 
 
+def npy_seeds() -> list[bytes]:
+    some = [POINTS, POINTS.astype(">i2"), np.asfortranarray(POINTS / 2), (POINTS > 0)[:, :, None]]
+    return [_npy(X) for X in some]
+
+
+def spoil_npy(data: bytes, rng: Random) -> bytes:
+    """Change the header, or some bytes."""
+    head, newline, body = data.partition(b"\n")
+    if rng.random() < 0.4:
+        return _header(rng) + body
+    if rng.random() < 0.5:
+        return spoil_text(head, rng, "',(): ", _DESCRIPTIONS + _SHAPES) + newline + body
+    return spoil_bytes(data, rng)
+
+
+def _labels_beside(path: Path) -> Path:
+    labels = path.with_name("labels.npy")
+    np.save(labels, np.array(LABELS))
+    return labels
+
+
+def run_npy(path: Path) -> None:
+    labels = _labels_beside(path)
+    agree(path, "npy", lambda: read_npy(path, labels), None, labels)
+    load(path, labels=labels, multiclass=True)
+
+
+def scipy_seeds() -> list[bytes]:
+    found = []
+    for form in ("csr", "csc", "coo"):
+        out = io.BytesIO()
+        scipy.sparse.save_npz(out, scipy.sparse.coo_array(POINTS).asformat(form), compressed=False)
+        found.append(out.getvalue())
+    return found
+
+
+_LISTS = [[0, 2, 4, 6, 8, 10], [0, 10], [-1, 0], [3], [], [2**62], [0.5], [True], [[0, 1]], [5, 3]]
+_LISTS += [[5, 3, 1], ["csr"], ["bsr"], [b"coo"], [""], [2**32, 2**32], [0, 0], [1] * 10, [2] * 10]
+
+
+def spoil_scipy(data: bytes, rng: Random) -> bytes:
+    """Change one of the arrays of a sparse matrix: a place, its type, all of it; or the bytes."""
+    if rng.random() < 0.2:
+        return spoil_npz(data, rng)
+    try:
+        with np.load(io.BytesIO(data)) as archive:
+            members = {name: archive[name] for name in archive.files}
+    except Exception:  # spoilt before
+        return spoil_npz(data, rng)
+    name = rng.choice([*members, "shape", "indices", "format"])
+    array = np.array(members.get(name, [0]))
+    action = rng.randrange(4)
+    if action == 0:
+        array = np.array(rng.choice(_LISTS))
+    elif action == 1 and array.size and array.dtype.kind in "iuf":
+        array.ravel()[rng.randrange(array.size)] = rng.choice([0, 1, 2, 3, 4, 5, 7, 100])
+    elif action == 2 and array.dtype.kind in "iuf":
+        array = array.astype(rng.choice(["i1", "u8", "f2", ">i4", "f8", "?", "U3"]))
+    else:
+        array = array.ravel()[: rng.randrange(array.size + 1)]
+    members[name] = array
+    return _npz(**{key: _npy(value) for key, value in members.items()})
+
+
+def run_scipy(path: Path) -> None:
+    labels = _labels_beside(path)
+    agree(path, "scipy", lambda: read_scipy(path, labels), None, labels)
+    load(path, labels=labels, multiclass=True)
+
+
+def table_seeds(suffix: str) -> list[bytes]:
+    import pyarrow
+    import pyarrow.parquet
+
+    words = ["up" if label > 0 else "down" for label in LABELS]
+    columns: dict[str, Any] = {"class": words, "a": POINTS[:, 0], "b": POINTS[:, 1] / 2}
+    found = []
+    for labels in (words, LABELS):
+        out, table = io.BytesIO(), pyarrow.table(columns | {"class": labels})
+        if suffix == ".parquet":
+            pyarrow.parquet.write_table(table, out, row_group_size=2, compression="none")
+        else:
+            with pyarrow.ipc.new_file(out, table.schema) as writer:
+                writer.write_table(table, max_chunksize=3)
+        found.append(out.getvalue())
+    return found
+
+
+def run_table(path: Path) -> None:
+    load(path, label=choice_of(path.read_bytes(), [None, None, "class", "0"]))
+
+
 def idx_seeds() -> list[bytes]:
     return [encode_idx(np.arange(12).reshape(shape)) for shape in ((12,), (3, 4), (3, 2, 2))]
 
@@ -176,5 +270,9 @@ TARGETS = [
         "svmlight", svmlight_seeds, spoiler(spoil_text, " :", _WORDS), run_svmlight, suffix=".svm"
     ),
     Target("npz", npz_seeds, spoil_npz, run_npz, suffix=".npz"),
+    Target("npy", npy_seeds, spoil_npy, run_npy, suffix=".npy"),
+    Target("scipy", scipy_seeds, spoil_scipy, run_scipy, suffix=".npz"),
+    Target("parquet", lambda: table_seeds(".parquet"), spoil_bytes, run_table, suffix=".parquet"),
+    Target("arrow", lambda: table_seeds(".arrow"), spoil_bytes, run_table, suffix=".arrow"),
     Target("idx", idx_seeds, spoil_idx, read_idx, suffix="-ubyte"),
 ]

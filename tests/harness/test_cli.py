@@ -172,7 +172,6 @@ def test_data_list_and_export(gammabar, tmp_path):
         ("oneclass.csv", b"1,2,3\n1,5,4\n", "every label is 1"),
         ("threeclasses.csv", b"1,2,3\n2,5,4\n3,5,5\n", "3"),
         ("truncated.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "truncated.csv.gz"),
-        ("zero.svm", b"1 0:3\n-1 1:2\n", "line 1"),
         ("descending.svm", b"1 3:1 2:1\n-1 1:2\n", "line 1"),
         ("text.svm", b"1 1:a\n-1 1:2\n", "line 1"),
         ("junk.npz", b"PK\x03\x04 nothing", "junk.npz"),

@@ -66,9 +66,7 @@ def test_csv(tmp_path, text, expected):
 def test_csv_label_that_does_not_exist(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("kind,a,b\n1,2,3\n0,4,5\n")
-    assert complaint(path, label="sort") == (
-        ": no column is named 'sort'; the first line has kind, a, b"
-    )
+    assert complaint(path, label="sort") == (": no column is named 'sort'; there are kind, a, b")
     assert complaint(path, label=3).startswith(": no column 3, there are 3 (counted from 0)")
     path.write_text("kind,a,kind\n1,2,3\n0,4,5\n")
     assert "more than one column" in complaint(path, label="kind")
@@ -85,8 +83,7 @@ def test_binary_text_file(tmp_path):
     [
         ("", ": the file is empty"),
         ("# nothing\n", ": there are only comments, no data"),
-        ("1 1:2\n-1 0:3\n", ", line 2: the index 0 is below 1"),
-        ("1 1:2\n-1 -4:3\n", ", line 2: the index -4 is below 1"),
+        ("1 1:2\n-1 -4:3\n", ", line 2: the index -4 is below 0"),
         ("1 1:2 1:3\n-1 1:1", ", line 1: the index 1 follows 1, but indices must ascend"),
         ("1 1:2\n-1 1:1 7:1 5:2", ", line 2: the index 5 follows 7, but indices must ascend"),
         ("1 a:2\n-1 1:1", ", line 1: the index 'a' is not a positive integer"),
@@ -153,7 +150,7 @@ def test_npz_that_is_a_pickle(tmp_path):
     [
         ({"a": np.eye(2)}, ": needs arrays named X and y, but holds a"),
         ({"X": np.eye(2)}, ": needs arrays named X and y, but holds X"),
-        ({"X": np.eye(2), "y": np.arange(3)}, ": X has 2 rows, but y has shape (3,)"),
+        ({"X": np.eye(2), "y": np.arange(3)}, ", array X has 2 rows, but "),
         ({"X": np.arange(2), "y": np.arange(2)}, ", array X: has shape (2,)"),
         ({"X": np.empty((0, 3)), "y": np.empty(0)}, ", array X: has shape (0, 3)"),
         ({"X": np.eye(2) * 1j, "y": np.arange(2)}, ", array X: holds '<c16'"),
@@ -264,4 +261,4 @@ def test_files_that_are_none(tmp_path):
     assert complaint(tmp_path / "folder.csv") == ": this is a folder, not a file"
     (tmp_path / "notes.txt").write_text("1,2")
     assert complaint(tmp_path / "notes.txt").startswith(": not a file that can be read")
-    assert complaint(tmp_path / "x.npz.gz").startswith(": an NPZ archive is compressed already")
+    assert complaint(tmp_path / "x.npz.gz").startswith(": such a file is compressed already")

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gammabar as gb
 from gammabar.oracle import check as checker
 from gammabar.oracle import solve
 from gammabar.problems import load
@@ -75,20 +78,33 @@ def _integer(cell: str) -> Fraction:
 
 
 def _both_read(
-    name: str, raw: bytes, form: str, texts: list[str], points: Points, label: Any = None
+    name: str,
+    raw: bytes,
+    form: str,
+    texts: list[str],
+    points: Points,
+    label: Any = None,
+    drop: Any = (),
+    labels: bytes | None = None,
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
+        path, beside = Path(folder, name), Path(folder, "labels.npy")
         path.write_bytes(raw)
-        problem = load(path, label=label, multiclass=True)
+        if labels is not None:
+            beside.write_bytes(labels)
+        problem = load(
+            path, label=label, drop=drop, labels=beside if labels else None, multiclass=True
+        )
         X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
         assert [[Fraction(v) for v in row] for row in X.tolist()] == points
         source = problem.source
         assert source is not None
         assert [source.classes[k] for k in problem.labels] == texts
-        data = {"format": form, "files": [name], "label": source.label}
+        assert source.format == form
+        data = {"format": form, "files": list(source.files), "label": source.label}
         data["arrays"] = None if source.arrays is None else list(source.arrays)
-        table, _ = checker.read(data, [str(path)], checker.Budget(60))
+        data["drop"] = list(source.drop) or None
+        table, _ = checker.read(data, list(source.paths), checker.Budget(60))
         rows = [dict(zip(*table.row(i), strict=True)) for i in range(len(texts))]
         assert [[Fraction(row.get(j, 0)) for j in range(len(points[0]))] for row in rows] == points
         assert (table.labels, table.width) == (texts, len(points[0]))
@@ -102,6 +118,11 @@ def test_csv(table: Any, data: st.DataObject) -> None:
     at = draw(st.integers(0, len(cells[0])))
     header = draw(st.booleans())
     rows = [[*row[:at], text, *row[at:]] for (text, _), row in zip(names, cells, strict=True)]
+    other = draw(st.sampled_from([None, None, 0, len(rows[0])]))  # a column that is no feature
+    if other is not None:
+        junk = ["x7", "", "nan", "3", "b c"]
+        rows = [[*row[:other], draw(st.sampled_from(junk)), *row[other:]] for row in rows]
+        at += other == 0
     if header:
         rows.insert(0, [f"column {k}" for k in range(len(rows[0]))])
     quotes = draw(st.lists(st.booleans(), min_size=len(rows[0]), max_size=len(rows[0])))
@@ -115,9 +136,13 @@ def test_csv(table: Any, data: st.DataObject) -> None:
     between = end + draw(st.sampled_from(["", "", end, f" \t{end}"]))
     text = draw(st.sampled_from(["", "\ufeff", end])) + between.join(lines)
     label = draw(st.sampled_from([at, at - len(rows[0]), *([f"column {at}"] if header else [])]))
-    suffix = draw(suffixes)
+    drop = []
+    if other is not None:
+        drop = [draw(st.sampled_from([other, f"column {other}"] if header else [other]))]
+    suffix, kind = draw(suffixes), draw(st.sampled_from(["csv", "tsv"]))
     raw = PACKED[suffix](text.encode())
-    _both_read(f"data.csv{suffix}", raw, "csv", [t for _, t in names], _meaning(cells), label)
+    texts = [t for _, t in names]
+    _both_read(f"data.{kind}{suffix}", raw, "csv", texts, _meaning(cells), label, drop)
 
 
 @settings(max_examples=60)
@@ -125,10 +150,10 @@ def test_csv(table: Any, data: st.DataObject) -> None:
 def test_svmlight(table: Any, data: st.DataObject) -> None:
     (names, cells), draw = table, data.draw
     space = draw(st.sampled_from([" ", "\t", " \t "]))
-    zeros = draw(st.sampled_from(["", "0", "0" * 5000]))
+    zeros, base = draw(st.sampled_from(["", "0", "0" * 5000])), draw(st.sampled_from([0, 1]))
     lines = []
     for (text, _), row in zip(names, cells, strict=True):
-        pairs = [f"{zeros}{j}:{cell}" for j, cell in enumerate(row, 1)]
+        pairs = [f"{zeros}{j}:{cell}" for j, cell in enumerate(row, base)]
         query = draw(st.sampled_from([[], ["qid:3"], ["qid:x:y"]]))
         note = draw(st.sampled_from(["", "# a note 9:9", "#"]))
         lines.append(draw(st.sampled_from(["", space])) + space.join([text, *query, *pairs, note]))
@@ -141,25 +166,91 @@ def test_svmlight(table: Any, data: st.DataObject) -> None:
 TYPES = ["b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 
 
-@settings(max_examples=60)
-@given(st.sampled_from(TYPES), st.sampled_from("<>"), st.sampled_from("CF"), st.data())
-def test_npz(kind: str, order: str, layout: Any, data: st.DataObject) -> None:
-    n, d = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 4))
+@st.composite
+def arrays(draw: Any) -> tuple[Any, list[str], Any]:
+    """Points of any type and order, the texts of their labels, and the labels as an array."""
+    kind, order, layout = (draw(st.sampled_from(some)) for some in (TYPES, "<>", "CF"))
+    n, d = draw(st.integers(2, 5)), draw(st.integers(1, 4))
     dtype, size = np.dtype(order + kind), 8 * n * d
-    raw = np.frombuffer(data.draw(st.binary(min_size=size, max_size=size)), dtype)[: n * d]
+    raw = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), dtype)[: n * d]
     X = (raw.view(np.uint8) % 2).astype(bool) if kind == "b1" else raw
     X = np.where(np.isfinite(X), X, 1).astype(dtype).reshape(n, d, order=layout)
-    more = data.draw(st.lists(st.sampled_from(["no", "yes"]), min_size=n, max_size=n))
+    more = draw(st.lists(st.sampled_from(["no", "yes"]), min_size=n, max_size=n))
     texts = ["no", "yes", *more][:n]
     y: Any = np.array(texts)
-    y = data.draw(st.sampled_from([y, y.astype("S"), y[:, None], y.astype(">U5")]))
-    shape = data.draw(st.sampled_from([(n, d), (n, d, 1), (n, 1, d)]))
-    names = data.draw(st.sampled_from([("X", "y"), ("x", "y")]))
+    return X, texts, draw(st.sampled_from([y, y.astype("S"), y[:, None], y.astype(">U5")]))
+
+
+def _shaped(X: Any, draw: Any) -> Any:
+    n, d = X.shape
+    return X.reshape(draw(st.sampled_from([(n, d), (n, d, 1), (n, 1, d)])), order="A")
+
+
+def _exactly(X: Any) -> Points:
+    return [[Fraction(v) for v in row] for row in X.tolist()]
+
+
+def _saved(save: Any, *what: Any, **named: Any) -> bytes:
     out = io.BytesIO()
+    save(out, *what, **named)
+    return out.getvalue()
+
+
+@settings(max_examples=60)
+@given(arrays(), st.data())
+def test_npz(made: Any, data: st.DataObject) -> None:
+    X, texts, y = made
+    names = data.draw(st.sampled_from([("X", "y"), ("x", "y")]))
     save: Any = data.draw(st.sampled_from([np.savez, np.savez_compressed]))
-    save(out, **dict(zip(names, (X.reshape(shape, order="A"), y), strict=True)))
-    points = [[Fraction(v) for v in row] for row in X.tolist()]
-    _both_read("data.npz", out.getvalue(), "npz", texts, points)
+    raw = _saved(save, **dict(zip(names, (_shaped(X, data.draw), y), strict=True)))
+    _both_read("data.npz", raw, "npz", texts, _exactly(X))
+
+
+@settings(max_examples=60)
+@given(arrays(), st.data())
+def test_npy(made: Any, data: st.DataObject) -> None:
+    (X, texts, y), suffix = made, data.draw(suffixes)
+    raw = PACKED[suffix](_saved(np.save, _shaped(X, data.draw)))
+    _both_read(f"X.npy{suffix}", raw, "npy", texts, _exactly(X), labels=_saved(np.save, y))
+
+
+@settings(max_examples=80)
+@given(arrays(), st.sampled_from(["csr", "csc", "coo"]), st.booleans(), st.booleans())
+def test_scipy(made: Any, form: str, matrix: bool, packed: bool) -> None:
+    X, texts, y = made
+    if X.dtype.itemsize == 2 and X.dtype.kind == "f":  # SciPy has none
+        X = X.astype(np.float32)
+    X = X.astype(X.dtype.newbyteorder("="))
+    sparse = scipy.sparse.coo_matrix(X) if matrix else scipy.sparse.coo_array(X)
+    raw = _saved(scipy.sparse.save_npz, sparse.asformat(form), compressed=packed)
+    _both_read("X.npz", raw, "scipy", texts, _exactly(X), labels=_saved(np.save, y))
+
+
+@settings(max_examples=40)
+@given(arrays(), st.sampled_from([".parquet", ".arrow", ".feather"]), st.integers(1, 3))
+def test_tables_are_the_same_numbers(made: Any, suffix: str, group: int) -> None:
+    """The checker reads no Parquet: what it gets instead is what the certificate binds."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    X, texts, _ = made
+    X = X.astype(X.dtype.newbyteorder("="))
+    columns = {"id": [f"row {i}" for i in range(len(X))], "class": texts}
+    table = pyarrow.table(columns | {f"f{j}": np.ascontiguousarray(c) for j, c in enumerate(X.T)})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"a table{suffix}")
+        if suffix == ".parquet":
+            parquet.write_table(table, path, row_group_size=group)
+        else:
+            with pyarrow.ipc.new_file(str(path), table.schema) as writer:
+                writer.write_table(table, max_chunksize=group)
+        problem = load(path, label="class", drop=["id"])
+        assert _exactly(problem.X) == _exactly(X)
+        assert problem.y.tolist() == [1 if text == "yes" else -1 for text in texts]
+        certificate = Path(folder, "certificate.json")
+        solve(problem).save(certificate)
+        assert "'no' (class -1)" in gb.check(certificate)
+        with pytest.raises(gb.Rejected):
+            gb.check(certificate, gb.from_arrays(X[::-1], texts))
 
 
 @settings(max_examples=30)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gammabar.problems import KernelProblem, ProblemError, SparseProblem, load
 from gammabar.problems.datasets import DATASETS
+from gammabar.problems.from_files import FILES
 from gammabar.problems.generators import FAMILIES
 from gammabar.problems.spec import catalogue
 
@@ -100,7 +101,7 @@ def test_kernel():
         ("mnits:0,1", "'mnits' is no data set, generator or file .did you mean mnist"),
         ("plantd:gamma=0.1", "'plantd' is no data set, generator or file .did you mean planted"),
         ("qqq", "'qqq' is no data set, generator or file .see `gammabar list problems`"),
-        ("some/where", "some/where: not a file that can be read .only .csv, .npz"),
+        ("some/where", "some/where: not a file that can be read .only .csv, .tsv"),
         ("points.txt", "points.txt: not a file that can be read"),
         ("points.csv", "points.csv: there is no such file"),
         ("points.csv.zip", "points.csv.zip: not a file that can be read"),
@@ -112,8 +113,8 @@ def test_unknown_names(spec, sentence):
 
 
 @pytest.mark.parametrize("spec", ["iris:0,1", "planted", "points.npz", "points.svm"])
-def test_label_belongs_to_csv(spec):
-    with pytest.raises(ProblemError, match="--label names a column of a CSV file"):
+def test_label_belongs_to_tables(spec):
+    with pytest.raises(ProblemError, match="--label names a column of a table"):
         load(spec, label="kind")
 
 
@@ -130,7 +131,7 @@ def test_catalogue_lists_everything_and_its_examples_work(monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     entries = {entry.name: entry for entry in catalogue()}
-    assert set(entries) == {*DATASETS, *FAMILIES, "rows", "CSV", "NPZ", "svmlight"}
+    assert set(entries) == {*DATASETS, *FAMILIES, "rows", *(name for name, _, _ in FILES)}
     for entry in entries.values():
         if entry.where in {"embedded", "generated"}:
             assert load(entry.syntax).n >= 2

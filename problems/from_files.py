@@ -1,0 +1,296 @@
+"""From a file that a DATA string names to a problem: its format, its classes, its labels."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gammabar.problems.base import Array, Problem, ProblemError, Source
+from gammabar.problems.files import COMPRESSED
+from gammabar.problems.labels import encode_labels, label_text
+
+if TYPE_CHECKING:
+    from gammabar.problems.readers import Points
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".parquet": "table",
+    ".arrow": "table",
+    ".feather": "table",
+}
+SUFFIXES = ".csv, .tsv, .svm, .libsvm, .npz, .npy, .parquet, .arrow or .feather"
+#: What `gammabar list problems` says of files: name, example, what it is.
+FILES = (
+    ("CSV", "points.csv", "one point a line, the label first (or --label NAME); .gz .bz2 .xz too"),
+    ("TSV", "points.tsv", "the same with tabs; semicolons do as well"),
+    ("svmlight", "points.svm", "sparse, label index:value ..., from 0 or 1; also .libsvm"),
+    ("NPZ", "points.npz", "arrays X and y as numpy.savez writes them; never unpickled"),
+    ("SciPy", "points.npz", "scipy.sparse.save_npz, with --labels y.npy"),
+    ("NPY", "points.npy", "mapped into memory, with --labels y.npy"),
+    ("Parquet", "points.parquet", "a column for each feature, one for the label (pyarrow)"),
+    ("Arrow", "points.arrow", "the same, also .feather (pyarrow)"),
+    ("stdin", "-", "any of these but NPY, told by its first bytes"),
+)
+
+Build = Callable[[Any, Array, Source], Problem]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read: see `gammabar.problems.spec.load`."""
+
+    label: str | int | None = None
+    labels: Path | None = None
+    drop: tuple[str | int, ...] = ()
+    memory: int | None = None
+
+    def refuse_for(self, text: str, format_: str | None = None) -> None:
+        """Complain of what is said about data that have no such thing."""
+        table = format_ in ("csv", "table")
+        if self.label is not None and not table:
+            raise ProblemError(f"{text}: --label names a column of a table, which this is not")
+        if self.drop and not table:
+            raise ProblemError(f"{text}: --drop names columns of a table, which this is not")
+        if self.labels is not None and format_ not in ("npy", "scipy"):
+            raise ProblemError(f"{text}: --labels is for .npy files and SciPy's .npz files")
+        if self.labels is None and format_ == "npy":
+            raise ProblemError(f"{text}: give the file of the labels, as in --labels y.npy")
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file, the format that its name says, and the classes that are wanted of it."""
+
+    path: Path
+    format: str
+    classes: tuple[str, ...] = ()
+
+
+def named_file(text: str) -> NamedFile | None:
+    """The file that a DATA string names; None if it is no file name."""
+    if text == "-":
+        return NamedFile(Path("-"), "stdin")
+    whole = _format(text)
+    if whole and (_exists(text) or ":" not in text):
+        return NamedFile(Path(text), whole)
+    for place in (k for k, c in enumerate(text) if c == ":"):
+        name, classes = text[:place], text[place + 1 :]
+        format_ = "stdin" if name == "-" else _format(name)
+        if format_:
+            asked = tuple(label_text(part) for part in classes.split(","))
+            return NamedFile(Path(name), format_, asked)
+    return NamedFile(Path(text), whole) if whole else None
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _format(text: str) -> str | None:
+    """The format that the suffix of a file name says."""
+    suffixes = [suffix.lower() for suffix in Path(text).suffixes]
+    packed = bool(suffixes) and suffixes[-1] in COMPRESSED
+    suffix = suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
+    format_ = _FORMATS.get(suffix)
+    if packed and format_ in ("npz", "table"):
+        raise ProblemError(f"{text}: such a file is compressed already, unpack {suffixes[-1]}")
+    return format_
+
+
+def load_file(
+    file: NamedFile, text: str, reading: Reading, multiclass: bool, build: Build
+) -> Problem:
+    """Read a file and build its problem."""
+    if file.format == "stdin":
+        with _spooled() as spooled:
+            path = str(spooled.path)
+            try:
+                found = replace(spooled, classes=file.classes)
+                problem = load_file(found, text, reading, multiclass, build)
+            except ProblemError as error:
+                raise ProblemError(str(error).replace(path, "stdin")) from None
+        if problem.source is not None:
+            problem.source = replace(problem.source, paths=())
+        return problem
+    form = "scipy" if file.format == "npz" and reading.labels is not None else file.format
+    reading.refuse_for(text, form)
+    points = _read(file.path, form, reading)
+    codes, classes = encode_labels(points.labels, points.X.shape[0])
+    X, lines = points.X, points.lines
+    if file.classes:
+        taken, codes, classes = _chosen(text, codes, classes, file.classes, multiclass)
+        X, lines = X[taken], None if lines is None else lines[taken]
+    if not multiclass:
+        codes, classes = _two_classes(text, codes, classes)
+    elif len(classes) < 2:
+        raise ProblemError(_one_class(text, classes[0]))
+    return build(X, codes, _source(file.path, text, form, points, classes, lines, reading))
+
+
+def _read(path: Path, form: str, reading: Reading) -> Points:
+    from gammabar.problems import readers
+
+    if form == "csv":
+        return readers.read_csv(path, reading.label, reading.drop)
+    if form == "svmlight":
+        return readers.read_svmlight(path)
+    if form == "npz":
+        from gammabar.problems.containers import read_npz
+
+        return read_npz(path)
+    if form == "table":
+        from gammabar.problems.tables import read_table
+
+        return read_table(path, reading.label, reading.drop)
+    from gammabar.problems import arrays
+
+    assert reading.labels is not None
+    return (arrays.read_npy if form == "npy" else arrays.read_scipy)(path, reading.labels)
+
+
+def _source(
+    path: Path,
+    text: str,
+    form: str,
+    points: Points,
+    classes: tuple[str, ...],
+    lines: Array | None,
+    reading: Reading,
+) -> Source:
+    if form == "table":  # the checker gets the same numbers as NPZ; the name says which they are
+        words = [shlex.quote(text), f"--label {shlex.quote(str(points.label))}"]
+        words += [f"--drop {shlex.quote(str(column))}" for column in points.drop]
+        file = (f"{path.stem}.npz",)
+        return Source(" ".join(words), "npz", file, classes, arrays=("X", "y"))
+    files = (path,) if reading.labels is None else (path, reading.labels)
+    return Source(
+        name=text,
+        format=form,
+        files=tuple(file.name for file in files),
+        classes=classes,
+        label=points.label,
+        drop=points.drop,
+        arrays=points.arrays,
+        paths=tuple(str(file) for file in files),
+        lines=lines,
+    )
+
+
+def _chosen(
+    text: str,
+    codes: Array,
+    there: tuple[str, ...],
+    asked: tuple[str, ...],
+    multiclass: bool,
+) -> tuple[Array, Array, tuple[str, ...]]:
+    """The rows of some of the classes, their new numbers, and the classes in the order asked."""
+    listing = ", ".join(there[:10]) + (", ..." if len(there) > 10 else "")
+    for name in asked:
+        if name not in there:
+            raise ProblemError(f"{text}: there is no class {name!r}, only {listing}")
+    if len(set(asked)) < len(asked):
+        raise ProblemError(f"{text}: the classes {','.join(asked)} are not different")
+    if len(asked) < 2 or (len(asked) > 2 and not multiclass):
+        raise ProblemError(
+            f"{text}: {len(asked)} classes are given, but two are needed (or use --multiclass); "
+            f"there are {listing}"
+        )
+    place = np.full(len(there), -1)
+    place[[there.index(name) for name in asked]] = np.arange(len(asked))
+    taken = np.flatnonzero(place[codes] >= 0)
+    return taken, place[codes[taken]], asked
+
+
+def _one_class(text: str, name: str) -> str:
+    return f"{text}: every label is {name}, but two classes are needed"
+
+
+def _two_classes(
+    text: str, codes: Array, classes: tuple[str, ...]
+) -> tuple[Array, tuple[str, ...]]:
+    """Labels of -1 and 1 for class numbers of 0 and 1."""
+    if len(classes) == 2:
+        return 2 * codes - 1, classes
+    if len(codes) == 1 and classes[0] in {"-1", "1"}:
+        # A single point is a problem too: its label says on which side it has to be.
+        return np.array([int(classes[0])]), ("-1", "1")
+    if len(classes) == 1:
+        raise ProblemError(_one_class(text, classes[0]))
+    shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
+    raise ProblemError(
+        f"{text}: there are {len(classes)} classes ({shown}), but two are needed "
+        f"(use --multiclass for more, or two of them, as in {text}:{classes[0]},{classes[1]})"
+    )
+
+
+# --- standard input --------------------------------------------------------------------------
+
+_MAGIC = {
+    b"PK": ".npz",
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\x93NUMPY": ".npy",
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ": ".xz",
+}
+
+
+@contextmanager
+def _spooled() -> Iterator[NamedFile]:
+    """What comes on standard input, in a file of the name that its first bytes suggest."""
+    from gammabar.problems.files import read_bytes
+
+    with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
+        path = Path(folder, "stdin")
+        _keep_stdin(path)
+        with path.open("rb") as stream:
+            start = stream.read(8)
+        suffix = next((s for magic, s in _MAGIC.items() if start.startswith(magic)), "")
+        if suffix in COMPRESSED:
+            packed = path.rename(path.with_name(f"stdin{suffix}"))
+            path.write_bytes(read_bytes(packed))
+            suffix = ""
+        if suffix == ".npy":
+            raise ProblemError("stdin: an .npy array is read from a file, not from standard input")
+        suffix = suffix or _text_suffix(path)
+        named = path.rename(path.with_name(f"stdin{suffix}"))
+        yield NamedFile(named, _FORMATS[suffix])
+
+
+def _keep_stdin(path: Path) -> None:
+    try:
+        with path.open("wb") as stream:
+            while chunk := sys.stdin.buffer.read(1 << 20):
+                stream.write(chunk)
+    except (AttributeError, ValueError, OSError) as error:  # closed, or none at all
+        raise ProblemError(f"stdin: cannot be read ({error})") from None
+
+
+def _text_suffix(path: Path) -> str:
+    """svmlight, if the first line with more than a label has fields of the form index:value."""
+    with path.open("rb") as stream:
+        for _ in range(1000):
+            fields = stream.readline(1 << 20).partition(b"#")[0].split()
+            if len(fields) > 1:
+                index, colon, _value = fields[1].partition(b":")
+                return ".svm" if colon and (index.isdigit() or index == b"qid") else ".csv"
+            if fields:
+                return ".csv"
+    return ".csv"
