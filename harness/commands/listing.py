@@ -101,6 +101,7 @@ _FIELDS = (
     "severity",
     "why",
     "charitable",
+    "survives",
     "solvers",
     "problems",
     "note",

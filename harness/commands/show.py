@@ -38,6 +38,7 @@ FIELDS = {
     "note": "note",
     "fixed_by": "true form",
     "charitable": "reading",
+    "survives": "survives",
     "witness": "witness",
     "check": "check it",
     "at_rest": "at rest",

@@ -50,7 +50,7 @@ def checked_fields(statement: Statement, kinds: tuple[str, ...]) -> None:
 def _checked_severity(statement: Statement) -> None:
     """A statement that is refuted says how it is false, and no other one does."""
     if statement.status != Status.REFUTED:
-        for name in ("severity", "why", "charitable"):
+        for name in ("severity", "why", "charitable", "survives"):
             if getattr(statement, name):
                 what = f"{name} is for statements that are refuted; this one is {statement.status}"
                 raise statement.error(what)
@@ -159,6 +159,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "note": (_text, "a text"),
     "why": (_text, "a text"),
     "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
+    "survives": (_text, "a text"),
     "instances": (_text, "a text"),
     "powerless": (_text, "a text"),
     "at_rest": (_text, "a text"),

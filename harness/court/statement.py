@@ -86,6 +86,8 @@ class Statement:
         Why it has that severity, in a sentence.
     charitable : str or None
         Id of the reading to which its authors would point, judged as a statement of its own.
+    survives : str
+        If it is refuted: what is built on it, and how much of that stands.
     note : str
         What a reader should know: a misprint, a reading, how it was settled.
     instances : str
@@ -119,6 +121,7 @@ class Statement:
     severity: Severity | None = None
     why: str = ""
     charitable: str | None = None
+    survives: str = ""
     note: str = ""
     instances: str = ""
     powerless: str = ""

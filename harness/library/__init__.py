@@ -8,6 +8,7 @@ found in it and listed nowhere else:
 - ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
 - ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.library.artefact`), with
   ``measured.json`` beside them: what each took and showed;
+- ``extremal.json``: where bounds come nearest to failing (`gammabar.harness.library.extremal`);
 - ``witnesses/<id>.json`` and a module ``refuters``: proofs that a statement is false as printed.
 
 Papers are those of the package `gammabar.papers`, those that installed distributions offer under
@@ -15,12 +16,14 @@ the entry-point group ``gammabar.papers``, and those that the user names (`open_
 """
 
 from gammabar.harness.library.artefact import Artefact, Shown
+from gammabar.harness.library.extremal import Extremal
 from gammabar.harness.library.mutant import Family, Mutant
 from gammabar.harness.library.paper import Paper
 from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.library.shelf import (
     artefacts,
     close_paper,
+    extremal,
     load_statements,
     loops,
     matrix,
@@ -36,6 +39,7 @@ from gammabar.harness.library.shelf import (
 
 __all__ = [
     "Artefact",
+    "Extremal",
     "Family",
     "Mutant",
     "Paper",
@@ -43,6 +47,7 @@ __all__ = [
     "Shown",
     "artefacts",
     "close_paper",
+    "extremal",
     "load_statements",
     "loops",
     "matrix",

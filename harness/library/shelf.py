@@ -6,7 +6,7 @@ import json
 import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any
 from gammabar.harness.court.statement import STATEMENTS, Statement
 from gammabar.harness.court.trial import Trial
 from gammabar.harness.library.artefact import Artefact
+from gammabar.harness.library.extremal import Extremal
+from gammabar.harness.library.extremal import read as read_extremal
 from gammabar.harness.library.loading import forget, load_files
 from gammabar.harness.library.mutant import Mutant
 from gammabar.harness.library.paper import Paper
@@ -246,6 +248,22 @@ def matrix() -> dict[str, dict[str, list[str]]]:
         if path is not None and volume.module("mutants") and path.is_file():
             found |= json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def extremal() -> dict[str, Extremal]:
+    """Statement → the run in which it came nearest to failing, as far as written down."""
+    found: dict[str, Extremal] = {}
+    for volume in _volumes():
+        path = volume.folder / "extremal.json" if volume.folder else None
+        if path is not None and path.is_file():
+            known = _extremal(path, path.stat().st_mtime_ns)
+            found |= {i: one for i, one in known.items() if _is_of(i, volume.paper)}
+    return found
+
+
+@lru_cache(maxsize=32)
+def _extremal(path: Path, changed: int) -> dict[str, Extremal]:
+    return read_extremal(path)
 
 
 def witnesses() -> dict[str, Path]:

@@ -80,6 +80,7 @@ def statement_facts(statement: Statement, results: list[Result]) -> Facts:
         "why": statement.why,
         "fixed_by": statement.fixed_by,
         "charitable": statement.charitable,
+        "survives": statement.survives,
         "witness": None if proof is None else str(_short(proof)),
         "check": None if proof is None else shlex.join(["gammabar", "check", str(_short(proof))]),
         "note": statement.note,

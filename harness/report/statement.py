@@ -193,6 +193,8 @@ def _falsity(statement: Statement, context: Context) -> Markup:
     for other, name in others.items():
         if other:
             parts.append(tag("p", name, context.link(other)))
+    if statement.survives:
+        parts.append(tag("p", "What survives: ", statement.survives))
     path = witness(statement.id)
     if path is not None:
         data = json.loads(path.read_text(encoding="utf-8")).get("data", {})

@@ -15,7 +15,7 @@ from itertools import islice
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.trial import Trial
 from gammabar.harness.court.verdict import Expectation, Status
-from gammabar.harness.library import PaperRef, trials
+from gammabar.harness.library import PaperRef, extremal, trials
 from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
 from gammabar.harness.run.results import Result
@@ -125,7 +125,7 @@ def _without_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     for statement in chosen:
         if statement.about_runs:
             continue
-        own = statement.problems
+        own = (*statement.problems, *(run.problem for run in _extremal(statement)))
         asked = request.problems if any(own) else ()  # one that brings its data needs no others
         if request.problems and not asked:
             continue
@@ -208,11 +208,23 @@ def _about(statement: Statement, names: Collection[str] = (), anyway: bool = Fal
     wanted = [Trial(name, problem) for name in about for problem in statement.problems]
     if not found and not wanted and anyway:
         wanted = [Trial(name, "") for name in about]
-    return found + [
+    found += [
         Run(t.problem, Registered(t.solver), t.iterations, t.seed, statement.unit)
         for t in wanted
         if (t.solver, t.problem) not in known
     ]
+    if anyway:
+        return found
+    return found + [r for r in _extremal(statement) if r.solver and r.solver.name in about]
+
+
+def _extremal(statement: Statement) -> list[Run]:
+    """The run in which it came nearest to failing, if that is written down."""
+    best = extremal().get(statement.id)
+    if best is None:
+        return []
+    solver = Registered(best.solver) if best.solver else None
+    return [Run(best.problem, solver, best.iterations, best.seed, statement.unit)]
 
 
 def _wishes(request: Request, statement: Statement) -> Iterator[Run]:

@@ -60,6 +60,8 @@ def duality(case: Case) -> Iterator[Relation]:
     status="refuted",
     fixed_by="jst.lemA.1.vector.fixed",
     severity="misprint",
+    survives="Everything: the value in the lemma is right, the proof is about −max_i "
+    "(Zw)_i, and later sections use the ū of Section 2.",
     why="min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on"
     " to use, it is true.",
     charitable="jst.lemA.1.vector.fixed",

@@ -206,6 +206,8 @@ def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
     problems=("planted:n=2,d=1,gamma=0.5",),
     fixed_by="jst.eqB.6.fixed",
     severity="transcription",
+    survives="Everything: the last expression, from Lemma B.4, is right for every q, and "
+    "(B.8), Lemma B.3 and Theorem B.12 rest on it alone.",
     why="The equation stands in one of the two texts only; q_t for q may be a slip of that text.",
     charitable="jst.eqB.6.fixed",
     note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"
@@ -350,6 +352,8 @@ def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
     status="refuted",
     fixed_by="jst.eqB.11.fixed",
     severity="transcription",
+    survives="Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is "
+    "computed for λ_t = 2/(t+2).",
     why="The equation stands in one of the two texts only; the index t for j may be a slip of"
     " that text.",
     charitable="jst.eqB.11.fixed",

@@ -56,6 +56,9 @@ def _at_most_two(case: Case) -> Relation:
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
     fixed_by="jst.appC.length.fixed",
     severity="substance",
+    survives="Theorem 3.1, which is for the exponential loss, where ‖Zᵀq_t‖ ≤ 1. The rate "
+    "for the logistic loss survives by another way, which needs no such bound "
+    "(gb.smooth).",
     why="The proof is for either loss, but ‖Zᵀq_t‖ ≤ 1 needs q_t ∈ Δ_n, which is so for the"
     " exponential loss alone; the length is bounded by much less than it is.",
     note="True for the exponential loss. For the logistic loss q_t = ∇ψ(Zw_t) only has ‖q_t‖₁ ≥ 1."

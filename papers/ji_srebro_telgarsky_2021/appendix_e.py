@@ -73,6 +73,8 @@ def _least(values: list[Number]) -> Number:
     status="refuted",
     fixed_by="jst.appE.margin.fixed",
     severity="misprint",
+    survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
+    "with it Theorem 5.1.",
     why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
     charitable="jst.appE.margin.fixed",
     powerless=REDUCTION,
@@ -165,6 +167,8 @@ def _rates() -> Iterator[tuple[Number, Number, str]]:
     status="refuted",
     fixed_by="jst.appE.rate.fixed",
     severity="substance",
+    survives="Everything: Theorem 5.1 holds with its printed constant, though not by this "
+    "line: it takes a sharper rate than Theorem 3.1 (gb.sharp).",
     why="γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a"
     " sharper rate (gb.sharp).",
     powerless="about numbers alone: no solver has a part in it",

@@ -43,6 +43,9 @@ from gammabar.papers.ji_srebro_telgarsky_2021.optima import (
     status="refuted",
     fixed_by="jst.sec2.argmax.fixed",
     severity="transcription",
+    survives="Everything: ū is used as the vector of norm one in that direction, which "
+    "both sets agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, "
+    "C.11 and D.2).",
     why="The other text prints ≤ for <, and a maximiser is meant up to its length.",
     charitable="jst.sec2.argmax.fixed",
     powerless=ABOUT_DATA,

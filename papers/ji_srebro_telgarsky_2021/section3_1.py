@@ -242,6 +242,8 @@ def direction(it: View, case: Case) -> list[Relation] | None:
     status="refuted",
     fixed_by="jst.sec3.1.align.fixed",
     severity="misprint",
+    survives="Everything: the line motivates the method. Lemma A.1 has the sign, and the "
+    "proofs use −⟨z_i, ū⟩ ≥ γ̄, which is right.",
     why="Both texts lack the minus that Lemma A.1 has, and nothing is built on the sign.",
     charitable="jst.sec3.1.align.fixed",
     powerless=ABOUT_DATA,

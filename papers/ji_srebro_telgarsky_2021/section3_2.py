@@ -157,6 +157,8 @@ def same_space(case: Case) -> str | None:
     status="refuted",
     fixed_by="jst.lem3.4.mu.fixed",
     severity="transcription",
+    survives="Everything: Theorem 3.1(2) is drawn from φ(μ_t) = 4‖g_t‖²/(2t²), that is, "
+    "from the line as it is meant.",
     why="The other text prints 2g_t/t, and so do both in Lemma C.3.",
     charitable="jst.lem3.4.mu.fixed",
     problems=(ONE_ROW, "loss-spike"),

@@ -168,6 +168,8 @@ HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2
     status="refuted",
     fixed_by="jst.prop3.7.fixed",
     severity="edge case",
+    survives="Everything: Theorem 3.1(1) is about t ≥ 1, and (3.8) to (3.10), which its "
+    "proof takes over, hold there.",
     why="It fails for a single row at t = 0 alone; for n ≥ 2 it is true for every t ≥ 0.",
     charitable="jst.prop3.7.charitable",
     problems=(ONE_ROW,),

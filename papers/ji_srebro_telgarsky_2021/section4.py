@@ -53,6 +53,8 @@ def _margin_reached(
     status="refuted",
     fixed_by="jst.thm4.1.fixed",
     severity="edge case",
+    survives="Everything for n ≥ 2: Lemmas D.1 and D.2 hold as printed, and so does what "
+    "Section 5.2 draws from the theorem for many classes.",
     why="A single row makes the step zero; for n ≥ 2 nothing is wrong with it.",
     charitable="jst.thm4.1.fixed",
     note="False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with"

@@ -215,6 +215,9 @@ RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", ""
     status="refuted",
     fixed_by="jst.sec5.2.risk.fixed",
     severity="substance",
+    survives="Theorem 5.1, which goes by margins and not by risks (Appendix E). What does "
+    "not: that Algorithm 1 on Z descends R_m itself. It descends U ↦ R_m(U/√2), "
+    "the same up to the scale of U.",
     why="The sign is a slip, but with it the factor √2 is still lost: the identity needs"
     " another constant (the theorem does not use it).",
     powerless="it is about the data and a matrix U, not about a solver",
@@ -335,6 +338,9 @@ MULTICLASS_RATE = (
     status="refuted",
     fixed_by="jst.thm5.1.fixed",
     severity="misprint",
+    survives="Its rate, with the printed constant, once the minus is there "
+    "(jst.thm5.1.fixed); γ̄ = γ̄_m/√2 as well (jst.thm5.1.margin). The last line "
+    "of its proof does not (jst.appE.rate).",
     why="The minus of z_i = −y_i x_i was forgotten in z_{π(i,j)}; with it the theorem is true.",
     charitable="jst.thm5.1.fixed",
     problems=(TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),

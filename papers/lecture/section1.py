@@ -31,6 +31,8 @@ from gammabar.solvers.smooth import Quadratic, SmoothGradientDescent
     status="refuted",
     fixed_by="lec.thm1.fixed",
     severity="substance",
+    survives="Everything: T ≥ κ log(B²β/2ε), which is drawn from it, holds "
+    "(lec.sec1.steps); it is what the bound without 1/T gives.",
     why="The bound is too small by a factor of T.",
     note="The 1/T is too good. f(x) = ½xᵀAx − bᵀx with A = diag(9, 1), b = (9, 0): β = 9, λ = 1, "
     "κ = 9, w* = (1, 0), B = 1, f(w*) = −9/2, η = 1/5, so w_t = (1 − (−4/5)^t, 0). At T = 2: "

@@ -92,6 +92,7 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, **more: Any) -> Re
     status="refuted",
     fixed_by="lec.lem7",
     severity="misprint",
+    survives="Everything: Lemma 7 with ε_t ≤ ½ − γ, which the proof uses, holds (lec.lem7).",
     why="ε_t ≤ ½ − γ is meant, as the first remark and the proof have it.",
     charitable="lec.lem7",
     note="x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3, α_1 = ½ ln 2, "
@@ -116,6 +117,8 @@ def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     status="refuted",
     fixed_by="lec.lem7",
     severity="misprint",
+    survives="Lemma 7 (lec.lem7), and Theorem 6 with ½ − γ in the definition. Read as "
+    "printed, with γ = ½, Theorem 6 would make every class learnable.",
     why="An advantage γ is over chance: error ≤ ½ − γ is meant, as the remark on Algorithm 3 has"
     " it.",
     charitable="lec.lem7",
@@ -196,6 +199,7 @@ def error_is_below_the_product(case: Case) -> Iterator[Relation]:
     status="refuted",
     fixed_by="lec.alg3.z.sum.fixed",
     severity="misprint",
+    survives="Everything: the next line, z_{t+1} = √(1 − 4γ_t²), is right (lec.alg3.z).",
     why="The last minus stands for an equality sign.",
     charitable="lec.alg3.z.sum.fixed",
     note="The last sign should be =. The right side is 0 for every ε_t; x = 1, 2, 3 with "
@@ -244,6 +248,8 @@ def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
     status="refuted",
     fixed_by="lec.alg3.z.exp.fixed",
     severity="misprint",
+    survives="Everything: both ends of the chain are right, √(1 − 4γ_t²) ≤ e^{−2γ²}, and "
+    "Lemma 7 uses them alone.",
     why="The minus in the exponent was lost between two that have it.",
     charitable="lec.alg3.z.exp.fixed",
     note="A minus is missing in e^{2γ_t²}. x = 1, 2, 3 with y = (+, −, +) has ε_1 = 1/3, so "

@@ -76,6 +76,7 @@ def _bounded(rounds: tuple[int, ...], c: int) -> Iterator[Relation]:
     status="refuted",
     fixed_by="lec.sec4.vc.fixed",
     severity="edge case",
+    survives="Everything: it is used at T = log(2n)/(2γ²), and since γ ≤ ½ that is more than one.",
     why="It fails at T = 1 alone, where log T = 0.",
     charitable="lec.sec4.vc.fixed",
     note="At T = 1 the right side is 0 whatever c is, and LC(H, 1) contains H: thresholds on a line"

@@ -72,6 +72,8 @@ LINES = (
     status="refuted",
     fixed_by="lec.ridge.fixed",
     severity="substance",
+    survives="Everything: w* = Φᵀ(K + λI)⁻¹y is right, as every solution α of the third "
+    "line gives the same Φᵀα (lec.ridge.fixed).",
     why="K need not be invertible, and is not whenever there are more points than features.",
     note="The third ⟺ is only ⟸ if K is singular. n = 1, φ(x_1) = 0, y = 1, λ = 1: K = 0 and α = 0 "
     "has Kᵀ((K + λI)α − y) = 0, but (K + λI)α = 0 ≠ 1 = y. K is singular whenever n > m, or if a "
@@ -204,6 +206,7 @@ def _common(first: str, second: str) -> int:
     status="refuted",
     fixed_by="lec.ex9.2.fixed",
     severity="misprint",
+    survives="Everything: that it is a kernel, by the feature map, does not depend on the count.",
     why="A count of three letters was written as 2.",
     charitable="lec.ex9.2.fixed",
     note="The characters in both are i, n and r: the value is 3. The i, which both have twice, "
@@ -302,6 +305,9 @@ def _has_features(K: fmpq_mat) -> bool:
     status="refuted",
     fixed_by="lec.thm10.fixed",
     severity="substance",
+    survives="Theorem 11 (lec.thm11), which follows from feature maps and not from this "
+    "theorem. What does not: to show that a function is a kernel by vᵀKv ≥ 0 "
+    "alone.",
     why="Symmetry is missing, and with features in ℝᵐ of finite m so is the converse.",
     note="It lacks symmetry: k(x, x') = x − x' on ℝ has vᵀKv = 0 for all v and any points, since K "
     "is antisymmetric, but k(0, 1) = −1 and k(1, 0) = 1, and φ(0)ᵀφ(1) = φ(1)ᵀφ(0). At the points "

@@ -82,6 +82,8 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
     status="refuted",
     fixed_by="rp.eq16.fixed",
     severity="substance",
+    survives="Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 "
+    "suffices; Lemmas 5 and 8 hold (rp.lem5, rp.lem8).",
     why="It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8"
     " and 9 has such minimisers.",
     note="True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = "
@@ -146,6 +148,8 @@ def _pinsker(what: str) -> Iterator[Relation]:
     status="refuted",
     fixed_by="rp.eq17.fixed",
     severity="edge case",
+    survives="Everything: the case k = 0 of the induction needs d(p_0) ≥ ½‖p_0 − p*‖² "
+    "alone, which holds for every such d with d(p*) = 0.",
     why="It is true of the two functions d that the paper uses, whose minimisers are inside.",
     charitable="rp.eq17.charitable",
     note="Stated for every 1-strongly convex d. True for the two that the paper uses, where "

@@ -38,6 +38,7 @@ def _sign(value: Fraction) -> int:
     status="refuted",
     fixed_by="rp.eq1.fixed",
     severity="edge case",
+    survives="Everything: problem (3), Lemma 1 and all algorithms ask for strict inequalities.",
     why="Only a point on the hyperplane itself tells ≥ from >.",
     charitable="rp.eq1.fixed",
     note="A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both "

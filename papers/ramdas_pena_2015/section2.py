@@ -146,6 +146,8 @@ def own_or_inseparable(case: Case) -> str | None:
     status="refuted",
     fixed_by="rp.sec2.2.ball.fixed",
     severity="edge case",
+    survives="Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why "
+    "the sphere matters for ρ_K < 0.",
     why="Only ρ₂ = 0 tells > from ≥.",
     charitable="rp.sec2.2.ball.fixed",
     note="With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) "
@@ -342,6 +344,8 @@ def _rho_1(case: Case) -> Number:
     status="refuted",
     fixed_by="rp.winnow.fixed",
     severity="substance",
+    survives="Everything: no result of the paper rests on the bound for Winnow, which is "
+    "recalled from the literature.",
     why="The logarithm is of the dimension, and with log d the constant is still too small.",
     note="The logarithm is of the number d of coordinates, not of the number n of points. Witness: "
     "n = 3 and d = 19,999; each row is 1 in the first coordinate, −1 in two of three blocks of "

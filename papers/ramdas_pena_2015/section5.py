@@ -228,6 +228,8 @@ SHIFTS = tuple((Fraction(t), Fraction(s, 2)) for t in (-1, -2) for s in (-3, -1,
     status="refuted",
     fixed_by="rp.thm2.proof.fixed",
     severity="misprint",
+    survives="Everything: only the arrow from left to right is used, and Theorem 2 holds "
+    "(rp.thm2).",
     why="The arrow is meant from left to right, which is all that the proof needs.",
     charitable="rp.thm2.proof.fixed",
     note="t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not.",
@@ -274,6 +276,8 @@ OUTSIDE = (
     status="refuted",
     fixed_by="rp.thm3.part2.fixed",
     severity="substance",
+    survives="Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after "
+    "it, ⟨g, f⟩ < inf_p ⟨g, ·⟩, is what separation gives and all that is used.",
     why="If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is non-negative"
     " on the hull; the line after it, which is all that is used, is true.",
     note="Rows 1 and −1 of ℝ¹, whose hull is [−1, 1], and f = 2: g = 1 and g = −1 are negative on"

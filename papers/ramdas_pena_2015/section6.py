@@ -188,6 +188,10 @@ NEAR = (tells("delta"), norm_one, small, above_margin("delta"))
     status="refuted",
     fixed_by="rp.lem9.fixed",
     severity="misprint",
+    survives="The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| "
+    "and a factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. "
+    "So Theorem 4(2) takes no harm from this slip; it has one of its own "
+    "(rp.thm4.2).",
     why="|ρ_K| is meant, as in Lemma 7 and Theorem 4; what is known of that reading is in its"
     " note.",
     charitable="rp.lem9.charitable",
@@ -507,6 +511,8 @@ def _ends_separated(it: View) -> list[Relation]:
     status="refuted",
     fixed_by="rp.thm4.1.fixed",
     severity="edge case",
+    survives="The total O((√n/ρ_K) log(1/ρ_K)), if log(1/ρ_K) is bounded away from 0: the "
+    "number of loops is to be rounded up, and is at least one (rp.thm4.1.fixed).",
     why="It fails where the bound is below one loop; the proof counts loops from 0.",
     charitable="rp.thm4.1.fixed",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
@@ -578,6 +584,10 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     status="refuted",
     fixed_by="rp.thm4.2.fixed",
     severity="substance",
+    survives="The rates, for a method that also returns where ‖q_t‖_G = 0: each call with "
+    "δ_t > 0 ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What "
+    "does not: √n/ε for the last call, whose δ_t may be far below ε, and that the "
+    "method as printed always ends.",
     why="The method need not end at all: some q_t may be a witness already, and then no"
     " ‖p_k‖_G < 0 is found.",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",

@@ -60,6 +60,8 @@ _CLAIM = r"; \quad \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\
     status="refuted",
     fixed_by="tyurin.appC.alpha.fixed",
     severity="misprint",
+    survives="Everything: with the α that is meant the next displays (tyurin.appC.descent) "
+    "and Theorem 6.1 hold with their constants.",
     why="γ divides the logarithm alone, as the line before and the result have it.",
     charitable="tyurin.appC.alpha.fixed",
     note="n = 1, R = μ = 1, γ = 2: α/μ = 1/2, and the right side is 1.",

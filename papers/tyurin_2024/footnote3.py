@@ -108,6 +108,8 @@ def _pairs(half: bool) -> Iterator[Relation]:
     status="refuted",
     fixed_by="tyurin.fn3.fixed",
     severity="misprint",
+    survives="Everything: all theorems start at θ_0 = 0. From elsewhere the limit is a "
+    "Batch Perceptron with other weights in its first step (tyurin.fn3.fixed).",
     why="The ½ in the first step of Batch Perceptron is to be changed as well, which is plainly"
     " what is meant.",
     charitable="tyurin.fn3.fixed",

@@ -69,6 +69,8 @@ def _softplus(x: Number) -> Number:
     status="refuted",
     fixed_by="tyurin.thm4.1.fixed",
     severity="misprint",
+    survives="Everything: the proof is the one for θ_0 = 0, and what Section 4 says of "
+    "f(θ_1) and f(θ_2) is so.",
     why="θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.",
     charitable="tyurin.thm4.1.fixed",
     note="With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ, "

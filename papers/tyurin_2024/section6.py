@@ -104,6 +104,9 @@ class Limits:
     status="refuted",
     fixed_by="tyurin.sec6.limits.fixed",
     severity="substance",
+    survives="Everything: the proof of Theorem 6.1 does not use these limits. And what "
+    "they are to explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i "
+    "a_i/|S_t|, the step of Normalized Batch Perceptron; the printed ones do not.",
     why="Sign and factor of one limit and the value of the other are wrong, and so is their"
     " product.",
     note="The factor of the gradient is −1/n, not 1/|S_t|, and β_t → n/|S_t|; so β_t ∇f(θ_t) is "

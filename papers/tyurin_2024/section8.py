@@ -112,6 +112,8 @@ NO_MODEL = "no solver here has a nonlinear model"
     status="refuted",
     fixed_by="tyurin.sec8.step.fixed",
     severity="misprint",
+    survives="Everything: the section is an outlook. The generalized perceptron after it "
+    "needs the same factor y_i, and the step size.",
     why="γ and y_i are missing; (LR+GD) and (3) have both.",
     charitable="tyurin.sec8.step.fixed",
     note="One point a = 1 with y = −1, g(a; θ) = aθ, θ_t = 0 and γ = 1: the gradient step is"
@@ -165,6 +167,8 @@ SMALL_STEPS = (has_step, separable, known_optimum, small_step, few_rows)
     status="refuted",
     fixed_by="tyurin.sec8.bias.fixed",
     severity="misprint",
+    survives="Everything: what is drawn from it, that Batch Perceptron need not return the "
+    "maximum-margin separator, is about directions.",
     why="Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.",
     charitable="tyurin.sec8.bias.fixed",
     note="f(θ_t) does not increase, so if θ_t → θ_*, then f(θ_t) ≥ f(θ_*) ≥ log(1 + e^{−R}) for all"

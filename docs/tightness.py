@@ -1,0 +1,178 @@
+"""Writes docs/tightness.md and docs/tightness.svg: ``python docs/tightness.py``.
+
+Both come from the registry and from papers/*/extremal.json, which docs/extremal.py writes. No
+search is run; a test compares the page, and judges the runs that it names again.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from gammabar.harness.court.statement import RandomisedStatement, Statement, StoppingStatement
+from gammabar.harness.court.verdict import Status
+from gammabar.harness.library import Extremal, extremal, load_statements
+
+HERE = Path(__file__).parent
+PAGE, PICTURE = HERE / "tightness.md", HERE / "tightness.svg"
+#: From here on a bound counts as attained.
+ATTAINED = 0.99
+COLOURS = {"jst": "#1b5e9e", "tyurin": "#b3261e", "rp": "#2e7d32", "lec": "#6a4c93", "gb": "#555"}
+NAMES = {
+    "jst": "Ji, Srebro and Telgarsky",
+    "tyurin": "Tyurin",
+    "rp": "Ramdas and Peña",
+    "lec": "the lecture",
+    "gb": "our own",
+}
+
+#: Why there is room, where that is known.
+PROVED = {
+    "jst.thm3.1.1": "1 + 2 ln(t+1) is not needed: at most 0.29 after the first step, by gb.sharp",
+    "jst.thm5.1.fixed": "as jst.thm3.1.1: less than 1/3 from t = 9 on",
+}
+
+HEAD = """# How tight the bounds are
+
+Every bound of the sources that holds, and of our own, with the largest ratio *measured over
+bound* that was found: 1 is a bound that is attained. Found either in the plan of `gammabar
+verify` or by `gammabar falsify`, which tried {runs:,} runs for these {count} statements. The run
+is kept in `papers/*/extremal.json` and is part of the plan from then on, so a change that makes a
+bound fail there is noticed at once. For every ratio `gammabar show ID` prints the command that
+shows it again.
+
+![The ranking](tightness.svg)
+
+## Room that nothing closed
+
+On everything that was tried, the right side of the bound may be multiplied by this number. A
+conjecture, unless the last column says why; whoever proves or refutes one, please tell us.
+
+| statement | what is compared | largest ratio | on | t | found by | known |
+|---|---|---|---|---|---|---|
+{room}
+
+## Attained, or nearly
+
+| statement | ratio | on | t | found by |
+|---|---|---|---|---|
+{attained}
+
+## Without a ratio
+
+Equations, equivalences and facts have two sides that agree or not; a bound of 0 or a probability
+has no ratio that says anything. These are judged all the same:
+
+{others}
+"""
+
+
+def ranking() -> list[tuple[Statement, Extremal]]:
+    """Bounds that hold, the loosest first."""
+    statements = load_statements()
+    known = extremal()
+    found = [(statements[name], one) for name, one in known.items() if name in statements]
+    return sorted(found, key=lambda pair: (pair[1].tightness, pair[0].id))
+
+
+def page() -> str:
+    """The text of docs/tightness.md."""
+    found = ranking()
+    room = [pair for pair in found if pair[1].tightness < ATTAINED]
+    attained = [pair for pair in found if pair[1].tightness >= ATTAINED]
+    names = {statement.id for statement, _ in found}
+    rest = [s for s in load_statements().values() if s.status is Status.HOLDS and s.id not in names]
+    return HEAD.format(
+        runs=sum(one.runs for _, one in found),
+        count=len(found),
+        room="\n".join(_row(s, one) for s, one in room),
+        attained="\n".join(_short(s, one) for s, one in reversed(attained)),
+        others=_others(rest),
+    )
+
+
+def _row(statement: Statement, one: Extremal) -> str:
+    said = statement.words if isinstance(statement, StoppingStatement) else one.what
+    what = said.replace("|", r"\|").replace("*", r"\*").replace("<", r"\<")
+    known = PROVED.get(statement.id, "")
+    where = f"{_where(one)} | {_t(one)} | {_how(one)} | {known}"
+    return f"| `{statement.id}` | {what} | {_number(one.tightness)} | {where} |"
+
+
+def _short(statement: Statement, one: Extremal) -> str:
+    ratio = _number(one.tightness)
+    return f"| `{statement.id}` | {ratio} | {_where(one)} | {_t(one)} | {_how(one)} |"
+
+
+def _where(one: Extremal) -> str:
+    problem = one.problem if len(one.problem) <= 60 else one.problem[:59] + "…"
+    solver = f", `{one.solver}`" if ":" in one.solver else ""
+    return (f"`{problem}`" if problem else "its own data") + solver
+
+
+def _t(one: Extremal) -> str:
+    return "" if one.worst_t is None else str(one.worst_t)
+
+
+def _how(one: Extremal) -> str:
+    searched = f" ({one.runs:,} runs)" if one.runs else ""
+    return one.found_by + searched
+
+
+def _number(ratio: float) -> str:
+    return "≤ 0" if ratio <= 0 else f"{ratio:.3f}" if ratio >= 0.0995 else f"{ratio:.2g}"
+
+
+def _others(rest: list[Statement]) -> str:
+    chance = [s.id for s in rest if isinstance(s, RandomisedStatement) or s.kind == "probability"]
+    plain = [s.id for s in rest if s.id not in chance]
+    return "\n".join(
+        f"- {what}: {', '.join(f'`{name}`' for name in names)}"
+        for what, names in (("with a probability", chance), ("all others", plain))
+        if names
+    )
+
+
+# --- the picture -----------------------------------------------------------------------------
+
+LINE, LEFT, WIDE = 13, 210, 420
+
+
+def picture() -> str:
+    """The ranking as SVG: a dot for each bound, hollow where a search found it."""
+    found = list(reversed(ranking()))
+    height = LINE * len(found) + 60
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDE + 30} {height}" '
+        f'width="{LEFT + WIDE + 30}" role="img" aria-label="ratio of each bound">',
+        "<style>svg{background:#fff}text{font:9.5px sans-serif;fill:#222}</style>",
+    ]
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        x = LEFT + WIDE * tick
+        parts.append(f'<path d="M{x} 22V{height - 28}" stroke="#ddd"/>')
+        parts.append(f'<text x="{x}" y="16" text-anchor="middle">{tick:g}</text>')
+    for place, (statement, one) in enumerate(found):
+        y = 30 + LINE * place
+        x = round(LEFT + WIDE * max(one.tightness, 0.0), 1)
+        colour = COLOURS[statement.source]
+        fill = colour if one.found_by == "plan" else "#fff"
+        name = escape(statement.id)
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 3}" text-anchor="end">{name}</text>')
+        parts.append(f'<path d="M{LEFT} {y}H{x}" stroke="{colour}" stroke-opacity=".35"/>')
+        dot = f'cx="{x}" cy="{y}" r="3.5" fill="{fill}" stroke="{colour}" stroke-width="1.5"'
+        parts.append(f"<circle {dot}><title>{name}: {one.tightness:.4g}</title></circle>")
+    for place, (source, name) in enumerate(NAMES.items()):
+        x = 14 + 122 * place
+        parts.append(f'<circle cx="{x}" cy="{height - 14}" r="3.5" fill="{COLOURS[source]}"/>')
+        parts.append(f'<text x="{x + 8}" y="{height - 11}">{escape(name)}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def main() -> None:
+    """Write page and picture."""
+    PAGE.write_text(page(), encoding="utf-8")
+    PICTURE.write_text(picture(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
