@@ -7,8 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,16 +164,39 @@ def test_peaks_of_memory_are_those_of_the_part(tmp_path: Path):
         assert little <= max(before, much - 10**8)
 
 
-@pytest.mark.parametrize("name", list(artefacts()))
-def test_quick_settings_make_numbers_and_pictures(name: str, tmp_path: Path):
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Path:
+    """A folder for all artefacts, which share parts."""
+    return tmp_path_factory.mktemp("artefacts")
+
+
+def one_of_each_family() -> Iterator[Any]:
+    """All artefacts; those that are drawn by the same function as one before are slow."""
+    seen = set()
+    for name, one in artefacts().items():
+        drawn = one.draw.func if isinstance(one.draw, partial) else one.draw
+        yield pytest.param(name, marks=[pytest.mark.slow] if drawn in seen else [])
+        seen.add(drawn)
+
+
+@pytest.mark.parametrize("name", one_of_each_family())
+def test_quick_settings_make_numbers_and_pictures(name: str, shared: Path, tmp_path: Path):
     one = artefacts()[name]
-    computed = work.compute(one, tmp_path, quick=True)
+    computed = work.compute(one, shared, quick=True)
     document = work.as_document(one, computed, quick=True)
     numbers = computed.numbers
     assert document["seconds"] > 0
     assert document["memory"] > 10**7
     assert json.loads(json.dumps(document, allow_nan=False))["artefact"] == name
     assert all(isinstance(shown, Shown) for shown in one.shown(numbers))
+    svg = draw(one, numbers, tmp_path, ("svg",))[0].read_text(encoding="utf-8")
+    assert svg.startswith("<?xml")
+    assert len(svg) < 300_000  # a page has many of them
+
+
+def test_pictures_are_the_same_every_time(tmp_path: Path):
+    one = artefacts()["rp.rates"]
+    numbers = work.compute(one, tmp_path, quick=True).numbers
     first = draw(one, numbers, tmp_path)
     assert [path.suffix for path in first] == [".svg", ".png", ".pdf"]
     (tmp_path / "again").mkdir()

@@ -1,0 +1,340 @@
+"""Figures 1–19 of Tyurin (2024), as three families.
+
+- `ALIGNED`: accuracy of LR+GD with each step beside Batch Perceptron;
+- `METRICS`: accuracy, loss and norm of the gradient of LR+GD, and Figure 1 with the first two;
+- `BALANCED` and `IMBALANCED`: Batch Perceptron beside Normalized Batch Perceptron.
+
+Figures of one subsample share its run. Beyond the paper each has the exact margin of its data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from statistics import median
+from typing import Any
+
+from gammabar.harness.library import Artefact, Shown
+from gammabar.papers.tyurin_2024.experiments import (
+    BATCH,
+    LR_GD,
+    NORMALISED,
+    STEPS,
+    Sample,
+    run,
+    truth,
+)
+
+UNSETTLED = "the exact proof takes longer than this artefact may"
+CIFAR, CIFAR_LARGE = Sample("cifar", 5000, 4000), Sample("cifar", 10_000, 500, UNSETTLED)
+FASHION, FASHION_LARGE = Sample("fashion", 5000, 5000), Sample("fashion", 10_000, 3000)
+EUROSAT, MNIST = Sample("eurosat", 5000, 2000), Sample("mnist", 5000, 3000)
+CIFAR_SMALL, FASHION_SMALL = Sample("cifar", 1000, 6000), Sample("fashion", 1000, 6000)
+
+ALIGNED = {
+    2: CIFAR,
+    3: FASHION,
+    8: EUROSAT,
+    10: MNIST,
+    12: CIFAR_LARGE,
+    14: FASHION_LARGE,
+    16: CIFAR_SMALL,
+    18: FASHION_SMALL,
+}
+METRICS = {
+    4: CIFAR,
+    5: FASHION,
+    9: EUROSAT,
+    11: MNIST,
+    13: CIFAR_LARGE,
+    15: FASHION_LARGE,
+    17: CIFAR_SMALL,
+    19: FASHION_SMALL,
+}
+BALANCED = (CIFAR, FASHION, EUROSAT, MNIST)
+IMBALANCED = tuple(Sample(one.dataset, 0, 4000) for one in BALANCED)
+
+#: From light to dark as the step grows, with dashes for greyscale.
+SHADES = ("#b4de2c", "#35b779", "#1f9e89", "#31688e", "#443983", "#000000")
+LINES = (":", (0, (5, 1)), "-.", "--", (0, (3, 1, 1, 1)), "-")
+
+
+def _parts(samples: tuple[Sample, ...], quick: bool) -> Mapping[str, Callable[[], Any]]:
+    return dict(make(sample, quick) for sample in samples for make in (run, truth))
+
+
+class Found:
+    """The numbers of a subsample."""
+
+    def __init__(self, sample: Sample, numbers: dict[str, Any]) -> None:
+        quick = run(sample, False)[0] not in numbers
+        self.name = sample.spec(True) if quick else sample.name()
+        self.numbers, self.truth = numbers[run(sample, quick)[0]], numbers[truth(sample, quick)[0]]
+        self.n, self.last = self.numbers["n"], self.numbers["last"]
+        courses = self.numbers["courses"]
+        self.lr_gd = {m.step: courses[str(m)] for m in LR_GD}
+        self.batch, self.normalised = courses[str(BATCH)], courses[str(NORMALISED)]
+
+    def solved(self, course: dict[str, Any]) -> float:
+        """The first t at which the data are separated; infinite if it was not reached."""
+        return float("inf") if course["first"] is None else course["first"]
+
+    def when(self, course: dict[str, Any]) -> str:
+        """The same for people."""
+        first = course["first"]
+        return f"not in {self.last:,}" if first is None else f"{first:,}"
+
+    def margin(self) -> str:
+        """What is known of the margin, for people."""
+        gamma = self.truth["gamma"]
+        if self.truth["separable"] is None:
+            return f"not settled whether separable: {self.truth['why']}"
+        return f"γ̄ = {gamma:.6g}, exact" if self.truth["separable"] else "not separable, proved"
+
+
+# --- beyond the paper: margins and bounds ----------------------------------------------------
+
+
+def _separable(found: Found) -> list[Shown]:
+    """What the theory says of these data, where the margin is known."""
+    separable, gamma = found.truth["separable"], found.truth["gamma"]
+    shown = [Shown("the subsample is separable", separable, found.margin())]
+    if not separable:
+        return shown
+    bounds = (
+        ("Batch Perceptron needs at most nR²/μ² iterations (Theorem 3.3)", found.batch, found.n),
+        ("Normalized Batch Perceptron needs at most R²/μ² (Theorem 5.3)", found.normalised, 1),
+    )
+    for claim, course, factor in bounds:
+        bound, first = factor / gamma**2, course["first"]
+        holds = first <= bound if first is not None else (None if bound > found.last else False)
+        shown.append(Shown(claim, holds, f"{found.when(course)}, bound {bound:.3g}"))
+    return shown
+
+
+# --- LR+GD beside Batch Perceptron -----------------------------------------------------------
+
+
+def _draw_aligned(sample: Sample, figure: Any, numbers: dict[str, Any]) -> None:
+    found = Found(sample, numbers)
+    figure.set_size_inches(8.4, 4.6)
+    panels = figure.subplots(2, 3, sharex=True, sharey=True)
+    for axes, (step, course) in zip(panels.flat, found.lr_gd.items(), strict=True):
+        axes.semilogx(course["t"], course["accuracy"], color="#d55e00", lw=1.6, ls="-")
+        axes.semilogx(found.batch["t"], found.batch["accuracy"], color="black", lw=0.7, ls="--")
+        axes.set_title(f"γ = {step:g}, separated: {found.when(course)}", fontsize=8)
+    for axes in panels[1]:
+        axes.set_xlabel("iterations")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("accuracy")
+    panels[0, 0].legend(("LR+GD", "Batch Perceptron"), loc="lower right", fontsize=8)
+    batch = found.when(found.batch)
+    figure.suptitle(f"{found.name}; Batch Perceptron: {batch}; {found.margin()}", fontsize=9)
+
+
+def _shown_aligned(sample: Sample, numbers: dict[str, Any]) -> list[Shown]:
+    found = Found(sample, numbers)
+    rises = {step: course["rises"] for step, course in found.lr_gd.items()}
+    words = ", ".join(f"γ = {step:g}: {count}" for step, count in rises.items())
+    apart = {step: median(course["apart"]) for step, course in found.lr_gd.items()}
+    far = {step: _difference(course, found.batch) for step, course in found.lr_gd.items()}
+    distances = ", ".join(
+        f"γ = {step:g}: {far[step]:.4f} and {apart[step]:.3g}"
+        for step in (STEPS[0], 1.0, STEPS[-1])
+    )
+    order = [apart[step] for step in STEPS[2:]]
+    return [
+        Shown(
+            "with a small step the loss falls monotonically, with large ones it oscillates",
+            rises[STEPS[0]] == 0 and min(rises[step] for step in STEPS[3:]) > 0,
+            f"rises of the loss before the data were separated: {words}",
+        ),
+        Shown(
+            "LR+GD with large steps aligns closely with Batch Perceptron",
+            far[STEPS[-1]] <= 0.01 and far[STEPS[-1]] < far[STEPS[0]],
+            "median difference of accuracies, and ‖θ_t/γ − θ̂_t‖/‖θ̂_t‖: " + distances,
+        ),
+        Shown(
+            "θ_t/γ comes closer to Batch Perceptron as γ grows (steps 0.1 to 100)",
+            order == sorted(order, reverse=True),
+            ", ".join(f"γ = {step:g}: {apart[step]:.3g}" for step in STEPS[2:]),
+        ),
+        *_separable(found),
+    ]
+
+
+def _difference(one: dict[str, Any], other: dict[str, Any]) -> float:
+    pairs = zip(one["accuracy"], other["accuracy"], strict=True)
+    return median(abs(a - b) for a, b in pairs)
+
+
+# --- accuracy, loss and gradient -------------------------------------------------------------
+
+
+def _draw_metrics(
+    sample: Sample, what: tuple[str, ...], figure: Any, numbers: dict[str, Any]
+) -> None:
+    found = Found(sample, numbers)
+    figure.set_size_inches(2.9 * len(what) + 0.4, 3.7)
+    for axes, name in zip(figure.subplots(1, len(what)), what, strict=True):
+        draw = axes.semilogx if name == "accuracy" else axes.loglog
+        for style, (step, course) in zip(
+            zip(SHADES, LINES, strict=True), found.lr_gd.items(), strict=True
+        ):
+            kept = [(t, v) for t, v in zip(course["t"], course[name], strict=True) if v > 1e-12]
+            draw(
+                *zip(*kept, strict=True), color=style[0], ls=style[1], lw=1.1, label=f"γ = {step:g}"
+            )
+        axes.set(xlabel="iterations", title=LABELS[name])
+        if name != "accuracy":
+            axes.set_ylim(bottom=1e-6)
+    handles, labels = axes.get_legend_handles_labels()
+    when = [f"{one}: {found.when(c)}" for one, c in zip(labels, found.lr_gd.values(), strict=True)]
+    figure.legend(handles, when, loc="outside lower center", ncols=3, fontsize=8)
+    figure.suptitle(f"LR+GD on {found.name}; {found.margin()}", fontsize=9)
+
+
+LABELS = {"accuracy": "accuracy", "loss": "logistic loss f", "gradient": "‖∇f‖"}
+
+
+def _shown_metrics(sample: Sample, numbers: dict[str, Any]) -> list[Shown]:
+    found = Found(sample, numbers)
+    solved = {step: found.solved(course) for step, course in found.lr_gd.items()}
+    highest = {step: course["highest"] for step, course in found.lr_gd.items()}
+    when = ", ".join(f"γ = {s:g}: {found.when(c)}" for s, c in found.lr_gd.items())
+    small, large = STEPS[:3], STEPS[3:]
+    known = min(solved.values()) < float("inf")
+    faster = max(solved[s] for s in large) <= min(solved[s] for s in small)
+    high = "highest loss: " + ", ".join(f"γ = {s:g}: {highest[s]:.3g}" for s in STEPS)
+    shown = [
+        Shown(
+            "steps 1, 10 and 100 separate the data before 0.001, 0.01 and 0.1 do",
+            faster if known else None,
+            f"separated at: {when}",
+        ),
+        Shown(
+            "the loss before that is higher with steps 1, 10 and 100",
+            min(highest[s] for s in large) > max(highest[s] for s in small),
+            high,
+        ),
+    ]
+    if sample == FASHION:  # its caption says more
+        ordered, losses = [solved[s] for s in STEPS], [highest[s] for s in STEPS]
+        in_order = ordered == sorted(ordered, reverse=True)
+        shown += [
+            Shown("the larger the step, the faster (all six)", in_order, f"separated at: {when}"),
+            Shown("the larger the step, the higher the loss", losses == sorted(losses), high),
+        ]
+    return [*shown, *_separable(found)]
+
+
+# --- perceptrons -----------------------------------------------------------------------------
+
+
+def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: dict[str, Any]) -> None:
+    figure.set_size_inches(8.4, 5.0)
+    panels = figure.subplots(2, 2, sharey=True)
+    for axes, sample in zip(panels.flat, samples, strict=True):
+        found = Found(sample, numbers)
+        for course, name, style in (
+            (found.batch, "Batch Perceptron", {"color": "black", "ls": "-", "lw": 0.8}),
+            (
+                found.normalised,
+                "Normalized Batch Perceptron",
+                {"color": "#d55e00", "ls": "--", "lw": 1.3},
+            ),
+        ):
+            label = f"{name}: {found.when(course)}"
+            axes.semilogx(course["t"], course["accuracy"], label=label, **style)
+        axes.legend(loc="lower right", fontsize=7)
+        axes.set_title(f"{found.name}; {found.margin()}", fontsize=8)
+    for axes in panels[1]:
+        axes.set_xlabel("iterations")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("accuracy")
+
+
+def _shown_perceptrons(
+    samples: tuple[Sample, ...], claim: str, normalised: bool, numbers: dict[str, Any]
+) -> list[Shown]:
+    every = [Found(sample, numbers) for sample in samples]
+    better = [_better(found) for found in every]
+    wins = sum(one is normalised for one in better)
+    words = "; ".join(
+        f"{found.name}: {found.when(found.batch)} against {found.when(found.normalised)}"
+        for found in every
+    )
+    agrees = wins > len(every) / 2 if None not in better else None
+    shown = [Shown(claim, agrees, f"{wins} of {len(every)} ({words})")]
+    for found in every:
+        shown += [one._replace(claim=f"{found.name}: {one.claim}") for one in _separable(found)]
+    return shown
+
+
+def _better(found: Found) -> bool | None:
+    """Whether the normalised method was the faster one; None if neither arrived."""
+    one, other = found.solved(found.normalised), found.solved(found.batch)
+    return None if one == other == float("inf") else one < other
+
+
+# --- the artefacts ---------------------------------------------------------------------------
+
+
+def _figure(
+    number: int,
+    title: str,
+    samples: tuple[Sample, ...],
+    draw: Callable[[Any, dict[str, Any]], None],
+    shown: Callable[[dict[str, Any]], list[Shown]],
+) -> Artefact:
+    return Artefact(
+        id=f"tyurin.fig{number}",
+        reference=f"Figure {number}",
+        title=title,
+        parts=partial(_parts, samples),
+        draw=draw,
+        shown=shown,
+        data=tuple(sample.dataset for sample in samples),
+    )
+
+
+def _aligned(number: int, sample: Sample) -> Artefact:
+    title = f"LR+GD beside Batch Perceptron, {sample.name()}"
+    draw, shown = partial(_draw_aligned, sample), partial(_shown_aligned, sample)
+    return _figure(number, title, (sample,), draw, shown)
+
+
+def _metrics(number: int, sample: Sample, what: tuple[str, ...]) -> Artefact:
+    title = f"{', '.join(LABELS[name] for name in what)} of LR+GD, {sample.name()}"
+    draw, shown = partial(_draw_metrics, sample, what), partial(_shown_metrics, sample)
+    return _figure(number, title, (sample,), draw, shown)
+
+
+def _perceptrons(
+    number: int, samples: tuple[Sample, ...], title: str, claim: str, normalised: bool
+) -> Artefact:
+    draw = partial(_draw_perceptrons, samples)
+    shown = partial(_shown_perceptrons, samples, claim, normalised)
+    return _figure(number, title, samples, draw, shown)
+
+
+_EVERY = (
+    _metrics(1, CIFAR, ("loss", "accuracy")),
+    *(_aligned(number, sample) for number, sample in ALIGNED.items()),
+    *(_metrics(number, sample, tuple(LABELS)) for number, sample in METRICS.items()),
+    _perceptrons(
+        6,
+        BALANCED,
+        "Batch Perceptron and Normalized Batch Perceptron",
+        "Batch Perceptron converges slightly better in practice",
+        False,
+    ),
+    _perceptrons(
+        7,
+        IMBALANCED,
+        "Batch Perceptron and Normalized Batch Perceptron on imbalanced data",
+        "Normalized Batch Perceptron is faster on imbalanced data (on two of three data sets)",
+        True,
+    ),
+)
+ARTEFACTS = tuple(sorted(_EVERY, key=lambda one: int(one.id.removeprefix("tyurin.fig"))))
