@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from gammabar.harness.bench import SECTIONS
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_json, say, stages
 
 
@@ -24,7 +25,7 @@ from gammabar.harness.screen.output import print_json, say, stages
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Write the JSON document here.",
 )

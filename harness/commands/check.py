@@ -9,6 +9,7 @@ import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION
 from gammabar.harness.commands.reading import reading_options
+from gammabar.harness.commands.types import SECONDS
 from gammabar.harness.screen.output import print_json, say, stages
 
 
@@ -19,7 +20,7 @@ from gammabar.harness.screen.output import print_json, say, stages
 @PAPER_OPTION
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     metavar="SECONDS",
     help="Most computing to spend, by an estimate (default: 600; 60 for a witness).",
 )

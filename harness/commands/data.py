@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands.reading import reading_options
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_json, print_table, say, stages
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def fetch(name: str) -> None:
 
 @command.command()
 @click.argument("data")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=WRITTEN)
 @reading_options
 @click.option("--multiclass", is_flag=True, help="All classes.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:

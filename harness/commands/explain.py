@@ -29,9 +29,9 @@ def explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, 
     lines = {}
     if found.separable:
         lines["on the margin"] = named(problem, rows)
-        answer |= classifier(found)
-        lines["w"] = _numbers(answer["w"])
-        lines["b"] = _numbers(answer["b"] if isinstance(answer["b"], list) else [answer["b"]])
+        more, words = _hyperplane(found)
+        answer |= more
+        lines |= words
     elif found.separable is False:
         lines["conflict"] = f"{named(problem, rows)}: without any one of these, the others agree"
         more, words = _removal(found, stage)
@@ -39,6 +39,18 @@ def explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, 
         lines |= words
     lines["q̄"] = _numbers(weights)
     return answer, lines
+
+
+def _hyperplane(found: Margin) -> tuple[dict[str, Any], dict[str, str]]:
+    """w and b, or why they are not told."""
+    from gammabar.problems import ProblemError
+
+    try:
+        parts = classifier(found)
+    except ProblemError as error:
+        return {}, {"w": str(error)}
+    b = parts["b"] if isinstance(parts["b"], list) else [parts["b"]]
+    return parts, {"w": _numbers(parts["w"]), "b": _numbers(b)}
 
 
 def classifier(found: Margin) -> dict[str, Any]:

@@ -8,9 +8,10 @@ import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.stores import STORE, opened
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import say
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE = WRITTEN
 
 
 @click.command("export")

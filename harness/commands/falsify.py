@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
+from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "--store",
     "path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Keep the best so far in this file, and go on from it if it exists. Of several"
     " statements, those that have had their time are not searched again.",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.court.verdict import Severity, Status, by_severity
 from gammabar.harness.screen.output import print_json, print_table, say
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 @PAPER_OPTION
 @click.option(
     "--matrix",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="For mutants: compute anew which statements refute which, and keep it in FILE "
     "(some minutes).",

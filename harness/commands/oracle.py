@@ -10,6 +10,7 @@ import click
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
 from gammabar.harness.commands.reading import reading_options
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_facts, print_json, stages
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ NORMS = ("l2", "l1", "l1-simplex")
 )
 @click.option(
     "--export",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Write w, b, support and q to an .npz file.",
 )
 @click.option(
     "--certificate",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Write the certificate, for `gammabar check`.",
 )

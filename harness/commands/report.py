@@ -9,6 +9,7 @@ import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.stores import STORE, opened
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import say
 
 
@@ -16,7 +17,7 @@ from gammabar.harness.screen.output import say
 @STORE
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
 )

@@ -9,6 +9,7 @@ import click
 
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.reading import reading_options
+from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_facts, print_json, stages
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ MEANING = {
 @click.option("--intercept", is_flag=True, help="The model has an intercept.")
 @click.option(
     "--certificate",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Write the certificate, for `gammabar check`.",
 )

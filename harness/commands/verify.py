@@ -16,6 +16,7 @@ import click
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.reading import DROP, LABEL, LABELS
+from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_lines, say
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ LARGEST = 2**63 - 1
 @click.option(
     "--time-limit",
     "limit",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=300.0,
     show_default=True,
     metavar="SECONDS",
@@ -109,7 +110,7 @@ LARGEST = 2**63 - 1
 @click.option(
     "--store",
     "path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Keep results in this SQLite file.",
 )
@@ -129,7 +130,7 @@ LARGEST = 2**63 - 1
 )
 @click.option(
     "--junit",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="FILE",
     help="Write the results as JUnit XML.",
 )

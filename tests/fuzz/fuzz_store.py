@@ -49,7 +49,7 @@ def _filled(path: Path) -> Store:
     return store
 
 
-def _seeds() -> Sequence[bytes]:
+def store_seeds() -> Sequence[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.sqlite"
         _filled(path).__exit__()
@@ -134,4 +134,4 @@ def _run(path: Path) -> int:
     return len(results)
 
 
-TARGETS = [Target("store", _seeds, _spoil, _run, suffix=".sqlite")]
+TARGETS = [Target("store", store_seeds, _spoil, _run, suffix=".sqlite")]

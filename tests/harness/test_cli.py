@@ -7,8 +7,12 @@ import subprocess
 import sys
 import zipfile
 
+import click
 import numpy as np
 import pytest
+
+from gammabar.harness.cli import COMMANDS, cli
+from gammabar.harness.commands.types import SECONDS, WRITTEN
 
 
 @pytest.fixture
@@ -51,6 +55,53 @@ def test_every_command_has_help(gammabar, command):
     code, out, _ = gammabar(command, "--help")
     assert code == 0
     assert out.startswith(f"Usage: gammabar {command}")
+
+
+def every_option():
+    for name in COMMANDS:
+        found = cli.get_command(click.Context(cli), name)
+        commands = found.commands.values() if isinstance(found, click.Group) else [found]
+        yield from ((name, option) for command in commands for option in command.params)
+
+
+def test_no_option_takes_nan_or_a_file_that_cannot_be_written():
+    """NaN is in every range of click's: a search that takes NaN seconds takes for ever."""
+    for name, option in every_option():
+        kind = option.type
+        if isinstance(kind, click.FloatRange) or kind is click.FLOAT:
+            assert kind is SECONDS, (name, option.name)
+        if isinstance(kind, click.Path) and not kind.exists and not kind.dir_okay:
+            assert kind is WRITTEN, (name, option.name)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-nan", "inf", "1e400", "0", "-1", "x"])
+@pytest.mark.parametrize(
+    "command",
+    [("falsify", "gb.sharp", "--budget"), ("verify", "--time-limit"), ("check", "x.json")],
+)
+def test_seconds_are_a_number(gammabar, command, seconds):
+    code, out, err = gammabar(*command, seconds)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("falsify", "gb.sharp", "--store"),
+        ("verify", "--junit"),
+        ("verify", "--store"),
+        ("oracle", "no-such-data", "--certificate"),
+        ("oracle", "no-such-data", "--export"),
+        ("separation", "no-such-data", "--certificate"),
+    ],
+)
+@pytest.mark.parametrize("name", ["nowhere/x", ".", "", "file/x"])
+def test_what_cannot_be_written_is_said_first(gammabar, tmp_path, monkeypatch, command, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    code, out, err = gammabar(*command, name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert command[-1] in err
 
 
 def test_oracle_json_has_the_documented_fields(gammabar):
