@@ -22,7 +22,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser fuzz balls lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser fuzz balls docs lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -52,6 +52,11 @@ test-wheel: $(STAMP) ## build the wheel, install it elsewhere and try every comm
 
 browser: ## install Chromium, in which tests look at the report (Debian and Ubuntu)
 	@tests/report/get-chromium
+
+docs: $(STAMP) ## build the site in build/site/html, with what verify finds
+	@mkdir -p build
+	@$(BIN)/gammabar verify --store build/verify.sqlite --resume
+	@$(BIN)/python docs/site/build.py build/verify.sqlite
 
 lint: $(STAMP) ## ruff check, ruff format --check, mypy
 	$(BIN)/ruff check .

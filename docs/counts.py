@@ -13,7 +13,7 @@ from gammabar.harness.library import load_statements, mutants, papers
 from gammabar.solvers.registry import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md",)
+PAGES = ("README.md", "docs/severity.md")
 _COUNT = re.compile(r"<!-- ([\w. -]+) -->[^<]*<!-- / -->")
 
 

@@ -105,7 +105,7 @@ class SNKPVN:
 
 @dataclass(frozen=True)
 class ISNKPVN:
-    """Iterated SNKPVN, Algorithm 7 of [1]_: ISNKPVN(γ, ε).
+    """Iterated SNKPVN, Algorithm 7 of [1]_, ISNKPVN(γ, ε)::
 
         q_0 = 1/n
         for t = 0, 1, 2, …:  δ_t = ‖q_t‖_G / γ

@@ -198,7 +198,7 @@ class BatchPerceptron:
 
 @dataclass(frozen=True)
 class NormalizedBatchPerceptron:
-    """Normalized Batch Perceptron: the mean of all misclassified rows [1]_.
+    """Normalized Batch Perceptron: the mean of all misclassified rows [1]_::
 
         w_{t+1} = w_t + (1/|S_t|) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
 

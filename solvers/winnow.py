@@ -43,7 +43,7 @@ class Winnow:
         4 log d / ρ₁²             for the default rate.
 
     *Proof.* Let Φ_t(η) = (1/η) log((1/d) Σ_j exp(η G_t,j)), G_t = g_1 + … + g_t, which does not
-    decrease with η. Hoeffding's lemma, |g_j| ≤ 1 and ⟨g_{t+1}, w_t⟩ ≤ 0 give Φ_{t+1}(η_t) ≤
+    decrease with η. Hoeffding's lemma, ``|g_j| ≤ 1`` and ⟨g_{t+1}, w_t⟩ ≤ 0 give Φ_{t+1}(η_t) ≤
     Φ_t(η_t) + η_t/2. For rates that do not increase, Φ_T(η_{T−1}) ≤ Σ_{t<T} η_t/2. For u ∈ Δ_d
     that attains ρ₁, Φ_T(η) ≥ ⟨u, G_T⟩ − (log d)/η ≥ T ρ₁ − (log d)/η. Together
     T ρ₁ ≤ Σ_{t<T} η_t/2 + (log d)/η_{T−1}; insert the rates.

@@ -81,7 +81,7 @@ class MaxMarginClassifier(IterativeClassifier):
         Proved: the largest possible margins are not above the margins plus this.
     support_ : array
         Rows with positive dual weight in some hyperplane.
-    dual_coef_ : array of shape (hyperplanes, len(support_))
+    dual_coef_ : array of shape (hyperplanes, rows of support)
         y_i q_i: dual weights with their signs; their sizes add up to one.
     separable_ : bool or None
         Whether all sets are separable; None if that is not known (no proof, or an enclosure).

@@ -190,7 +190,8 @@ def _link(identifier: str | None, present: set[str]) -> Markup | str:
 # --- the statements
 
 
-def _statements(report: Report) -> Markup:
+def context_of(report: Report) -> Context:
+    """Who kills whom, and which problems have a certificate that was checked."""
     killers: dict[str, list[str]] = {}
     for mutant, found in matrix().items():
         for identifier in found:
@@ -200,7 +201,11 @@ def _statements(report: Report) -> Markup:
         for result in report.results
         if result.verdict.statement == _CERTIFICATE and result.verdict.verdict is Ruling.HOLDS
     }
-    context = Context(killers, certified, {finding.id for finding in report.findings})
+    return Context(killers, certified, {finding.id for finding in report.findings})
+
+
+def _statements(report: Report) -> Markup:
+    context = context_of(report)
     articles = (article(finding, context) for finding in report.findings)
     return tag(
         "section",

@@ -45,18 +45,21 @@ class Context:
     certified : set of str
         Problems whose certificate the independent checker has accepted.
     present : set of str
-        The statements of the page.
+        The statements that links may lead to.
+    target : str
+        Where a link leads, with {} for the id.
     """
 
     killers: dict[str, list[str]]
     certified: set[str]
     present: set[str]
+    target: str = "#{}"
 
     def link(self, identifier: str) -> Markup:
-        """A link to a statement, if it is on the page."""
+        """A link to a statement, if there is something to lead to."""
         if identifier not in self.present:
             return tag("code", identifier)
-        return tag("a", identifier, href=f"#{identifier}")
+        return tag("a", identifier, href=self.target.format(identifier))
 
 
 def article(finding: Finding, context: Context) -> Markup:
@@ -74,11 +77,12 @@ def article(finding: Finding, context: Context) -> Markup:
         tag("span", _figure(finding.worst.verdict.tightness), class_="tight", title="tightness"),
     )
     # The target of links is inside: browsers open what is closed around it.
-    body = tag("div", *_body(finding, statement, context), class_="body", id=finding.id)
+    here = tag("a", "Link to this statement", href=f"#{finding.id}")
+    inside = (*body(finding, context), tag("p", here, class_="permalink"))
     return tag(
         "details",
         summary,
-        body,
+        tag("div", *inside, class_="body", id=finding.id),
         class_="statement",
         data_source=finding.source,
         data_standing=finding.standing,
@@ -88,7 +92,9 @@ def article(finding: Finding, context: Context) -> Markup:
     )
 
 
-def _body(finding: Finding, statement: Statement | None, context: Context) -> Iterator[Markup]:
+def body(finding: Finding, context: Context) -> Iterator[Markup]:
+    """All that is known about a statement, and what was found, if anything was run."""
+    statement = finding.statement
     if statement is None:
         yield tag("p", "Open its paper with ", tag("code", "--paper FILE"), " to see what it says.")
     else:
@@ -99,12 +105,12 @@ def _body(finding: Finding, statement: Statement | None, context: Context) -> It
         yield _facts(statement)
     if finding.drawn:
         yield tag("div", *(_picture(one) for one in finding.drawn), class_="pictures")
-    yield from _worst(finding.worst, statement)
-    yield _runs(finding, context.certified)
+    if finding.results:
+        yield from _worst(finding.worst, statement)
+        yield _runs(finding, context.certified)
     yield _power(statement, context.killers.get(finding.id, []))
-    if statement is not None:
+    if finding.results and statement is not None:
         yield tag("p", "The same again: ", tag("code", public(reproduce(finding.worst))))
-    yield tag("p", tag("a", "Link to this statement", href=f"#{finding.id}"), class_="permalink")
 
 
 def _facts(statement: Statement) -> Markup:

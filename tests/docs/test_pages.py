@@ -1,8 +1,8 @@
 """Code on the pages is run as it stands, and what the screen shows is what the page says.
 
 A block after ``<!-- file: NAME -->`` is written to that file; a ``console`` block is a command and
-its output, where "…" stands for anything; a Python block after ``<!-- run -->`` is run. A file
-after ``<!-- needs: NAME -->`` is there when they are.
+its output, where "…" stands for anything; a Python block after ``<!-- run -->`` is run, and so are
+tests. A file after ``<!-- needs: NAME -->`` is there when they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from shutil import copy
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["docs/bring-your-own-theorem.md", "docs/falsify.md"]
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "docs").glob("*.md")
+    if "```console\n$ gammabar" in path.read_text(encoding="utf-8")
+)
 _BLOCK = re.compile(
     r"(?:<!-- (file: (?P<file>\S+)|run) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.S
 )
@@ -55,7 +59,6 @@ def agree(expected: str, printed: str) -> None:
 def test_a_page_says_what_happens(page: str, tmp_path: Path):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(_BLOCK.finditer(text))
-    assert blocks
     for name in re.findall(r"<!-- needs: (\S+) -->", text):
         copy((ROOT / page).parent / name, tmp_path)
     for block in blocks:
@@ -70,6 +73,8 @@ def test_a_page_says_what_happens(page: str, tmp_path: Path):
             script = tmp_path / "block.py"
             script.write_text(block["text"], encoding="utf-8")
             assert "Traceback" not in run([sys.executable, str(script)], tmp_path)
+    for test in tmp_path.glob("test_*.py"):
+        assert " passed" in run([sys.executable, "-m", "pytest", "-q", test.name], tmp_path)
 
 
 def test_the_example_is_the_one_on_the_page():
@@ -88,7 +93,10 @@ def test_counts_on_the_pages_are_those_of_the_packages():
         assert counts.renewed(text) == text, "run python docs/counts.py"
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))],
+)
 def test_links_lead_somewhere(page: str):
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):

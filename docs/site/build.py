@@ -1,0 +1,242 @@
+"""Builds the site: ``make docs``, or ``python docs/site/build.py [STORE]``.
+
+The pages are those of the repository, at their places, so that links between them lead where they
+lead in the repository; and a page for each statement and each solver, from the registry and, if a
+STORE of `gammabar verify` is named, with what was found. Sphinx turns warnings into errors.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import gammabar
+from gammabar.harness.library import papers
+from gammabar.harness.report.about import solver_facts
+from gammabar.harness.report.model import Finding, Report, gather
+from gammabar.harness.report.page import context_of
+from gammabar.harness.report.statement import body
+from gammabar.harness.run.registry import everything
+from gammabar.harness.run.store import Store
+from gammabar.solvers.registry import SOLVERS, solver
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "site"
+FORGE = "https://github.com/gammabar/gammabar"
+RAW = "https://raw.githubusercontent.com/gammabar/gammabar"
+#: Caption → pages, in the order in which somebody new would read them.
+SECTIONS = {
+    "Start": ["docs/first-ten-minutes"],
+    "Tutorials": [
+        "docs/check-your-own-solver",
+        "docs/bring-your-own-theorem",
+        "docs/is-my-data-separable",
+        "docs/falsify",
+        "docs/gate-your-own-repository",
+    ],
+    "Concepts": [
+        "docs/verdicts",
+        "docs/severity",
+        "docs/oracle",
+        "oracle/CERTIFICATE",
+        "docs/power",
+        "docs/architecture",
+    ],
+    "What was found": [
+        "docs/coverage",
+        "docs/errata",
+        "docs/tightness",
+        "docs/own-results",
+        "docs/gallery",
+        "docs/margins-of-pairs",
+        "docs/benchmarks",
+    ],
+    "Reference": ["statements/index", "solvers/index", "api", "docs/json"],
+    "Running it": [
+        "docs/continuous-benchmarking",
+        "docs/running-on-a-cluster",
+        "docs/going-to-internet-scale",
+    ],
+    "The project": ["CONTRIBUTING", "SECURITY", "SUPPORT", "CODE_OF_CONDUCT", "CHANGELOG"],
+}
+#: What scikit-learn adds to every estimator is explained there.
+MEMBERS = "\n   :members:\n   :exclude-members: set_fit_request, set_score_request"
+#: Folders whose pages are on the site.
+FOLDERS = (".", "docs", "oracle")
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+
+
+def pages() -> dict[str, Path]:
+    """Every page of the repository, by its name on the site."""
+    found = (path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md")))
+    named = {str(path.relative_to(ROOT).with_suffix("")): path for path in found}
+    return {name: path for name, path in named.items() if name != "README"}  # it is the front page
+
+
+def sections() -> dict[str, list[str]]:
+    """The sections with the pages that there are; what is in none comes last."""
+    made = {"statements/index", "solvers/index", "api"}
+    known = set(pages()) | made
+    found = {name: [p for p in places if p in known] for name, places in SECTIONS.items()}
+    found["More"] = sorted(known - {page for places in found.values() for page in places})
+    return {name: places for name, places in found.items() if places}
+
+
+def lay_out(source: Path, report: Report) -> None:
+    """Write all that Sphinx is to read."""
+    for name, path in ({"index": ROOT / "README.md"} | pages()).items():
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"(\]\((?:\.\./)*)README\.md", r"\1index.md", text)
+        text = re.sub(rf"\({RAW}/main/([^)]+)\)", r"(\1)", text)  # the picture is here
+        for target in dict.fromkeys(_LINK.findall(text)):
+            if (path.parent / target).is_dir():  # a site has no folders to look into
+                place = (path.parent / target).resolve().relative_to(ROOT)
+                text = text.replace(f"]({target})", f"]({FORGE}/tree/main/{place})")
+            _bring(path.parent / target, source)
+        _write(source / f"{name}.md", text if name != "index" else f"{text}\n{_ways()}")
+    shutil.copy(Path(__file__).with_name("conf.py"), source)
+    _write(source / "api.md", api_page())
+    for place, text in statement_pages(report):
+        _write(source / "statements" / f"{place}.md", text)
+    for place, text in solver_pages():
+        _write(source / "solvers" / f"{place}.md", text)
+
+
+def _bring(target: Path, source: Path) -> None:
+    """What a page links to or shows, if it is a file of the repository and no page itself."""
+    target = target.resolve()
+    if target.suffix != ".md" and target.is_file() and target.is_relative_to(ROOT):
+        place = source / target.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(target, place)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _toctree(places: list[str], *options: str) -> str:
+    return "\n".join(["```{toctree}", *options, "", *places, "```", ""])
+
+
+def _ways() -> str:
+    """From the front page to all others, in the margin."""
+    found = sections().items()
+    return "\n".join(_toctree(places, f":caption: {name}", ":hidden:") for name, places in found)
+
+
+def api_page() -> str:
+    """Every name of the front door, from its docstring."""
+    parts = ["# `import gammabar as gb`", "", "Everything that is public stands here.", ""]
+    for name in gammabar.__all__:
+        value = getattr(gammabar, name)
+        if inspect.isclass(value):
+            members = "" if issubclass(value, Exception) else MEMBERS
+            directive = f".. autoclass:: gammabar.{name}{members}"
+        elif callable(value):
+            directive = f".. autofunction:: gammabar.{name}"
+        else:
+            continue
+        parts += [f"## `gb.{name}`", "", "```{eval-rst}", directive, "```", ""]
+    return "\n".join(parts)
+
+
+def statement_pages(report: Report) -> Iterator[tuple[str, str]]:
+    """A page for each statement, one for each paper, and one for all."""
+    known, held = everything(), {finding.id: finding for finding in report.findings}
+    context = replace(context_of(report), present=set(known), target="{}.html")
+    of: dict[str, list[str]] = {}
+    for identifier, statement in known.items():
+        finding = held.get(identifier) or Finding(identifier, statement, ())
+        inside = "".join(body(finding, context))
+        of.setdefault(statement.source, []).append(identifier)
+        yield (
+            identifier,
+            f"# {identifier}\n\n"
+            f'```{{raw}} html\n<div class="gammabar"><div class="body">{inside}</div></div>\n```\n',
+        )
+    for source, identifiers in of.items():
+        paper = papers().get(source)
+        title = str(paper) if paper is not None else "The oracle's own checks"
+        rows = [
+            f"| [{i}]({i}.md) | {_plain(known[i].words)} | {known[i].severity or known[i].status} |"
+            for i in identifiers
+        ]
+        table = "\n".join(["| statement | what it says | |", "|---|---|---|", *rows])
+        tree = _toctree(identifiers, ":hidden:")
+        yield f"of-{source}", f"# {title}\n\n{table}\n\n{tree}"
+    yield "index", "# Statements\n\n" + _toctree([f"of-{source}" for source in of], ":maxdepth: 1")
+
+
+def _plain(text: str) -> str:
+    """Words that Markdown takes for words."""
+    return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", " ".join(text.split()))
+
+
+def solver_pages() -> Iterator[tuple[str, str]]:
+    """A page for each solver: the algorithm as its paper has it, and what is claimed of it."""
+    for name in SOLVERS:
+        facts, kind = solver_facts(name), solver(name)
+        algorithm = inspect.getdoc(sys.modules[kind.__module__]) or ""
+        claims = ", ".join(f"[{i}](../statements/{i}.md)" for i in facts["statements"])
+        wrong = ", ".join(f"`{one}`" for one in facts["mutants"])
+        yield (
+            name,
+            "\n\n".join(
+                [
+                    f"# {name}",
+                    f"{_plain(facts['reference'])}",
+                    f"```{{eval-rst}}\n.. autoclass:: {kind.__module__}.{kind.__qualname__}\n```",
+                    f"## The module says\n\n```text\n{algorithm}\n```",
+                    f"## What is claimed of it\n\n{claims or 'Nothing that is judged.'}",
+                    f"## Made wrong on purpose\n\n{wrong or 'Not yet.'}",
+                    f"```console\n$ {facts['reproduce']}\n```\n",
+                ]
+            ),
+        )
+    yield "index", "# Solvers\n\n" + _toctree(list(SOLVERS), ":maxdepth: 1")
+
+
+def read(store: Path | None) -> Report:
+    """What was found, if there is a store."""
+    if store is None:
+        return Report(())
+    with Store(store) as kept:
+        return gather(kept.results(), kept.origins(), kept.data())
+
+
+def main(arguments: list[str]) -> int:
+    """Build the site and say where it is."""
+    source, target = BUILD / "source", BUILD / "html"
+    shutil.rmtree(BUILD, ignore_errors=True)
+    lay_out(source, read(Path(arguments[0]) if arguments else None))
+    sphinx = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-j",
+        "auto",
+    ]
+    code = subprocess.run([*sphinx, str(source), str(target)], check=False).returncode
+    for page in target.rglob("*.html"):  # numpydoc's names of references are for its own use
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"\[R[0-9a-f]{12}-(\d+)\]", r"[\1]", text), encoding="utf-8")
+    if code == 0:
+        print(f"the site: {target / 'index.html'}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,57 @@
+"""Sphinx's settings. `make docs` calls `build.py`, which lays out the pages that are read here."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version as installed
+from importlib.resources import files
+from pathlib import Path
+
+project = "gammabar"
+author = "The gammabar developers"
+project_copyright = author
+version = release = installed("gammabar")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 4  # links to headings are written as on a forge
+myst_enable_extensions = ["colon_fence"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's sections have them
+autosummary_generate = False
+numpydoc_show_class_members = False
+nitpicky = False
+
+html_theme = "furo"
+html_title = "gammabar"
+html_static_path = ["_static"]
+html_css_files = ["statement.css"]
+html_show_sourcelink = False
+html_copy_source = False
+
+
+def _palette(block: str) -> dict[str, str]:
+    return dict(re.findall(r"--([\w-]+):\s*([^;]+);", block))
+
+
+def _style() -> tuple[dict[str, str], dict[str, str], str]:
+    """The report's colours, light and dark, and its rules, kept to what comes from the report."""
+    text = files("gammabar.harness.report").joinpath("style.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", text, re.S)
+    rules = text[text.index("* {") :]
+    return _palette(light), _palette(dark), f".gammabar {{\n{rules}\n}}\n"
+
+
+_light, _dark, _rules = _style()
+_own = """
+.gammabar { h4, p { margin-bottom: .4rem; } .body { border: 0; padding: 0; margin: 0; } }
+div.citation { display: flex; gap: .6em; }
+div.citation > span.label { position: static; float: none; }
+"""
+_static = Path(__file__).parent / "_static"
+_static.mkdir(exist_ok=True)
+(_static / "statement.css").write_text(_rules + _own, encoding="utf-8")
+html_theme_options = {
+    "light_css_variables": _light | {"ground": "var(--color-background-primary)"},
+    "dark_css_variables": _dark | {"ground": "var(--color-background-primary)"},
+}

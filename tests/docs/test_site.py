@@ -1,0 +1,54 @@
+"""The site: every page has a place, and so has every statement and every solver."""
+
+from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+import gammabar
+from gammabar.harness.report.model import Report
+from gammabar.harness.run.registry import everything
+from gammabar.solvers.registry import SOLVERS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def site():
+    spec = spec_from_file_location("site_build", ROOT / "docs" / "site" / "build.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_page_is_in_one_section(site):
+    listed = [page for places in site.sections().values() for page in places]
+    assert sorted(listed) == sorted({*site.pages(), "statements/index", "solvers/index", "api"})
+
+
+def test_a_page_for_each_statement_and_solver(site):
+    statements, solvers = dict(site.statement_pages(Report(()))), dict(site.solver_pages())
+    assert set(everything()) <= set(statements)
+    assert set(SOLVERS) <= set(solvers)
+    page = statements["jst.sec5.2.risk"]
+    assert "<math" in page
+    assert 'href="jst.sec5.2.risk.fixed.html"' in page  # the true form is a link away
+    assert "The witness" in page
+    assert "statements/jst.thm3.1.1.md" in solvers["dual-acceleration"]
+
+
+def test_the_reference_has_every_public_name(site):
+    page = site.api_page()
+    for name in gammabar.__all__:
+        if callable(getattr(gammabar, name)):
+            assert f"gammabar.{name}\n" in page
+
+
+@pytest.mark.slow
+def test_it_builds_without_a_warning(site, tmp_path: Path, monkeypatch, capfd):
+    monkeypatch.setattr(site, "BUILD", tmp_path)
+    assert site.main([]) == 0, capfd.readouterr().err
+    text = (tmp_path / "html" / "statements" / "jst.thm3.1.1.html").read_text(encoding="utf-8")
+    assert "http://" not in text.replace("http://www.w3.org", "")
