@@ -12,6 +12,7 @@ Fraction(5, 2)
 ``separation``             complete, quasi-complete or overlap: does the MLE exist? exact, proved
 ``check``                  is a certificate or a witness right? asks the independent checkers
 ``verify``                 verdicts about a solver on a problem, in this process
+``Recorder``               ``record(w)`` in a training loop; ``verify`` judges what it kept
 ``solvers``                the algorithms of the papers: ``gb.solvers.DualAcceleration()``
 ``papers``                 what the papers claim, and the words to state a theorem of one's own
 ``MaxMarginClassifier``    the exact maximum-margin classifier, as a scikit-learn estimator
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from gammabar.problems.base import ProblemError as ProblemError
     from gammabar.problems.spec import load as load
     from gammabar.problems.validate import from_arrays as from_arrays
+    from gammabar.solvers.forms import Recorder as Recorder
 
     __version__: str
 
@@ -54,6 +56,7 @@ _HOME = {
     "MaxMarginClassifier": "harness.classifier",
     "Problem": "problems.base",
     "ProblemError": "problems.base",
+    "Recorder": "solvers.forms",
     "Rejected": "harness.run.checking",
     "Truth": "oracle.truth",
     "check": "harness.run.checking",

@@ -31,7 +31,8 @@ def check_bound() -> Callable[..., Verdict]:
     - `statement`: an id (see ``gammabar list statements``), a statement of your own (the decorated
       function), or a list of them, in which case a list of verdicts is returned and the solver
       runs once;
-    - `solver`: an object with ``iterates(problem, rng)``;
+    - `solver`: an object with ``iterates(problem, rng)``, a function that yields w_0, w_1, … or
+      calls ``record(w)``, or a `gammabar.Recorder` with the iterates of a loop that is over;
     - `problem`: a text as on the command line, or a `gammabar.problems.Problem`.
 
     A statement whose assumptions the problem does not meet says nothing about the solver: the test
@@ -45,7 +46,7 @@ def _check(
     statement: Any,
     solver: Any,
     problem: Any,
-    iterations: int = 200,
+    iterations: int | None = None,
     seed: int = 0,
     strict: bool = False,
 ) -> Any:

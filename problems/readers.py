@@ -171,7 +171,10 @@ def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | in
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which columns are what: of the label, of features; and how label and others were named."""
+    """Which columns are what: of the label, of features; and how label and others were named.
+
+    Where there is no label, its column is −1.
+    """
 
     label: int
     kept: tuple[int, ...]
@@ -205,6 +208,29 @@ def _columns_of(
     if not kept:
         raise ProblemError(f"{path}: no column is left for the features")
     return _Columns(column, kept, chosen, tuple(name for _, name in dropped))
+
+
+def read_numbers(path: Path) -> Array:
+    """Read a CSV file that holds numbers alone, below a header perhaps: an array of its rows."""
+    rows = _csv_rows(path, read_text(path))
+    line, head = next(rows)
+    words = [token for token in head if _not_a_number(token) == "is not a number"]
+    if not words or any(map(_NUMBER, head)):  # half numbers is an error, which is told below
+        rows = chain([(line, head)], rows)
+    unlabelled = _Columns(-1, tuple(range(len(head))), -1, ())
+    values, count = _Values(), 0
+    while block := list(islice(rows, _BLOCK)):
+        for place, row in block:
+            if len(row) != len(head):
+                raise ProblemError(
+                    f"{path}, line {place}: {len(row)} columns, but the first line has {len(head)}"
+                )
+        count += len(block)
+        tokens = [token for _, row in block for token in row]
+        values.add(tokens, partial(_csv_complaint, path, block, unlabelled))
+    if not count:
+        raise ProblemError(f"{path}: there is a header, but no data below it")
+    return values.array().reshape(count, -1)
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
@@ -278,7 +304,7 @@ def _csv_complaint(
         for place in table.kept:
             if reason := check(row[place]):
                 shown = _shorten(row[place])
-                hint = f" {_HINT}" if reason == "is not a number" else ""
+                hint = f" {_HINT}" if reason == "is not a number" and table.label >= 0 else ""
                 return f"{path}, line {line}: {shown} in column {place + 1} {reason}{hint}"
     raise AssertionError("the slow path must find what the fast path objected to")
 

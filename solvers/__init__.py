@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gammabar.solvers.dual_acceleration import DualAcceleration as DualAcceleration
     from gammabar.solvers.dual_form import DualForm as DualForm
     from gammabar.solvers.estimator import MaxMarginClassifier as MaxMarginClassifier
+    from gammabar.solvers.forms import Recorder as Recorder
     from gammabar.solvers.gradient_descent import GradientDescent as GradientDescent
     from gammabar.solvers.gradient_descent import HardMarginAscent as HardMarginAscent
     from gammabar.solvers.gradient_descent import (
@@ -49,7 +50,12 @@ if TYPE_CHECKING:
 
 # Imported when first asked for; classes of solvers are found through the registry.
 _HOME = {path.partition(":")[2]: path.partition(":")[0] for path in SOLVERS.values()}
-_HOME |= {"Iterate": "base", "Solver": "base", "MaxMarginClassifier": "estimator"}
+_HOME |= {
+    "Iterate": "base",
+    "Solver": "base",
+    "MaxMarginClassifier": "estimator",
+    "Recorder": "forms",
+}
 
 __all__ = [*sorted(_HOME), "solver"]
 

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands import DATA_HELP
-from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
+from gammabar.harness.commands.papers import PAPER_OPTION
 from gammabar.harness.commands.reading import DROP, LABEL, LABELS
 from gammabar.harness.commands.types import SECONDS, WRITTEN
+from gammabar.harness.commands.wishes import plan_of, requests_of
 from gammabar.harness.screen.output import print_json, print_lines, say
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
-    from gammabar.harness.run.plan import Request
     from gammabar.harness.run.results import Result
     from gammabar.harness.run.store import Store
-    from gammabar.harness.run.task import Task
 
 #: Seconds between two lines about how far it is, where there is no terminal.
 EVERY = 10.0
@@ -69,9 +68,19 @@ LARGEST = 2**63 - 1
 )
 @click.option(
     "--solver-file",
-    "file",
-    metavar="FILE:CLASS[:OPTION=VALUE,…]",
-    help="A solver of your own, as in my.py:MySolver.",
+    "files",
+    multiple=True,
+    metavar="FILE:NAME[:OPTION=VALUE,…]",
+    help="A solver of your own, as in my.py:MySolver: a class with iterates, or a function that"
+    " yields or records w_0, w_1, … (repeatable).",
+)
+@click.option(
+    "--trajectory",
+    "trajectories",
+    multiple=True,
+    metavar="FILE",
+    help="Iterates that were computed elsewhere, on the one --problem: a .npy, .csv or .parquet"
+    " file whose row t is w_t (repeatable).",
 )
 @PAPER_OPTION
 @click.option(
@@ -165,6 +174,8 @@ def command(
     for option in ("--resume" * resume, "--depends" * bool(depends)):
         if option and path is None:
             raise click.UsageError(f"{option} needs --store FILE")
+    if dask is not None and wishes["trajectories"]:
+        raise click.UsageError("--trajectory is read on this machine, so --dask cannot judge it")
     chosen = any(value for name, value in wishes.items() if name != "limit")
     say(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
     from gammabar.harness.run.engine import run
@@ -180,8 +191,8 @@ def command(
         path = path or folder / "results.db"
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
-        request = replace(_request(**wishes), depends=contents(depends))
-        tasks = _plan(request)
+        requests = [replace(one, depends=contents(depends)) for one in requests_of(**wishes)]
+        request, tasks = requests[0], plan_of(requests)
         tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
         with _interruptible(store, len(tasks)):
             if store is not None:
@@ -206,7 +217,8 @@ def command(
         )
     else:
         _show(results, summary, perf_counter() - start, full)
-    if (wishes["statements"] or wishes["file"]) and summary["inapplicable"] == summary["results"]:
+    own = wishes["files"] or wishes["trajectories"]
+    if (wishes["statements"] or own) and summary["inapplicable"] == summary["results"]:
         reasons = dict.fromkeys(result.verdict.reason for result in results)
         raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
     return int(summary["unexpected"] > 0)
@@ -227,73 +239,6 @@ def _report(results: list[Result], store: Store, folder: Path) -> None:
 
     written = write_report(gather(results, store.origins()[-1:], store.data()), folder)
     say(f"report: {written}", err=True)
-
-
-def _request(
-    kernel: str | None,
-    normalised: bool,
-    multiclass: bool,
-    label: str | None,
-    labels: str | None,
-    drop: tuple[str, ...],
-    problems: tuple[str, ...],
-    file: str | None,
-    solvers: tuple[str, ...],
-    papers: tuple[str, ...],
-    **wishes: Any,
-) -> Request:
-    from gammabar.harness.run.plan import Request
-    from gammabar.harness.run.solver_ref import Registered
-    from gammabar.harness.run.texts import problem_text
-
-    if wishes["random"] is not None and (problems or file or solvers):
-        raise click.UsageError("--random draws problems and solvers itself")
-    if wishes["edges"] and wishes["random"] is None:
-        raise click.UsageError("--edges goes with --random N")
-    reading: dict[str, Any] = {"label": label, "labels": labels, "drop": drop}
-    if not problems and (kernel or normalised or multiclass or any(reading.values())):
-        raise click.UsageError(
-            "--kernel, --normalised, --multiclass, --label, --labels and --drop go with --problem"
-        )
-    texts = tuple(
-        problem_text(data, kernel=kernel, normalised=normalised, multiclass=multiclass, **reading)
-        for data in dict.fromkeys(problems)
-    )
-    named = tuple(Registered(text) for text in solvers)
-    refs, keys = open_papers(papers)
-    if not wishes["statements"]:  # whoever brings a paper wants to know about that one
-        wishes["sources"] = (*wishes["sources"], *keys)
-    request = Request(problems=texts, solvers=named, papers=refs, **wishes)
-    return request if file is None else _with_file(request, file)
-
-
-def _plan(request: Request) -> list[Task]:
-    from gammabar.harness.run.plan import make_plan
-    from gammabar.harness.run.texts import open_problem
-
-    tasks = make_plan(request)
-    for text in request.problems:
-        open_problem(text)  # what is wrong with the data is said once, before anything runs
-    return tasks
-
-
-def _with_file(request: Request, file: str) -> Request:
-    """A user's file is loaded in another process: importing it may do anything."""
-    from gammabar.harness.run.processes.crew import Crew
-    from gammabar.harness.run.solver_file import read
-    from gammabar.harness.run.solver_ref import Registered
-    from gammabar.problems import ProblemError
-    from gammabar.solvers.registry import SOLVERS
-
-    solver = read(file)
-    with Crew(single=False) as crew:
-        found = crew.probe(solver, request.limit)
-    if "error" in found:
-        raise ProblemError(found["error"])
-    if not (request.solvers or request.statements or request.sources) and found["name"] in SOLVERS:
-        # It has a card, which says what it stands for.
-        request = replace(request, solvers=(Registered(found["name"]),))
-    return replace(request, file=solver)
 
 
 def _cores() -> int:

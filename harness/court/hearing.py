@@ -18,6 +18,8 @@ from gammabar.problems import ProblemError
 
 #: So many iterates are kept, to be compared with those of other solvers.
 EARLY = 8
+#: Claims about stopping hear so many iterates at most.
+MOST = 100_000
 
 
 def examine(statement: Statement, case: Case) -> Verdict:
@@ -42,7 +44,7 @@ def hear(
     case: Case,
     statements: list[Statement],
     iterations: int,
-    most: int = 100_000,
+    most: int | None = None,
 ) -> list[Verdict]:
     """Run the solver of a case once and judge all statements about it.
 
@@ -53,10 +55,13 @@ def hear(
         About runs (`Statement.about_runs`).
     iterations : int
         Claims about every iterate hear t = 0, …, iterations.
-    most : int
-        Claims about stopping hear as many iterates as they need, but not more than this.
+    most : int, optional
+        Claims about stopping hear as many iterates as they need, but not more than this. By
+        default `MOST`; of a run that is ``finite``, as a recorded one is, no more than others.
     """
     check_iterations(iterations)
+    if most is None:
+        most = iterations if getattr(case.solver, "finite", False) is True else MOST
     # What overflows becomes a bound that decides nothing: nobody needs a warning of NumPy's too.
     with working(LEVELS[0]), np.errstate(over="ignore", invalid="ignore"):
         case.begin()

@@ -6,6 +6,7 @@ those of the wrong solvers that the papers bring along. This decides nothing: ve
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
@@ -14,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.court.case import Case
+from gammabar.harness.court.hearing import EARLY
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.library import mutants
 from gammabar.problems.base import Floats
+from gammabar.solvers.forms import Recorder
 from gammabar.solvers.registry import SOLVERS, solver
 
 #: Two runs are the same if no iterate is further away than this, relative to its size.
@@ -44,7 +47,7 @@ def diagnose(case: Case, statements: list[Statement]) -> str:
         Those that refute it.
     """
     name = _spoken_of(case, statements)
-    given = case.early
+    given = _given(case)
     if name is None or len(given) < 2 or case.n * case.space.dimension > LARGEST:
         return ""
     made = solver(name)()
@@ -55,14 +58,21 @@ def diagnose(case: Case, statements: list[Statement]) -> str:
     t = next((t for t, (mine, due) in pairs if not _near(mine, due)), None)
     if t is None:
         return ""
-    return f"{_where(name, t, given[t], right[t])}{_mistake(case, name, right)}"
+    return f"{_where(name, t, given[t], right[t])}{_mistake(case, name, given, right)}"
 
 
 def _spoken_of(case: Case, statements: Iterable[Statement]) -> str | None:
-    """The method that a solver stands for: by its card, or else the first that is spoken of."""
+    """The method that a solver stands for: by its card, or else the one most spoken of."""
     card = getattr(getattr(case.solver, "card", None), "name", None)
-    named = [name for s in statements for name in s.solvers if name in SOLVERS]
-    return card if card in SOLVERS else next(iter(named), None)
+    named = Counter(name for s in statements for name in s.solvers if name in SOLVERS)
+    return card if card in SOLVERS else next((name for name, _ in named.most_common(1)), None)
+
+
+def _given(case: Case) -> list[Floats]:
+    """The first iterates; of a run that is over also those that nobody has heard."""
+    if isinstance(case.solver, Recorder) and len(case.early) < EARLY:
+        return [it.w.astype(np.float64) for it in islice(case.solver.iterates(), EARLY)]
+    return case.early
 
 
 def _first(case: Case, made: Any, count: int, seed: int) -> list[Floats]:
@@ -96,9 +106,10 @@ def _where(name: str, t: int, mine: Floats, due: Floats) -> str:
     )
 
 
-def _mistake(case: Case, name: str, right: list[Floats]) -> str:
+def _mistake(case: Case, name: str, given: list[Floats], right: list[Floats]) -> str:
     """Which wrong solver makes the same iterates."""
-    given = case.early
+    if len(given) > 2 and all(map(_near, given[:-1], right[1:])):
+        return "; this looks like a start with w_1: the first iterate is w_0, before any update"
     for mutant in mutants().values():
         if mutant.solver != name:
             continue

@@ -8,6 +8,7 @@ from typing import Any
 
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.results import Result, results_of, settle
+from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.task import Outcome, Task
 
@@ -90,7 +91,8 @@ def _stream(
 
 
 def _foreign(task: Task) -> bool:
-    return task.run.solver is not None and task.run.solver.foreign
+    """Whether it runs a user's code; a trajectory is mere numbers."""
+    return isinstance(task.run.solver, InFile)
 
 
 def _parallel(todo: list[tuple[int, Task]], jobs: int) -> Iterator[tuple[int, Outcome]]:

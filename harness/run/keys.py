@@ -24,7 +24,7 @@ from typing import Any
 import gammabar
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.run.registry import find_statements
-from gammabar.harness.run.solver_ref import InFile, Registered, SolverRef
+from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
 from gammabar.harness.run.task import Task
 from gammabar.harness.run.texts import split_problem
 
@@ -56,6 +56,7 @@ def key(task: Task) -> str:
         "solver": run.by,
         "code": solver.code if isinstance(solver, InFile) else None,
         "beside": _beside(solver),
+        "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
         "run": (run.iterations, run.seed, run.unit),
         "planned": task.planned,
         "source": source(_modules(task)),

@@ -11,6 +11,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from gammabar.harness.court.view import Fault
+from gammabar.problems import ProblemError
 
 #: Seconds between the limit, at which a run is interrupted, and the end of its process.
 GRACE = 5.0
@@ -40,7 +41,8 @@ def place(stack: traceback.StackSummary, file: str) -> str:
 
 def crashed(error: BaseException, file: str) -> Crashed:
     """What a solver raised: the last line of the traceback, and where in its file."""
-    last = traceback.format_exception_only(error)[-1].strip()
+    plain = isinstance(error, ProblemError)  # a sentence for people already
+    last = str(error) if plain else traceback.format_exception_only(error)[-1].strip()
     if isinstance(error, SyntaxError):
         return Crashed(f"{last} ({error.filename}, line {error.lineno})")
     stack = traceback.StackSummary.extract(_walk(error.__traceback__), lookup_lines=False)

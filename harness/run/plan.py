@@ -20,7 +20,7 @@ from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.sketch import cannot_hold
-from gammabar.harness.run.solver_ref import InFile, Registered, SolverRef
+from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
 from gammabar.harness.run.task import TIME_LIMIT, Run, Task
 from gammabar.harness.run.texts import split_problem
 from gammabar.problems import ProblemError
@@ -38,8 +38,8 @@ class Request:
         As `gammabar.harness.run.texts` takes them.
     solvers : tuple of Registered
         With `file`, those that it stands for.
-    file : InFile or None
-        A solver of the user's own.
+    file : InFile or Recorded or None
+        A solver of the user's own, or its iterates.
     iterations, seed : int or None
         Instead of those of the plan.
     limit : float
@@ -58,7 +58,7 @@ class Request:
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     solvers: tuple[Registered, ...] = ()
-    file: InFile | None = None
+    file: InFile | Recorded | None = None
     iterations: int | None = None
     seed: int | None = None
     limit: float = TIME_LIMIT
@@ -96,14 +96,14 @@ def _chosen(request: Request) -> list[Statement]:
     chosen = find_statements(request.statements) + find_sources(request.sources)
     if request.file is not None and not chosen and not request.solvers:
         raise ProblemError(
-            f"{request.file.text}: say what it is to obey: --statement ID, or --solver NAME for"
+            f"{request.file.argument}: say what it is to obey: --statement ID, or --solver NAME for"
             " all that is claimed of NAME"
         )
     if request.file is not None:
         for statement in find_statements(request.statements):
             if not statement.solvers:
                 raise ProblemError(
-                    f"{statement.id} is not about a solver, so {request.file.text} has no part"
+                    f"{statement.id} is not about a solver, so {request.file.argument} has no part"
                     " in it"
                 )
     unique = {statement.id: statement for statement in chosen or everything().values()}
@@ -263,22 +263,32 @@ def _by_solver(request: Request, statement: Statement) -> Iterator[Run]:
 
 
 def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
-    """Random trials: no true statement may be refuted, and few be left undecided."""
+    """Random trials: no true statement may be refuted, and few be left undecided.
+
+    A solver of the user's stands in each of them for the one that was drawn.
+    """
+    named = {solver.name for solver in request.solvers}
     narrowed = request.statements or request.sources
-    only = {name for s in chosen for name in s.solvers} if narrowed else None
+    only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
     drawn = random_trials(request.seed or 0, request.edges, only)
     for trial in islice(drawn, request.random):
-        solver = Registered(trial.solver)
+        drawn_one = Registered(trial.solver)
+        # The options of the user's are its own.
+        solver = drawn_one if request.file is None else Registered(drawn_one.name)
         for unit in (True, False):
             run = Run(trial.problem, solver, trial.iterations, trial.seed, unit)
             about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
             heard = [s for s in about if s.unit is unit and cannot_hold(s, run) is None]
+            if request.file is not None:
+                run = replace(run, solver=request.file)
             if heard:
                 expected = (
                     Expectation.UNREFUTED if s.status is Status.HOLDS else Expectation.EITHER
                     for s in heard
                 )
-                yield Task(run, tuple(s.id for s in heard), tuple(expected))
+                yield Task(
+                    run, tuple(s.id for s in heard), tuple(expected), planned=request.file is None
+                )
 
 
 def _expected(statement: Statement, problem: str, planned: bool) -> Expectation:

@@ -14,7 +14,6 @@ from gammabar.harness.court.verdict import Expectation, Ruling, Severity, by_sev
 from gammabar.harness.library import opened_from, papers
 from gammabar.harness.run.registry import everything, obeyed_at_rest
 from gammabar.harness.run.results import VERDICTS, Result
-from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Run
 from gammabar.harness.screen.output import print_table, say, visible
 
@@ -65,10 +64,40 @@ def show(results: list[Result], full: bool = False) -> None:
 
 def _one_by_one(by_source: dict[str, dict[str, list[Result]]]) -> None:
     for source, statements in by_source.items():
-        beside = any(r.verdict.reference is not None for s in statements.values() for r in s)
-        rows = [_row(identifier, found, beside) for identifier, found in statements.items()]
-        names = (*COLUMNS[1:4], "the method's", *COLUMNS[4:]) if beside else COLUMNS[1:]
-        print_table((source, *names), rows, title=_named(source))
+        results = [result for found in statements.values() for result in found]
+        beside = any(r.verdict.reference is not None for r in results)
+        own = dict.fromkeys(r.run.by for r in results if _foreign(r))
+        names = [source, *COLUMNS[1:]]
+        if beside:
+            names.insert(4, "the method's")
+        if len(own) > 1:  # one may err where another does not
+            names.insert(1, "solver")
+        rows = []
+        for identifier, found in statements.items():
+            for by in own if len(own) > 1 else [None]:
+                of_one = [r for r in found if by in (None, r.run.by)]
+                if of_one:
+                    row = list(_row(identifier, of_one, beside))
+                    rows.append([row[0], by, *row[1:]] if by is not None else row)
+        print_table(names, rows, title=_named(source))
+        for line in _reasons(results):
+            say(line)
+
+
+def _foreign(result: Result) -> bool:
+    return result.run.solver is not None and result.run.solver.foreign
+
+
+def _reasons(results: list[Result]) -> list[str]:
+    """Why statements say nothing of a solver of one's own."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for r in results:
+        if _foreign(r) and r.verdict.verdict is Ruling.INAPPLICABLE:
+            found.setdefault((r.run.by, r.verdict.reason), []).append(r.verdict.statement)
+    return [
+        f"inapplicable to {by}: {', '.join(dict.fromkeys(names))}: {reason}"
+        for (by, reason), names in found.items()
+    ]
 
 
 def _by_source(by_source: dict[str, dict[str, list[Result]]]) -> None:
@@ -223,8 +252,7 @@ def attention(results: list[Result], full: bool = False) -> list[str]:
     wrong = [result for result in results if not result.as_expected]
     runs: dict[Run, list[Result]] = {}
     for result in wrong:
-        foreign = result.run.solver is not None and result.run.solver.foreign
-        if foreign and result.verdict.verdict is Ruling.REFUTED:
+        if _foreign(result) and result.verdict.verdict is Ruling.REFUTED:
             runs.setdefault(result.run, []).append(result)
     texts = [_rooted(of_run) for of_run in runs.values()]
     texts += [explain(r) for r in wrong if r not in runs.get(r.run, ())]
@@ -255,7 +283,7 @@ def _rooted(results: list[Result]) -> str:
 def explain(result: Result) -> str:
     """A result that was not expected, in full."""
     statement = everything()[result.verdict.statement]
-    solver = result.run.solver.made if isinstance(result.run.solver, InFile) else result.run.by
+    solver = result.run.solver.title if result.run.solver is not None else ""
     verdict = result.verdict
     if verdict.failure:  # how tight the claim was until then is beside the point
         verdict = replace(verdict, worst_t=None, what="", where="", left="", right="", slack=None)
@@ -279,7 +307,7 @@ def reproduce(result: Result) -> str:
     if paper is not None:
         words += ["--paper", paper]
     if run.solver is not None:
-        words += ["--solver-file" if run.solver.foreign else "--solver", run.solver.text]
+        words += [run.solver.option, run.solver.argument]
     words += ["--statement", result.verdict.statement]
     if run.problem:
         words += ["--problem", run.problem]

@@ -1,4 +1,8 @@
-"""A user's own solver: ``my.py:MySolver``, loaded with errors that a person can act on."""
+"""A user's own solver: ``my.py:MySolver``, loaded with errors that a person can act on.
+
+It is a class with ``iterates(problem, rng)``, a function that yields iterates, or one that records
+them (`gammabar.solvers.forms`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from gammabar.harness.library.loading import last_line, line_of, load_files, tex
 from gammabar.harness.run.options import parse_options
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.problems import ProblemError
+from gammabar.solvers.forms import arguments_of, from_function
 
 
 def read(text: str) -> InFile:
@@ -35,7 +40,7 @@ def read(text: str) -> InFile:
 
 
 def load(reference: InFile) -> Any:
-    """An instance of the class, with the options of the reference.
+    """The solver, with the options of the reference.
 
     The file need not be on this machine: the reference has its text.
     """
@@ -43,21 +48,36 @@ def load(reference: InFile) -> Any:
     path, name = reference.file, reference.made
     name_of_module = f"gammabar_solver_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
     (module,) = load_files(path, (("__init__.py", reference.code),), name_of_module)
-    return _instance(path, name, _class(path, name, module), reference.options)
-
-
-def _class(path: str, name: str, module: ModuleType) -> Any:
-    found = getattr(module, name, None)
+    found = _found(path, name, module)
     if inspect.isclass(found):
+        return _instance(path, name, found, reference.options)
+    return _function(path, name, found, reference.options)
+
+
+def _found(path: str, name: str, module: ModuleType) -> Any:
+    found = getattr(module, name, None)
+    if inspect.isclass(found) or inspect.isroutine(found):
         return found
     own = [
         n
         for n, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__
+        if (inspect.isclass(value) or inspect.isroutine(value))
+        and value.__module__ == module.__name__
     ]
     close = difflib.get_close_matches(name, own, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(own) or 'none'}"
-    raise ProblemError(f"{path}: there is no class {name} ({hint})")
+    raise ProblemError(f"{path}: there is no class or function {name} ({hint})")
+
+
+def _function(path: str, name: str, found: Any, options: str) -> Any:
+    try:
+        named = arguments_of(found)[1]
+        hints = _hints(found)
+        kinds = {n: hints.get(n, _kind_of(p.default)) for n, p in named.items()}
+        return from_function(found, **parse_options(f"{path}: {name}", options, kinds))
+    except ProblemError as error:
+        text = str(error)
+        raise ProblemError(text if text.startswith(path) else f"{path}: {text}") from None
 
 
 def _instance(path: str, name: str, found: Any, options: str) -> Any:

@@ -1,8 +1,9 @@
 """References to solvers, as plans, stores, results and the command line name them.
 
 A solver is one of the registry, with options: ``dual-acceleration:loss=logistic,step=0.5``. Or it
-is a user's own, a class in a file: ``my.py:MySolver:step=0.5``. Such a reference brings the text of
-the file, so that all processes and machines run the same.
+is a user's own, a class or a function in a file: ``my.py:MySolver:step=0.5``. Such a reference
+brings the text of the file, so that all processes and machines run the same. Or it is no solver at
+all but the iterates of one, in a file: ``trajectory:w.npy``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,18 @@ class Registered:
     foreign: ClassVar[bool] = False
     #: The user's file.
     file: ClassVar[str] = ""
+    #: How the command line takes it.
+    option: ClassVar[str] = "--solver"
+
+    @property
+    def argument(self) -> str:
+        """What follows the option."""
+        return self.text
+
+    @property
+    def title(self) -> str:
+        """What it is called in messages."""
+        return self.text
 
     @property
     def name(self) -> str:
@@ -75,11 +88,19 @@ class InFile:
     text: str
     code: str | None = field(default=None, repr=False)
     foreign: ClassVar[bool] = True
+    option: ClassVar[str] = "--solver-file"
+
+    @property
+    def argument(self) -> str:
+        """What follows the option."""
+        return self.text
 
     def _part(self, name: str) -> str:
         found = _IN_FILE.fullmatch(self.text)
         if found is None or not found["made"].isidentifier():
-            raise ProblemError(f"{self.text}: name a file and a class in it, as in my.py:MySolver")
+            raise ProblemError(
+                f"{self.text}: name a file and a class or function in it, as in my.py:MySolver"
+            )
         return found[name] or ""
 
     @property
@@ -89,12 +110,17 @@ class InFile:
 
     @property
     def made(self) -> str:
-        """The name of the class."""
+        """The name of the class or function."""
         return self._part("made")
 
     @property
+    def title(self) -> str:
+        """What it is called in messages."""
+        return self.made
+
+    @property
     def options(self) -> str:
-        """What follows the class."""
+        """What follows its name."""
         return self._part("options")
 
     #: It is itself, not one of the registry.
@@ -107,7 +133,48 @@ class InFile:
         return load(self)
 
 
-SolverRef: TypeAlias = Registered | InFile
+#: What may follow the name of a file.
+_OPTIONS = re.compile(r":([^\W\d]\w*=.*)$", re.DOTALL)
+#: What the text of a recorded run begins with.
+TRAJECTORY = "trajectory:"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Iterates in a file, from a program that nobody here has to know.
+
+    Attributes
+    ----------
+    text : str
+        "trajectory:w.npy"; what its solver's options were may follow: "trajectory:w.npy:step=0.5".
+    """
+
+    text: str
+    foreign: ClassVar[bool] = True
+    option: ClassVar[str] = "--trajectory"
+    name: ClassVar[str] = ""
+
+    @property
+    def argument(self) -> str:
+        """What follows the option."""
+        return self.text.removeprefix(TRAJECTORY)
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return _OPTIONS.sub("", self.argument)
+
+    title = file
+
+    def open(self) -> Any:
+        """The iterates, as a solver."""
+        from gammabar.harness.run.trajectory import read
+
+        found = _OPTIONS.search(self.argument)
+        return read(self.file, found[1] if found else "")
+
+
+SolverRef: TypeAlias = Registered | InFile | Recorded
 
 
 def reference(text: str, code: str | None = None) -> SolverRef | None:
@@ -123,6 +190,8 @@ def reference(text: str, code: str | None = None) -> SolverRef | None:
 
     if not text:
         return None
+    if text.startswith(TRAJECTORY):
+        return Recorded(text)
     if code is None and text.partition(":")[0].strip() in SOLVERS:
         return Registered(text)
     return InFile(text, code)

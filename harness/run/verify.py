@@ -5,8 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import index
 from typing import Any
+
+import numpy as np
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.hearing import examine, hear
@@ -21,7 +24,10 @@ from gammabar.harness.run.solver_ref import InFile, reference
 from gammabar.harness.run.task import Run
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
+from gammabar.solvers.forms import Recorder, from_function
 
+#: Updates that are heard unless somebody wants more.
+ITERATIONS = 200
 CHANGED = "the solver changed the data of the problem: copy what is to be written to"
 
 
@@ -30,23 +36,26 @@ def verify(
     problem: str | Problem,
     statements: Any = None,
     *,
-    iterations: int = 200,
+    iterations: int | None = None,
     seed: int = 0,
 ) -> list[Verdict]:
     """Check what is claimed of a solver, at every iterate of one run, in this process.
 
     Parameters
     ----------
-    solver : object, class or str
-        Something with ``iterates(problem, rng)``; a class is made without arguments; a text is one
-        of ``gammabar verify --solver``, or a file and a class: "my.py:MySolver".
+    solver : object, class, function, array or str
+        Something with ``iterates(problem, rng)``; a class is made without arguments. A function
+        that yields w_0, w_1, …, or that calls ``record(w)``; a `Recorder`, or an array whose row
+        t is w_t. A text is one of ``gammabar verify --solver``, or a file and a class or function
+        in it: "my.py:MySolver".
     problem : Problem or str
         A text is one of ``gammabar verify --problem``.
     statements : str, Statement, decorated function, or a list of them, optional
         What to check: ids (see ``gammabar list statements``) or statements of one's own. By
         default all that is claimed of the solver, which then has to be one of the project's.
-    iterations : int
-        Claims about every iterate hear t = 0, …, iterations.
+    iterations : int, optional
+        Claims about every iterate hear t = 0, …, iterations: 200 by default, or all that was
+        recorded.
     seed : int
         Of the solver's random numbers.
 
@@ -85,7 +94,7 @@ def check_bounds(
     solver: Any,
     problem: str | Problem,
     *,
-    iterations: int = 200,
+    iterations: int | None = None,
     seed: int = 0,
     strict: bool = False,
 ) -> list[Verdict]:
@@ -134,11 +143,11 @@ class _Heard:
 
 
 def _hear(
-    solver: Any, problem: str | Problem, statements: Any, iterations: int, seed: int
+    solver: Any, problem: str | Problem, statements: Any, iterations: int | None, seed: int
 ) -> list[_Heard]:
     solver = _solver(solver)
+    iterations = _length(solver, iterations)
     chosen = _about(solver) if statements is None else _statements(statements)
-    _whole(iterations, "iterations", 1)
     _whole(seed, "seed", 0)
     name = problem if isinstance(problem, str) else repr(problem)
     opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
@@ -176,12 +185,27 @@ def _solver(given: Any) -> Any:
 
             return solver(given)  # it says what is wrong with the name
         return read(given).open() if isinstance(found, InFile) else found.open()
+    if isinstance(given, np.ndarray):
+        return Recorder(given)
     if inspect.isclass(given):
         given = given()
+    elif inspect.isroutine(given) or isinstance(given, partial):
+        return from_function(given)
     if not callable(getattr(given, "iterates", None)):
         kind = type(given).__name__
         raise ProblemError(f"a solver has a method iterates(problem, rng), and {kind} has none")
     return given
+
+
+def _length(solver: Any, iterations: int | None) -> int:
+    """How many updates are heard."""
+    last = len(solver) - 1 if isinstance(solver, Recorder) else None
+    if iterations is None:
+        return ITERATIONS if last is None else max(last, 1)
+    _whole(iterations, "iterations", 1)
+    if last is not None and iterations > last:
+        raise ProblemError(f"iterations is {iterations}, but what was recorded ends at w_{last}")
+    return iterations
 
 
 def _about(solver: Any) -> list[Statement]:

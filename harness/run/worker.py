@@ -46,6 +46,8 @@ NOT_HERE = (
     "it would call the solver itself, in the process that judges, where no solver of a file is let"
     " in; gammabar.verify puts it to a solver in a process of your own"
 )
+#: Nor are iterates in a file those of other data.
+NOT_AGAIN = "it would run the solver itself, and a trajectory is one run that is over"
 
 
 def warm_up() -> None:
@@ -88,8 +90,9 @@ def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
     run = task.run
     problem = _problem(run.problem) if run.problem else None
     if not statements[0].about_runs:
-        if isinstance(run.solver, InFile):
-            return [Verdict(s.id, Ruling.INAPPLICABLE, reason=NOT_HERE) for s in statements]
+        if run.solver is not None and run.solver.foreign:
+            reason = NOT_HERE if isinstance(run.solver, InFile) else NOT_AGAIN
+            return [Verdict(s.id, Ruling.INAPPLICABLE, reason=reason) for s in statements]
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
         return [_examined(statement, case) for statement in statements]
@@ -185,7 +188,8 @@ class Trajectory(Case):
         if self.foreign and not (count and _halts(last)):
             after = f"after t = {count - 1}" if count else "before the first one"
             raise Crashed(
-                f"the iterates end {after}: they must go on without end, but for a method that"
+                f"the iterates end {after}: they must go on for as long as somebody listens"
+                f" (--iterations {max(count - 1, 1)} asks for no more), but for a method that"
                 ' stops by itself, whose last iterate has extra["halt"]'
             )
 

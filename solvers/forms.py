@@ -1,0 +1,241 @@
+"""Solvers in other forms than classes: functions that yield, loops that record, kept iterates.
+
+A function that yields w_0, w_1, … is a solver, and so is a loop that calls ``record(w)``:
+
+    def mine(problem, step=1.0):
+        w = problem.origin()
+        while True:
+            yield w
+            w = w + step * problem.softmin(w).pull
+
+    def trained(problem, record, rate=0.1):
+        w = problem.origin()
+        while True:
+            record(w)
+            w = w + rate * problem.softmin(w).pull
+
+The first argument is the problem. ``rng`` and ``record`` are recognised by their names; whatever
+else a function takes is an option of the solver.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gammabar.problems import ProblemError
+from gammabar.solvers.base import Array, Iterate
+
+#: Arguments that a function gets by their names.
+RECORD, RNG = "record", "rng"
+
+
+class Recorder:
+    """Keeps the iterates of a training loop, whoever wrote it.
+
+    Parameters
+    ----------
+    iterates : iterable of arrays, optional
+        w_0, w_1, … if they are there already.
+
+    Notes
+    -----
+    The first call of `record` is for w_0, the start; then there is one call per update.
+    ``gammabar.verify(recorder, problem, "jst.thm3.1.1")`` judges what was kept, and `save` writes
+    it for ``gammabar verify --trajectory``. Tensors of PyTorch may be recorded as they are, also
+    weights of shape (1, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import gammabar as gb
+    >>> problem = gb.load("iris:0,1").unit()
+    >>> recorder, w = gb.Recorder(), np.zeros(4)
+    >>> for _ in range(31):
+    ...     recorder.record(w)
+    ...     w = w + problem.softmin(w).pull
+    >>> [verdict] = gb.verify(recorder, problem, "jst.lem3.4.primal")
+    >>> verdict.verdict == "refuted", verdict.worst_t
+    (True, 1)
+    """
+
+    #: It ends when the loop did.
+    finite = True
+
+    def __init__(self, iterates: Iterable[Any] = ()) -> None:
+        self._kept: list[Array] = []
+        for w in iterates:
+            self.record(w)
+
+    def record(self, w: Any) -> None:
+        """Keep a copy of the next iterate."""
+        copy = _vector(w, len(self._kept))
+        if self._kept and copy.shape != self._kept[0].shape:
+            raise ProblemError(
+                f"w_{len(self._kept)} has {copy.size} entries, and w_0 has {self._kept[0].size}"
+            )
+        self._kept.append(copy)
+
+    __call__ = record
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def array(self) -> Array:
+        """What was kept, of shape (T + 1, d): row t is w_t."""
+        if not self._kept:
+            raise ProblemError("nothing was recorded: call record(w) for w_0 and after each update")
+        return np.stack(self._kept)
+
+    def save(self, path: str | Path) -> None:
+        """Write what was kept as .npy, for ``gammabar verify --trajectory``."""
+        if Path(path).suffix != ".npy":
+            raise ProblemError(f"{path}: a recorder writes .npy files")
+        np.save(path, self.array)
+
+    def iterates(self, problem: Any = None, rng: Any = None) -> Iterator[Iterate]:
+        """What was kept."""
+        return (Iterate(t, w) for t, w in enumerate(self.array))
+
+
+def _vector(w: Any, t: int) -> Array:
+    """A copy of w as an array of one dimension; tensors may want to be detached first."""
+    for name in ("detach", "cpu"):
+        with contextlib.suppress(AttributeError):
+            w = getattr(w, name)()
+    try:
+        array = np.array(w)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"w_{t} is no vector of numbers: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise ProblemError(f"w_{t} is no vector of numbers: it has entries of dtype {array.dtype}")
+    return array.reshape(-1)
+
+
+class FunctionSolver:
+    """A function as a solver; its options are attributes. Made by `from_function`."""
+
+    _function: Callable[..., Any]
+    _wants: tuple[str, ...] = ()
+    _options: dict[str, Any]
+    finite = False
+
+    def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
+        """What the function yields or records, counted from t = 0."""
+        given = {name: getattr(self, name) for name in self._options}
+        if RNG in self._wants:
+            given[RNG] = rng
+        if RECORD in self._wants:
+            found: Any = _recorded(lambda record: self._function(problem, record=record, **given))
+        else:
+            found = self._function(problem, **given)
+        if not isinstance(found, Iterable):
+            name = type(self).__name__
+            raise ProblemError(
+                f"{name} returned {type(found).__name__}, and no iterates: yield w_0, w_1, …, or"
+                f" take an argument {RECORD} and call {RECORD}(w)"
+            )
+        return counted(found)
+
+
+def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolver:
+    """A solver from a function that yields iterates, or that records them.
+
+    Parameters
+    ----------
+    function : callable
+        Of the problem; see the notes of this module.
+    options : dict
+        Values of its other arguments.
+    """
+    name = getattr(function, "__name__", "solver")
+    wants, known = arguments_of(function)
+    values = {n: p.default for n, p in known.items()} | options
+    for option, value in values.items():
+        if option not in known:
+            raise ProblemError(f"{name} takes no {option}")
+        if value is inspect.Parameter.empty:
+            raise ProblemError(
+                f"{name} needs a value of {option}: give it one in the file, or as an option"
+                f" (:{option}=…); a generator of random numbers is called {RNG}, and what an"
+                f" iterate is given to, {RECORD}"
+            )
+    body = {"_function": staticmethod(function), "_wants": wants, "_options": values}
+    made: FunctionSolver = type(name, (FunctionSolver,), body | values)()
+    made.finite = RECORD in wants
+    return made
+
+
+def arguments_of(
+    function: Callable[..., Any],
+) -> tuple[tuple[str, ...], dict[str, inspect.Parameter]]:
+    """Which of rng and record a function wants, and its options: what follows the problem."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return (), {}
+    if not parameters or parameters[0].kind in (_PARAMETER.KEYWORD_ONLY, _PARAMETER.VAR_KEYWORD):
+        name = getattr(function, "__name__", "it")
+        raise ProblemError(f"{name} must take a problem: def {name}(problem)")
+    named = [p for p in parameters[1:] if p.kind in _NAMED]
+    wants = tuple(p.name for p in named if p.name in (RNG, RECORD))
+    return wants, {p.name: p for p in named if p.name not in wants}
+
+
+_PARAMETER = inspect.Parameter
+_NAMED = (_PARAMETER.POSITIONAL_OR_KEYWORD, _PARAMETER.KEYWORD_ONLY)
+
+
+def counted(found: Iterable[Any]) -> Iterator[Iterate]:
+    """Iterates, from what may be mere vectors: w_0, w_1, …"""
+    for t, one in enumerate(found):
+        yield one if isinstance(one, Iterate) else Iterate(t, _vector(one, t))
+
+
+class _Stopped(BaseException):
+    """Nobody listens any more. No `Exception`, so that a loop does not go on all the same."""
+
+
+def _recorded(loop: Callable[[Callable[[Any], None]], Any]) -> Iterator[Any]:
+    """What a loop records, one by one: the loop waits in a thread until the next one is wanted."""
+    heard: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    count = 0
+
+    def record(w: Any) -> None:
+        nonlocal count
+        heard.put(("w", w if isinstance(w, Iterate) else _vector(w, count)))
+        count += 1
+        if not wanted.get():
+            raise _Stopped
+
+    def work() -> None:
+        try:
+            if wanted.get():
+                loop(record)
+            heard.put(("end", None))
+        except _Stopped:
+            pass
+        except BaseException as error:
+            heard.put(("error", error))
+
+    threading.Thread(target=work, name="loop", daemon=True).start()
+    try:
+        while True:
+            wanted.put(True)
+            what, value = heard.get()
+            if what == "error":
+                raise value
+            if what == "end":
+                return
+            yield value
+    finally:
+        wanted.put(False)

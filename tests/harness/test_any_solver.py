@@ -1,0 +1,412 @@
+"""Solvers in any form: functions that yield, loops that record, iterates from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import threading
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gammabar as gb
+from gammabar.harness.cli import main
+from gammabar.harness.run.solver_ref import Recorded, reference
+from gammabar.harness.run.trajectory import read
+from gammabar.problems import ProblemError
+from gammabar.solvers import DualAcceleration, Iterate
+from gammabar.solvers.forms import from_function
+
+PROBLEM = "iris:0,1"
+STATEMENTS = ["jst.lem3.4.primal", "jst.thm3.1.2"]
+AWK = Path(__file__).parents[2] / "docs" / "examples" / "algorithm1.awk"
+
+
+def algorithm_1(problem, step=1.0):
+    """Algorithm 1, written anew."""
+    w, g, t = problem.origin(), problem.origin(), 0
+    while True:
+        yield w
+        pull = problem.softmin(w).pull
+        g = t / (t + 1) * (g + pull)
+        w, t = w + step * (g + pull), t + 1
+
+
+def a_loop(problem, record, epochs=40):
+    for w in islice(algorithm_1(problem), epochs + 1):
+        record(w)
+
+
+def ruling(solver, statements=STATEMENTS, iterations=30, problem=PROBLEM):
+    return [str(v.verdict) for v in gb.verify(solver, problem, statements, iterations=iterations)]
+
+
+def kept(length: int, problem: str = PROBLEM) -> np.ndarray:
+    return np.stack(
+        [it.w for it in islice(DualAcceleration().iterates(gb.load(problem).unit()), length)]
+    )
+
+
+# --- functions and loops ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [algorithm_1, a_loop, from_function(algorithm_1, step=1.0)])
+def test_functions_are_judged_as_classes_are(form):
+    assert ruling(form) == ruling(DualAcceleration()) == ["holds", "holds"]
+
+
+def test_a_function_that_errs_is_refuted_like_a_class():
+    def gradient(problem):
+        w = problem.origin()
+        while True:
+            yield w
+            w = w + problem.softmin(w).pull
+
+    first, _ = gb.verify(gradient, PROBLEM, STATEMENTS, iterations=30)
+    assert first.verdict == "refuted"
+    assert "dual-acceleration/no-momentum" in first.hint
+
+
+def test_options_of_a_function_are_those_of_a_solver():
+    made = from_function(algorithm_1, step=0.5)
+    assert made.step == 0.5
+    [verdict] = gb.verify(made, PROBLEM, "jst.thm3.1.1", iterations=5)
+    assert verdict.verdict == "inapplicable"
+    assert "step is 0.5" in verdict.reason
+
+
+def test_random_numbers_come_by_name():
+    def draws(problem, rng, scale=1.0):
+        while True:
+            yield scale * rng.random(problem.dimension)
+
+    problem = gb.load(PROBLEM)
+    first, other = (
+        [it.w.tolist() for it in islice(from_function(draws).iterates(problem, rng), 3)]
+        for rng in (np.random.default_rng(1), np.random.default_rng(1))
+    )
+    assert first == other
+
+
+def test_a_loop_is_ended_when_nobody_listens():
+    ended = threading.Event()
+
+    def endless(problem, record):
+        try:
+            while True:
+                record(problem.origin())
+        finally:
+            ended.set()
+
+    iterates = from_function(endless).iterates(gb.load(PROBLEM))
+    assert [it.t for it in islice(iterates, 5)] == [0, 1, 2, 3, 4]
+    iterates.close()
+    assert ended.wait(10)
+
+
+def test_what_a_loop_raises_is_raised():
+    def fails(problem, record):
+        record(problem.origin())
+        raise ZeroDivisionError("here")
+
+    with pytest.raises(ZeroDivisionError, match="here"):
+        list(from_function(fails).iterates(gb.load(PROBLEM)))
+
+
+def test_a_loop_that_is_too_short_says_so():
+    [verdict] = gb.verify(a_loop, PROBLEM, "jst.thm3.1.2", iterations=60)
+    assert verdict.verdict == "undecided"
+    assert "end after t = 40" in verdict.reason
+
+
+def test_a_stopping_claim_hears_no_more_of_a_loop_than_was_asked_for():
+    def idle(problem, record):
+        for _ in range(4):
+            record(problem.origin())
+
+    [verdict] = gb.verify(idle, PROBLEM, "rp.perceptron", iterations=3)
+    assert (verdict.verdict, verdict.failure) == ("undecided", "")
+    assert "the run ended at t = 3, the bound allows" in verdict.reason
+
+
+def nothing(problem):
+    return None
+
+
+def needs(problem, rate):
+    yield problem.origin()
+
+
+def none():
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [(nothing, "yield w_0"), (needs, "value of rate"), (none, "take a problem")],
+)
+def test_functions_that_are_no_solvers(function, what):
+    with pytest.raises(ProblemError, match=what):
+        gb.verify(function, PROBLEM, "jst.thm3.1.1", iterations=3)
+
+
+# --- what was recorded -----------------------------------------------------------------------
+
+
+def test_a_recorder_keeps_copies():
+    recorder, w = gb.Recorder(), np.zeros(2)
+    for _ in range(3):
+        recorder.record(w)
+        w += 1.0
+    assert recorder.array.tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert len(recorder) == 3
+
+
+def test_a_recorder_takes_tensors_and_weights_of_a_layer():
+    class Tensor:  # as PyTorch's, which wants to be detached before NumPy may have it
+        def __init__(self, values, grad=True):
+            self.values, self.grad = values, grad
+
+        def detach(self):
+            return Tensor(self.values, grad=False)
+
+        def cpu(self):
+            return self
+
+        def __array__(self, dtype=None, copy=None):
+            assert not self.grad, "call detach first"
+            return np.array(self.values, dtype=dtype)
+
+    recorder = gb.Recorder()
+    recorder.record(Tensor(np.zeros((1, 3), np.float32)))
+    assert recorder.array.shape == (1, 3)
+
+
+def test_recorders_and_arrays_are_judged_to_their_end():
+    rows = kept(31)
+    for form in (gb.Recorder(rows), rows):
+        found = gb.verify(form, PROBLEM, STATEMENTS)
+        assert [v.verdict for v in found] == ["holds", "holds"]
+        assert found[1].checked == 2 * 30  # both sides of the claim, at t = 1, …, 30
+
+
+def test_a_recorder_says_what_is_wrong():
+    with pytest.raises(ProblemError, match="nothing was recorded"):
+        gb.verify(gb.Recorder(), PROBLEM, "jst.thm3.1.1")
+    with pytest.raises(ProblemError, match="w_1 has 3 entries, and w_0 has 2"):
+        gb.Recorder([np.zeros(2), np.zeros(3)])
+    with pytest.raises(ProblemError, match="ends at w_4"):
+        gb.verify(kept(5), PROBLEM, "jst.thm3.1.1", iterations=10)
+
+
+# --- trajectories ----------------------------------------------------------------------------
+
+
+def written(folder: Path, rows: np.ndarray, kind: str) -> Path:
+    path = folder / f"w{kind}"
+    if kind == ".npy":
+        gb.Recorder(rows).save(path)
+    elif kind == ".csv":
+        path.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows.tolist()))
+    else:
+        arrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        columns = {f"w{j}": rows[:, j] for j in range(rows.shape[1])}
+        parquet.write_table(arrow.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", [".npy", ".csv", ".parquet"])
+def test_files_hold_the_very_same_doubles(kind, tmp_path):
+    rows = kept(31)
+    path = written(tmp_path, rows, kind)
+    assert (read(str(path)).array == rows).all()
+
+
+def verify_json(capsys, *words: str) -> tuple[int, dict]:
+    code = left("verify", "--json", "--jobs", "1", *words)
+    return code, json.loads(capsys.readouterr().out)
+
+
+def left(*words: str) -> int:
+    with pytest.raises(SystemExit) as exit_:
+        main(list(words))
+    return exit_.value.code
+
+
+def test_a_trajectory_gets_the_verdicts_of_its_solver(tmp_path, capsys):
+    """The same proofs: verdict, tightness, slack and both sides."""
+    path = written(tmp_path, kept(41), ".npy")
+    words = [word for s in (*STATEMENTS, "jst.thm4.1") for word in ("--statement", s)]
+    code, found = verify_json(capsys, "--trajectory", str(path), "--problem", PROBLEM, *words)
+    assert code == 0
+    *heard, unheard = sorted(found["results"], key=lambda r: r["verdict"])
+    # The solver of the project claims momentum and weights too, which are then checked as well.
+    due = {v.statement: v for v in gb.verify(algorithm_1, PROBLEM, STATEMENTS, iterations=40)}
+    for one in heard:
+        right = due[one["statement"]]
+        assert one["verdict"] == right.verdict == "holds"
+        assert (one["tightness"], one["slack"], one["checked"], one["informative"]) == (
+            right.tightness,
+            right.slack,
+            right.checked,
+            right.informative,
+        )
+        assert one["solver"] == f"trajectory:{path}"
+    assert unheard["verdict"] == "inapplicable"
+    assert "one run that is over" in unheard["reason"]
+
+
+def test_one_wrong_digit_in_a_trajectory_is_found(tmp_path, capsys):
+    rows = kept(41)
+    rows[17, 2] *= 1 + 1e-9
+    path = written(tmp_path, rows, ".npy")
+    words = ("--trajectory", str(path), "--problem", PROBLEM, "--statement", STATEMENTS[0])
+    code, found = verify_json(capsys, *words)
+    assert code == 1
+    assert (found["results"][0]["verdict"], found["results"][0]["worst_t"]) == ("refuted", 17)
+
+
+def test_a_trajectory_without_its_start_is_recognised():
+    [verdict] = gb.verify(kept(20)[1:], PROBLEM, STATEMENTS[0])
+    assert "start with w_1" in verdict.hint
+
+
+def test_options_of_the_solver_may_follow_the_file(tmp_path):
+    path = written(tmp_path, kept(5), ".npy")
+    found = reference(f"trajectory:{path}:step=0.5,loss=logistic")
+    assert isinstance(found, Recorded)
+    assert (found.file, found.argument) == (str(path), f"{path}:step=0.5,loss=logistic")
+    made = found.open()
+    assert (made.step, made.loss) == (0.5, "logistic")
+    with pytest.raises(ProblemError, match="record is no option"):
+        reference(f"trajectory:{path}:record=1").open()
+
+
+BAD = {
+    "no.npy": None,
+    "text.npy": b"hello",
+    "w.xyz": b"1,2\n",
+    "flat.npy": np.zeros(4),
+    "one.npy": np.zeros((1, 4)),
+    "nan.npy": np.array([[0.0] * 4, [1, np.nan, 1, 1]]),
+    "objects.npy": np.array([[None, {}]] * 3),
+    "wide.npy": np.zeros((3, 5)),
+    "complex.npy": np.zeros((3, 4), complex),
+    "ragged.csv": b"0,0,0,0\n1,2,3\n",
+    "word.csv": b"0,0,0,0\n1,2,x,4\n",
+    "head.csv": b"a,b,c,d\n",
+    "w.parquet": b"PAR1",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_get_one_sentence(name, tmp_path, capsys):
+    path, holds = tmp_path / name, BAD[name]
+    if isinstance(holds, bytes):
+        path.write_bytes(holds)
+    elif holds is not None:
+        np.save(path, holds)
+    words = ["--trajectory", str(path), "--problem", PROBLEM, "--statement", STATEMENTS[0]]
+    assert left("verify", *words) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.startswith("gammabar: ")
+    assert name in told
+    assert "Traceback" not in told
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=60), st.sampled_from([".npy", ".csv", ".tsv", ".parquet"]), st.booleans())
+def test_no_bytes_make_a_traceback(tmp_path_factory, data, kind, header):
+    path = tmp_path_factory.mktemp("w") / f"w{kind}"
+    path.write_bytes((b"\x93NUMPY\1\0" if header else b"") + data)
+    try:
+        rows = read(str(path)).array
+    except ProblemError as error:
+        assert path.name in str(error)
+    else:
+        assert rows.ndim == 2
+        assert np.isfinite(rows).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--trajectory", "w.npy", "--statement", "jst.thm3.1.1"), "needs --problem"),
+        (("--trajectory", "w.npy", "--random", "3"), "--random draws problems"),
+        (("--trajectory", "w.npy", "--problem", PROBLEM, "--dask", "x"), "on this machine"),
+    ],
+)
+def test_trajectories_that_make_no_sense(words, what, capsys):
+    assert left("verify", *words) == 2
+    assert what in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("awk") is None, reason="there is no awk here")
+def test_a_program_without_a_line_of_ours_is_judged(tmp_path, capsys):
+    """Algorithm 1 in awk: it reads the CSV itself, and writes its iterates."""
+    problem = gb.load(PROBLEM)
+    rows = [
+        [int(y), *x] for x, y in zip(problem.points.X.tolist(), problem.y.tolist(), strict=True)
+    ]
+    data, out = tmp_path / "data.csv", tmp_path / "w.csv"
+    data.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows))
+    with out.open("w") as stream:
+        subprocess.run(["awk", "-v", "T=60", "-f", AWK, data], stdout=stream, check=True)
+    words = ("--trajectory", str(out), "--problem", str(data))
+    right = verify_json(capsys, *words, *(w for s in STATEMENTS for w in ("--statement", s)))
+    assert right[0] == 0
+    assert [r["verdict"] for r in right[1]["results"]] == ["holds", "holds"]
+    assert all(r["informative"] for r in right[1]["results"])
+    wrong = AWK.read_text().replace("t / (t + 1) * (g[j]", "t / (t + 2) * (g[j]")
+    with out.open("w") as stream:
+        subprocess.run(["awk", "-v", "T=60", wrong, data], stdout=stream, check=True)
+    code, found = verify_json(capsys, *words, "--statement", STATEMENTS[0])
+    assert (code, found["results"][0]["verdict"]) == (1, "refuted")
+
+
+# --- the command -----------------------------------------------------------------------------
+
+
+def test_several_solvers_of_ones_own_and_random_trials(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text(
+        "def mine(problem, step=1.0):\n"
+        "    w, g, t = problem.origin(), problem.origin(), 0\n"
+        "    while True:\n"
+        "        yield w\n"
+        "        pull = problem.softmin(w).pull\n"
+        "        g = t / (t + 1) * (g + pull)\n"
+        "        w, t = w + step * (g + pull), t + 1\n"
+        "def loop(problem, record):\n"
+        "    w = problem.origin()\n"
+        "    while True:\n"
+        "        record(w)\n"
+        "        w = w + problem.softmin(w).pull\n"
+    )
+    both = ("--solver-file", "my.py:mine", "--solver-file", "my.py:loop")
+    words = (*both, "--statement", STATEMENTS[0], "--problem", PROBLEM, "--iterations", "10")
+    code, found = verify_json(capsys, *words)
+    assert code == 1
+    assert {r["solver"]: r["verdict"] for r in found["results"]} == {
+        "my.py:mine": "holds",
+        "my.py:loop": "refuted",
+    }
+    drawn = ("--random", "2", "--seed", "3", "--solver-file", "my.py:loop")
+    code, found = verify_json(capsys, *drawn, "--statement", STATEMENTS[0])
+    assert code == 1
+    assert {r["solver"] for r in found["results"]} == {"my.py:loop"}
+    assert {r["verdict"] for r in found["results"]} <= {"refuted", "inapplicable"}
+
+
+def test_iterates_may_be_given_as_such():
+    def own(problem):
+        for t, w in enumerate(algorithm_1(problem)):
+            yield Iterate(t, w)
+
+    assert ruling(own) == ["holds", "holds"]
