@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -10,8 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.candidate import Candidate, cvxpy_working_set, load_core, working_set
+from gammabar.oracle.candidate import (
+    LITTLE,
+    NARROW,
+    ZERO,
+    Candidate,
+    cvxpy_working_set,
+    load_core,
+    working_set,
+)
 from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
+from gammabar.oracle.watch import Interrupted, Progress, TimeUp, Watch, silent
 from gammabar.problems import KernelProblem, Problem, ProblemError
 
 if TYPE_CHECKING:
@@ -19,12 +27,6 @@ if TYPE_CHECKING:
 
 METHODS = ("exact", "cvxpy")
 NORMS = ("l2", "l1", "l1-simplex")
-
-Progress = Callable[[str], None]
-
-
-def _silent(stage: str) -> None:
-    """Tell nobody."""
 
 
 @overload
@@ -37,7 +39,8 @@ def solve(
     signed: Literal[False] = False,
     method: str = "exact",
     digits: int = 17,
-    progress: Progress = _silent,
+    time_limit: float | None = None,
+    progress: Progress = silent,
 ) -> Truth: ...
 
 
@@ -51,7 +54,8 @@ def solve(
     signed: bool = False,
     method: str = "exact",
     digits: int = 17,
-    progress: Progress = _silent,
+    time_limit: float | None = None,
+    progress: Progress = silent,
 ) -> Margin: ...
 
 
@@ -64,7 +68,8 @@ def solve(
     signed: bool = False,
     method: str = "exact",
     digits: int = 17,
-    progress: Progress = _silent,
+    time_limit: float | None = None,
+    progress: Progress = silent,
 ) -> Margin:
     """The largest margin of a problem and its dual weights, with proof.
 
@@ -91,8 +96,13 @@ def solve(
         method, or CVXPY on a working set. What is proved is the same.
     digits : int
         Digits wanted where only an enclosure is possible.
+    time_limit : float, optional
+        Seconds after which the search is ended, at its next step; if γ̄ is not known then, the
+        answer has the best bounds that are proved (`exact` is False, and `separable` None if the
+        lower one is zero). For norm "l2" and data or kernels with exact answers. Ctrl-C raises
+        `gammabar.oracle.watch.Interrupted`, a KeyboardInterrupt that has these bounds.
     progress : callable
-        Told the name of each stage as it begins.
+        Told the name of each stage as it begins, and the bounds of γ̄ as they get closer.
 
     Returns
     -------
@@ -128,13 +138,27 @@ def solve(
     if problem.intercept == "free" and (signed or norm != "l2"):
         what = "the negative margin" if signed else f"the {norm} margin"
         raise ProblemError(f"{what} has no free intercept here; use intercept='augmented'")
+    watch = _watch(time_limit, progress)
+    if norm != "l2" or signed:
+        _unlimited(time_limit, "the negative margin" if signed else f"norm {norm}")
     if norm != "l2":
         return _l1(problem, norm, progress)
     if isinstance(problem, KernelProblem):
-        truth = _kernel(problem, method, digits, progress)
+        truth = _kernel(problem, method, digits, watch)
     else:
-        truth = _exact(problem, method, progress)
+        truth = _exact(problem, method, watch)
     return _negative(truth, progress) if signed and not truth.separable else truth
+
+
+def _watch(time_limit: float | None, progress: Progress) -> Watch:
+    if time_limit is not None and not 0 <= time_limit < float("inf"):
+        raise ProblemError(f"time_limit must be a number of seconds, not {time_limit!r}")
+    return Watch(time_limit, progress)
+
+
+def _unlimited(time_limit: float | None, what: str) -> None:
+    if time_limit is not None:
+        raise ProblemError(f"there is no time limit for {what}; leave it out")
 
 
 def _asked(problem: Any, y: Any, intercept: str | bool | None) -> Problem:
@@ -151,18 +175,19 @@ def _asked(problem: Any, y: Any, intercept: str | bool | None) -> Problem:
     return problem if intercept is None else with_intercept(problem, intercept)
 
 
-def _kernel(problem: KernelProblem, method: str, digits: int, progress: Progress) -> Truth:
+def _kernel(problem: KernelProblem, method: str, digits: int, watch: Watch) -> Truth:
     if problem.kernel.name == "callable":
         problem = _tabulated(problem)
     verdict = None
     if problem.kernel.name == "precomputed":
         from gammabar.oracle.semidefinite import judge
 
-        progress("Gram matrix")
+        watch.stage("Gram matrix")
         verdict = judge(problem)
     if problem.kernel.name == "rbf" or problem.normalised or (verdict and verdict.deficit):
-        return _enclosed(problem, method, digits, progress, verdict)
-    return _exact(problem, method, progress, verdict)
+        _unlimited(watch.limit, "kernels whose margin is not rational")
+        return _enclosed(problem, method, digits, watch, verdict)
+    return _exact(problem, method, watch, verdict)
 
 
 def _l1(problem: Problem, norm: str, progress: Progress) -> L1Margin:
@@ -218,32 +243,53 @@ def _tabulated(problem: KernelProblem) -> KernelProblem:
     return made
 
 
-def candidate_for(problem: Problem, method: str) -> Candidate:
+def candidate_for(problem: Problem, method: str, watch: Watch | None = None) -> Candidate:
     """An untrusted candidate by the method asked for, or by CVXPY where doubles fail the other."""
     from gammabar.oracle.scale import tame
 
+    watch = watch or Watch()
     tamed, _ = tame(problem)
     if method == "exact":
-        found = working_set(tamed)
+        found = _working_set(tamed, watch)
         if np.isfinite(found.weights).all() and len(found.support):
             return found
     return cvxpy_working_set(tamed)
 
 
-def _exact(
-    problem: Problem, method: str, progress: Progress, verdict: Verdict | None = None
-) -> Truth:
+def _working_set(problem: Problem, watch: Watch) -> Candidate:
+    """By the Gram matrix, or where the margin is too narrow for it by the rows themselves."""
+    if problem.n * problem.dimension <= LITTLE:
+        return working_set(problem, watch)
+    from gammabar.oracle.narrow import narrow, narrow_candidate
+
+    second = narrow(problem)
+    found = working_set(problem, watch, NARROW if second else ZERO)
+    if found.settled or not second:
+        return found
+    return narrow_candidate(problem, found, watch)
+
+
+def _exact(problem: Problem, method: str, watch: Watch, verdict: Verdict | None = None) -> Truth:
     from gammabar.oracle.exact import minimum_norm_point
     from gammabar.oracle.rational import exact_rows
 
     rows = exact_rows(problem)
     load_core(problem)  # before the clock starts
     start = perf_counter()
-    progress("candidate")
-    candidate = candidate_for(problem, method)
-    middle = perf_counter()
-    progress("proof")
-    found = minimum_norm_point(rows, candidate.support, candidate.weights)
+    watch.begin()
+    try:
+        watch.stage("candidate")
+        candidate = candidate_for(problem, method, watch)
+        middle = perf_counter()
+        watch.stage("proof")
+        found = minimum_norm_point(rows, candidate.support, candidate.weights, watch)
+    except (TimeUp, KeyboardInterrupt) as stop:
+        from gammabar.oracle.anytime import bounds_so_far
+
+        spent = perf_counter() - start
+        if isinstance(stop, KeyboardInterrupt):
+            raise Interrupted(lambda: bounds_so_far(problem, rows, watch, spent)) from None
+        return bounds_so_far(problem, rows, watch, spent)
     radius_squared = rows.radius_squared()
     end = perf_counter()
     return Truth(
@@ -267,17 +313,17 @@ def _enclosed(
     problem: KernelProblem,
     method: str,
     digits: int,
-    progress: Progress,
+    watch: Watch,
     verdict: Verdict | None,
 ) -> Truth:
     from gammabar.oracle.enclosure import enclose
 
     load_core(problem)  # before the clock starts
     start = perf_counter()
-    progress("candidate")
-    candidate = candidate_for(problem, method)
+    watch.stage("candidate")
+    candidate = candidate_for(problem, method, watch)
     middle = perf_counter()
-    progress("proof")
+    watch.stage("proof")
     deficit = verdict.deficit if verdict else Fraction(0)
     notes = [verdict.words()] if verdict else []
     gordan = None if deficit else _gordan(problem, candidate)

@@ -7,6 +7,7 @@ Gram matrix of the working set. MNIST 0/1 (12,665 rows) needs about eight scans.
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gammabar.oracle.watch import Watch
 from gammabar.problems import Problem, ProblemError
 
 #: Rows added per scan: enough that scans are few, few enough that the Gram matrix stays small.
 BATCH = 100
 #: Below this share of the radius the point is the origin as far as doubles can tell.
 ZERO = 1e-10
+#: Below this share the squared margin is 10⁻⁸ of the Gram matrix, of which doubles show few digits:
+#: `oracle.narrow` takes over, where it can.
+NARROW = 1e-4
 #: Entries of the data up to which no compiled code is loaded for them.
 LITTLE = 50_000
 #: A scan is one pass over the data; convergence takes tens, so this is a guard, not a limit.
@@ -28,21 +33,29 @@ MAX_SCANS = 1000
 
 @dataclass(frozen=True)
 class Candidate:
-    """A guess at the support rows and their dual weights; nothing about it is proved."""
+    """A guess at the support rows and their dual weights; nothing about it is proved.
+
+    It is `settled` if no row lies below its level, as far as doubles tell.
+    """
 
     support: NDArray[np.int64]
     weights: NDArray[np.float64]
     scans: int
     method: str
+    settled: bool = False
 
 
-def working_set(problem: Problem) -> Candidate:
+def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZERO) -> Candidate:
     """Guess the support of the minimum-norm point of the rows' convex hull.
 
     Parameters
     ----------
     problem : Problem
         Any geometry; only ``scores``, ``combine`` and ``gram`` are used.
+    watch : Watch, optional
+        Told the bounds of the margin after each scan.
+    floor : float
+        Share of the radius below which the search is given up.
 
     Returns
     -------
@@ -54,7 +67,7 @@ def working_set(problem: Problem) -> Candidate:
     side, sides = sides_of(problem)
     if radius2 == 0.0:
         rows = np.array([np.argmax(side == k) for k in range(sides)], dtype=np.int64)
-        return Candidate(np.sort(rows), np.full(sides, 1 / sides), 0, "working-set")
+        return Candidate(np.sort(rows), np.full(sides, 1 / sides), 0, "working-set", True)
     rows, gram = _start(problem, side, sides)  # the working set
     capacity, size = 256, sides
     S, q, R = _grow(capacity, None, None, None)
@@ -63,7 +76,7 @@ def working_set(problem: Problem) -> Candidate:
     if sides == 2:
         R[0, 1] = gram[0, 1] / R[0, 0]
         R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
-    best = np.inf
+    best, settled = np.inf, False
     scans = 0
     while scans < MAX_SCANS:
         scans += 1
@@ -72,8 +85,13 @@ def working_set(problem: Problem) -> Candidate:
         weighed = q[:size] * scores[kept]
         square = float(weighed.sum())
         levels = sides * np.bincount(side[kept], weighed, sides).astype(np.float64)
+        if watch is not None and square > 0:
+            least = float(np.mean(least_scores(scores, side, sides)))
+            norm = math.sqrt(square)
+            watch.seen(kept, q[:size], norm / problem.radius, least / norm / problem.radius)
         fresh = _most_violated(scores, levels, side, rows, max(BATCH, size // 2))
-        if len(fresh) == 0 or square <= ZERO**2 * radius2 or not square < best:
+        settled = len(fresh) == 0
+        if settled or square <= floor**2 * radius2 or not square < best:
             break
         best = square
         gram = _extend(problem, gram, S[:size], rows, fresh)
@@ -88,7 +106,7 @@ def working_set(problem: Problem) -> Candidate:
     keep = np.flatnonzero(q[:size] > 0)
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
-    return Candidate(rows[S[order]], weights, scans, "working-set")
+    return Candidate(rows[S[order]], weights, scans, "working-set", settled)
 
 
 def load_core(problem: Problem) -> Any:
@@ -155,6 +173,13 @@ def sides_of(problem: Problem) -> tuple[NDArray[np.int64], int]:
     if problem.intercept != "free":
         return np.zeros(problem.n, np.int64), 1
     return (np.asarray(problem.y) > 0).astype(np.int64), 2
+
+
+def least_scores(scores: NDArray[np.float64], side: NDArray[np.int64], sides: int) -> list[float]:
+    """The smallest score of each side."""
+    if sides == 1:
+        return [float(scores.min())]
+    return [float(scores[side == k].min()) for k in range(sides)]
 
 
 def _start(

@@ -22,6 +22,7 @@ from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.rational import ExactRows
+from gammabar.oracle.watch import Watch
 
 #: Any prime works, if it does not divide every entry: independence modulo a prime implies
 #: independence over the rationals.
@@ -61,7 +62,10 @@ class _Affine:
 
 
 def minimum_norm_point(
-    rows: ExactRows, support: NDArray[np.int64], weights: NDArray[np.float64]
+    rows: ExactRows,
+    support: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    watch: Watch | None = None,
 ) -> MinimumNorm:
     """Find and prove the point of smallest norm in the convex hull of all rows.
 
@@ -71,6 +75,8 @@ def minimum_norm_point(
         Exact inner products.
     support, weights : arrays
         A candidate: distinct rows with positive weights. It decides the time, not the result.
+    watch : Watch, optional
+        Asked before each linear system whether there is time left.
 
     Returns
     -------
@@ -96,7 +102,7 @@ def minimum_norm_point(
     rounds = 0
     while True:
         rounds += 1
-        corral, found = _settle(rows, corral, current)
+        corral, found = _settle(rows, corral, current, watch)
         if found.square == 0:
             break
         point = rows.point(np.array(corral, dtype=np.int64), found.numerators)
@@ -130,10 +136,12 @@ def _shared(rows: ExactRows, corral: list[int], weights: list[Fraction]) -> list
 
 
 def _settle(
-    rows: ExactRows, corral: list[int], current: list[Fraction]
+    rows: ExactRows, corral: list[int], current: list[Fraction], watch: Watch | None
 ) -> tuple[list[int], _Affine]:
     """Minor cycles: from the convex combination `current`, to a corral with positive weights."""
     while True:
+        if watch is not None:
+            watch.check()
         gram, unit = rows.gram(np.array(corral, dtype=np.int64))
         sides = [rows.side(i) for i in corral]
         affine = _affine_minimiser(gram, unit, sides)

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gammabar.oracle.answer import Progress, _silent, solve
+from gammabar.oracle.answer import solve
+from gammabar.oracle.watch import Progress, silent
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Removal:
         return self.rows is not None and len(self.rows) == self.least
 
 
-def smallest_removal(truth: Truth, *, asked: int = ASKED, progress: Progress = _silent) -> Removal:
+def smallest_removal(truth: Truth, *, asked: int = ASKED, progress: Progress = silent) -> Removal:
     """A small set of rows whose removal makes inseparable data separable.
 
     Parameters

@@ -41,12 +41,13 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.answer import Progress, _silent, solve
+from gammabar.oracle.answer import solve
 from gammabar.oracle.candidate import load_core
 from gammabar.oracle.certificate import data_section, weights_section, write_certificate
 from gammabar.oracle.integers import largest, signed_rows, to_fmpz_mat
 from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.rational import integer_matrix
+from gammabar.oracle.watch import Progress, silent
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 
 KINDS = ("complete", "quasi-complete", "overlap")
@@ -132,7 +133,7 @@ class Separation:
 
 
 def separation(
-    problem: Any, y: Any = None, *, intercept: bool = False, progress: Progress = _silent
+    problem: Any, y: Any = None, *, intercept: bool = False, progress: Progress = silent
 ) -> Separation:
     """Complete or quasi-complete separation, or overlap, exactly and with proof.
 

@@ -177,6 +177,8 @@ class Truth(Margin):
     levels : tuple of Fraction
         Where exact: the product of the support rows with Aᵀq̄; with a free intercept one for each
         class.
+    primal : (array of int, list of int) or None
+        Rows and coefficients of the w that gives the lower of the `bounds`, if it is not Aᵀq.
     """
 
     square_lo: Fraction = field(repr=False)
@@ -187,6 +189,7 @@ class Truth(Margin):
     bounds: tuple[Fraction, Fraction] | None = field(default=None, repr=False)
     deficit: Fraction = field(default=Fraction(0), repr=False)
     levels: tuple[Fraction, ...] = field(default=(), repr=False)
+    primal: tuple[NDArray[np.int64], list[int]] | None = field(default=None, repr=False)
 
     @property
     def squares(self) -> tuple[Fraction, Fraction]:
@@ -274,7 +277,11 @@ class Truth(Margin):
         if self.bounds is not None:
             body = self._head("enclosure")
             body["gamma_lo"], body["gamma_hi"] = map(rational, self.bounds)
-            body["primal"] = {"support": body["support"], "coefficients": body["weights"]}
+            rows, coefficients = self.primal or (self.support, self.numerators)
+            body["primal"] = {
+                "support": [int(i) for i in rows],
+                "coefficients": [f"{v:#x}" for v in coefficients],
+            }
             if self.deficit:
                 body["geometry"]["within"] = rational(self.deficit)
         elif self.separable:

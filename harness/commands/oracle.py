@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,12 @@ NORMS = ("l2", "l1", "l1-simplex")
     metavar="FILE",
     help="Write the certificate, for `gammabar check`.",
 )
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     data: str,
@@ -88,6 +95,7 @@ def command(
     explain: bool,
     export: Path | None,
     certificate: Path | None,
+    time_limit: float | None,
     as_json: bool,
 ) -> None:
     """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
@@ -106,6 +114,7 @@ def command(
         raise click.UsageError(f"--signed is for --norm l2, not {norm}")
     from gammabar.harness.commands.explain import explanation, write_classifier
     from gammabar.oracle import solve
+    from gammabar.oracle.watch import Interrupted
     from gammabar.problems import load
 
     with stages(quiet=as_json) as stage:
@@ -121,14 +130,26 @@ def command(
             multiclass=multiclass,
             intercept=intercept,
         )
-        found = solve(
-            problem, norm=norm, signed=signed, method=method, digits=digits, progress=stage
-        )
+        interrupted = False
+        try:
+            found = solve(
+                problem,
+                norm=norm,
+                signed=signed,
+                method=method,
+                digits=digits,
+                time_limit=time_limit,
+                progress=stage,
+            )
+        except Interrupted as stop:
+            found, interrupted = stop.bounds(), True
         answer, lines = _told(found, digits, signed)
         answer["intercept"] = intercept
         if found.separable is False and intercept == "none" and norm == "l2" and not multiclass:
             stage("with a bias")
-            answer["separable_with_intercept"] = with_bias = separable_with_bias(problem)
+            answer["separable_with_intercept"] = with_bias = separable_with_bias(
+                problem, time_limit
+            )
             lines["verdict"] += _BIAS[with_bias]
         if explain:
             stage("explaining")
@@ -150,6 +171,8 @@ def command(
         print_json(answer, "oracle")
     else:
         print_facts(data, lines)
+    if interrupted:
+        sys.exit(130)
 
 
 #: What is added about the same data with a bias, where there is none through the origin.
@@ -160,13 +183,13 @@ _BIAS = {
 }
 
 
-def separable_with_bias(problem: Problem) -> bool | None:
-    """Whether some hyperplane separates data that none through the origin does; None if unasked."""
+def separable_with_bias(problem: Problem, time_limit: float | None = None) -> bool | None:
+    """Whether some hyperplane separates data that none through the origin does; None if unknown."""
     from gammabar.oracle import solve
     from gammabar.problems import ProblemError
 
     try:
-        return solve(problem, intercept="free").separable
+        return solve(problem, intercept="free", time_limit=time_limit).separable
     except ProblemError:  # a normalised kernel, or a single class
         return None
 
@@ -217,9 +240,13 @@ def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
 def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
     size = f"{answer['n']:,} rows × {answer['d']:,}"
     verdict = {True: "separable", False: "not separable", None: "undecided: γ̄ may be 0"}
+    if truth.method == "anytime":
+        verdict[None] = "not known to be separable"
     where = WHERE[truth.problem.intercept]
     lines = {"problem": size, "verdict": f"{verdict[truth.separable]} {where}"}
-    if truth.separable is not False:
+    if truth.separable is None and truth.method == "anytime":
+        lines["γ̄"] = f"at most {truth.gamma_hi!r}"
+    elif truth.separable is not False:
         lines["γ̄"] = answer["gamma"] + "…" * (not truth.ends(digits))
         lines["γ̄ in data units"] = answer["gamma_raw"]
         lines["enclosure"] = f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]"
@@ -237,10 +264,12 @@ def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
             lines["proved"] = (
                 "the convex hulls of the classes share a point, given by exact weights"
             )
+    elif truth.method == "anytime":
+        lines["proved"] = "the bounds, by exact weights and an exact w; the search was ended early"
     else:
         lines["proved"] = "enclosure by interval arithmetic"
         lines["proved"] += "" if truth.deficit else "; γ̄² is not rational here"
-    if truth.note:
+    if truth.note and truth.method != "anytime":
         lines["proved"] += f"; {truth.note}" if truth.deficit else f", {truth.note}"
     lines["support"] = f"{answer['support_size']} rows"
     rounds = f"{truth.rounds} exact round{'s' * (truth.rounds != 1)}"

@@ -356,3 +356,32 @@ def test_a_hull_that_only_touches_the_origin_has_signed_margin_zero(gammabar, tm
     answer = json.loads(gammabar("oracle", flat, "--signed", "--json")[1])
     assert answer["separable"] is False
     assert answer["rho_lo"] == answer["rho_hi"] == "0"
+
+
+def test_a_time_limit_gives_bounds(gammabar, refused):
+    code, out, _ = gammabar("oracle", "iris:0,1", "--time-limit", "0", "--json")
+    answer = json.loads(out)
+    assert (code, answer["exact"], answer["separable"]) == (0, False, None)
+    assert answer["gamma_lo"] == 0
+    assert 0 < answer["gamma_hi"] <= 1
+    code, out, _ = gammabar("oracle", "iris:0,1", "--time-limit", "0")
+    assert code == 0
+    assert "not known to be separable" in out
+    assert "at most" in out
+    assert "--time-limit" in refused("oracle", "iris:0,1", "--time-limit", "-1")
+    assert "no time limit" in refused("oracle", "iris:0,1", "--time-limit", "1", "--norm", "l1")
+
+
+def test_an_interrupted_oracle_says_what_it_knows(gammabar, monkeypatch):
+    from gammabar.oracle import exact
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact, "minimum_norm_point", interrupt)
+    code, out, _ = gammabar("oracle", "iris:0,1", "--json")
+    answer = json.loads(out)
+    assert code == 130
+    assert answer["exact"] is False
+    assert answer["separable"]
+    assert 0 < answer["gamma_lo"] <= 0.0813350899255159 <= answer["gamma_hi"] < 0.0813350900
