@@ -11,7 +11,7 @@ import click
 from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
 from gammabar.harness.commands.reading import reading_options
-from gammabar.harness.commands.types import WRITTEN
+from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_facts, print_json, stages
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ NORMS = ("l2", "l1", "l1-simplex")
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0),
+    type=SECONDS,
     metavar="SECONDS",
     help="End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
 )
