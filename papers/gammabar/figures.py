@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import count, pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from gammabar.harness.library import Artefact, Shown
+from gammabar.papers.gammabar.orthogonal_run import two_numbers
 
 SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**8)
 DRAWN = (10**2, 10**3, 10**5)
@@ -22,22 +23,10 @@ def shares(n: int) -> list[float]:
     """(γ̄ − γ(w_t))·γ̄ t (t+3)/(4 ln n) for t = 1, 2, …, 15√n, with p = 1/ln n."""
     p = 1 / math.log(n)
     gamma = math.sqrt((1 - p) / (n - 1))
-    r = gamma / math.sqrt(p)
-    first = other = g_first = g_other = 0.0
-    found: list[float] = []
-    for t in count():
-        ratio = math.exp(-abs(other - r * first))
-        one = 1 / (ratio + n - 1) if r * first > other else 1 / (1 + (n - 1) * ratio)
-        pull, pulls = (r * ratio * one, one) if r * first > other else (r * one, ratio * one)
-        beta = t / (t + 1)
-        g_first, g_other = beta * (g_first + pull), beta * (g_other + pulls)
-        first, other = first + g_first + pull, other + g_other + pulls
-        margin = min(r * first, other) / math.hypot(first, math.sqrt(n - 1) * other)
-        t += 1
-        found.append((gamma - margin) * gamma * t * (t + 3) / (4 * math.log(n)))
-        if t >= 15 * math.sqrt(n):
-            break
-    return found
+    steps = takewhile(
+        lambda one: one[0] < 15 * math.sqrt(n) + 1, two_numbers(n, gamma / math.sqrt(p))
+    )
+    return [(gamma - margin) * gamma * t * (t + 3) / (4 * math.log(n)) for t, margin, _, _ in steps]
 
 
 def limit(n: int) -> float:

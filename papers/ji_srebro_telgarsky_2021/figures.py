@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.library import Artefact, Shown
+from gammabar.harness.reproduce.held_out import held_out_images
 from gammabar.harness.reproduce.runs import along, logarithmic
-from gammabar.problems import Problem, ProblemError, load
-from gammabar.problems.datasets import DATASETS, find, how_to_get
+from gammabar.problems import Problem, load
 
 #: What the legend of Figure 1 names, by solvers of the registry.
 METHODS = {
@@ -93,19 +93,7 @@ def _test_points(quick: bool) -> tuple[Any, Any]:
     if quick:
         problem: Any = load("mnist-sample:3,5:n=1000,seed=1")
         return np.asarray(problem.X), np.asarray(problem.y)
-    from gammabar.problems.containers import read_idx
-
-    paths = find(DATASETS["mnist"])
-    assert paths is not None  # `gammabar reproduce` has asked
-    folder = paths[0].parent
-    files = [next(folder.glob(f"t10k-{kind}*"), None) for kind in ("images", "labels")]
-    if None in files:
-        raise ProblemError(
-            f"{folder}: the test images are missing ({how_to_get(DATASETS['mnist'])})"
-        )
-    images, labels = (read_idx(file) for file in files if file is not None)
-    chosen = (labels == 3) | (labels == 5)
-    return images[chosen].reshape(int(chosen.sum()), -1), np.where(labels[chosen] == 5, 1, -1)
+    return held_out_images("mnist", (3, 5))
 
 
 def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[float]]:

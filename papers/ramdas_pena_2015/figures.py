@@ -13,6 +13,7 @@ from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import Problem, from_arrays
 
 METHODS = {
+    "Perceptron (Section 2.1)": "perceptron",
     "Normalized Kernel Perceptron (Section 4)": "nkp",
     "Smoothed Normalized Kernel Perceptron (Theorem 1)": "snkp",
 }
@@ -68,14 +69,14 @@ def _slope(curve: dict[str, list[float]], logarithm: bool) -> float:
     return float(np.polyfit(x, np.log(curve["iterations"]), 1)[0])
 
 
-def _slopes(numbers: dict[str, Any]) -> tuple[float, float]:
-    slow, fast = _curves(numbers).values()
-    return _slope(slow, False), _slope(fast, True)  # as Theorem 1 has it
+def _slopes(numbers: dict[str, Any]) -> tuple[float, float, float]:
+    classic, slow, fast = _curves(numbers).values()
+    return _slope(classic, False), _slope(slow, False), _slope(fast, True)  # as Theorem 1 has it
 
 
 def _draw(figure: Any, numbers: dict[str, Any]) -> None:
     axes = figure.subplots()
-    against = ("1/ρ", "√(log n)/ρ")
+    against = ("1/ρ", "1/ρ", "√(log n)/ρ")
     every = zip(_curves(numbers).items(), _slopes(numbers), against, strict=True)
     for (label, curve), slope, what in every:
         shown = f"{label}: slope {slope:.2f} in {what}"
@@ -85,10 +86,20 @@ def _draw(figure: Any, numbers: dict[str, Any]) -> None:
 
 
 def _shown(numbers: dict[str, Any]) -> list[Shown]:
-    slow, fast = _slopes(numbers)
+    classic, slow, fast = _slopes(numbers)
+    last = {label: curve["iterations"][-1] for label, curve in _curves(numbers).items()}
+    ends = list(last.values())
     return [
+        Shown(
+            "the perceptron takes of the order of 1/ρ²", 1.8 < classic < 2.2, f"slope {classic:.2f}"
+        ),
         Shown("NKP takes of the order of 1/ρ² iterations", 1.8 < slow < 2.2, f"slope {slow:.2f}"),
         Shown("SNKP takes of the order of √(log n)/ρ", 0.8 < fast < 1.2, f"slope {fast:.2f}"),
+        Shown(
+            "SNKP is the fastest where the margin is small",
+            ends[2] < min(ends[:2]),
+            "at the smallest margin: " + ", ".join(f"{v:.0f}" for v in ends),
+        ),
     ]
 
 
@@ -96,7 +107,7 @@ ARTEFACTS = (
     Artefact(
         id="rp.rates",
         reference="Theorem 1 and Section 4",
-        title="Iterations of NKP and SNKP against 1/ρ",
+        title="Iterations of the perceptron, NKP and SNKP against 1/ρ",
         parts=_parts,
         draw=_draw,
         shown=_shown,

@@ -26,9 +26,9 @@ from gammabar.papers.tyurin_2024.experiments import (
 )
 
 UNSETTLED = "the exact proof takes longer than this artefact may"
-CIFAR, CIFAR_LARGE = Sample("cifar", 5000, 4000), Sample("cifar", 10_000, 500, UNSETTLED)
-FASHION, FASHION_LARGE = Sample("fashion", 5000, 5000), Sample("fashion", 10_000, 3000)
-EUROSAT, MNIST = Sample("eurosat", 5000, 2000), Sample("mnist", 5000, 3000)
+CIFAR, CIFAR_LARGE = Sample("cifar", 5000, 3000), Sample("cifar", 10_000, 500, UNSETTLED)
+FASHION, FASHION_LARGE = Sample("fashion", 5000, 4000), Sample("fashion", 10_000, 3000)
+EUROSAT, MNIST = Sample("eurosat", 5000, 2000), Sample("mnist", 5000, 2500)
 CIFAR_SMALL, FASHION_SMALL = Sample("cifar", 1000, 6000), Sample("fashion", 1000, 6000)
 
 ALIGNED = {

@@ -59,9 +59,9 @@ class Rows:
         self.n = int(self.times.sum())
         y = np.asarray(y, dtype=np.float64)
         self._A = self._G = np.empty((0, 0))
-        if k > _MOST:
+        if k > min(_MOST, 2 * d):
             self._A = scaled(pixels) * y[:, None]
-        else:
+        if k <= _MOST:
             self._G = np.zeros((k, k))
             for first in range(0, d, _BLOCK):
                 part = scaled(pixels[:, first : first + _BLOCK]) * y[:, None]
@@ -79,12 +79,13 @@ class Rows:
         for chosen, few in ((many, False), (~many, True)):
             if chosen.any():
                 rows = np.flatnonzero(counts[:, chosen].any(axis=1)) if few else slice(None)
-                result[:, chosen] = self._products(C[rows][:, chosen], rows)
+                result[:, chosen] = self._products(C[rows][:, chosen], rows, few)
         return result
 
-    def _products(self, C: Array, rows: Any) -> Array:
-        if len(self._G):
-            return np.asarray((C.T @ self._G[rows]).T)  # G is symmetric, and its rows lie together
+    def _products(self, C: Array, rows: Any, few: bool) -> Array:
+        """By the Gram matrix if few rows count, or if the rows are long."""
+        if len(self._G) and (few or not len(self._A)):
+            return np.asarray((C.T @ self._G[rows]).T)  # it is symmetric, and its rows lie together
         return np.asarray(self._A @ (self._A[rows].T @ C))
 
 
