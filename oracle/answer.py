@@ -20,7 +20,7 @@ from gammabar.oracle.candidate import (
 )
 from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
 from gammabar.oracle.watch import Interrupted, Progress, TimeUp, Watch, silent
-from gammabar.problems import KernelProblem, Problem, ProblemError
+from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
 
 if TYPE_CHECKING:
     from gammabar.oracle.semidefinite import Verdict
@@ -143,6 +143,11 @@ def solve(
         _unlimited(time_limit, "the negative margin" if signed else f"norm {norm}")
     if norm != "l2":
         return _l1(problem, norm, progress)
+    if isinstance(problem, MulticlassKernelProblem):
+        raise ProblemError(
+            "the margin of several classes with a kernel is not proved here; leave out kernel or "
+            "multiclass"
+        )
     if isinstance(problem, KernelProblem):
         truth = _kernel(problem, method, digits, watch)
     else:

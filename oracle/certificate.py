@@ -59,6 +59,8 @@ def _space(problem: Problem) -> dict[str, Any]:
     if kernel["name"] == "poly":
         kernel["degree"] = problem.kernel.degree
         kernel["coef0"] = rational(Fraction(problem.kernel.coef0))
+    if kernel["name"] == "network":
+        kernel |= {"width": problem.kernel.width, "seed": problem.kernel.seed}
     return {"type": "kernel", "kernel": kernel, "normalised": problem.normalised}
 
 

@@ -49,7 +49,13 @@ INTERCEPTS = {  # what a bias may be, and how it is told; they need version 2
     "augmented": "with an intercept that counts in the norm: a constant feature of 1",
 }
 EUCLIDEAN = ("margin", "inseparable", "enclosure")  # the other kinds are for linear data
-KERNELS = {"linear": "", "precomputed": "", "poly": " degree gamma coef0", "rbf": " gamma"}
+KERNELS = {
+    "linear": "",
+    "precomputed": "",
+    "poly": " degree gamma coef0",
+    "rbf": " gamma",
+    "network": " width seed",
+}
 
 Row = tuple[Sequence[int], Sequence[Any]]  # columns (a range when all are there) and values
 Combination = dict[int, int]  # coefficients by index
@@ -709,7 +715,9 @@ def exp_minus(top: int, bottom: int, p: int) -> tuple[int, int]:
 class Kernel(Points):
     """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised.
 
-    K is (slope <x, z> + shift)^degree / unit with integers, or exp(-slope |x - z|^2 / shift).
+    K is (slope <x, z> + shift)^degree / unit with integers, or exp(-slope |x - z|^2 / shift); for a
+    network, <x, z> is replaced by 16 <x, z> times the nodes that are active for both, and their
+    outputs for the one times those for the other.
     """
 
     def __init__(self, form: dict[str, Any], plain: bool, precision: int, *data: Any) -> None:
@@ -721,6 +729,13 @@ class Kernel(Points):
         demand(gamma > 0 <= coef0, "the kernel is not one unless gamma > 0 and coef0 >= 0")
         self.degree = whole(kernel.get("degree", 1), "the degree", 1, 1 << 20)
         self.given, self.rbf = self.name == "precomputed", self.name == "rbf"
+        self.hidden: list[list[int]] = []
+        self.drawn = ""
+        if self.name == "network":
+            width = whole(kernel["width"], "the width", 1, 1 << 27)
+            seed = whole(kernel["seed"], "the seed", 0, 1 << 64)
+            gamma, self.drawn = Fraction(1, 16 * width), f" of width {width} and seed {seed}"
+            self.take_network(width, seed)
         self.exact = not self.rbf and (plain or not normalised)
         rate = gamma * Fraction(2 if self.given else 4) ** self.exponent
         bottom = rate.denominator if self.rbf else math.lcm(rate.denominator, coef0.denominator)
@@ -733,7 +748,7 @@ class Kernel(Points):
         self.prepare(bottom)
         if self.given:
             self.take_matrix()
-        self.norms = [1] * self.n if self.rbf else [self.value(square) for square in self.squares]
+        self.norms = [1] * self.n if self.rbf else list(map(self.value, *self.own()))
         demand(not normalised or min(self.norms) > 0, "K(x, x) <= 0 for a point: not normalised")
         self.unit = Fraction(1, bottom**self.degree if self.exact else 1 << precision)
         self.radius_squared = max(self.norms)
@@ -750,6 +765,7 @@ class Kernel(Points):
             "poly": f" (gamma <x, z> + coef0)^{self.degree} with gamma = {number(gamma)} and coef0 "
             f"= {number(coef0)}",
             "rbf": f" exp(-gamma |x - z|^2) with gamma = {number(gamma)}",
+            "network": self.drawn,
             "precomputed": " values, provided that this matrix is positive semidefinite",
         }
         return f"with {self.name} kernel{options.get(self.name, '')}{divided}"
@@ -757,9 +773,11 @@ class Kernel(Points):
     def prepare(self, bottom: int) -> None:
         """Estimate the time for one product of two rows of the space."""
         inner = 2 * self.bits + self.d.bit_length()
+        inner += 10 + 2 * self.d.bit_length() if self.hidden else 0
         size = max(inner + self.slope.bit_length(), length([self.shift, bottom])) + 1
         across = 1 if self.given else max(len(values) for _, values in self.rows)
         self.time = across * product_time(self.bits, self.bits) + product_time(inner, size)
+        self.time += 3 * len((self.hidden or [[]])[0]) * product_time(self.bits, self.bits)
         if self.rbf:
             p = self.precision + 50
             self.size = self.precision + 1
@@ -786,7 +804,33 @@ class Kernel(Points):
         demand(table == list(zip(*table, strict=True)), "the matrix is not symmetric")
         self.squares = [values[i] for i, values in enumerate(table)]
 
-    def value(self, product: int) -> int:
+    def take_network(self, width: int, seed: int) -> None:
+        """What each node of the hidden layer puts out for each point, times 4.
+
+        A weight, times 4, is the number of ones among 64 bits of SHAKE-128, less 32.
+        """
+        self.budget.spend(width * self.d * 4e-7, "the weights of the network")
+        each = product_time(self.bits, 6)
+        self.budget.spend(width * self.entries() * each, "the hidden layer of the network")
+        self.budget.hold(width * (self.n * (32 + self.bits / 8) + 8 * self.d), "to hold that layer")
+        self.hidden = [[] for _ in range(self.n)]
+        for node in range(width):
+            bits = hashlib.shake_128(b"gammabar network %d %d" % (seed, node)).digest(8 * self.d)
+            weights = [
+                int.from_bytes(bits[8 * c : 8 * c + 8]).bit_count() - 32 for c in self.columns
+            ]
+            for outputs, row in zip(self.hidden, self.rows, strict=True):
+                outputs.append(max(0, dot(row, weights)))
+
+    def own(self) -> tuple[list[int], Iterable[int], Iterable[int]]:
+        """The products of points with themselves, and their numbers, twice."""
+        return self.squares, range(self.n), range(self.n)
+
+    def value(self, product: int, i: int, j: int) -> int:
+        if self.hidden:
+            left, right = self.hidden[i], self.hidden[j]
+            both = sum(map(bool, map(mul, left, right)))
+            product = 16 * both * product + sum(map(mul, left, right))
         return int((self.slope * product + self.shift) ** self.degree)
 
     def entry(self, i: int, j: int, product: int) -> tuple[int, int]:
@@ -794,7 +838,7 @@ class Kernel(Points):
         if self.rbf:
             apart = self.squares[i] + self.squares[j] - 2 * product
             return exp_minus(self.slope * apart, self.shift, self.precision)
-        value = self.value(product)
+        value = self.value(product, i, j)
         if self.exact:
             return value, value
         square = (value * value << 2 * self.precision) // (self.norms[i] * self.norms[j])

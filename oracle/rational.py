@@ -47,6 +47,8 @@ from gammabar.problems import (
     ProblemError,
     SparseProblem,
 )
+from gammabar.problems.network import UNIT, whole_weights
+from gammabar.problems.rounding import KernelRounding
 
 #: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
 UNDERFLOW = 2.0**-1060
@@ -133,7 +135,10 @@ def exact_rows(problem: Problem) -> ExactRows:
 
 def has_exact_kernel(problem: KernelProblem) -> bool:
     """Whether the Gram matrix is rational: no exponentials, no square roots."""
-    return problem.kernel.name in ("linear", "poly", "precomputed") and not problem.normalised
+    return (
+        problem.kernel.name in ("linear", "poly", "network", "precomputed")
+        and not problem.normalised
+    )
 
 
 def integer_matrix(problem: Problem) -> tuple[NDArray[Any], Fraction]:
@@ -306,12 +311,31 @@ class KernelRows(ExactRows):
         if kernel.name == "precomputed":
             integers, exponent = integer_rows(np.asarray(self.X), rows)
             entries, unit = integers[:, cols].ravel().tolist(), Fraction(2) ** exponent
+        elif kernel.name == "network":
+            entries, unit = self._network(rows, cols)
         else:
             both = np.concatenate([rows, cols])
             integers, exponent = integer_rows(self.X, both)
             inner = product(integers[: len(rows)], integers[len(rows) :]).entries()
             entries, unit = _polynomial(inner, Fraction(4) ** exponent, kernel)
         return [int(v) * s for v, s in zip(entries, signs, strict=True)], unit
+
+    def _network(self, rows: NDArray[Any], cols: NDArray[Any]) -> tuple[list[int], Fraction]:
+        """16 m K of the kernel of a network with m nodes (see `gammabar.problems.network`)."""
+        kernel, d = self.kernel, self.X.shape[1]
+        points, exponent = integer_rows(self.X, np.concatenate([rows, cols]))
+        weights = whole_weights(kernel.width, d, kernel.seed).astype(np.int64)
+        entering = product(points, weights).tolist()
+        outputs = np.array([[max(0, int(v)) for v in row] for row in entering], dtype=object)
+        active = (outputs > 0).astype(np.int64)
+        first, second = slice(len(rows)), slice(len(rows), None)
+        inner = product(points[first], points[second]).entries()
+        both = (active[first] @ active[second].T).ravel().tolist()
+        hidden = (to_fmpz_mat(outputs[first]) * to_fmpz_mat(outputs[second]).transpose()).entries()
+        entries = [
+            UNIT**2 * int(a) * m + int(b) for a, m, b in zip(inner, both, hidden, strict=True)
+        ]
+        return entries, Fraction(4) ** exponent / (UNIT**2 * kernel.width)
 
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
         entries, unit = self.entries(rows, rows)
@@ -321,6 +345,12 @@ class KernelRows(ExactRows):
         kernel = self.kernel
         if kernel.name == "precomputed":
             return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
+        if kernel.name == "network":
+            diagonal, error = self.problem.diagonal, KernelRounding(self.problem)._largest[1]
+            close = np.flatnonzero(~(diagonal < diagonal.max() - 4 * error))
+            return max(
+                value * unit for (value,), unit in (self.entries([i], [i]) for i in close.tolist())
+            )
         # γ⟨x, x⟩ + c is monotone in ‖x‖, so only the longest and the shortest point matter.
         ends = (largest_norm(self.points), smallest_norm(self.points))
         return max(_kernel_value(kernel, square) for square in ends)
@@ -341,9 +371,13 @@ class KernelRows(ExactRows):
             # An entry (γ⟨x,x'⟩ + c)^p: p relative errors of the base, plus those of the power.
             degree = kernel.degree if kernel.name == "poly" else 1
             terms += degree * (self.X.shape[1] + 8) + 16
-        if terms * ROUNDOFF > 1e-3:  # the bound is one of first order
+        if kernel.name == "network":
+            # In doubles the weights have the sum one, up to a rounding.
+            bound = KernelRounding(self.problem).scores(1.0 + 2.0**-40) * SAFETY
+        elif terms * ROUNDOFF > 1e-3:  # the bound is one of first order
             return np.arange(self.n)
-        bound = terms * (ROUNDOFF * SAFETY * largest_value(self.problem) + UNDERFLOW)
+        else:
+            bound = terms * (ROUNDOFF * SAFETY * largest_value(self.problem) + UNDERFLOW)
         try:
             unit = total * Fraction(2) ** self.shift
             level = self.by_row([float(threshold / unit) for threshold in thresholds])

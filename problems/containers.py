@@ -32,17 +32,18 @@ _TYPE = re.compile(
 ).fullmatch
 
 
-def read_npz(path: Path) -> Points:
+def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
     """Read an NPZ archive with arrays X (or x) and y, as written by ``numpy.savez``.
 
-    X has a point in each slice along its first axis; further axes (images, say) are flattened.
+    Other names may be wanted. X has a point in each slice along its first axis; further axes
+    (images, say) are flattened.
     """
     with readable(path), archive_of(path) as archive:
         listed = archive.namelist()
         members = {name.removesuffix(".npy"): name for name in listed if name.endswith(".npy")}
         if len(set(listed)) < len(listed):
             raise ProblemError(f"{path}: holds several members of the same name")
-        for names in _NAMES:
+        for names in (wanted,) if wanted else _NAMES:
             if all(name in members for name in names):
                 X, y = (member_of(path, archive, members[name]) for name in names)
                 called = f"{path}, array {names[0]}", f"{path}, array {names[1]}"
@@ -50,7 +51,8 @@ def read_npz(path: Path) -> Points:
     found = ", ".join(sorted(members)) or "nothing"
     if "format" in members:
         raise ProblemError(f"{path}: a sparse matrix of SciPy; give its labels by --labels y.npy")
-    raise ProblemError(f"{path}: needs arrays named X and y, but holds {found}")
+    needed = " and ".join(wanted or _NAMES[0])
+    raise ProblemError(f"{path}: needs arrays named {needed}, but holds {found}")
 
 
 def archive_of(path: Path) -> zipfile.ZipFile:

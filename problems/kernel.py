@@ -18,7 +18,39 @@ from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
 
 
-class KernelProblem(Problem):
+class Coefficients(Problem):
+    """Problems where w is given by the coefficients of the rows: what follows from `scores`."""
+
+    def combine(self, q: Array) -> Floats:
+        return vector(q, self.n).copy()
+
+    def row(self, i: int) -> Floats:
+        row = np.zeros(self.n)
+        row[i] = 1.0
+        return row
+
+    def inner(self, v: Array, w: Array) -> float:
+        return float(np.dot(vector(v, self.n), self.scores(w)))
+
+    def norm(self, w: Array) -> float:
+        length, _, exponent = self._near_one(w)
+        return ldexp(length, exponent)
+
+    def margin(self, w: Array) -> float:
+        length, scores, _ = self._near_one(w)
+        return float(scores.min()) / length if length > 0 else 0.0
+
+    def _near_one(self, w: Array) -> tuple[float, Floats, int]:
+        """Norm and scores of w / 2^e with coefficients of at most one, and e."""
+        w = vector(w, self.n)
+        exponent = largest_exponent(w)
+        w = np.ldexp(w, -exponent)
+        scores = self.scores(w)
+        # A semi-norm: rounding may leave a little less than zero where it vanishes.
+        return math.sqrt(max(0.0, float(np.dot(w, scores)))), scores, exponent
+
+
+class KernelProblem(Coefficients):
     """Rows a_i = y_i phi(x_i) of the space of a kernel; w is a vector of n coefficients.
 
     The function f = sum_i alpha_i a_i is represented by alpha, so with the signed Gram matrix
@@ -86,39 +118,11 @@ class KernelProblem(Problem):
         factors = self._signed_scales()
         return factors * self._values.dot(factors * vector(w, self.n))
 
-    def combine(self, q: Array) -> Floats:
-        return vector(q, self.n).copy()
-
-    def row(self, i: int) -> Floats:
-        row = np.zeros(self.n)
-        row[i] = 1.0
-        return row
-
-    def inner(self, v: Array, w: Array) -> float:
-        return float(np.dot(vector(v, self.n), self.scores(w)))
-
-    def norm(self, w: Array) -> float:
-        length, _, exponent = self._near_one(w)
-        return ldexp(length, exponent)
-
-    def margin(self, w: Array) -> float:
-        length, scores, _ = self._near_one(w)
-        return float(scores.min()) / length if length > 0 else 0.0
-
     def gram(self, rows: Array, cols: Array | None = None) -> Floats:
         rows = np.asarray(rows)
         cols = rows if cols is None else np.asarray(cols)
         factors = self._signed_scales()
         return self._values.block(rows, cols) * factors[rows][:, None] * factors[cols][None, :]
-
-    def _near_one(self, w: Array) -> tuple[float, Floats, int]:
-        """Norm and scores of w / 2^e with coefficients of at most one, and e."""
-        w = vector(w, self.n)
-        exponent = largest_exponent(w)
-        w = np.ldexp(w, -exponent)
-        scores = self.scores(w)
-        # A semi-norm: rounding may leave a little less than zero where it vanishes.
-        return math.sqrt(max(0.0, float(np.dot(w, scores)))), scores, exponent
 
     def _signed_scales(self) -> Floats:
         return self._signs if self.scale == 1 else self._signs * self.scale

@@ -1,25 +1,38 @@
-"""Kernels K(x, x'): linear, polynomial, Gaussian, a user's function, or a Gram matrix given."""
+"""Kernels K(x, x'): linear, polynomial, Gaussian, of a network, a function, or a Gram matrix."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
 
 from gammabar.problems.base import Array, Floats, ProblemError
+from gammabar.problems.network import (
+    Hidden,
+    hidden_layer,
+    hidden_layers,
+    network_diagonal,
+    network_kernel,
+)
 from gammabar.problems.points import Points, product
+
+#: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
+Prepared: TypeAlias = Any
 
 _PARAMETERS = {
     "linear": (),
     "poly": ("degree", "gamma", "coef0"),
     "rbf": ("gamma",),
+    "network": ("width", "seed"),
     "precomputed": (),
     "callable": (),
 }
+# Options that are whole numbers, and the least of them.
+_WHOLE = {"degree": 1, "width": 1, "seed": 0}
 # A squared distance below this part of the squared norms is computed again from differences; what
 # that leaves of its error is worked out in `rounding`.
 _CANCELLED = 0.125
@@ -33,6 +46,8 @@ class Kernel:
     linear   <x, x'>
     poly     (gamma <x, x'> + coef0) ** degree
     rbf      exp(-gamma ||x - x'||^2)
+    network  that of a random ReLU network of one hidden
+             layer, see `gammabar.problems.network`
     ======== ==========================================
 
     "precomputed" says that the points are given as their Gram matrix; "callable" is a user's
@@ -41,7 +56,7 @@ class Kernel:
 
     Parameters
     ----------
-    name : "linear", "poly", "rbf", "precomputed" or "callable"
+    name : "linear", "poly", "rbf", "network", "precomputed" or "callable"
     degree : int
         At least 1.
     gamma : float
@@ -52,27 +67,36 @@ class Kernel:
         For "callable" only.
     by_rows : bool, optional
         Whether `function` takes two rows; None finds out by calling it.
+    width : int
+        Nodes of the hidden layer of a network, at least 1.
+    seed : int
+        Of the weights of a network; not negative.
 
     Examples
     --------
     >>> Kernel.parse("poly:degree=2,coef0=1")
-    Kernel(name='poly', degree=2, gamma=1.0, coef0=1.0, function=None, by_rows=None)
+    Kernel(name='poly', degree=2, gamma=1.0, coef0=1.0)
     """
 
     name: str
     degree: int = 3
     gamma: float = 1.0
     coef0: float = 0.0
-    function: Callable[[Any, Any], Any] | None = None
-    by_rows: bool | None = None
+    function: Callable[[Any, Any], Any] | None = field(default=None, repr=False)
+    by_rows: bool | None = field(default=None, repr=False)
+    width: int = field(default=128, repr=False)
+    seed: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         if self.name not in _PARAMETERS:
             raise ProblemError(f"unknown kernel {self.name!r}; there are {', '.join(_PARAMETERS)}")
-        if isinstance(self.degree, bool) or int(self.degree) != self.degree or self.degree < 1:
-            raise ProblemError(
-                f"kernel option degree must be a whole number of at least 1, not {self.degree!r}"
-            )
+        for key, least in _WHOLE.items():
+            value = getattr(self, key)
+            if isinstance(value, bool) or int(value) != value or not least <= value < 1 << 64:
+                raise ProblemError(
+                    f"kernel option {key} must be a whole number of at least {least}, not {value!r}"
+                )
+            object.__setattr__(self, key, int(value))
         if not (math.isfinite(self.gamma) and self.gamma > 0):
             raise ProblemError(f"kernel option gamma must be a positive number, not {self.gamma!r}")
         if not (math.isfinite(self.coef0) and self.coef0 >= 0):
@@ -81,18 +105,17 @@ class Kernel:
             )
         if (self.name == "callable") != callable(self.function):
             raise ProblemError("a kernel named 'callable', and no other, comes with a function")
-        object.__setattr__(self, "degree", int(self.degree))
         object.__setattr__(self, "gamma", float(self.gamma))
         object.__setattr__(self, "coef0", float(self.coef0))
 
     @classmethod
     def parse(cls, text: str) -> Kernel:
-        """Read "linear", "rbf:gamma=0.1", "poly:degree=2,coef0=1" or "precomputed"."""
+        """Read "rbf:gamma=0.1", "poly:degree=2,coef0=1", "network:width=128" and the like."""
         name, _, options = text.strip().partition(":")
         known = _PARAMETERS.get(name)
         if known is None or name == "callable":
             raise ProblemError(
-                f"unknown kernel {name!r}; there are linear, poly, rbf and precomputed"
+                f"unknown kernel {name!r}; there are linear, poly, rbf, network and precomputed"
             )
         values: dict[str, Any] = {}
         for option in options.split(",") if options else ():
@@ -103,7 +126,7 @@ class Kernel:
                     f"kernel {text!r}: {option!r} is not understood; {name} takes {wanted}"
                 )
             try:
-                values[key] = int(number) if key == "degree" else float(number)
+                values[key] = int(number) if key in _WHOLE else float(number)
             except ValueError:
                 raise ProblemError(f"kernel {text!r}: {number!r} is no number for {key}") from None
         return cls(name, **values)
@@ -140,23 +163,47 @@ class Kernel:
             return replace(self, by_rows=True)
         return replace(self, by_rows=shape != (len(left), len(right)))
 
-    def matrix(
-        self, X: Any, Z: Any, x_squares: Floats | None = None, z_squares: Floats | None = None
-    ) -> Floats:
-        """K(x, z) for the rows of X and Z (dense or CSR); ||x||^2 and ||z||^2 if known."""
+    def matrix(self, X: Any, Z: Any, x_known: Prepared = None, z_known: Prepared = None) -> Floats:
+        """K(x, z) for the rows of X and Z (dense or CSR), and what `prepare` knows of them."""
         X, Z = _doubles(X), _doubles(Z)
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.name == "linear":
-                return product(X, Z)
-            if self.name == "poly":
-                return np.asarray((self.gamma * product(X, Z) + self.coef0) ** self.degree)
             if self.name == "rbf":
-                return np.asarray(
-                    np.exp(-self.gamma * _squared_distances(X, Z, x_squares, z_squares))
-                )
+                return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z, x_known, z_known)))
+        if self.of_products:
+            if self.name == "network":
+                x_known, z_known = self._hidden(X, x_known), self._hidden(Z, z_known)
+            return self.from_products(product(X, Z), x_known, z_known)
         if self.name == "precomputed":
             raise ProblemError("a precomputed kernel has no values but those of its Gram matrix")
         return self.fitted(X)._call(_dense(X), _dense(Z))
+
+    @property
+    def of_products(self) -> bool:
+        """Whether a value is a function of <x, z> and of what is known of x and of z."""
+        return self.name in ("linear", "poly", "network")
+
+    def from_products(self, inner: Floats, x_known: Prepared, z_known: Prepared) -> Floats:
+        """K(x, z) from the inner products <x, z> of such a kernel."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.name == "poly":
+                return np.asarray((self.gamma * inner + self.coef0) ** self.degree)
+            if self.name == "network":
+                return network_kernel(inner, x_known, z_known)
+        return inner
+
+    def prepare(self, points: Points) -> Any:
+        """What is computed of each point once, if anything: one entry of an array for each."""
+        with np.errstate(over="ignore"):
+            if self.name == "rbf":
+                return points.squares()  # ||x||^2
+            if self.name == "network":
+                return hidden_layers(points, self.width, self.seed)
+        return np.zeros(points.shape[0])
+
+    def _hidden(self, X: Any, known: Prepared) -> Hidden:
+        if isinstance(known, Hidden):
+            return known
+        return hidden_layer(X, self.width, self.seed)
 
     def diagonal(self, points: Points) -> Floats:
         """K(x_i, x_i) of every point; for a precomputed kernel the points are its Gram matrix."""
@@ -172,6 +219,8 @@ class Kernel:
             squares = points.squares()
             if self.name == "linear":
                 return squares
+            if self.name == "network":
+                return network_diagonal(squares, hidden_layers(points, self.width, self.seed))
             return np.asarray((self.gamma * squares + self.coef0) ** self.degree)
 
     def _call(self, X: Floats, Z: Floats) -> Floats:

@@ -27,7 +27,62 @@ from gammabar.problems.points import BLOCK_BYTES, points_of, product
 from gammabar.problems.sparse import MOST_COLUMNS, csr_matrix
 
 
-class MulticlassProblem(Problem):
+class Reduction(Problem):
+    """What problems of several classes share: which row stands for which point and which class.
+
+    Attributes
+    ----------
+    N, k : int
+        Points and classes.
+    labels : array of N integers 0, ..., k - 1
+    """
+
+    N: int
+    k: int
+    labels: Array
+
+    def _set_classes(self, labels: Array, n: int, k: int | None) -> None:
+        self.N = n
+        self.labels, self.k = _classes(labels, n, k)
+        self.n = n * (self.k - 1)
+
+    def _overlap(self, rows: Array, cols: Array) -> tuple[Array, Array, Floats]:
+        """Points of rows and of columns, and <e_c - e_j, e_b - e_h> / 2 of all pairs."""
+        p, c, j = self._unpack(np.asarray(rows))
+        q, b, h = self._unpack(np.asarray(cols))
+        c, j = c[:, None], j[:, None]
+        overlap = ((c == b).astype(np.int8) + (j == h)) - ((c == h).astype(np.int8) + (j == b))
+        return p, q, overlap / 2
+
+    def _apart(self, values: Floats, labels: Array) -> Floats:
+        """v_c - v_j for all wrong classes j, from a value v for each point and class."""
+        right = np.take_along_axis(values, labels[:, None], axis=1)
+        return np.asarray(right - np.take_along_axis(values, self._wrong(labels), axis=1))
+
+    def _gathered(self, weights: Floats, labels: Array) -> Floats:
+        """Weights of rows as weights of classes, per point: their sum for c, minus each for j."""
+        out = np.empty((len(labels), self.k))
+        np.put_along_axis(out, self._wrong(labels), -weights, axis=1)
+        np.put_along_axis(out, labels[:, None], weights.sum(axis=1, keepdims=True), axis=1)
+        return out
+
+    def _wrong(self, labels: Array) -> Array:
+        """The classes other than the label, ascending, for each label."""
+        classes = np.arange(self.k - 1)
+        return classes + (classes >= labels[:, None])
+
+    def _unpack(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Point, right class and wrong class of each row."""
+        # In 64 bits, whatever kind of integers the rows are: n is less than 2^63.
+        points, slots = np.divmod(np.asarray(rows, dtype=np.int64), self.k - 1)
+        right = self.labels[points]
+        return points, right, slots + (slots >= right)
+
+    def _digest(self) -> str:
+        return canonical.digest(self.X, self.labels)
+
+
+class MulticlassProblem(Reduction):
     """N points with labels 0, ..., k - 1 become N (k - 1) rows of R^(d k).
 
     For every point i and every wrong class j, ascending, there is the row
@@ -58,9 +113,8 @@ class MulticlassProblem(Problem):
     ) -> None:
         sparse = scipy.sparse.issparse(X)
         self.points = points_of(csr_matrix(X) if sparse else dense_matrix(X))
-        self.N, self.d = self.points.shape
-        self.labels, self.k = _classes(labels, self.N, k)
-        self.n = self.N * (self.k - 1)
+        n, self.d = self.points.shape
+        self._set_classes(labels, n, k)
         self.dimension = self.d * self.k
         self.source = source
         # ||x (e_c - e_j)^T / sqrt(2)|| = ||x||.
@@ -118,17 +172,9 @@ class MulticlassProblem(Problem):
         return U.ravel()
 
     def gram(self, rows: Array, cols: Array | None = None) -> Floats:
-        p, c, j = self._unpack(np.asarray(rows))
+        p, q, overlap = self._overlap(rows, rows if cols is None else cols)
         left = self._take(p)
-        if cols is None:
-            q, b, h, right = p, c, j, left
-        else:
-            q, b, h = self._unpack(np.asarray(cols))
-            right = self._take(q)
-        # <e_c - e_j, e_b - e_h>, a whole number from -2 to 2.
-        c, j = c[:, None], j[:, None]
-        overlap = ((c == b).astype(np.int8) + (j == h)) - ((c == h).astype(np.int8) + (j == b))
-        result: Floats = product(left, right) * (overlap / 2)
+        result: Floats = product(left, left if cols is None else self._take(q)) * overlap
         return result
 
     def _matrix(self, w: Array) -> Floats:
@@ -140,28 +186,12 @@ class MulticlassProblem(Problem):
 
     def _differences(self, values: Floats, labels: Array) -> Floats:
         """(<x, u_c> - <x, u_j>) / sqrt(2) for all wrong j, from the products <x, u_j>."""
-        right = np.take_along_axis(values, labels[:, None], axis=1)
-        others = np.take_along_axis(values, self._wrong(labels), axis=1)
-        return (right - others) * (self._outer / math.sqrt(2))
+        return self._apart(values, labels) * (self._outer / math.sqrt(2))
 
     def _spread(self, weights: Floats, labels: Array) -> Floats:
-        """Weights of rows as weights of classes, per point: their sum for c, minus each for j."""
-        out = np.empty((len(labels), self.k))
-        np.put_along_axis(out, self._wrong(labels), -weights, axis=1)
-        np.put_along_axis(out, labels[:, None], weights.sum(axis=1, keepdims=True), axis=1)
+        """Weights of classes, per point, as `_gathered` has them, for points of this view."""
+        out = self._gathered(weights, labels)
         return out if self._inner == 1 else out * self._inner
-
-    def _wrong(self, labels: Array) -> Array:
-        """The classes other than the label, ascending, for each label."""
-        classes = np.arange(self.k - 1)
-        return classes + (classes >= labels[:, None])
-
-    def _unpack(self, rows: Array) -> tuple[Array, Array, Array]:
-        """Point, right class and wrong class of each row."""
-        # In 64 bits, whatever kind of integers the rows are: n is less than 2^63.
-        points, slots = np.divmod(np.asarray(rows, dtype=np.int64), self.k - 1)
-        right = self.labels[points]
-        return points, right, slots + (slots >= right)
 
     def _take(self, points: Array) -> Any:
         return scaled(self.points.take(points), np.ones(len(points)), self._inner, self._outer)
@@ -176,9 +206,6 @@ class MulticlassProblem(Problem):
         for lo in range(0, len(rows), step):
             part = rows[lo : lo + step]
             yield part, self.points.take(part)
-
-    def _digest(self) -> str:
-        return canonical.digest(self.X, self.labels)
 
 
 def _classes(labels: Array, n: int, k: int | None) -> tuple[Array, int]:

@@ -56,6 +56,15 @@ rbf          (3 (2 d + 6) + 8) u + 8 d gamma eta. A squared distance r is comput
              So its relative error is at most 8 (2 d + 6) u, and gamma r exp(-gamma r) <= 1 / e.
              The bound is 1 for integers beyond 2^53, whose differences may be lost, and where
              |x|^2 might overflow: K is between 0 and 1.
+network      u ((d + 7) s + (m + 8) T + (d + 2) |w| sqrt(s T) / 2) up to underflow: m nodes,
+             s = max |x|^2, T = max K(x, x) and |w| the largest norm of four times the weights of a
+             node, whole numbers. The product <x, z> errs by (d + 3) u s; it is multiplied by at
+             most m and divided by m. What enters a node errs by e = (d + 2) u |w| |x|, or by
+             nothing if all products and sums are integers below 2^53; and as the squares of what
+             leaves the nodes have a sum of at most 16 m T, the error of the second sum is
+             2 e sqrt(16 m T m) / (16 m) and its own (m + 2) u T. All this if no node is active in
+             doubles that is not in truth, or the other way round: the bound is infinite if
+             something that enters a node and is not zero is at most e.
 precomputed  2 u max |K|: a value that is an integer. (A table need not be semidefinite: max |K| and
              F^2 max |K| stand for max K(x, x) and R^2 below.)
 
@@ -92,9 +101,11 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems.base import Array, Problem, euclidean_norm
+from gammabar.problems.base import Array, Problem, ProblemError, euclidean_norm
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
+from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
+from gammabar.problems.network import LARGEST, UNIT, whole_weights
 
 U, ETA = 2.0**-53, 2.0**-1074
 #: Covers terms of second order and the rounding of the bounds.
@@ -255,6 +266,8 @@ class KernelRounding:
             exact = kernel.name == "callable" or not _beyond_doubles(table)
             return top, 0.0 if exact else _times(2 * U, top)
         squares = float(problem.points.squares().max()) * (1 + (d + 8) * U) + d * ETA
+        if kernel.name == "network":
+            return self._network(squares)
         p, gamma, coef0 = _polynomial(kernel)
         B = _times(gamma, squares) + coef0 * (1 + 2 * U)
         powers = [_times(*[B] * k) for k in (p - 1, p)]
@@ -262,6 +275,28 @@ class KernelRounding:
             return math.inf, math.inf
         inside = _times((d + 6) * SAFETY, U, B) + _times(d * gamma + 2, ETA)
         return powers[1], _times(p * SAFETY, powers[0], inside) + _times(16 * U, powers[1]) + ETA
+
+    def _network(self, squares: float) -> tuple[float, float]:
+        """At least max K(x, x) of the kernel of a network, and the error of a value."""
+        problem, kernel, d = self.problem, self.problem.kernel, self.problem.X.shape[1]
+        weights = whole_weights(kernel.width, d, kernel.seed)
+        longest = math.sqrt(float(np.square(weights).sum(axis=1).max())) * (1 + d * U)
+        crude = squares * (1 + longest * longest / UNIT**2) * (1 + 8 * U)
+        if not _usable(squares, crude, crude * crude):
+            return math.inf, math.inf
+        into = _into_nodes(problem.points, weights, longest)
+        if into == math.inf:
+            return crude, math.inf
+
+        def error(top: float) -> float:
+            total = _times((d + 7) * SAFETY, U, squares) + _times(
+                (kernel.width + 8) * SAFETY, U, top
+            )
+            total += _times(SAFETY / 2, into, math.sqrt(top))
+            return total + _times(4 * (d + kernel.width + 8), 1 + longest * math.sqrt(squares), ETA)
+
+        top = float(problem.diagonal.max()) * (1 + 4 * U) + error(crude)
+        return top, error(top)
 
     def _rbf_error(self, d: int) -> float:
         problem = self.problem
@@ -360,6 +395,42 @@ def _polynomial(kernel: Kernel) -> tuple[int, float, float]:
     return (kernel.degree, kernel.gamma, kernel.coef0) if kernel.name == "poly" else (1, 1.0, 0.0)
 
 
+def _into_nodes(points: Any, weights: Array, longest: float) -> float:
+    """How far what enters a node is from the truth; infinite if a sign may be wrong."""
+    X, d = points.X, points.shape[1]
+    values = X.data if hasattr(X, "indptr") else X
+    largest = max(-float(values.min()), float(values.max())) if values.size else 0.0
+    if largest * LARGEST * d < EXACT and _whole(values):
+        return 0.0
+    worst = 0.0
+    for _, _, block in points.blocks(1 << 22):
+        squares = block.multiply(block) if hasattr(block, "indptr") else np.square(block)
+        norms = np.sqrt(np.asarray(squares.sum(axis=1)).ravel()) * (1 + (d + 8) * U)
+        errors = (d + 2) * U * SAFETY * longest * norms + 4 * d * ETA
+        entering = np.abs(np.asarray(block @ weights.T))
+        # Nothing is lost of points that are zero; a square that underflows hides others.
+        if np.any((entering <= errors[:, None]) & (norms > 0)[:, None]) or _lost(block, norms):
+            return math.inf
+        worst = max(worst, float(errors.max()))
+    return worst
+
+
+def _whole(values: Array) -> bool:
+    """Whether all are whole numbers."""
+    if values.dtype.kind in "iu":
+        return True
+    step = 1 << 20
+    flat = values.ravel()
+    parts = (flat[lo : lo + step] for lo in range(0, len(flat), step))
+    return all(bool((np.rint(part) == part).all()) for part in parts)
+
+
+def _lost(block: Any, norms: Array) -> bool:
+    """Whether a point that is not zero has squares that all underflow."""
+    nonzero = np.asarray((block != 0).sum(axis=1)).ravel() > 0
+    return bool((nonzero & ~(norms > 2.0**-480)).any())
+
+
 def _beyond_doubles(X: Any) -> bool:
     """Whether X has integers that are no doubles."""
     values = X.data if hasattr(X, "indptr") else X
@@ -372,4 +443,9 @@ def rounding_of(problem: Problem) -> LinearRounding | KernelRounding:
     """The bounds for a problem."""
     if isinstance(problem, KernelProblem):
         return KernelRounding(problem)
+    if isinstance(problem, MulticlassKernelProblem):
+        raise ProblemError(
+            "several classes with a kernel have no error bounds here: solvers run on them, but "
+            "nothing is judged"
+        )
     return LinearRounding(problem)

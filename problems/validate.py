@@ -15,6 +15,7 @@ from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
 from gammabar.problems.labels import encode_labels
 from gammabar.problems.multiclass import MulticlassProblem
+from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
 from gammabar.problems.sparse import SparseProblem, csr_matrix
 
 # Integers up to here are doubles.
@@ -76,10 +77,6 @@ def _problem(
     multiclass: bool,
     source: Source | None,
 ) -> Problem:
-    if multiclass and kernel is not None:
-        raise ProblemError(
-            "multiclass problems have no kernel here; leave out kernel or multiclass"
-        )
     if normalised and kernel is None:
         raise ProblemError("normalised belongs to a kernel; use kernel='linear' for plain vectors")
     X = _matrix(X)
@@ -90,6 +87,9 @@ def _problem(
             raise ProblemError(
                 f"y has one class only ({classes[0]}), in all {n} rows; give two or more"
             )
+        if kernel is not None:
+            of, k = Kernel.of(kernel), len(classes)
+            return MulticlassKernelProblem(X, labels, of, k, normalised, source)
         return MulticlassProblem(X, labels, len(classes), source)
     signs = _signs(labels, classes)
     if kernel is not None:

@@ -24,7 +24,11 @@ NORMS = ("l2", "l1", "l1-simplex")
 @click.command("oracle", cls=BareIntercept, epilog=DATA_HELP)
 @click.argument("data")
 @reading_options
-@click.option("--kernel", metavar="KERNEL", help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | linear")
+@click.option(
+    "--kernel",
+    metavar="KERNEL",
+    help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear",
+)
 @click.option("--normalised", is_flag=True, help="Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
 @click.option("--multiclass", is_flag=True, help="All classes (Ji–Srebro–Telgarsky §5.2).")
 @INTERCEPT_OPTION

@@ -78,7 +78,19 @@ def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]}?" if close else "see `gammabar list artefacts`"
             raise click.UsageError(f"{name!r} is no artefact ({hint})")
-    return list(known.values()) if everything else [known[name] for name in dict.fromkeys(names)]
+    if not everything:
+        return [known[name] for name in dict.fromkeys(names)]
+    return [one for one in known.values() if _can_be_made(one)]
+
+
+def _can_be_made(artefact: Artefact) -> bool:
+    """Whether its package is installed; ``--all`` leaves out others, and says so."""
+    from gammabar.problems.extras import has_module, missing
+
+    if artefact.package is None or has_module(artefact.package[0]):
+        return True
+    say(f"left out: {missing(artefact.id, *artefact.package)}", err=True)
+    return False
 
 
 def _writable(out: Path) -> None:

@@ -46,6 +46,8 @@ class Artefact:
         Data sets that it needs, by name.
     cost : str
         Time and memory that it is expected to take, where ``measured.json`` does not say it yet.
+    package : (str, str), optional
+        A package that it needs beside those that are always there, and the extra that has it.
     """
 
     id: str
@@ -56,3 +58,4 @@ class Artefact:
     shown: Callable[[dict[str, Numbers]], list[Shown]]
     data: tuple[str, ...] = ()
     cost: str = ""
+    package: tuple[str, str] | None = None

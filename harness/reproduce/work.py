@@ -18,6 +18,7 @@ from gammabar.harness.run.keys import source
 from gammabar.harness.run.memory import forget_peak, peak_memory
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here
+from gammabar.problems.extras import has_module, missing
 
 FORMAT, VERSION = "gammabar-artefact", 1
 
@@ -43,7 +44,9 @@ class Computed(NamedTuple):
 
 
 def missing_data(artefact: Artefact, quick: bool) -> None:
-    """Refuse an artefact whose data are not on this machine, and say how to get them."""
+    """Refuse an artefact whose data or packages are not here, and say how to get them."""
+    if artefact.package is not None and not has_module(artefact.package[0]):
+        raise missing(artefact.id, *artefact.package)
     for name in () if quick else artefact.data:
         dataset = DATASETS[name]
         if not is_here(dataset):

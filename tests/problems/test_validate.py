@@ -16,6 +16,7 @@ from gammabar.problems import (
     DenseProblem,
     Kernel,
     KernelProblem,
+    MulticlassKernelProblem,
     MulticlassProblem,
     ProblemError,
     Source,
@@ -208,8 +209,9 @@ def test_kernels_multiclass_and_sources():
     assert (many.n, many.k, many.source) == (6, 3, source)
     with pytest.raises(ProblemError, match="one class only"):
         from_arrays(X, [1, 1, 1], multiclass=True)
-    with pytest.raises(ProblemError, match="multiclass problems have no kernel"):
-        from_arrays(X, Y, multiclass=True, kernel="rbf")
+    with_kernel = from_arrays(X, ["b", "c", "a"], multiclass=True, kernel="rbf", source=source)
+    assert isinstance(with_kernel, MulticlassKernelProblem)
+    assert (with_kernel.n, with_kernel.k, with_kernel.source) == (6, 3, source)
     with pytest.raises(ProblemError, match="normalised belongs to a kernel"):
         from_arrays(X, Y, normalised=True)
 

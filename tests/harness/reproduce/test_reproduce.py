@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import sleep
@@ -22,6 +23,7 @@ from gammabar.harness.reproduce.pictures import draw
 from gammabar.harness.reproduce.runs import along, logarithmic
 from gammabar.harness.run.memory import peak_memory
 from gammabar.problems import ProblemError, load
+from gammabar.problems.extras import has_module
 
 PAPER = """
 from gammabar.harness.library import Artefact, Shown
@@ -182,6 +184,8 @@ def one_of_each_family() -> Iterator[Any]:
 @pytest.mark.parametrize("name", one_of_each_family())
 def test_quick_settings_make_numbers_and_pictures(name: str, shared: Path, tmp_path: Path):
     one = artefacts()[name]
+    if one.package is not None and not has_module(one.package[0]):
+        pytest.skip(f"{one.package[0]} is not installed")
     computed = work.compute(one, shared, quick=True)
     document = work.as_document(one, computed, quick=True)
     numbers = computed.numbers
@@ -264,3 +268,14 @@ def test_unknown_artefacts_are_refused(gammabar):
     code, _, err = gammabar("reproduce")
     assert code == 2
     assert "--all" in err
+
+
+def test_all_leaves_out_what_needs_a_package_that_is_not_there(gammabar, monkeypatch, tmp_path):
+    one = replace(artefact([]), package=("nowhere", "plots"))
+    monkeypatch.setattr("gammabar.harness.library.artefacts", lambda: {one.id: one})
+    code, _, err = gammabar("reproduce", "--all", "--out", tmp_path)
+    assert code == 0
+    assert "left out: x.fig1 needs nowhere, which is not installed" in err
+    code, _, err = gammabar("reproduce", "x.fig1", "--out", tmp_path)
+    assert code == 2
+    assert "x.fig1 needs nowhere" in err

@@ -1,0 +1,236 @@
+"""Networks of Section 6 of Ji, Srebro and Telgarsky (2021), and the kernels of their gradients.
+
+A network A(·; v) with k outputs gives each image x the feature ∇_v A(x; v), a Jacobian of k rows,
+as many columns as there are parameters. Nothing here writes such features down for all images:
+
+- *Gram matrix.* The gradient of an output by the weights of a dense layer is δ ⊗ a, δ being the
+  derivative by what leaves the layer and a what enters it, so the inner product of two of them is
+  ⟨δ, δ'⟩⟨a, a'⟩. Of a convolution it is Σ_p δ_p ⊗ a_p over positions p, with a_p the patch that
+  position p sees, and the inner product of two is Σ_{p,q} ⟨δ_p, δ'_q⟩⟨a_p, a'_q⟩; or gradients of
+  that one layer are written down, where this is less work.
+- *Prediction.* w = Σ_i Σ_c β_ic ∇A_c(x_i) is a vector of parameters, one reverse pass, and
+  ⟨w, ∇A_c(x)⟩ for all c is the derivative of A(x; ·) along w, one forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.problems.extras import extra_module
+
+Floats = NDArray[np.float64]
+
+
+def torch_module() -> Any:
+    """PyTorch, or a sentence that says how to install it."""
+    return extra_module("torch", "networks", "a deep network")
+
+
+def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
+    """An AlexNet for small images: five convolutions, three dense layers, ReLU, max-pooling.
+
+    Parameters
+    ----------
+    width : int
+        A multiple of 8. Convolutions have 1, 3, 6, 4 and 4 times `width` channels, the ratios of
+        AlexNet, where width is 64; dense layers have 32 times `width` nodes, half of AlexNet's.
+    seed : int
+        Of the initial parameters: normal weights of variance 2/inputs [1]_, biases of zero. (With
+        the smaller ones that PyTorch draws by default, training rests for 70 epochs.)
+    classes, side : int
+        Outputs, and the height of an image of three colours: a multiple of 16.
+
+    Notes
+    -----
+    No dropout, which would make features random, and no normalisation of activations.
+
+    References
+    ----------
+    .. [1] K. He, X. Zhang, S. Ren and J. Sun, Delving deep into rectifiers, ICCV 2015.
+    """
+    torch = torch_module()
+    nn = torch.nn
+    torch.manual_seed(seed)
+    one, three, six, four = (width * factor for factor in (1, 3, 6, 4))
+
+    def conv(inputs: int, outputs: int, stride: int = 1) -> list[Any]:
+        return [nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1), nn.ReLU()]
+
+    model = nn.Sequential(
+        *[*conv(3, one, stride=2), nn.MaxPool2d(2)],
+        *[*conv(one, three), nn.MaxPool2d(2)],
+        *conv(three, six),
+        *conv(six, four),
+        *[*conv(four, four), nn.MaxPool2d(2), nn.Flatten()],
+        *[nn.Linear(four * (side // 16) ** 2, 32 * width), nn.ReLU()],
+        *[nn.Linear(32 * width, 32 * width), nn.ReLU()],
+        nn.Linear(32 * width, classes),
+    )
+    for layer in model:
+        if list(layer.parameters()):
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.bias)
+    return model
+
+
+def images(X: NDArray[np.uint8]) -> Any:
+    """Images of bytes, colours last, as a tensor of numbers from −1 to 1, colours first."""
+    torch = torch_module()
+    return torch.from_numpy(np.ascontiguousarray(X.transpose(0, 3, 1, 2))).float() / 127.5 - 1
+
+
+def train(
+    model: Any, X: Any, labels: NDArray[Any], seed: int, step: float, batch: int
+) -> Iterator[float]:
+    """Plain mini-batch SGD on the cross-entropy, in place; the loss after each epoch, endlessly."""
+    torch = torch_module()
+    target = torch.from_numpy(np.asarray(labels, dtype=np.int64))
+    order = torch.Generator().manual_seed(seed)
+    loss_of = torch.nn.functional.cross_entropy
+    parameters = list(model.parameters())
+    while True:
+        for part in torch.randperm(len(X), generator=order).split(batch):
+            gradients = torch.autograd.grad(loss_of(model(X[part]), target[part]), parameters)
+            with torch.no_grad():
+                for parameter, gradient in zip(parameters, gradients, strict=True):
+                    parameter -= step * gradient
+        with torch.no_grad():  # not around the yield: it would hold for the caller as well
+            loss = float(loss_of(model(X), target))
+        yield loss
+
+
+# --- the Gram matrix -------------------------------------------------------------------------
+
+
+def jacobian_gram(model: Any, X: Any) -> Floats:
+    """⟨∇A_c(x_i), ∇A_b(x_j)⟩ in double precision, as a symmetric matrix; row i k + c is output c.
+
+    Parameters
+    ----------
+    model : torch.nn.Sequential
+        Of convolutions, dense layers and layers without parameters.
+    X : tensor
+        The images.
+    """
+    torch = torch_module()
+    double = _doubled(model)
+    entered: list[Any] = []
+    left: list[Any] = []
+    value = X.double()
+    for layer in double:
+        if list(layer.parameters()):
+            entered.append(value.detach())
+            value = layer(value.detach() if not left else value)
+            left.append(value)
+        else:
+            value = layer(value)
+    outputs = value
+    n, k = outputs.shape
+    deltas: list[list[Any]] = [[] for _ in left]
+    for c in range(k):
+        found = torch.autograd.grad(outputs[:, c].sum(), left, retain_graph=True)
+        for kept, delta in zip(deltas, found, strict=True):
+            kept.append(delta)
+    total = np.zeros((n * k, n * k))
+    layers = [layer for layer in double if list(layer.parameters())]
+    for layer, inputs, kept in zip(layers, entered, deltas, strict=True):
+        delta = torch.stack(kept, dim=1)  # n, k, then what the layer puts out
+        total += _layer(torch, layer, inputs, delta).numpy()
+    return np.tril(total) + np.tril(total, -1).T
+
+
+def _doubled(model: Any) -> Any:
+    """A copy of the model in double precision."""
+    import copy
+
+    return copy.deepcopy(model).double()
+
+
+def _layer(torch: Any, layer: Any, inputs: Any, delta: Any) -> Any:
+    """The part of the Gram matrix that belongs to the parameters of a layer."""
+    n, k = delta.shape[:2]
+    if isinstance(layer, torch.nn.Linear):
+        flat = delta.reshape(n * k, -1)
+        inner = inputs @ inputs.T + (layer.bias is not None)
+        every = torch.arange(n).repeat_interleave(k)
+        return (flat @ flat.T) * inner[every][:, every]
+    patches = torch.nn.functional.unfold(
+        inputs, layer.kernel_size, layer.dilation, layer.padding, layer.stride
+    )
+    delta = delta.flatten(3)  # n, k, channels, positions
+    if layer.bias is not None:  # like one more input, which is one everywhere
+        patches = torch.cat([patches, torch.ones_like(patches[:, :1])], dim=1)
+    channels, positions = delta.shape[2:]
+    if patches.shape[1] * channels < positions**2 * (channels + 1):
+        return _written(torch, patches, delta)
+    return _by_positions(torch, patches, delta)
+
+
+def _written(torch: Any, patches: Any, delta: Any) -> Any:
+    """Gradients of a convolution as they are, for a few channels at a time."""
+    n, k, channels, _ = delta.shape
+    total = torch.zeros(n * k, n * k, dtype=delta.dtype)
+    step = max(1, 20_000 // patches.shape[1])
+    for lo in range(0, channels, step):
+        part = torch.einsum("ikcp,iap->ikca", delta[:, :, lo : lo + step], patches)
+        flat = part.reshape(n * k, -1)
+        total += flat @ flat.T
+    return total
+
+
+def _by_positions(torch: Any, patches: Any, delta: Any) -> Any:
+    """Σ_{p,q} ⟨δ_p, δ'_q⟩⟨a_p, a'_q⟩; the summands of (p, q) and (q, p) are transposes."""
+    n, k, _, positions = delta.shape
+    total = torch.zeros(n, k, n, k, dtype=delta.dtype)
+    deltas = [delta[..., p].reshape(n * k, -1).contiguous() for p in range(positions)]
+    seen = [patches[..., p].contiguous() for p in range(positions)]
+    for p in range(positions):
+        for q in range(p + 1):
+            part = (deltas[p] @ deltas[q].T).reshape(n, k, n, k)
+            part *= (seen[p] @ seen[q].T)[:, None, :, None]
+            total += part if p == q else part + part.permute(2, 3, 0, 1)
+    return total.reshape(n * k, n * k)
+
+
+# --- predictions -----------------------------------------------------------------------------
+
+
+def direction(model: Any, X: Any, coefficients: Floats) -> dict[str, Any]:
+    """Σ_i Σ_c β_ic ∇A_c(x_i), by the names of the parameters."""
+    torch = torch_module()
+    names = dict(model.named_parameters())
+    weighted = (torch.from_numpy(coefficients).to(X.dtype) * model(X)).sum()
+    found = torch.autograd.grad(weighted, list(names.values()))
+    return dict(zip(names, found, strict=True))
+
+
+def derivatives(model: Any, X: Any, along: dict[str, Any], batch: int = 500) -> Floats:
+    """⟨w, ∇A_c(x)⟩ for every image and output: the derivative of A(x; ·) along w."""
+    torch = torch_module()
+    parameters = {name: value.detach() for name, value in model.named_parameters()}
+
+    def outputs(values: dict[str, Any], part: Any) -> Any:
+        return torch.func.functional_call(model, values, (part,))
+
+    found = []
+    for part in X.split(batch):
+        _, tangent = torch.func.jvp(lambda v, x=part: outputs(v, x), (parameters,), (along,))
+        found.append(tangent.detach().double().numpy())
+    return np.concatenate(found)
+
+
+def error_of(outputs: Floats, labels: NDArray[Any]) -> float:
+    """The part of the images whose largest output is not that of their class."""
+    return float(np.mean(np.argmax(outputs, axis=1) != labels))
+
+
+def network_error(model: Any, X: Any, labels: NDArray[Any], batch: int = 1000) -> float:
+    """The error of the network itself."""
+    torch = torch_module()
+    with torch.no_grad():
+        found = [model(part).double().numpy() for part in X.split(batch)]
+    return error_of(np.concatenate(found), labels)

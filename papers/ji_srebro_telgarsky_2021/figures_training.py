@@ -1,0 +1,304 @@
+"""Figure 4 and Section 6 of Ji, Srebro and Telgarsky (2021): kernels of a deep network in training.
+
+The paper trains an AlexNet on 128 images of CIFAR-10 by plain mini-batch SGD and takes, at several
+epochs t, the gradients ∇_v A(x; v_t) as features, normalised in ℓ₂. Algorithm 2 then maximises the
+margin, and the test error of that predictor tells whether the features became better. "All that
+differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 and 13579.
+
+How it is read here. The predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, for that of the last kernel is to
+agree with the network itself; the Jacobian of x, flattened, is the feature that is normalised; so
+rows are (∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong class j, of norm
+at most one. The paper says neither step size nor batch, nor how long it trained, nor which 128
+images: see `FULL`. Beyond the paper there are the exact maximum margin of every kernel (of its Gram
+matrix in doubles, which is proved positive definite first) and more seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.harness.library import Artefact, Shown
+from gammabar.problems import Kernel, KernelProblem
+from gammabar.solvers.adaptive_sampling import AdaptiveSampling
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is trained, and when its kernel is looked at.
+
+    Attributes
+    ----------
+    data : str
+    width : int
+        Of the network, see `deep_network.alexnet`.
+    step, batch : float, int
+        Of SGD.
+    epochs : tuple of int
+        When kernels are taken; the first is the start, the last the end of training.
+    steps : tuple of int
+        Of Algorithm 2, when it is looked at; the last are its steps in all.
+    seeds : tuple of int
+        Of the initial parameters and of the order of the images.
+    """
+
+    data: str
+    width: int
+    step: float
+    batch: int
+    epochs: tuple[int, ...]
+    steps: tuple[int, ...]
+    seeds: tuple[int, ...]
+
+    def name(self, seed: int) -> str:
+        """The part of a seed, by all that it depends on."""
+        return (
+            f"kernels of a network of width {self.width}, {self.data}, SGD of step {self.step} and"
+            f" batch {self.batch}, epochs {self.epochs}, {self.steps[-1]} steps, seed {seed}"
+        )
+
+
+FULL = Setting(
+    data="cifar-128",
+    width=16,
+    step=0.01,
+    batch=16,
+    epochs=(0, 5, 15, 40, 100),
+    steps=(100, 1000, 10_000),
+    seeds=(100, 13579, 0, 1, 2, 3),
+)
+#: The seeds of Figure 4 (a) and (b).
+PAPER = (100, 13579)
+#: Test errors that differ by no more are the same: three standard deviations of a difference of
+#: predictors that disagree on one image in ten, of 10,000.
+SAME = 0.01
+#: Test images that early iterates of Algorithm 2 are tried on.
+EARLY = 2000
+QUICK = Setting("mnist-sample", 8, 0.01, 8, (0, 5, 15), (10, 100), (100, 13579))
+
+
+def reduced(gram: Floats, labels: NDArray[Any]) -> tuple[Floats, Floats]:
+    """The Gram matrix of the reduction's rows, and the norms of the Jacobians.
+
+    Parameters
+    ----------
+    gram : array of shape (n k, n k)
+        ⟨∇A_c(x_i), ∇A_b(x_j)⟩ in row i k + c and column j k + b.
+    labels : array of n integers
+    """
+    n = len(labels)
+    k = len(gram) // n
+    lengths = np.sqrt(np.diagonal(gram).reshape(n, k).sum(axis=1))
+    i, wrong = _rows(labels, k)
+    right, wrong = i * k + labels[i], i * k + wrong
+    G = gram[right] - gram[wrong]
+    G = (G[:, right] - G[:, wrong]) / (2 * lengths[i][:, None] * lengths[i])
+    return np.tril(G) + np.tril(G, -1).T, lengths
+
+
+def spread(weights: Floats, labels: NDArray[Any], lengths: Floats, k: int) -> Floats:
+    """Coefficients β_ic of ∇A_c(x_i) in the combination of rows with these weights."""
+    i, wrong = _rows(labels, k)
+    beta = np.zeros((len(labels), k))
+    share = weights / (np.sqrt(2) * lengths[i])
+    np.add.at(beta, (i, labels[i]), share)
+    np.add.at(beta, (i, wrong), -share)
+    return beta
+
+
+def _rows(labels: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Point and wrong class of every row."""
+    i, j = np.divmod(np.arange(len(labels) * (k - 1)), k - 1)
+    return i, j + (j >= labels[i])
+
+
+# --- the parts -------------------------------------------------------------------------------
+
+
+def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
+    """Images and labels to train on, and to test on."""
+    from gammabar.papers.ji_srebro_telgarsky_2021.deep_network import images
+    from gammabar.problems.datasets import DATASETS, held_out, read
+
+    dataset = DATASETS[setting.data]
+    points = read(dataset)
+    if setting == FULL:
+        others = held_out(dataset)
+        pairs = [(points.X, points.labels), (others.X, others.labels)]
+    else:  # digits, 28 by 28, within images of three colours
+        grey = np.pad(points.X.reshape(-1, 28, 28), ((0, 0), (2, 2), (2, 2)))
+        colours = np.repeat(grey[..., None], 3, axis=3)
+        pairs = [
+            (colours[rows], points.labels[rows])
+            for rows in (slice(0, None, 250), slice(3, None, 25))
+        ]
+    (X, y), (T, z) = ((images(A.reshape(-1, 32, 32, 3)), b.astype(np.int64)) for A, b in pairs)
+    return X, y, T, z
+
+
+def _seed(setting: Setting, seed: int) -> list[dict[str, Any]]:
+    """Train with this seed; what is found at each of the epochs."""
+    from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep
+
+    X, y, T, z = _data(setting)
+    model = deep.alexnet(setting.width, seed)
+    losses = deep.train(model, X, y, seed, setting.step, setting.batch)
+    found = []
+    for epoch in range(setting.epochs[-1] + 1):
+        loss = next(losses) if epoch else None
+        if epoch in setting.epochs:
+            network = {"training loss": loss, "network error": deep.network_error(model, T, z)}
+            found.append({"epoch": epoch} | network | _kernel(setting, seed, model, X, y, T, z))
+    return found
+
+
+def _kernel(
+    setting: Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z: Any
+) -> dict[str, Any]:
+    """The kernel of the model as it is: exact margin, Algorithm 2, and test errors of both."""
+    from gammabar.oracle import solve
+    from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep
+
+    G, lengths = reduced(deep.jacobian_gram(model, X), y)
+    k = 1 + len(G) // len(y)
+    problem = KernelProblem(G, np.ones(len(G), dtype=np.int64), Kernel("precomputed"))
+
+    def error(weights: Floats, images: int | None = None) -> float:
+        along = deep.direction(model, X, spread(weights, y, lengths, k))
+        return deep.error_of(deep.derivatives(model, T[:images], along), z[:images])
+
+    truth = solve(problem)
+    curve: dict[str, list[float]] = {"t": [], "margin": [], "error": []}
+    for iterate in AdaptiveSampling().iterates(problem, np.random.default_rng(seed)):
+        if iterate.t in setting.steps:
+            last = iterate.t == setting.steps[-1]
+            curve["t"].append(iterate.t)
+            curve["margin"].append(iterate.margin)
+            curve["error"].append(error(iterate.w, None if last else EARLY))
+            if last:
+                break
+    return {
+        "γ̄": truth.gamma_raw,
+        "exact": truth.exact,
+        "deficit": float(truth.deficit),
+        "support": len(truth.support),
+        "error": error(truth.q) if truth.separable else None,
+        "algorithm": curve,
+    }
+
+
+def _parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
+    setting = QUICK if quick else FULL
+    return {setting.name(seed): partial(_seed, setting, seed) for seed in setting.seeds}
+
+
+# --- the picture, and what is said of it -----------------------------------------------------
+
+
+def _by_seed(numbers: dict[str, Any]) -> dict[int, list[dict[str, Any]]]:
+    return {int(name.rpartition(" ")[2]): found for name, found in numbers.items()}
+
+
+def _draw(figure: Any, numbers: dict[str, Any]) -> None:
+    seeds = _by_seed(numbers)
+    figure.set_size_inches(9.6, 6.4)
+    (one, two), (errors, margins) = figure.subplots(2, 2)
+    top = max(max(at["algorithm"]["error"]) for found in seeds.values() for at in found)
+    for axes, seed in zip((one, two), PAPER, strict=True):
+        for at in seeds[seed]:
+            curve = at["algorithm"]
+            axes.semilogx(curve["t"], curve["error"], marker=".", label=f"epoch {at['epoch']}")
+        end = seeds[seed][-1]["network error"]
+        axes.axhline(end, color="0.5", lw=0.8, ls="-", label="network, at the end")
+        axes.set(title=f"random seed {seed}", xlabel="iterations of Algorithm 2")
+        axes.set(ylabel="test error", ylim=(None, top + 0.01))
+        axes.legend(fontsize=7, loc="upper right")
+    two.sharey(one)
+    for seed, found in seeds.items():
+        epochs = range(len(found))
+        label = f"seed {seed}"
+        errors.plot(epochs, [at["error"] for at in found], marker=".", label=label)
+        margins.plot(epochs, [at["γ̄"] for at in found], marker=".", label=label)
+    for axes, what in ((errors, "test error at the largest margin"), (margins, "γ̄, exact")):
+        axes.set_xticks(range(len(found)), [str(at["epoch"]) for at in found])
+        axes.set(xlabel="epoch of the kernel", ylabel=what)
+    margins.legend(fontsize=7, ncols=2)
+
+
+def _shown(numbers: dict[str, Any]) -> list[Shown]:
+    seeds = _by_seed(numbers)
+    first = {seed: found[0] for seed, found in seeds.items()}
+    last = {seed: found[-1] for seed, found in seeds.items()}
+    better = {seed: first[seed]["error"] > last[seed]["error"] for seed in seeds}
+    apart = {seed: abs(at["error"] - at["network error"]) for seed, at in last.items()}
+    short = min(at["algorithm"]["margin"][-1] / at["γ̄"] for found in seeds.values() for at in found)
+    larger = sum(last[seed]["γ̄"] > first[seed]["γ̄"] for seed in seeds)
+    proved = sum(at["exact"] for found in seeds.values() for at in found)
+    kernels = sum(len(found) for found in seeds.values())
+
+    def change(seed: int) -> str:
+        return f"{first[seed]['error']:.4f} → {last[seed]['error']:.4f}"
+
+    return [
+        Shown(
+            "with seed 100 the last kernel is better than the first",
+            better[100] or None,
+            f"test error {change(100)}; a seed draws other weights in other programs",
+        ),
+        Shown(
+            "with seed 13579 it is not",
+            not better[13579] or None,
+            f"test error {change(13579)}; a seed draws other weights in other programs",
+        ),
+        Shown(
+            "changing the seed suffices to change whether features improve",
+            len(set(better.values())) > 1,
+            f"the last kernel is better with {sum(better.values())} of {len(seeds)} seeds: "
+            + ", ".join(f"{seed}: {change(seed)}" for seed in seeds),
+        ),
+        Shown(
+            "kernels seem to improve in training in terms of margins",
+            larger > len(seeds) / 2,
+            f"the exact γ̄ of the last kernel is larger than that of the first with {larger} of "
+            f"{len(seeds)} seeds",
+        ),
+        Shown(
+            "the last kernel's predictor has the test error of the network",
+            max(apart.values()) <= SAME,
+            "they differ by "
+            + ", ".join(f"{value:.4f}" for value in apart.values())
+            + f" (up to {SAME} counts as the same)",
+        ),
+        Shown(
+            "Algorithm 2 quickly determines the maximum margin",
+            short > 0.9,
+            f"at least {short:.3f} γ̄ after {_steps(seeds)} steps; γ̄ is exact for {proved} of "
+            f"{kernels} kernels",
+        ),
+    ]
+
+
+def _steps(seeds: dict[int, list[dict[str, Any]]]) -> int:
+    """How many steps Algorithm 2 made."""
+    return int(next(iter(seeds.values()))[0]["algorithm"]["t"][-1])
+
+
+ARTEFACTS = (
+    Artefact(
+        id="jst.fig4",
+        reference="Figure 4",
+        title="Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
+        parts=_parts,
+        draw=_draw,
+        shown=_shown,
+        data=("cifar-128",),
+        package=("torch", "networks"),
+    ),
+)
