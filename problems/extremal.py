@@ -12,7 +12,7 @@ from math import isqrt
 import numpy as np
 
 from gammabar.problems.base import ProblemError
-from gammabar.problems.known import Generated, Known, uniform
+from gammabar.problems.known import Generated, Known, largest_square, uniform
 from gammabar.problems.options import check_size
 
 _SCALE = 2**20  # the lengths of orthogonal rows are multiples of this part of the unit
@@ -89,4 +89,34 @@ def centred(n: int, copies: int) -> Generated:
     A = np.vstack([np.repeat(corners[:1], copies, axis=0), corners[1:]])
     y = np.where(np.arange(len(A)) % 2, -1, 1)
     known = Known(Fraction(0), Fraction(n * (n - 1)), uniform([0, *range(copies, n + copies - 1)]))
+    return Generated(A * y[:, None], y, known)
+
+
+def staggered(d: int, r: int, copies: int) -> Generated:
+    """Rows r e_1 (copies), r e_2 - e_1, and r e_j + e_1 - 2 e_(j-1) for j = 3, ..., d.
+
+    Nearly orthogonal, and tilted so that each row is misclassified by the sum of those before it,
+    and by no shorter sum: a method that takes all misclassified rows at once gets one at a time.
+    All rows have the same score at the best w. That is found from the first coordinate on, and the
+    weights from the last one back.
+    """
+    check_size("staggered", copies + d - 1, d)
+    A = r * np.eye(d, dtype=np.int64)
+    for j in range(1, d):
+        A[j, 0] += -1 if j == 1 else 1
+        A[j, j - 1] -= 2 if j > 1 else 0
+    w = [Fraction(1, r)]
+    for j in range(1, d):
+        w.append((1 + w[0]) / r if j == 1 else (1 - w[0] + 2 * w[-1]) / r)
+    q = [Fraction(0)] * (d + 1)
+    for j in range(d - 1, 0, -1):
+        q[j] = (w[j] + 2 * q[j + 1]) / r
+    q[0] = (w[0] + (q[1] if d > 1 else 0) - sum(q[2:], Fraction(0))) / r
+    if min(q) < 0:
+        raise ProblemError(f"staggered: r={r} is too small for d={d} (choose r={4 * d} or more)")
+    total = sum(q, Fraction(0))
+    weights = ((0 if j == 0 else copies + j - 1, q[j] / total) for j in range(d) if q[j])
+    A = np.vstack([np.repeat(A[:1], copies, axis=0), A[1:]])
+    y = np.where(np.arange(len(A)) % 2, -1, 1)
+    known = Known(1 / total, largest_square(A), tuple(weights))
     return Generated(A * y[:, None], y, known)

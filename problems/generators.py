@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from gammabar.problems.base import Problem
 from gammabar.problems.classic import gaussian, inseparable, loss_spike, two_lines, worst_case
 from gammabar.problems.degenerate import KINDS, degenerate
-from gammabar.problems.extremal import centred, crossed, opposed, orthogonal
+from gammabar.problems.extremal import centred, crossed, opposed, orthogonal, staggered
 from gammabar.problems.known import Generated, Known
 from gammabar.problems.options import (
     SEED,
@@ -176,6 +176,16 @@ FAMILIES: dict[str, Family] = {
                 Option("copies", "60", "how many times the first occurs", integer(1)),
             ),
             centred,
+        ),
+        Family(
+            "staggered",
+            "nearly orthogonal rows, each misclassified by the sum of those before it",
+            (
+                Option("d", "4", "number of different rows, and dimension", integer(1)),
+                Option("r", "16", "their length, nearly", integer(1, 2**20)),
+                Option("copies", "32", "how many times the first occurs", integer(1)),
+            ),
+            staggered,
         ),
     )
 }

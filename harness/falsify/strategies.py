@@ -134,6 +134,7 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "opposed": {"r": (1, 1000), "copies": (1, 1000)},
     "crossed": {"copies": (1, 1000)},
     "centred": {"n": (2, 200), "copies": (1, 200)},
+    "staggered": {"d": (1, 60), "r": (4, 500), "copies": (1, 1000)},
     "duplicated": {"n": (1, 20), "d": (1, 5), "copies": (1, 2000), "gamma": (0.001, 1)},
     "planted": {"n": (2, 100), "d": (1, 20), "gamma": (0.001, 1)},
     "imbalanced": {"n": (20, 400), "d": (2, 10), "ratio": (1, 100), "gamma": (0.001, 1)},

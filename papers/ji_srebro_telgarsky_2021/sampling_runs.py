@@ -98,12 +98,15 @@ def run(
     epsilon: Fraction,
     sums: bool = True,
     delta: Fraction = DELTA,
+    steps: int | None = None,
 ) -> Run:
     """Algorithm 2 as in Theorem 4.1; `sums` also makes the sums over all iterates.
 
+    `steps` is another t than that of the theorem, which the step θ = √(ln(n)/t) goes with.
+
     The solver runs once, whatever the level at which the run is looked at.
     """
-    t = horizon(case, epsilon, delta)
+    t = horizon(case, epsilon, delta) if steps is None else steps
     theta = sqrt(case.log_n / t)
     last, weights, off = case.remember("run", lambda: _iterates(case, rng, t, middle(theta), sums))
     lengths, squares = _sums(case, weights, off) if len(weights) else (arb(0), arb(0))

@@ -31,6 +31,7 @@ DIGESTS = {
     "opposed": "0d40fd2e64e7ecd3e637bca9e3d3da2c7e35a333f1213bc75fb1acaa9bb1fc7a",
     "crossed": "c7b76278ea49fb222fe2b32ec322830b895d7fd806dacc4af8a1709b3da8704d",
     "centred": "2e21b5d909f0166db0ed65714c8b83ed9460b43904277bdacdd9079a2de08b0c",
+    "staggered": "ed6833c438454fede106eabb35fc4f0a71df243d91fcbb2ed205f4b155c76917",
     "gaussian:separable=1": "8159ec0b9debf7f7b4fe9820edfba52d7588318151ca0942117c58d132797d0d",
 }
 
@@ -349,6 +350,33 @@ def test_opposed_crossed_and_centred(n: int, copies: int, r: int) -> None:
     prove(made)
     assert made.known.gamma_squared == 0
     assert made.X.shape == (n + copies - 1, n)
+
+
+@given(d=st.integers(1, 9), more=st.integers(0, 2**15), copies=st.integers(1, 40))
+def test_staggered(d: int, more: int, copies: int) -> None:
+    made = generate("staggered", f"d={d},r={4 * d + more},copies={copies}")
+    prove(made)
+    assert made.X.shape == (copies + d - 1, d)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 7, 12, 25])
+def test_staggered_rows_come_one_at_a_time(d: int) -> None:
+    """Normalized Batch Perceptron in rational numbers: all rows first, and then each alone."""
+    made = generate("staggered", f"d={d},r={4 * d},copies={8 * d}")
+    rows = [[int(v) * int(y) for v in row] for row, y in zip(made.X, made.y, strict=True)]
+    w, wrong = [Fraction(0)] * d, list(range(len(rows)))
+    for t in range(1, d + 1):
+        mean = [Fraction(sum(rows[i][j] for i in wrong), len(wrong)) for j in range(d)]
+        w = [a + b for a, b in zip(w, mean, strict=True)]
+        scores = [sum(a * b for a, b in zip(row, w, strict=True)) for row in rows]
+        wrong = [i for i, score in enumerate(scores) if score <= 0]
+        assert wrong == ([8 * d + t - 1] if t < d else [])
+    assert d <= made.known.radius_squared / made.known.gamma_squared < d + 1
+
+
+def test_staggered_rows_that_are_too_short() -> None:
+    with pytest.raises(ProblemError, match="staggered: r=2 is too small for d=9"):
+        generate("staggered", "d=9,r=2")
 
 
 def test_orthogonal_options_that_leave_no_row() -> None:
