@@ -9,8 +9,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from gammabar.harness.court.statement import RandomisedStatement, Statement, StoppingStatement
-from gammabar.harness.court.verdict import Status
+from gammabar.harness.court.statement import Statement, StoppingStatement
 from gammabar.harness.library import Extremal, extremal, load_statements
 
 HERE = Path(__file__).parent
@@ -74,9 +73,8 @@ conjecture, unless the last column says why; whoever proves or refutes one, plea
 ## Without a ratio
 
 Equations, equivalences and facts have two sides that agree or not; a bound of 0 or a probability
-has no ratio that says anything. These are judged all the same:
-
-{others}
+has no ratio that says anything. These are judged all the same (`gammabar list statements`), and do
+not appear here.
 """
 
 
@@ -93,14 +91,11 @@ def page() -> str:
     found = ranking()
     room = [pair for pair in found if pair[1].tightness < ATTAINED]
     attained = [pair for pair in found if pair[1].tightness >= ATTAINED]
-    names = {statement.id for statement, _ in found}
-    rest = [s for s in load_statements().values() if s.status is Status.HOLDS and s.id not in names]
     return HEAD.format(
         runs=sum(one.runs for _, one in found),
         count=len(found),
         room="\n".join(_row(s, one) for s, one in room),
         attained="\n".join(_short(s, one) for s, one in reversed(attained)),
-        others=_others(rest),
     )
 
 
@@ -134,16 +129,6 @@ def _how(one: Extremal) -> str:
 
 def _number(ratio: float) -> str:
     return "≤ 0" if ratio <= 0 else f"{ratio:.3f}" if ratio >= 0.0995 else f"{ratio:.2g}"
-
-
-def _others(rest: list[Statement]) -> str:
-    chance = [s.id for s in rest if isinstance(s, RandomisedStatement) or s.kind == "probability"]
-    plain = [s.id for s in rest if s.id not in chance]
-    return "\n".join(
-        f"- {what}: {', '.join(f'`{name}`' for name in names)}"
-        for what, names in (("with a probability", chance), ("all others", plain))
-        if names
-    )
 
 
 # --- the picture -----------------------------------------------------------------------------
