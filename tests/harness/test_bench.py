@@ -19,6 +19,7 @@ import pytest
 
 from gammabar.harness.bench import (
     SECTIONS,
+    classifier,
     contest,
     document,
     growth,
@@ -245,6 +246,7 @@ def tiny():
         dense = {size: growth._dense(size, 3) for size in (20, 40)}
         sections = {
             "oracle": oracle.measure(True, say, names=[TINY], repeat=1),
+            "classifier": classifier.measure(True, say, names=("iris:0,1", "iris"), repeat=1),
             "margin": margin.measure(True, say, names=(TINY,), repeat=1),
             "iteration": [
                 iteration.dense(TINY, load(TINY), 1),
@@ -296,6 +298,16 @@ class TestDocument:
         for row in result["rows"]:
             assert all(part <= 1 + 1e-9 for _, part in row["points"])
             assert set(row["reached"]) == {"0.9", "0.99", "0.999"}
+
+    def test_no_margin_is_larger_than_that_of_our_classifier(self, tiny):
+        pair, three = tiny["sections"]["classifier"]
+        ours, *others = pair["rows"]
+        assert ours["failure"] == ""
+        assert ours["train_error"] == 0
+        for row in others:
+            assert row["failure"] or row["margin"] <= ours["margin"] * (1 + 1e-12)
+        assert three["classes"] == 3
+        assert all(row["test_error"] < 0.2 for row in three["rows"])
 
     def test_ratios_and_exponents_are_numbers(self, tiny):
         for result in tiny["sections"]["iteration"]:
