@@ -97,7 +97,7 @@ ROOMS = {
     "power": {"court", "library", "run"},
     "reproduce": {"library", "run"},
     "falsify": {"court", "library", "run"},
-    "bench": {"court", "library", "run", "screen"},
+    "bench": {"classifier", "court", "library", "run", "screen"},
     "gate": {"library", "screen"},
     "report": {"court", "library", "run", "screen"},
     "classifier": set(),  # the oracle in another dress

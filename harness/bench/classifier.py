@@ -82,7 +82,7 @@ class _Split:
         self._others = X[tested], y[tested]
 
     def facts(self, model: Any, several: bool, radius: float) -> dict[str, Any]:
-        found = {
+        found: dict[str, Any] = {
             "train_error": 1 - float(model.score(self.X, self.y)),
             "test_error": 1 - float(model.score(*self._others)),
         }

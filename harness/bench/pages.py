@@ -54,20 +54,20 @@ tolerance is a promise of a solver, not a proof. breast-cancer is separable by a
 can hardly see; contestants have ten seconds for it.""",
     "classifier": """\
 A linear classifier out of the box: no parameter for ours, C = 1e6 where hard margins are wanted
-from others. Four fifths of the rows are fitted, the rest is tested; all have an intercept. "Missing" is
-what a margin lacks of ours, which is exact. Ten classes: one hyperplane for each pair (ours, SVC) or
-for each class (LIBLINEAR, and ours with `several='ovr'`, where classes that no hyperplane separates
-from the rest get a soft margin). Default settings of LIBLINEAR are not for hard margins; they are
-here because they are what people use.""",
+from others. Four fifths of the rows are fitted, the rest is tested; all have an intercept.
+"Missing" is what a margin lacks of ours, which is exact. Ten classes: one hyperplane for each
+pair (ours, SVC) or for each class (LIBLINEAR, and ours with `several='ovr'`, where classes that
+no hyperplane separates from the rest get a soft margin). Default settings of LIBLINEAR are not
+for hard margins; they are here because they are what people use.""",
     "margin": """\
 How long until the margin is 90 %, 99 %, 99.9 % of the largest? `MaxMarginClassifier` with its
-iterative solver stops by itself, when it has proved that it is there; the oracle proves that there is nothing more to be had.
-The margin of all others is watched from outside, at no cost to them: by themselves they neither
-know how close they are nor when to stop. `Perceptron` and `SGDClassifier` go on epoch by epoch;
-LIBLINEAR gets fresh fits with more and more iterations, and the time of the first fit that is good
-enough counts. No contestant has an intercept. Ratios are to `MaxMarginClassifier`. In the picture,
-what is above the dotted line does not separate the data, and the gap of `MaxMarginClassifier` is
-the one that it has proved.""",
+iterative solver stops by itself, when it has proved that it is there; the oracle proves that
+there is nothing more to be had. The margin of all others is watched from outside, at no cost to
+them: by themselves they neither know how close they are nor when to stop. `Perceptron` and
+`SGDClassifier` go on epoch by epoch; LIBLINEAR gets fresh fits with more and more iterations, and
+the time of the first fit that is good enough counts. No contestant has an intercept. Ratios are
+to `MaxMarginClassifier`. In the picture, what is above the dotted line does not separate the
+data, and the gap of `MaxMarginClassifier` is the one that it has proved.""",
     "iteration": """\
 A step of the batch methods needs the scores of all rows and a weighted sum of the rows. One read of
 the data is the least that it can take: the faster of summing the words of the matrix with all
