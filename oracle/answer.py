@@ -21,6 +21,7 @@ from gammabar.oracle.candidate import (
 from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
 from gammabar.oracle.watch import Interrupted, Progress, TimeUp, Watch, silent
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
+from gammabar.problems.arithmetic import require_doubles
 
 if TYPE_CHECKING:
     from gammabar.oracle.semidefinite import Verdict
@@ -134,6 +135,7 @@ def solve(
         raise ProblemError(f"norm {norm!r} is not one of {', '.join(NORMS)}")
     if signed and norm != "l2":
         raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
+    require_doubles()
     problem = _asked(problem, y, intercept).raw()
     if problem.intercept == "free" and (signed or norm != "l2"):
         what = "the negative margin" if signed else f"the {norm} margin"

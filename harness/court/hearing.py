@@ -15,6 +15,7 @@ from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.court.view import Fault, Unclaimed, View
 from gammabar.problems import ProblemError
+from gammabar.problems.arithmetic import require_doubles
 
 #: So many iterates are kept, to be compared with those of other solvers.
 EARLY = 8
@@ -24,11 +25,14 @@ MOST = 100_000
 
 def examine(statement: Statement, case: Case) -> Verdict:
     """The verdict on a statement that is not about one run: direct and randomised ones."""
+    require_doubles()
     reason = statement.inapplicable(case)
     if reason is not None:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
     try:
-        return statement.examine(case)
+        verdict = statement.examine(case)
+        require_doubles()  # a solver may have been run
+        return verdict
     except Unclaimed as missing:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=str(missing))
     except Fault as fault:
@@ -62,11 +66,13 @@ def hear(
     check_iterations(iterations)
     if most is None:
         most = iterations if getattr(case.solver, "finite", False) is True else MOST
+    require_doubles()
     # What overflows becomes a bound that decides nothing: nobody needs a warning of NumPy's too.
     with working(LEVELS[0]), np.errstate(over="ignore", invalid="ignore"):
         case.begin()
         judges = [_judge(statement, case) for statement in statements]
         failure, detail = _listen(case, judges, iterations, most)
+        require_doubles()  # the solver may have loaded a library that changes it
         return [judge.verdict(failure, detail) for judge in judges]
 
 
