@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+import re
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -90,7 +91,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(exit_.exit_code)
     except click.UsageError as error:
         where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
-        complain(error.format_message().rstrip(".").replace("\n", " ") + where)
+        complain(error.format_message().rstrip(".").replace("\n", " ") + _nearest(error) + where)
         sys.exit(2)
     except click.ClickException as error:
         complain(error.format_message())
@@ -103,6 +104,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(1)
     except Exception as error:
         sys.exit(_report(error))
+
+
+def _nearest(error: click.UsageError) -> str:
+    """What somebody may have meant who chose none of the choices that there are."""
+    kind = getattr(getattr(error, "param", None), "type", None)
+    given = re.search(r"'(.*?)' is not one of", error.message)
+    if not isinstance(kind, click.Choice) or given is None:
+        return ""
+    from gammabar.problems.spelling import did_you_mean
+
+    hint = did_you_mean(given[1], map(str, kind.choices), "-")
+    return "" if hint == "-" else f"; {hint}"
 
 
 def _report(error: Exception) -> int:

@@ -31,6 +31,7 @@ from gammabar.problems.datasets import (
     user_data_folder,
 )
 from gammabar.problems.routes import ROUTES, RouteError
+from gammabar.problems.spelling import did_you_mean
 
 Progress = Callable[[str], None]
 
@@ -122,7 +123,7 @@ def fetch(name: str, progress: Progress = lambda message: None) -> list[Path]:
 
 def _named(name: str) -> Dataset:
     if name not in DATASETS:
-        raise ProblemError(f"{name!r} is no data set; there are {', '.join(DATASETS)}")
+        raise ProblemError(f"{name!r} is no data set; {did_you_mean(name, DATASETS)}")
     return DATASETS[name]
 
 

@@ -19,6 +19,7 @@ from gammabar.problems.network import (
     network_kernel,
 )
 from gammabar.problems.points import Points, product
+from gammabar.problems.spelling import did_you_mean
 
 #: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
 Prepared: TypeAlias = Any
@@ -33,6 +34,8 @@ _PARAMETERS = {
 }
 # Options that are whole numbers, and the least of them.
 _WHOLE = {"degree": 1, "width": 1, "seed": 0}
+#: Those that a text can name.
+_NAMED = ("linear", "poly", "rbf", "network", "precomputed")
 # A squared distance below this part of the squared norms is computed again from differences; what
 # that leaves of its error is worked out in `rounding`.
 _CANCELLED = 0.125
@@ -114,9 +117,7 @@ class Kernel:
         name, _, options = text.strip().partition(":")
         known = _PARAMETERS.get(name)
         if known is None or name == "callable":
-            raise ProblemError(
-                f"unknown kernel {name!r}; there are linear, poly, rbf, network and precomputed"
-            )
+            raise ProblemError(f"unknown kernel {name!r}; {did_you_mean(name, _NAMED)}")
         values: dict[str, Any] = {}
         for option in options.split(",") if options else ():
             key, _, number = (part.strip() for part in option.partition("="))

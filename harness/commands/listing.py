@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,24 +66,24 @@ def command(
 ) -> None:
     """List what there is of a KIND: statements, solvers, problems, mutants, papers or artefacts.
 
-    Statements may be chosen: those that contain TEXT, and by options. With --paper they are those
-    of that paper.
+    With TEXT, those that contain it. Statements may be chosen by options as well; with --paper they
+    are those of that paper.
     """
     _, keys = open_papers(papers)
     choice = Choice((*keys, *sources), status, severity, text)
-    if choice != Choice() and kind != "statements" and not papers:
-        raise click.UsageError("TEXT, --source, --status and --severity go with statements")
+    if replace(choice, text=None) != Choice() and kind != "statements" and not papers:
+        raise click.UsageError("--source, --status and --severity go with statements")
     if matrix is not None:
         if kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
     show: dict[str, Callable[[bool], None]] = {
         "statements": partial(_statements, choice=choice),
-        "solvers": _solvers,
-        "problems": _problems,
-        "mutants": _mutants,
-        "papers": _papers,
-        "artefacts": _artefacts,
+        "solvers": partial(_solvers, text=text),
+        "problems": partial(_problems, text=text),
+        "mutants": partial(_mutants, text=text),
+        "papers": partial(_papers, text=text),
+        "artefacts": partial(_artefacts, text=text),
     }
     show[kind](as_json)
 
@@ -174,11 +174,17 @@ def _counted(statements: list[Statement]) -> str:
     return f"{number} statement{'s' * (number != 1)}: {', '.join(parts) or 'none'}{end}"
 
 
-def _papers(as_json: bool) -> None:
+def _says(text: str | None, entry: Any) -> bool:
+    """Whether an entry contains a text, in whatever field."""
+    values = asdict(entry) if is_dataclass(entry) and not isinstance(entry, type) else entry
+    return text is None or text.lower() in json.dumps(values, ensure_ascii=False).lower()
+
+
+def _papers(as_json: bool, text: str | None) -> None:
     from gammabar.harness.library import load_statements, papers
 
     sources = Counter(statement.source for statement in load_statements().values())
-    found = papers().values()
+    found = [p for p in papers().values() if _says(text, [p.key, str(p), p.venue])]
     if as_json:
         names = ("key", "title", "authors", "year", "venue", "url", "text")
         print_json(
@@ -189,12 +195,13 @@ def _papers(as_json: bool) -> None:
     print_table(("key", "statements", "paper", "where"), rows)
 
 
-def _artefacts(as_json: bool) -> None:
+def _artefacts(as_json: bool, text: str | None) -> None:
     from gammabar.harness.library import artefacts, measured
     from gammabar.harness.reproduce.words import cost
     from gammabar.problems.datasets import DATASETS, is_here
 
-    found = artefacts().values()
+    about = artefacts().values()
+    found = [a for a in about if _says(text, [a.id, a.reference, a.title, a.data])]
     names = ("seconds", "memory")
     took = {one: {name: about[name] for name in names} for one, about in measured().items()}
     if as_json:
@@ -235,7 +242,7 @@ def _described(statement: Statement, witness: Path | None) -> dict[str, Any]:
     return {name: known[name] for name in _FIELDS}
 
 
-def _mutants(as_json: bool) -> None:
+def _mutants(as_json: bool, text: str | None) -> None:
     from gammabar.harness.library import matrix, mutants
 
     killers = {name: list(found) for name, found in matrix().items()}
@@ -250,6 +257,7 @@ def _mutants(as_json: bool) -> None:
         }
         for m in mutants().values()
     ]
+    entries = [entry for entry in entries if _says(text, entry)]
     if as_json:
         print_json(entries)
         return
@@ -274,17 +282,18 @@ def _compute(path: Path, quiet: bool) -> None:
         file.write("\n")
 
 
-def _problems(as_json: bool) -> None:
+def _problems(as_json: bool, text: str | None) -> None:
     from gammabar.problems.spec import catalogue
 
-    entries = catalogue()
+    entries = [entry for entry in catalogue() if _says(text, entry)]
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
     for kind in ("data set", "generator", "file"):
         rows = [(e.syntax, e.what, _last(e)) for e in entries if e.kind == kind]
         last = {"data set": "where", "generator": "options (default)", "file": ""}[kind]
-        print_table((kind, "what it is", last), rows)
+        if rows:
+            print_table((kind, "what it is", last), rows)
 
 
 def _last(entry: Entry) -> str:
@@ -293,11 +302,11 @@ def _last(entry: Entry) -> str:
     return ", ".join(f"{name}={default}" if default else name for name, default, _ in entry.options)
 
 
-def _solvers(as_json: bool) -> None:
+def _solvers(as_json: bool, text: str | None) -> None:
     from gammabar.harness.library import load_statements
     from gammabar.solvers.registry import SOLVERS, solver
 
-    cards = [solver(name).card for name in SOLVERS]
+    cards = [card for card in (solver(name).card for name in SOLVERS) if _says(text, card)]
     # What is said about a solver is the statements' to say, not its own.
     about = {
         card.name: [s.id for s in load_statements().values() if card.name in s.solvers]

@@ -1,4 +1,4 @@
-"""``gammabar show ID``: everything about a statement, a solver, a problem or a wrong solver."""
+"""``gammabar show ID``: all about a statement, a solver, a problem, a mutant or an artefact."""
 
 from __future__ import annotations
 
@@ -50,6 +50,11 @@ FIELDS = {
     "statements": "claims",
     "mutants": "mutants",
     "used_by": "used by",
+    "parts": "computes",
+    "data": "needs",
+    "missing": "not here",
+    "seconds": "takes",
+    "cost": "takes",
     "tightest": "tightest",
     "reproduce": "again",
 }
@@ -67,7 +72,7 @@ FIELDS = {
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(name: str, papers: tuple[str, ...], path: Path | None, as_json: bool) -> None:
-    """Show everything about ID: a statement, a solver, a problem or a mutant.
+    """Show everything about ID: a statement, a solver, a problem, a mutant or an artefact.
 
     A statement is judged on its part of the plan, unless the verdicts of a store are to be shown.
     """
@@ -113,6 +118,10 @@ def _text(field: str, facts: dict[str, Any]) -> str:
         at = "" if value["worst_t"] is None else f" at t = {value['worst_t']}"
         by = f" by {value['solver']}" if value["solver"] else ""
         return f"{value['tightness']:.6g} on {value['problem'] or 'its own data'}{by}{at}"
+    if field == "seconds":
+        from gammabar.harness.reproduce.words import cost
+
+        return cost(value, facts["memory"])
     if field == "status" and facts.get("severity"):
         return f"{value} as printed ({facts['severity']})"
     if field == "options":

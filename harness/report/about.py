@@ -1,8 +1,7 @@
-"""Everything about one thing: a statement, a solver, a problem or a wrong solver."""
+"""Everything about one thing: a statement, a solver, a problem, a mutant or an artefact."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import shlex
@@ -15,13 +14,22 @@ import gammabar
 from gammabar.harness.court.message import worth
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling
-from gammabar.harness.library import matrix, mutants, opened_from, papers, witness
+from gammabar.harness.library import (
+    artefacts,
+    matrix,
+    measured,
+    mutants,
+    opened_from,
+    papers,
+    witness,
+)
 from gammabar.harness.report.assumptions import described
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.show import reproduce
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean
 
 Facts = dict[str, Any]
 
@@ -32,7 +40,7 @@ def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
     Parameters
     ----------
     name : str
-        An id of a statement, a name of a solver or a mutant, a problem as DATA.
+        An id of a statement or an artefact, a name of a solver or a mutant, a problem as DATA.
     results : callable
         What was found about a statement, by its id.
 
@@ -49,6 +57,8 @@ def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
         return solver_facts(name)
     if name in mutants():
         return mutant_facts(name)
+    if name in artefacts():
+        return artefact_facts(name)
     return _problem_or_nothing(name)
 
 
@@ -165,6 +175,29 @@ def mutant_facts(name: str) -> Facts:
     }
 
 
+def artefact_facts(name: str) -> Facts:
+    """What a figure or table shows, what has to be computed for it, and what that takes."""
+    from gammabar.problems.datasets import DATASETS, is_here
+
+    one, took = artefacts()[name], measured().get(name)
+    paper = papers().get(name.partition(".")[0])
+    return {
+        "kind": "artefact",
+        "id": name,
+        "reference": one.reference,
+        "source": "" if paper is None else str(paper),
+        "what": one.title,
+        "parts": list(one.parts(False)),
+        "data": list(one.data),
+        "missing": [data for data in one.data if not is_here(DATASETS[data])],
+        "cost": "" if took else one.cost,
+        "seconds": took["seconds"] if took else None,
+        "memory": took["memory"] if took else None,
+        "where": place_of(one.draw),
+        "reproduce": shlex.join(["gammabar", "reproduce", name]),
+    }
+
+
 def _problem_or_nothing(name: str) -> Facts:
     from gammabar.problems.spec import catalogue
 
@@ -184,9 +217,8 @@ def _problem_or_nothing(name: str) -> Facts:
         return _problem(name)
     from gammabar.solvers.registry import SOLVERS
 
-    known = [*everything(), *SOLVERS, *mutants(), *entries]
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else "see `gammabar list statements`, or solvers, …"
+    known = [*everything(), *SOLVERS, *mutants(), *artefacts(), *entries]
+    hint = did_you_mean(name, known, "see `gammabar list statements`, or solvers, …")
     raise ProblemError(f"nothing is called {name!r} ({hint})")
 
 

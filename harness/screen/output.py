@@ -20,6 +20,8 @@ from typing import Any, Protocol
 
 #: Of the JSON documents: it changes if a field is renamed or removed, or means something else.
 VERSION = 1
+#: Columns of a table in a pipe.
+WIDE = 160
 
 
 class Stage(Protocol):
@@ -30,9 +32,13 @@ class Stage(Protocol):
 
 def visible(text: str) -> str:
     """The text on one line, with every character escaped that a terminal would not just show."""
-    if text.isprintable():
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    if text.isascii() or _is_unicode(sys.stdout):
         return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    from gammabar.harness.screen.plain import typed
+
+    return typed(text, sys.stdout.encoding)  # now, so that tables know how long it is
 
 
 def say(text: str = "", err: bool = False) -> None:
@@ -82,8 +88,13 @@ def any_terminal() -> None:
     """Let stdout and stderr take every text: what their encoding lacks is replaced."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # Half a surrogate pair in JSON is escaped in just this way.
-            stream.reconfigure(errors="backslashreplace" if _is_unicode(stream) else "replace")
+            if _is_unicode(stream):
+                # Half a surrogate pair in JSON is escaped in just this way.
+                stream.reconfigure(errors="backslashreplace")
+            else:
+                from gammabar.harness.screen.plain import SPELT
+
+                stream.reconfigure(errors=SPELT)
 
 
 def _is_unicode(stream: Any) -> bool:
@@ -113,21 +124,52 @@ def _escaped(text: str) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """A table; long cells are folded, never cut, and the first column is neither."""
+    """A table; long cells are wrapped at words, never cut, and the first column is neither.
+
+    Where the words of all columns do not fit beside each other, they are shown below each other.
+    """
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    names = [visible(name) for name in columns]
+    cells = [[visible(cell) for cell in row] for row in rows]
+    # A pipe has no width: let the table be as wide as its contents instead of folding it at 80.
+    width = _width(sys.stdout) or WIDE
+    needed = [
+        max(
+            cell_len(word)
+            for cell in (name, *(row[place] for row in cells))
+            for word in ([cell] if place == 0 else cell.split() or [""])
+        )
+        for place, name in enumerate(names)
+    ]
+    if sum(needed) + 3 * len(needed) + 1 > width:
+        _records(names, cells, visible(title))
+        return
     table = Table(
         title=visible(title) or None, box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left"
     )
-    for place, name in enumerate(columns):
-        table.add_column(visible(name), no_wrap=place == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    # A pipe has no width: let the table be as wide as its contents instead of folding it at 80.
-    Console(width=_width(sys.stdout) or 160).print(table)
+    for place, name in enumerate(names):
+        table.add_column(name, no_wrap=place == 0, overflow="fold", min_width=needed[place])
+    for row in cells:
+        table.add_row(*map(Text, row))
+    Console(width=width).print(table)
+
+
+def _records(names: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
+    """Rows one below the other: the first cell, and under it the others with their names."""
+    if title:
+        say(title)
+    for first, *cells in rows:
+        print()
+        say(first)
+        for name, cell in zip(names[1:], cells, strict=True):
+            if cell:
+                say(f"    {name}: {cell}" if name else f"    {cell}")
+    print()
 
 
 def print_facts(title: str, lines: dict[str, str]) -> None:
@@ -138,10 +180,16 @@ def print_facts(title: str, lines: dict[str, str]) -> None:
 
     console = Console()
     console.print(Text(visible(title), style="bold"))
-    width = max(map(cell_len, lines))
+    names = {name: visible(name) for name in lines}
+    width = max(map(cell_len, names.values()))
+    room = (_width(sys.stdout) or 0) - width - 4
     for name, text in lines.items():
-        label = visible(f"  {name}{' ' * (width - cell_len(name))}  ")
-        console.print(Text(label, style="dim"), Text(visible(text)), sep="", soft_wrap=True)
+        label = f"  {names[name]}{' ' * (width - cell_len(names[name]))}  "
+        parts = [visible(text)]
+        if room > 20:  # the rest goes on below, unless there is hardly any room
+            parts = textwrap.wrap(parts[0], room, break_long_words=False, break_on_hyphens=False)
+        below = ("\n" + " " * (width + 4)).join(parts)
+        console.print(Text(label, style="dim"), Text(below), sep="", soft_wrap=True)
 
 
 @contextmanager

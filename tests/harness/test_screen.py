@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from gammabar.harness.cli import main
 from gammabar.harness.court.message import explain
@@ -137,3 +138,64 @@ def test_odd_names_end_in_one_sentence(name, place, capsys, tmp_path, monkeypatc
         assert len(lines) == 1
     assert not obeyed(said)
     assert "Traceback" not in said
+
+
+# --- narrow terminals, and those that know few letters ----------------------------------------
+
+
+WORD = st.text("abcγ≤ij", min_size=1, max_size=9) | st.sampled_from(["γ̄", "‖w̄‖"])
+WORDS = st.lists(WORD, min_size=1, max_size=12).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(30, 120))
+def test_no_word_of_a_table_is_broken_or_lost(rows, width):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(width))
+        names = [str(place) for place in range(len(rows))]
+        table = [(name, *row) for name, row in zip(names, rows, strict=True)]
+        shown = captured(lambda: output.print_table(("id", "one", "two", "three"), table))
+    printed = shown.split()
+    for row in rows:
+        for word in " ".join(row).split():
+            assert word in printed
+    assert all(cell_len(line) <= width for line in shown.splitlines())
+
+
+@given(st.sampled_from(["ascii", "latin-1", "cp1252"]), NASTY)
+@settings(max_examples=200, deadline=None)
+def test_every_text_has_a_spelling_that_a_terminal_can_show(encoding, text):
+    from gammabar.harness.screen.plain import typed
+
+    shown = typed(output.visible(text), encoding)
+    shown.encode(encoding)
+    if text.isascii():
+        assert shown == output.visible(text)
+
+
+def test_mathematics_is_spelt_and_not_a_row_of_question_marks():
+    from gammabar.harness.court.statement import STATEMENTS
+    from gammabar.harness.library import load_statements
+    from gammabar.harness.screen.plain import typed
+
+    assert typed("γ̄² ≤ ‖Aᵀq‖ − √λ_t ✓ é", "ascii") == "gamma_bar^2 <= ||A^Tq|| - sqrt lambda_t + e"
+    assert typed("‖x‖ ≤ é", "latin-1") == "||x|| <= é"
+    load_statements()
+    for statement in STATEMENTS.values():
+        if "test" not in statement.id:
+            assert "?" not in typed(statement.words.replace("?", ""), "ascii"), statement.id
+
+
+def test_tables_of_a_terminal_without_greek_are_straight():
+    code = (
+        "from gammabar.harness.screen.output import *; any_terminal();"
+        "print_facts('γ̄', {'γ̄': 'a', 'γ̄ in data units': 'b'})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    lines = done.stdout.decode("ascii").splitlines()
+    assert lines == ["gamma_bar", "  gamma_bar                a", "  gamma_bar in data units  b"]

@@ -105,3 +105,62 @@ def test_lines_are_wrapped_at_words_where_the_width_is_known(gammabar, monkeypat
     assert "this is normalised gradient descent" in " ".join(shown.split())
     monkeypatch.delenv("COLUMNS")
     assert any(len(line) > 60 for line in gammabar("show", "dual-acceleration")[1].splitlines())
+
+
+def test_an_artefact(gammabar):
+    code, shown, _ = gammabar("show", "jst.fig1", "--json")
+    facts = json.loads(shown)
+    assert code == 0
+    assert (facts["kind"], facts["reproduce"]) == ("artefact", "gammabar reproduce jst.fig1")
+    assert facts["data"] == ["mnist"]
+    assert any("dual-acceleration" in part for part in facts["parts"])
+    assert "figures.py:" in facts["where"]
+    _, shown, _ = gammabar("show", "jst.fig1")
+    assert "MNIST" in shown
+    assert "computes" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("shw x", "show"),
+        ("show jst.thm3.1.11", "jst.thm3.1.1"),
+        ("show dual-accelaration", "dual-acceleration"),
+        ("show jst.fgi1", "jst.fig1"),
+        ("show dual-acceleration/no-momentun", "dual-acceleration/no-momentum"),
+        ("show plantd", "planted"),
+        ("list statments", "statements"),
+        ("list statements --severity substanc", "substance"),
+        ("list statements --status refutd", "refuted"),
+        ("list statements --source jts", "jst"),
+        ("oracle iris:0,1 --kernel rfb:gamma=1", "rbf"),
+        ("oracle plantd:n=3", "planted"),
+        ("oracle planted:gama=0.1", "gamma"),
+        ("oracle iris:0,1 --kernl l1", "--kernel"),
+        ("data fetch mnits", "mnist"),
+        ("data check mnits", "mnist"),
+        ("verify --statement jst.thm3.1.11", "jst.thm3.1.1"),
+        ("verify --solver dual-accelaration", "dual-acceleration"),
+        ("verify --solver dual-acceleration:stp=1", "step"),
+        ("verify --statment x", "--statement"),
+        ("reproduce jst.fgi1", "jst.fig1"),
+        ("falsify jst.thm3.1.11", "jst.thm3.1.1"),
+        ("bench --only oracl", "oracle"),
+    ],
+)
+def test_did_you_mean_everywhere(gammabar, words, meant):
+    code, _, told = gammabar(*words.split())
+    assert code == 2
+    assert f"did you mean {meant}?" in told.lower().replace("'", "")
+
+
+@pytest.mark.parametrize("kind", ["solvers", "problems", "mutants", "papers", "artefacts"])
+def test_every_list_takes_a_text(gammabar, kind):
+    every = json.loads(gammabar("list", kind, "--json")[1])
+    word = {"solvers": "winnow", "problems": "planted", "mutants": "momentum"}.get(
+        kind, "Perceptron"
+    )
+    chosen = json.loads(gammabar("list", kind, word, "--json")[1])
+    assert 0 < len(chosen) < len(every)
+    assert gammabar("list", kind, "no such thing at all", "--json")[1].strip() == "[]"
+    assert gammabar("list", kind, word)[0] == 0
