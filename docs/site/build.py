@@ -35,6 +35,8 @@ SECTIONS = {
     "Start": ["docs/first-ten-minutes"],
     "Tutorials": [
         "docs/check-your-own-solver",
+        "docs/any-solver",
+        "docs/what-the-screen-says",
         "docs/bring-your-own-theorem",
         "docs/is-my-data-separable",
         "docs/falsify",

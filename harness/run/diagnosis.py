@@ -110,6 +110,8 @@ def _mistake(case: Case, name: str, given: list[Floats], right: list[Floats]) ->
     """Which wrong solver makes the same iterates."""
     if len(given) > 2 and all(map(_near, given[:-1], right[1:])):
         return "; this looks like a start with w_1: the first iterate is w_0, before any update"
+    if all(_near(given[0], w) for w in given):
+        return "; it stands still"
     for mutant in mutants().values():
         if mutant.solver != name:
             continue

@@ -116,7 +116,7 @@ class InFile:
     @property
     def title(self) -> str:
         """What it is called in messages."""
-        return self.made
+        return self.made + f":{self.options}" * bool(self.options)
 
     @property
     def options(self) -> str:
