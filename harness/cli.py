@@ -22,6 +22,7 @@ from gammabar.harness.screen.output import any_terminal, complain
 COMMANDS = {
     "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
     "separation": ("separation", "Does the maximum-likelihood estimate exist? Exact and proved."),
+    "margins": ("margins", "The exact margin of every pair of classes; resumable; a picture."),
     "check": ("check", "Check a certificate with the independent checker."),
     "verify": ("verify", "Verify what the sources claim, at every iterate of every run."),
     "falsify": ("falsify", "Search for data on which a statement fails, and make them small."),
