@@ -266,6 +266,26 @@ class Truth(Margin):
         positive = np.asarray(self.problem.y) > 0
         return float(scores[~positive].min() - scores[positive].min()) / 2
 
+    def facts(self, digits: int = 17) -> dict[str, Any]:
+        """What there is to say, ready for JSON."""
+        square = self.gamma_squared
+        return {
+            "n": self.problem.n,
+            "d": int(self.problem.plain.X.shape[1]),
+            "separable": self.separable,
+            "gamma": self.digits(digits),
+            "gamma_raw": self.digits(digits, raw=True),
+            "gamma_lo": self.gamma_lo,
+            "gamma_hi": self.gamma_hi,
+            "gamma_squared": None if square is None else rational(square),
+            "radius": self.radius_digits(digits),
+            "exact": self.exact,
+            "support_size": len(self.support),
+            "method": self.method,
+            "rounds": self.rounds,
+            "note": self.note,
+        }
+
     @property
     def proves(self) -> str:
         if self.bounds is not None:

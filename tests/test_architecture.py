@@ -100,6 +100,7 @@ ROOMS = {
     "bench": {"classifier", "court", "library", "run", "screen"},
     "gate": {"library", "screen"},
     "report": {"court", "library", "run", "screen"},
+    "margins": {"run"},
     "classifier": set(),  # the oracle in another dress
     "commands": {
         "court",
@@ -111,6 +112,7 @@ ROOMS = {
         "bench",
         "gate",
         "report",
+        "margins",
         "screen",
     },
 }

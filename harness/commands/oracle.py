@@ -206,7 +206,7 @@ def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dic
         return _l1(found, digits)
     truth = found.truth if isinstance(found, NegativeMargin) else found
     assert isinstance(truth, Truth)
-    answer = describe(truth, digits) | {"seconds": round(sum(found.seconds.values()), 6)}
+    answer = truth.facts(digits) | {"seconds": round(sum(found.seconds.values()), 6)}
     lines = _lines(truth, answer, digits)
     if isinstance(found, NegativeMargin):
         rho, words = _signed(found)
@@ -216,29 +216,6 @@ def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dic
         answer |= {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
         lines["signed margin ρ"] = "ρ = γ̄ > 0 (separable)"
     return answer, lines
-
-
-def describe(truth: Truth, digits: int = 17) -> dict[str, Any]:
-    """The JSON fields of an answer."""
-    from gammabar.oracle.certificate import rational
-
-    square = truth.gamma_squared
-    return {
-        "n": truth.problem.n,
-        "d": int(truth.problem.plain.X.shape[1]),
-        "separable": truth.separable,
-        "gamma": truth.digits(digits),
-        "gamma_raw": truth.digits(digits, raw=True),
-        "gamma_lo": truth.gamma_lo,
-        "gamma_hi": truth.gamma_hi,
-        "gamma_squared": None if square is None else rational(square),
-        "radius": truth.radius_digits(digits),
-        "exact": truth.exact,
-        "support_size": len(truth.support),
-        "method": truth.method,
-        "rounds": truth.rounds,
-        "note": truth.note,
-    }
 
 
 def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:

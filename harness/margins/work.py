@@ -72,7 +72,6 @@ def pairs_of(data: str) -> list[Pair]:
 
 def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dict[str, Any]:
     """Solve a pair, write its certificate and what there is to say of it, and return that."""
-    from gammabar.harness.commands.oracle import describe
     from gammabar.oracle import solve
     from gammabar.problems import load
 
@@ -84,7 +83,7 @@ def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dic
     path = folder / pair.file
     truth.save(path)
     result: dict[str, Any] = {"data": pair.data, "classes": list(pair.classes)}
-    result |= {"names": list(pair.names)} | describe(truth)
+    result |= {"names": list(pair.names)} | truth.facts()
     result |= {"seconds": round(solved - loaded, 3), "seconds_computing": round(used, 3)}
     result |= {"seconds_loading": round(loaded - start, 3)}
     result |= {"certificate": path.name, "accepted": None, "files": _stamps(problem.source)}
