@@ -8,6 +8,7 @@ Fraction(5, 2)
 ========================== =====================================================================
 ``load``                   the problem that a text names: "mnist:0,1", "data.csv", a generator
 ``from_arrays``            a problem of one's own: arrays, sparse matrices, kernels, many classes
+``from_dask``              the same of a Dask array, whose chunks stay where they are
 ``solve``                  the maximum margin of a problem, exact and proved; ``.save`` certifies
 ``separation``             complete, quasi-complete or overlap: does the MLE exist? exact, proved
 ``check``                  is a certificate or a witness right? asks the independent checkers
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from gammabar.oracle.truth import Truth as Truth
     from gammabar.problems.base import Problem as Problem
     from gammabar.problems.base import ProblemError as ProblemError
+    from gammabar.problems.on_dask import from_dask as from_dask
     from gammabar.problems.spec import load as load
     from gammabar.problems.validate import from_arrays as from_arrays
     from gammabar.solvers.forms import Recorder as Recorder
@@ -61,6 +63,7 @@ _HOME = {
     "Truth": "oracle.truth",
     "check": "harness.run.checking",
     "from_arrays": "problems.validate",
+    "from_dask": "problems.on_dask",
     "load": "problems.spec",
     "separation": "oracle.separation",
     "solve": "oracle.answer",

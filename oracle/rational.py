@@ -45,8 +45,10 @@ from gammabar.problems import (
     MulticlassProblem,
     Problem,
     ProblemError,
+    ScatteredProblem,
     SparseProblem,
 )
+from gammabar.problems.linear import LinearProblem
 from gammabar.problems.network import UNIT, whole_weights
 from gammabar.problems.rounding import KernelRounding
 
@@ -126,7 +128,7 @@ def exact_rows(problem: Problem) -> ExactRows:
     """The exact view of a problem, or a readable error where its geometry has none."""
     if isinstance(problem, MulticlassProblem):
         return _Multiclass(problem)
-    if isinstance(problem, DenseProblem | SparseProblem):
+    if isinstance(problem, LinearProblem):
         return _Linear(problem)
     if isinstance(problem, KernelProblem) and has_exact_kernel(problem):
         return KernelRows(problem)
@@ -143,6 +145,8 @@ def has_exact_kernel(problem: KernelProblem) -> bool:
 
 def integer_matrix(problem: Problem) -> tuple[NDArray[Any], Fraction]:
     """All rows a_i of a linear problem as integers, and the rational to multiply them by."""
+    if isinstance(problem, ScatteredProblem):
+        raise ProblemError("this margin takes data that fit into memory; they are in chunks here")
     if not isinstance(problem, DenseProblem | SparseProblem):
         raise ProblemError("this margin is defined for linear two-class problems only")
     integers, exponent = signed_rows(problem.X, problem.y, np.arange(problem.n))
@@ -197,7 +201,7 @@ class _Coordinates(ExactRows):
 
 
 class _Linear(_Coordinates):
-    def __init__(self, problem: DenseProblem | SparseProblem) -> None:
+    def __init__(self, problem: LinearProblem) -> None:
         super().__init__(problem)
         self.points, self.X = problem.points, problem.X
         self.y = np.asarray(problem.y, dtype=np.int64)

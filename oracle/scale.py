@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from gammabar.oracle.integers import exponent_of, largest_norm
 from gammabar.problems import (
@@ -20,8 +21,11 @@ from gammabar.problems import (
     KernelProblem,
     MulticlassProblem,
     Problem,
+    ScatteredProblem,
     SparseProblem,
 )
+from gammabar.problems.chunks import Divide
+from gammabar.problems.linear import LinearProblem
 
 #: Binary exponents of data, and of the parameters of a kernel, that are left alone.
 LINEAR, KERNEL, VALUE = 300, 100, 600
@@ -49,15 +53,17 @@ def tame(problem: Problem) -> tuple[Problem, int]:
 
 
 def _tame(problem: Problem) -> tuple[Problem, int]:
-    if not isinstance(problem, DenseProblem | SparseProblem | MulticlassProblem):
+    if not isinstance(problem, LinearProblem | MulticlassProblem):
         return problem, 0
     k = exponent_of(problem.X)
     if abs(k) <= LINEAR or problem.X.dtype.kind != "f":
         return problem, 0
+    if isinstance(problem, ScatteredProblem):
+        return ScatteredProblem(problem.points.chunks.changed(Divide(k)), problem.y), k
     scaled = _divided(problem.X, k)
     if isinstance(problem, MulticlassProblem):
         return MulticlassProblem(scaled, problem.labels, problem.k), k
-    return type(problem)(scaled, problem.y), k
+    return (SparseProblem if issparse(scaled) else DenseProblem)(scaled, problem.y), k
 
 
 def largest_value(problem: KernelProblem) -> float:

@@ -163,7 +163,10 @@ def separation(
     elif y is not None:
         raise ProblemError("a problem has its labels already; leave out y")
     if not isinstance(problem, DenseProblem | SparseProblem):
-        raise ProblemError("separation is decided for linear problems with two classes")
+        raise ProblemError(
+            "separation is decided for linear problems with two classes, in memory; whether the "
+            "separation is complete, the oracle says of data of any size"
+        )
     biased = intercept or problem.intercept != "none"
     rows = with_intercept(problem.raw(), "augmented" if biased else "none")
     load_core(rows)  # before the clock starts

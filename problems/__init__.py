@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gammabar.problems.kernel import KernelProblem
     from gammabar.problems.kernels import Kernel
     from gammabar.problems.multiclass import MulticlassProblem
+    from gammabar.problems.on_dask import from_dask
+    from gammabar.problems.scattered import ScatteredProblem
     from gammabar.problems.sparse import SparseProblem
     from gammabar.problems.spec import load
     from gammabar.problems.validate import from_arrays
@@ -30,10 +32,12 @@ _HOME = {
     "MulticlassProblem": "multiclass",
     "Problem": "base",
     "ProblemError": "base",
+    "ScatteredProblem": "scattered",
     "SoftMin": "base",
     "Source": "base",
     "SparseProblem": "sparse",
     "from_arrays": "validate",
+    "from_dask": "on_dask",
     "load": "spec",
 }
 
@@ -45,10 +49,12 @@ __all__ = [
     "MulticlassProblem",
     "Problem",
     "ProblemError",
+    "ScatteredProblem",
     "SoftMin",
     "Source",
     "SparseProblem",
     "from_arrays",
+    "from_dask",
     "load",
 ]
 

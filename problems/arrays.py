@@ -7,9 +7,10 @@ down in oracle/CERTIFICATE.md, under "Files".
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -44,24 +45,55 @@ def read_npy(path: Path, labels: Path) -> Points:
     return Points(*points_and_labels(called, read_array(path), read_array(labels)))
 
 
+@dataclass(frozen=True)
+class ArrayFile:
+    """An array in an ``.npy`` file that is not compressed: what its header says."""
+
+    path: Path
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+    start: int
+
+    def rows(self, lo: int, hi: int) -> Array:
+        """Some rows, mapped into memory: of an array in C's order, no more than these."""
+        if self.fortran:  # its rows are all over the file
+            return self.whole()[lo:hi]
+        place = self.start + lo * prod(self.shape[1:]) * self.dtype.itemsize
+        return np.memmap(self.path, self.dtype, "r", place, (hi - lo, *self.shape[1:]))
+
+    def whole(self) -> Array:
+        """All of it, mapped into memory."""
+        order: Any = "F" if self.fortran else "C"
+        return np.memmap(self.path, self.dtype, "r", self.start, self.shape, order)
+
+
+def array_in(path: Path) -> ArrayFile:
+    """The array in an ``.npy`` file, of which only the header is read."""
+    with readable(path), path.open("rb") as stream:
+        return ArrayFile(path, *_described(path, stream))
+
+
+def _described(path: Path, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, order and type by the header, and where the entries begin."""
+    shape, fortran, dtype = header_of(str(path), stream)
+    start = stream.tell()
+    size = stream.seek(0, io.SEEK_END) - start
+    if prod(shape) * dtype.itemsize != size:
+        raise ProblemError(f"{path}: truncated, or longer than its header says")
+    if not size:
+        raise ProblemError(f"{path}: has shape {shape}, there are no data")
+    return shape, fortran, dtype, start
+
+
 def read_array(path: Path) -> Array:
     """The array in an ``.npy`` file: mapped into memory, or unpacked if it is compressed."""
-    packed = path.suffix.lower() in COMPRESSED
     with readable(path):
-        stream = io.BytesIO(read_bytes(path)) if packed else path.open("rb")
-        with stream:
-            shape, fortran, dtype = header_of(str(path), stream)
-            start = stream.tell()
-            size = stream.seek(0, io.SEEK_END) - start
-            if prod(shape) * dtype.itemsize != size:
-                raise ProblemError(f"{path}: truncated, or longer than its header says")
-            if not size:
-                raise ProblemError(f"{path}: has shape {shape}, there are no data")
-            order: Any = "F" if fortran else "C"
-            if not isinstance(stream, io.BytesIO):
-                return np.memmap(path, dtype, "r", start, shape, order)
-            flat = np.frombuffer(stream.getbuffer()[start:].tobytes(), dtype)
-            return flat.reshape(shape, order=order)
+        if path.suffix.lower() not in COMPRESSED:
+            return array_in(path).whole()
+        raw = read_bytes(path)
+        shape, fortran, dtype, start = _described(path, io.BytesIO(raw))
+        return np.frombuffer(raw, dtype, offset=start).reshape(shape, order="F" if fortran else "C")
 
 
 def read_scipy(path: Path, labels: Path) -> Points:

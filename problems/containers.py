@@ -141,13 +141,18 @@ def _dtype(what: str, text: Any) -> np.dtype[Any]:
 def points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:
     """Points and labels that were called so, refused if they cannot be any."""
     check_truth_values(names[0], X)
-    if X.dtype.kind not in "biuf":
-        raise ProblemError(f"{names[0]}: holds {X.dtype}, but numbers are needed")
-    if X.ndim < 2:
-        raise ProblemError(f"{names[0]}: has shape {X.shape}, but needs a row for each point")
-    if not X.size:
-        raise ProblemError(f"{names[0]}: has shape {X.shape}, there are no data")
+    check_points(names[0], X.shape, X.dtype)
     return X.reshape(len(X), -1), labels_for(names, y, len(X))
+
+
+def check_points(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Refuse an array that cannot be points."""
+    if dtype.kind not in "biuf":
+        raise ProblemError(f"{name}: holds {dtype}, but numbers are needed")
+    if len(shape) < 2:
+        raise ProblemError(f"{name}: has shape {shape}, but needs a row for each point")
+    if not prod(shape):
+        raise ProblemError(f"{name}: has shape {shape}, there are no data")
 
 
 def labels_for(names: tuple[str, str], y: Array, n: int) -> Array:

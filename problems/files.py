@@ -30,11 +30,30 @@ _CONTROL_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def memory_budget() -> int:
-    """Bytes that one array may take: half of the memory of this machine."""
+    """Bytes that one array may take: half of the memory of this machine, or of what is allowed."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
-        return 4 << 30  # Where the system does not tell: what any present machine can hold.
+        whole = 8 << 30  # Where the system does not tell: what any present machine can hold.
+    return min(whole, *_limits(), whole) // 2
+
+
+def _limits() -> list[int]:
+    """What this process may have: its own limit (ulimit -v) and that of its control group."""
+    found = []
+    try:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        found += [soft] if soft != resource.RLIM_INFINITY else []
+    except (ImportError, OSError, ValueError):
+        pass
+    try:
+        text = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+        found += [int(text)] if text.isdigit() else []
+    except (OSError, ValueError):
+        pass
+    return found
 
 
 def gigabytes(size: int) -> str:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gammabar.problems.base import Array, Problem, ProblemError, Source
-from gammabar.problems.files import COMPRESSED
+from gammabar.problems.chunks import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, selection
+from gammabar.problems.files import COMPRESSED, memory_budget
 from gammabar.problems.labels import encode_labels, label_text
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ class Reading:
     labels: Path | None = None
     drop: tuple[str | int, ...] = ()
     memory: int | None = None
+    #: What becomes of points in chunks: on a cluster, they are sent there.
+    spread: Callable[[Points], Points] | None = None
+
+    @property
+    def chunks(self) -> bool:
+        """Whether the points are left in chunks even if they fit."""
+        return self.spread is not None
 
     def refuse_for(self, text: str, format_: str | None = None) -> None:
         """Complain of what is said about data that have no such thing."""
@@ -66,6 +74,8 @@ class Reading:
             raise ProblemError(f"{text}: --drop names columns of a table, which this is not")
         if self.labels is not None and format_ not in ("npy", "scipy"):
             raise ProblemError(f"{text}: --labels is for .npy files and SciPy's .npz files")
+        if self.spread is not None and format_ not in ("npy", "table"):
+            raise ProblemError(f"{text}: --dask is for .npy, .parquet, .arrow and .feather files")
         if self.labels is None and format_ == "npy":
             raise ProblemError(f"{text}: give the file of the labels, as in --labels y.npy")
 
@@ -135,7 +145,8 @@ def load_file(
     X, lines = points.X, points.lines
     if file.classes:
         taken, codes, classes = _chosen(text, codes, classes, file.classes, multiclass)
-        X, lines = X[taken], None if lines is None else lines[taken]
+        X = X.changed(selection(X, taken)) if isinstance(X, Chunks) else X[taken]
+        lines = None if lines is None else lines[taken]
     if not multiclass:
         codes, classes = _two_classes(text, codes, classes)
     elif len(classes) < 2:
@@ -146,6 +157,9 @@ def load_file(
 def _read(path: Path, form: str, reading: Reading) -> Points:
     from gammabar.problems import readers
 
+    scattered = _in_chunks(path, form, reading)
+    if scattered is not None:
+        return scattered if reading.spread is None else reading.spread(scattered)
     if form == "csv":
         return readers.read_csv(path, reading.label, reading.drop)
     if form == "svmlight":
@@ -162,6 +176,32 @@ def _read(path: Path, form: str, reading: Reading) -> Points:
 
     assert reading.labels is not None
     return (arrays.read_npy if form == "npy" else arrays.read_scipy)(path, reading.labels)
+
+
+def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:
+    """Points that are left in their file, because they would take too much memory."""
+    from gammabar.problems.readers import Points
+
+    if form not in ("npy", "table") or path.suffix.lower() in COMPRESSED or not path.is_file():
+        return None
+    most = memory_budget() if reading.memory is None else reading.memory
+    size = CHUNK_BYTES if reading.memory is None else min(CHUNK_BYTES, max(1 << 20, most // 8))
+    if form == "npy":
+        from gammabar.problems.arrays import read_array
+        from gammabar.problems.containers import labels_for
+
+        assert reading.labels is not None
+        if path.stat().st_size <= most and not reading.chunks:
+            return None
+        rows = NpyChunks(path, size)
+        called = str(path), str(reading.labels)
+        return Points(rows, labels_for(called, read_array(reading.labels), rows.shape[0]))
+    chunks = TableChunks(path, reading.label, reading.drop)
+    assert chunks.table is not None
+    n, d = chunks.shape
+    if n * d * chunks.dtype.itemsize <= most and not reading.chunks:
+        return None
+    return Points(chunks, chunks.table.labels(), label=chunks.table.label, drop=chunks.table.drop)
 
 
 def _source(

@@ -18,11 +18,13 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems.base import INTERCEPTS, Problem, ProblemError
+from gammabar.problems.chunks import Constant
 from gammabar.problems.dense import DenseProblem
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.multiclass import MulticlassProblem
 from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
 from gammabar.problems.rounding import EXACT
+from gammabar.problems.scattered import ScatteredProblem
 from gammabar.problems.sparse import SparseProblem
 
 
@@ -82,6 +84,9 @@ def _augmented(problem: Problem) -> Problem:
             "with a kernel K the constant feature makes K + 1 of it: give that as the kernel "
             "(poly has coef0), or use the free intercept"
         )
+    if isinstance(problem, ScatteredProblem):
+        step = Constant(_dtype_of_both(problem.X, 1.0))
+        return ScatteredProblem(problem.points.chunks.changed(step), problem.y, problem.source)
     X = with_constant(problem.X)
     if isinstance(problem, MulticlassProblem):
         return MulticlassProblem(X, problem.labels, problem.k, problem.source)

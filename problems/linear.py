@@ -19,7 +19,7 @@ from gammabar.problems.base import (
     check_temperature,
     frozen,
 )
-from gammabar.problems.points import Points, product
+from gammabar.problems.points import product
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
 _GRAM_COLUMNS = 1024
@@ -28,7 +28,9 @@ _GRAM_COLUMNS = 1024
 class LinearProblem(Problem):
     """Rows a_i = y_i x_i of R^d."""
 
-    def __init__(self, points: Points, y: Array, source: Source | None) -> None:
+    points: Any  # `Points`, or what offers the same: `ScatteredPoints`
+
+    def __init__(self, points: Any, y: Array, source: Source | None) -> None:
         self.points = points
         self.n, self.dimension = points.shape
         self.y = signs(y, self.n)

@@ -131,9 +131,9 @@ class DensePoints:
         exponent = _exponent(self.X)
         parts = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
         squares = np.concatenate(parts)
-        self.longest = _longest(squares, self.shape[1])
-        close = _to_compare(squares, self.longest, self.shape[1])
-        return _norm_of_longest(list(self.take(close)), exponent, squares, self.shape[1])
+        self.longest = longest_rows(squares, self.shape[1])
+        close = rows_to_compare(squares, self.longest, self.shape[1])
+        return norm_of_longest(list(self.take(close)), exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -246,10 +246,10 @@ class SparsePoints:
             block.data = np.square(np.ldexp(block.data, -exponent))
             parts.append(np.asarray(block.sum(axis=1)).ravel())
         squares = np.concatenate(parts)
-        self.longest = _longest(squares, self.shape[1])
-        close = self.take(_to_compare(squares, self.longest, self.shape[1]))
+        self.longest = longest_rows(squares, self.shape[1])
+        close = self.take(rows_to_compare(squares, self.longest, self.shape[1]))
         rows = np.split(close.data, close.indptr[1:-1])
-        return _norm_of_longest(rows, exponent, squares, self.shape[1])
+        return norm_of_longest(rows, exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -298,7 +298,7 @@ def _slack(width: int) -> float:
     return (width + 8) * 2.0**-51
 
 
-def _longest(squares: Floats, width: int) -> Array:
+def longest_rows(squares: Floats, width: int) -> Array:
     """Rows that have the largest norm up to rounding, the largest first.
 
     The slack is above the rounding error of a sum of squares, so that the row of largest norm is
@@ -308,13 +308,13 @@ def _longest(squares: Floats, width: int) -> Array:
     return rows[np.argsort(-squares[rows], kind="stable")]
 
 
-def _to_compare(squares: Floats, longest: Array, width: int) -> Array:
+def rows_to_compare(squares: Floats, longest: Array, width: int) -> Array:
     """The rows whose accurate norms are to be compared; none if they are too many."""
     close = longest[squares[longest] >= squares.max() * (1 - _slack(width))]
     return close if len(close) <= _FEW else close[:0]
 
 
-def _norm_of_longest(
+def norm_of_longest(
     rows: list[Floats], exponent: int, squares: Floats, width: int
 ) -> tuple[float, int, float]:
     """The largest norm m 2^e and its relative error.

@@ -38,6 +38,7 @@ def load(
     labels: str | os.PathLike[str] | None = None,
     drop: Sequence[str | int] = (),
     memory: int | None = None,
+    dask: Any = None,
     kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
     normalised: bool = False,
     multiclass: bool = False,
@@ -62,6 +63,9 @@ def load(
     memory : int, optional
         Most bytes that the points of an .npy, .parquet or .arrow file may take in memory; beyond
         that they are read in chunks, again for every pass. By default half of what there is.
+    dask : distributed.Client, optional
+        Leave the points of an .npy, .parquet or .arrow file to the workers of this cluster, which
+        read it themselves: see `gammabar.problems.on_dask`.
     kernel : Kernel, str or callable, optional
         Such as ``rbf:gamma=0.1``; see `gammabar.problems.from_arrays`.
     normalised : bool
@@ -82,6 +86,7 @@ def load(
     ProblemError
         One sentence that names the file, line, column or option at fault.
     """
+    from gammabar.problems.on_dask import spreader
     from gammabar.problems.validate import from_arrays
 
     text = os.fspath(spec).strip()
@@ -101,7 +106,9 @@ def load(
         except ProblemError as error:
             raise ProblemError(f"{text}: {error}") from None
 
-    reading = Reading(label, None if labels is None else Path(labels), tuple(drop), memory)
+    spread = None if dask is None else spreader(dask)
+    file_of_labels = None if labels is None else Path(labels)
+    reading = Reading(label, file_of_labels, tuple(drop), memory, spread)
     file = named_file(text)
     if file is not None:
         return load_file(file, text, reading, multiclass, build)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems.base import Array, Problem, ProblemError, Source
+from gammabar.problems.chunks import Chunks
 from gammabar.problems.dense import DenseProblem, dense_matrix, exact_dtype
 from gammabar.problems.intercept import with_intercept
 from gammabar.problems.kernel import KernelProblem
@@ -36,7 +37,7 @@ def from_arrays(
 
     Parameters
     ----------
-    X : array, list of rows, DataFrame, or scipy.sparse matrix of shape (n, d)
+    X : array, list of rows, DataFrame, scipy.sparse matrix of shape (n, d), or Chunks
         Finite numbers. Integers stay integers. Not copied where that can be avoided; do not
         change it afterwards.
     y : array, list or Series of n labels
@@ -79,6 +80,8 @@ def _problem(
 ) -> Problem:
     if normalised and kernel is None:
         raise ProblemError("normalised belongs to a kernel; use kernel='linear' for plain vectors")
+    if isinstance(X, Chunks):
+        return _scattered(X, y, kernel is not None or multiclass, source)
     X = _matrix(X)
     n = X.shape[0]
     labels, classes = encode_labels(y, n)
@@ -97,6 +100,18 @@ def _problem(
     if scipy.sparse.issparse(X):
         return SparseProblem(X, signs, source)
     return DenseProblem(X, signs, source)
+
+
+def _scattered(chunks: Chunks, y: Any, other: bool, source: Source | None) -> Problem:
+    """The problem of points that are not in memory."""
+    from gammabar.problems.scattered import ScatteredProblem
+
+    if other:
+        raise ProblemError(
+            "points that are read in chunks have no kernel and two classes; give more --memory, or "
+            "leave out kernel and multiclass"
+        )
+    return ScatteredProblem(chunks, _signs(*encode_labels(y, chunks.shape[0])), source)
 
 
 def _signs(labels: Array, classes: tuple[str, ...]) -> Array:

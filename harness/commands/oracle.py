@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,11 @@ NORMS = ("l2", "l1", "l1-simplex")
     metavar="SECONDS",
     help="End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
 )
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Leave the rows of a .parquet, .arrow or .npy file to the workers of this Dask cluster.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     data: str,
@@ -100,6 +106,7 @@ def command(
     export: Path | None,
     certificate: Path | None,
     time_limit: float | None,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
@@ -117,11 +124,17 @@ def command(
     if signed and norm != "l2":
         raise click.UsageError(f"--signed is for --norm l2, not {norm}")
     from gammabar.harness.commands.explain import explanation, write_classifier
+    from gammabar.harness.run.memory import peak_memory
+    from gammabar.harness.run.processes.cluster import connected
     from gammabar.oracle import solve
     from gammabar.oracle.watch import Interrupted
     from gammabar.problems import load
+    from gammabar.problems import ScatteredProblem, load
+    from gammabar.problems.files import gigabytes
 
-    with stages(quiet=as_json) as stage:
+    with ExitStack() as stack:
+        stage = stack.enter_context(stages(quiet=as_json))
+        client = None if dask is None else stack.enter_context(connected(dask))
         stage(f"reading {data}")
         problem = load(
             data,
@@ -129,6 +142,7 @@ def command(
             labels=labels,
             drop=drop,
             memory=memory,
+            dask=client,
             kernel=kernel,
             normalised=normalised,
             multiclass=multiclass,
@@ -149,6 +163,9 @@ def command(
             found, interrupted = stop.bounds(), True
         answer, lines = _told(found, digits, signed)
         answer["intercept"] = intercept
+        answer["memory"] = peak_memory()
+        if isinstance(problem, ScatteredProblem):
+            lines["data"] = f"{problem.where}; peak memory {gigabytes(answer['memory'])}"
         if found.separable is False and intercept == "none" and norm == "l2" and not multiclass:
             stage("with a bias")
             answer["separable_with_intercept"] = with_bias = separable_with_bias(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -21,8 +22,9 @@ from gammabar.problems.extras import extra_module
 CONNECT = 10
 
 
-def stream(todo: list[tuple[int, Task]], address: str) -> Iterator[tuple[int, Outcome]]:
-    """Carry out tasks on the cluster at an address, in any order."""
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """A client of the cluster at an address, whose workers run this very code."""
     distributed = extra_module("distributed", "dask", "--dask")
     try:
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
@@ -30,6 +32,13 @@ def stream(todo: list[tuple[int, Task]], address: str) -> Iterator[tuple[int, Ou
         raise ProblemError(f"--dask {address}: no Dask scheduler answers there ({error})") from None
     with client:
         _greet(client, address)
+        yield client
+
+
+def stream(todo: list[tuple[int, Task]], address: str) -> Iterator[tuple[int, Outcome]]:
+    """Carry out tasks on the cluster at an address, in any order."""
+    distributed = extra_module("distributed", "dask", "--dask")
+    with connected(address) as client:
         futures = {
             client.submit(perform, task.as_dict(), pure=False, retries=1): (place, task)
             for place, task in todo

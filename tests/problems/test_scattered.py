@@ -1,0 +1,209 @@
+"""Points in chunks, of files and of Dask: the same answers as in memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gammabar as gb
+from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load
+from gammabar.problems.base import INTERCEPTS
+from gammabar.problems.chunks import Divide, NpyChunks
+
+EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
+NUMBERS = {
+    "bool": st.booleans(),
+    "int8": st.sampled_from([-128, 127]) | st.integers(-3, 3),
+    "uint16": st.integers(0, 5),
+    "int64": st.integers(-5, 5) | EXTREME,
+    "float16": st.integers(-4, 4).map(float),
+    "float32": st.integers(-4, 4).map(float) | st.sampled_from([1e30, 0.1]),
+    "float64": st.integers(-4, 4).map(float)
+    | st.sampled_from([5e-324, -1e-310, 1e-300, 1e300, -1e300, 0.1]),
+}
+
+
+@st.composite
+def points(draw):
+    dtype = draw(st.sampled_from(list(NUMBERS)))
+    n, d = draw(st.integers(2, 12)), draw(st.integers(1, 3))
+    row = st.lists(NUMBERS[dtype], min_size=d, max_size=d)
+    X = np.array(draw(st.lists(row, min_size=n, max_size=n)), dtype=dtype)
+    y = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n)))
+    y[:2] = -1, 1
+    return X, y, draw(st.integers(1, n))
+
+
+def _on_disk(folder: Path, X, rows: int) -> NpyChunks:
+    path = folder / "X.npy"
+    np.save(path, X)
+    wide = max(X.dtype.itemsize, 8 if X.dtype == np.float16 else 1)
+    return NpyChunks(path, rows * X.shape[1] * wide)
+
+
+def _on_dask(X, rows: int, sparse: bool):
+    array = da.from_array(X, chunks=(rows, X.shape[1]))
+    if sparse and X.dtype != np.float16:
+        array = array.map_blocks(scipy.sparse.csr_array, dtype=X.dtype)
+    return array
+
+
+def _same(one, other):
+    assert (one.gamma_squared, one.separable) == (other.gamma_squared, other.separable)
+    assert one.radius_squared_lo == other.radius_squared_lo
+    assert one.problem.plain.digest() == other.problem.plain.digest()
+    if one.separable:  # w̄ is unique, and computed from integers: to the last bit
+        assert one.w.tolist() == other.w.tolist()
+        assert one.b == other.b
+
+
+@settings(max_examples=40, deadline=None)
+@given(points(), st.sampled_from(INTERCEPTS), st.booleans())
+def test_the_oracle_says_the_same(tmp_path_factory, data, intercept, sparse):
+    X, y, rows = data
+    here = gb.solve(X, y, intercept=intercept)
+    chunks = _on_disk(tmp_path_factory.mktemp("chunks"), X, rows)
+    assert chunks.lengths[0] == min(rows, len(X))
+    _same(gb.solve(from_arrays(chunks, y, intercept=intercept)), here)
+    with dask.config.set(scheduler="synchronous"):
+        there = from_dask(_on_dask(X, rows, sparse), y, intercept=intercept)
+        _same(gb.solve(there), here)
+
+
+@settings(max_examples=80, deadline=None)
+@given(points(), st.sampled_from([0.1, 1.0, 7.0]), st.data())
+def test_operations_are_those_of_the_rows(tmp_path_factory, data, temperature, draws):
+    X, y, rows = data
+    dense = from_arrays(X, y).unit()
+    chunks = from_arrays(_on_disk(tmp_path_factory.mktemp("chunks"), X, rows), y).unit()
+    assert chunks.radius == dense.radius
+    small = st.floats(-2, 2)
+    w = np.array(draws.draw(st.lists(small, min_size=X.shape[1], max_size=X.shape[1])))
+    q = np.array(draws.draw(st.lists(small, min_size=len(X), max_size=len(X))))
+    near = {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(chunks.scores(w), dense.scores(w), **near)
+    np.testing.assert_allclose(chunks.combine(q), dense.combine(q), **near)
+    ours, theirs = chunks.softmin(w, temperature), dense.softmin(w, temperature)
+    np.testing.assert_allclose(ours.pull, theirs.pull, **near)
+    assert ours.smallest == pytest.approx(theirs.smallest, abs=1e-12)
+    assert ours.logsumexp == pytest.approx(theirs.logsumexp, abs=1e-11)
+    some = np.array(draws.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=5)))
+    np.testing.assert_array_equal(chunks.gram(some), dense.gram(some))
+    assert (chunks.row(int(some[0])) == dense.row(int(some[0]))).all()
+    assert (chunks.X[some] == X[some]).all()
+
+
+SOLVERS = [gb.solvers.DualAcceleration(), gb.solvers.Perceptron(), gb.solvers.BatchPerceptron()]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: type(s).__name__)
+def test_solvers_run_on_chunks(tmp_path, solver):
+    plain = load("planted:n=300,d=8,gamma=0.2,seed=1")
+    chunks = from_arrays(_on_disk(tmp_path, np.asarray(plain.X), 37), plain.y)
+    with dask.config.set(scheduler="synchronous"):
+        there = from_dask(_on_dask(np.asarray(plain.X), 37, False), plain.y)
+        runs = [
+            list(islice(solver.iterates(p.unit(), np.random.default_rng(0)), 30))
+            for p in (plain, chunks, there)
+        ]
+    for here, file, cluster in zip(*runs, strict=True):
+        np.testing.assert_allclose(file.w, here.w, rtol=1e-10, atol=1e-12)
+        assert (file.w == cluster.w).all()  # the same chunks, the same sums
+
+
+def test_files_larger_than_the_memory_given(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    X = rng.integers(-50, 50, (400, 3)).astype(np.int16)
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 400)]
+    X[:, 0] += 200 * (y == "b")
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    columns = {"kind": y, "id": np.arange(400)} | {f"f{j}": X[:, j] for j in range(3)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet", row_group_size=90)
+    (tmp_path / "t.csv").write_text(
+        "\n".join(f"{k},{','.join(map(str, x))}" for k, x in zip(y, X.tolist(), strict=True))
+    )
+    inside = gb.solve(load(f"{tmp_path}/t.csv:a,b"), intercept="free")
+    npy = load(f"{tmp_path}/X.npy:a,b", labels=tmp_path / "y.npy", memory=100)
+    table = load(f"{tmp_path}/t.parquet:a,b", drop=["id"], memory=100)
+    assert inside.separable
+    for problem in (npy, table):
+        assert isinstance(problem, ScatteredProblem)
+        _same(gb.solve(problem, intercept="free"), inside)
+    certificate = tmp_path / "c.json"
+    gb.solve(table).save(certificate)
+    assert "'a' (class -1)" in gb.check(certificate)
+    gb.solve(npy).save(certificate)
+    assert "'a' (class -1)" in gb.check(certificate)
+
+
+def test_what_chunks_do_not_do_is_said(tmp_path):
+    X = np.eye(4)
+    X[3, 1] = np.nan
+    chunks = _on_disk(tmp_path, X, 2)
+    with pytest.raises(ProblemError, match="nan in row 3, column 1"):
+        from_arrays(chunks, [0, 1, 0, 1])
+    fine = _on_disk(tmp_path, np.eye(4), 2)
+    for words, call in {
+        "have no kernel": lambda: from_arrays(fine, [0, 1, 0, 1], kernel="linear"),
+        "two classes": lambda: from_arrays(fine, [0, 1, 0, 1], multiclass=True),
+        "fit into memory": lambda: gb.solve(from_arrays(fine, [0, 1, 0, 1]), norm="l1"),
+        "in memory": lambda: gb.separation(from_arrays(fine, [0, 1, 0, 1])),
+        "takes a Dask array, not ndarray": lambda: from_dask(np.eye(2), [0, 1]),
+        "has 3 labels but X has 4 rows": lambda: from_arrays(fine, [0, 1, 0]),
+        "must be two-dimensional": lambda: from_dask(da.ones(3, chunks=2), [0, 1, 0]),
+    }.items():
+        with pytest.raises(ProblemError, match=words):
+            call()
+    assert from_arrays(fine.changed(Divide(3)), [0, 1, 0, 1]).radius == 0.125
+
+
+LIMITED = """
+import resource, sys
+import gammabar as gb
+from gammabar.oracle import solve
+import gammabar.oracle._wolfe, gammabar.problems.compiled.dense, flint, scipy.sparse
+problem = gb.load("planted:n=20000,d=8,gamma=0.2,seed=1"); solve(problem)  # all that is loaded
+base = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+limit = base + int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+problem = gb.load(sys.argv[1], labels=sys.argv[2], memory=int(sys.argv[4]))
+truth = solve(problem)
+print(type(problem).__name__, truth.gamma_squared)
+"""
+
+
+def _limited(*arguments):
+    command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_a_file_larger_than_the_memory_that_is_allowed(tmp_path):
+    """The process may have 48 MB more than the libraries take; the file has 102 MB."""
+    n, d, size = 100_000, 128, 48 << 20
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y.astype(np.int8))
+    assert (tmp_path / "X.npy").stat().st_size > 2 * size
+    arguments = [tmp_path / "X.npy", tmp_path / "y.npy", size]
+    done = _limited(*arguments, size // 4)
+    assert done.stdout == f"ScatteredProblem {gb.solve(X, y).gamma_squared}\n", done.stderr
+    refused = _limited(*arguments, 1 << 40)  # whoever wants all of it at once gets nothing
+    assert refused.returncode != 0
+    assert refused.stdout == ""
