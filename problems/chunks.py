@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from gammabar.problems.base import Array
+from gammabar.problems.base import Array, frozen
 from gammabar.problems.dense import dense_matrix
 from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
@@ -176,8 +176,15 @@ class _AfterStep:
 
 
 def tidy(X: Any) -> Any:
-    """The rows of a chunk as the loops take them."""
-    return csr_matrix(X) if scipy.sparse.issparse(X) else dense_matrix(X)
+    """The rows of a chunk as the loops take them.
+
+    What came over a network may begin at any byte. NumPy multiplies such arrays in another order
+    than others, and a chunk that was sent elsewhere would give other last bits.
+    """
+    if scipy.sparse.issparse(X):
+        return csr_matrix(X)
+    matrix = dense_matrix(X)
+    return matrix if matrix.flags.aligned else frozen(matrix.copy())
 
 
 class FileChunks(Chunks):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import gammabar as gb
 from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load
 from gammabar.problems.base import INTERCEPTS
-from gammabar.problems.chunks import Divide, NpyChunks
+from gammabar.problems.chunks import Divide, NpyChunks, tidy
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
 NUMBERS = {
@@ -168,6 +168,16 @@ def test_what_chunks_do_not_do_is_said(tmp_path):
         with pytest.raises(ProblemError, match=words):
             call()
     assert from_arrays(fine.changed(Divide(3)), [0, 1, 0, 1]).radius == 0.125
+
+
+def test_where_a_chunk_begins_in_memory_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, q = rng.standard_normal((200, 8)), rng.standard_normal(200)
+    raw = np.zeros(X.nbytes + 8, np.uint8)
+    odd = raw[1 : 1 + X.nbytes].view(np.float64).reshape(X.shape)
+    odd[...] = X
+    assert (odd.T @ q != X.T @ q).any(), "NumPy has changed: this test says nothing now"
+    assert (tidy(odd).T @ q == X.T @ q).all()
 
 
 LIMITED = """
