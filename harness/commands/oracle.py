@@ -128,7 +128,6 @@ def command(
     from gammabar.harness.run.processes.cluster import connected
     from gammabar.oracle import solve
     from gammabar.oracle.watch import Interrupted
-    from gammabar.problems import load
     from gammabar.problems import ScatteredProblem, load
     from gammabar.problems.files import gigabytes
 
