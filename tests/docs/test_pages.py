@@ -58,7 +58,13 @@ def agree(expected: str, printed: str) -> None:
         assert place < len(lines), f"not printed: {line}\n\n{printed}"
 
 
-@pytest.mark.parametrize("page", PAGES)
+#: They put several solvers on trial.
+LONG = ("docs/what-the-screen-says.md",)
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES]
+)
 def test_a_page_says_what_happens(page: str, tmp_path: Path):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = list(_BLOCK.finditer(text))

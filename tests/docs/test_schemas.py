@@ -1,0 +1,130 @@
+"""docs/schemas.json: what `--json` prints, for every command that has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from gammabar.harness.cli import cli, main
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMAS = json.loads((ROOT / "docs" / "schemas.json").read_text(encoding="utf-8"))["$defs"]
+SMALL = "planted:n=12,d=3,gamma=0.2,seed=0"
+MUTANT = "dual-acceleration/no-momentum"
+NOT = "inseparable:n=12,d=3,seed=0"
+CALLS = {
+    "oracle": [("oracle", SMALL), ("oracle", NOT, "--explain"), ("oracle", SMALL, "--intercept")],
+    "separation": [("separation", SMALL), ("separation", NOT, "--intercept")],
+    "verify": [("verify", "--statement", "gb.sharp", "--problem", SMALL, "--jobs", "1")],
+    "show": [("show", name) for name in ("winnow", "planted", SMALL, "jst.fig1", MUTANT)],
+    "falsify": [("falsify", "rp.winnow", "--budget", "0.5")],
+    "list statements": [("list", "statements"), ("list", "statements", "--status", "refuted")],
+    **{f"list {kind}": [("list", kind)] for kind in ("solvers", "problems", "mutants", "papers")},
+    "list artefacts": [("list", "artefacts")],
+    "margins": [("margins", "iris", "--no-check", "--jobs", "1")],
+    "data list": [("data", "list")],
+    "data check": [("data", "check", "iris")],
+}
+#: Their documents come from runs that take long: the tests named here, or a file, have them.
+ELSEWHERE = {
+    "check": "below",
+    "bench": "docs/benchmarks.json",
+    "gate": "tests/harness/test_gate_elsewhere.py",
+    "reproduce": "tests/harness/reproduce",
+}
+KINDS: dict[str, Any] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "null": type(None),
+}
+
+
+def faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+    """What is wrong with a document; of JSON Schema, the words that our schemas use."""
+    known = {"type", "required", "properties", "items", "enum", "const"}
+    assert set(schema) <= known, f"this test does not know {set(schema) - known}"
+    if "const" in schema and value != schema["const"]:
+        yield f"{where} is {value!r}, not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{where} is {value!r}, none of {schema['enum']}"
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    truth = isinstance(value, bool) and "boolean" not in kinds  # to Python it is a number
+    if kinds and (truth or not any(isinstance(value, KINDS[kind]) for kind in kinds)):
+        yield f"{where} is {value!r}, not {' or '.join(kinds)}"
+        return
+    if isinstance(value, dict):
+        for name in schema.get("required", []):
+            if name not in value:
+                yield f"{where} has no {name}"
+        for name, of_it in schema.get("properties", {}).items():
+            if name in value:
+                yield from faults(value[name], of_it, f"{where}.{name}")
+    if isinstance(value, list) and "items" in schema:
+        for place, one in enumerate(value):
+            yield from faults(one, schema["items"], f"{where}[{place}]")
+
+
+def with_json(command: click.Command, path: str = "") -> Iterator[str]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from with_json(found, f"{path} {name}".strip())
+    elif any("--json" in option.opts for option in command.params):
+        yield path
+
+
+def test_every_command_with_json_has_a_schema_and_a_test():
+    for name in with_json(cli):
+        of_it = [known for known in SCHEMAS if known == name or known.startswith(f"{name} ")]
+        assert of_it, name
+        assert all(known in CALLS or known in ELSEWHERE for known in of_it), name
+    assert set(SCHEMAS) == set(CALLS) | set(ELSEWHERE)
+
+
+def printed(capsys, *words: str) -> Any:
+    with pytest.raises(SystemExit):
+        main([*words, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_documents_are_as_their_schema_says(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files beside
+    for words in CALLS[name]:
+        document = printed(capsys, *words)
+        assert document
+        assert list(faults(document, SCHEMAS[name])) == [], words
+        if SCHEMAS[name]["type"] == "object":
+            assert list(document)[:2] == ["format", "version"]
+
+
+def test_a_certificate_that_is_checked(capsys, tmp_path):
+    file = str(tmp_path / "c.json")
+    printed(capsys, "oracle", SMALL, "--certificate", file)
+    assert list(faults(printed(capsys, "check", file), SCHEMAS["check"])) == []
+
+
+def test_the_benchmarks_of_the_page():
+    document = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
+    assert list(faults(document, SCHEMAS["bench"])) == []
+
+
+def test_what_is_wrong_is_found():
+    schema = SCHEMAS["check"]
+    right = {"format": "gammabar-check", "version": 1, "certificate": "c", "accepted": True}
+    assert list(faults(right, schema)) == ["$ has no reason"]
+    assert list(faults(right | {"reason": 1}, schema)) == ["$.reason is 1, not string"]
+    assert list(faults(right | {"reason": "", "version": 2}, schema)) == ["$.version is 2, not 1"]
+    assert list(faults(right | {"reason": "", "accepted": 1}, schema))
