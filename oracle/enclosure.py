@@ -38,6 +38,8 @@ from gammabar.problems import KernelProblem
 POLISH = 800
 #: Bits to try when the first precision cannot tell the margin from zero.
 PRECISIONS = (512, 1024, 2048, 4096, 8192)
+#: Numbers below 2^-LEAST are bounded by it: no margin of doubles at these precisions is as small.
+LEAST = 1 << 17
 #: Rows may enter this often after a polish; the bounds are valid whenever we stop.
 REPAIRS = 20
 
@@ -230,13 +232,13 @@ def _bounds(
     norm = arb((square + slack).upper()).max(arb(0)).sqrt()
     upper = _fraction(norm.upper())
     sides = [[rows[k] for k in side] for side in _sides(problem, rows)]
-    lowest = [min(side, key=lambda i: _fraction(scores[i].lower())) for side in sides]
+    lowest = [min(side, key=lambda i: scores[i].lower()) for side in sides]
     # The mean of lower bounds: the best bias gives it to the lowest row of either side.
     least = sum((arb(scores[i].lower()) for i in lowest), arb(0)) / len(sides)
     smallest = (least - slack).lower()
     if not smallest > 0 or not norm > 0:
         return Fraction(0), upper, lowest
-    return _fraction((smallest / norm).lower()), upper, lowest
+    return _fraction((smallest / norm).lower(), down=True), upper, lowest
 
 
 def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
@@ -330,10 +332,18 @@ def _fmpq(value: Fraction) -> fmpq:
     return fmpq(value.numerator, value.denominator)
 
 
-def _fraction(value: arb) -> Fraction:
-    """An exact ball (radius zero) as a rational."""
+def _fraction(value: arb, down: bool = False) -> Fraction:
+    """An exact ball (radius zero) as a rational; what is below 2^-LEAST in size becomes that.
+
+    exp(−10²⁰⁰) is a ball like any other, and no rational that a memory could hold. With `down` what
+    is positive and so small becomes zero, so that the result is not above the value.
+    """
     mantissa, exponent = value.mid().man_exp()
-    return int(fmpz(mantissa)) * Fraction(2) ** int(exponent)
+    whole, shift = int(fmpz(mantissa)), int(exponent)
+    if whole and whole.bit_length() + shift < -LEAST:
+        sign = 1 if whole > 0 else -1
+        return Fraction(0) if down and whole > 0 else Fraction(sign, 1 << LEAST)
+    return whole * Fraction(2) ** shift
 
 
 def _round(value: Fraction, bits: int, *, up: bool) -> Fraction:

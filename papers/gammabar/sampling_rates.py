@@ -24,6 +24,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows, several_ro
 from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import (
     ALGORITHM_2,
     DELTA,
+    reachable,
     run,
     tolerance,
 )
@@ -55,7 +56,7 @@ def enough(case: Case, epsilon: Fraction, delta: Fraction) -> int:
         "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1",
     ),
     solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows, several_rows),
+    assumes=(separable, few_rows, several_rows, reachable(Fraction(1, 2), steps=enough)),
     unit=True,
     instances="ε = γ̄/2 and δ = 1/2",
     note="Theorem 4.1 of Ji, Srebro and Telgarsky (2021) has 32 ln n + 64 ln(2/δ) and 32/δ: this is"

@@ -56,18 +56,20 @@ def horizon(case: Case, epsilon: Fraction, delta: Fraction = DELTA) -> int:
     return max(int(first), ceil(32 / (delta * epsilon**2)))
 
 
-def reachable(ratio: Fraction, delta: Fraction = DELTA) -> Callable[[Case], str | None]:
-    """The assumption that the run of Theorem 4.1 with ε near ratio · γ̄ is one of few steps."""
+def reachable(
+    ratio: Fraction, delta: Fraction = DELTA, steps: Callable[..., int] = horizon
+) -> Callable[[Case], str | None]:
+    """The assumption that a run with ε near ratio · γ̄ is one of few steps."""
 
     def few_steps(case: Case) -> str | None:
-        """The t of Theorem 4.1 is at most 100,000 (it grows like 1/γ̄⁴)."""
+        """At most 100,000 steps are needed (their number grows like 1/γ̄⁴)."""
         epsilon = tolerance(case, ratio)
         try:
-            if epsilon and horizon(case, epsilon, delta) <= MOST_STEPS:
+            if epsilon and steps(case, epsilon, delta) <= MOST_STEPS:
                 return None
         except ValueError as unknown:
             return str(unknown)
-        return f"γ̄ is so small that the t of Theorem 4.1 is more than {MOST_STEPS:,}"
+        return f"γ̄ is so small that more than {MOST_STEPS:,} steps would be needed"
 
     return few_steps
 

@@ -246,3 +246,21 @@ def test_the_filter_of_rbf_kernels_keeps_the_row_of_smallest_score(centre, away,
         scores = [line[0] for line in kernel_balls(problem, list(range(problem.n)), [0])]
         for i in set(range(problem.n)) - set(kept):
             assert not all(scores[i] < scores[j] for j in kept)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    scaled_points(),
+    st.integers(-300, 300),
+    st.sampled_from(["none", "free"]),
+)
+def test_rbf_kernels_of_every_rate_are_answered(data, rate, intercept):
+    """exp(−10²⁰⁰) is a ball, and no rational: what turns one into the other must not try."""
+    X, y, _ = data
+    problem = from_arrays(X, y, kernel=f"rbf:gamma={10.0**rate!r}", intercept=intercept)
+    truth = solve(problem)
+    points = list(zip(X.tolist(), y, strict=True))
+    twins = any(x == z and s != t for x, s in points for z, t in points)
+    assert truth.separable is not twins
+    assert 0 <= truth.square_lo <= truth.square_hi <= 1
+    assert truth.square_lo.denominator.bit_length() < 2**20
