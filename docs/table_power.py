@@ -34,7 +34,8 @@ TAIL = """
 ## What stays thin, and why
 
 - `jst.thm3.1.1` and `jst.thm5.1.fixed` carry a factor 1 + 2 ln(t+1) that is not needed: by gb.sharp
-  no data use more than 0.29 of the former after the first step
+  (for other steps of the method: Wang et al. 2023, Theorem 4) no data use more than 0.29 of the
+  former after the first step
   ([proof](own-results.md#gbfour-the-constant-4-cannot-be-improved)), and twice that of the latter,
   where both margins are √2 times as large: less than 1/3 from t = 9 on.
 - `jst.sec5.1.rate` is gb.smooth for the logistic loss, where ψ(0)/‖w_t‖ lies between the two sides.
