@@ -22,7 +22,8 @@ HEAD = """# The power of the statements about rates
 A bound that is far above everything that a method does cannot tell it from a slower one. This
 table is made by `python docs/table_power.py results.json` from what `gammabar verify --json` says.
 *Tightness* is measured over bound at the worst iterate of all problems of the plan (1 is an
-exhausted bound); *before* is without the problems `orthogonal`, `opposed`, `crossed` and `centred`.
+exhausted bound); *before* is without the problems `orthogonal`, `opposed`, `crossed` and `centred`,
+and without those that `gammabar falsify` found ([tightness](tightness.md)).
 The last columns name the mutant with the next slower rate (`gammabar list mutants`) and a problem
 on which the statement refutes it; `tests/papers/test_rates.py` holds every rate to that.
 
@@ -38,7 +39,6 @@ TAIL = """
   former after the first step
   ([proof](own-results.md#gbfour-the-constant-4-cannot-be-improved)), and twice that of the latter,
   where both margins are √2 times as large: less than 1/3 from t = 9 on.
-- `jst.sec5.1.rate` is gb.smooth for the logistic loss, where ψ(0)/‖w_t‖ lies between the two sides.
 - `tyurin.thm3.3`: no data of n rows use more than (n+1)²/(4n²) of it
   ([gb.batch](own-results.md#gbbatch-a-quarter-of-the-bound-for-batch-perceptron)); one row attains
   it, and `opposed` with three rows uses 0.125 of at most 0.444.
@@ -58,7 +58,7 @@ def main(path: str) -> None:
             tightest[result["statement"]] = max(last, (tightness, result["problem"]))
     killed, known = matrix(), mutants()
     rows, thin = [], []
-    told = {"jst.thm3.1.1", "jst.thm5.1.fixed", "tyurin.thm3.3", "jst.sec5.1.rate"}
+    told = {"jst.thm3.1.1", "jst.thm5.1.fixed", "tyurin.thm3.3"}
     for statement in load_statements().values():
         if not statement.slower:
             continue

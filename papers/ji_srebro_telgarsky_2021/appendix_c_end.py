@@ -75,6 +75,7 @@ def length_as_printed(it: View, case: Case) -> list[Relation]:
 
 @per_iterate(
     "jst.appC.length.fixed",
+    at_rest="it bounds ‖w_t‖ from above",
     reference="Appendix C, the same, with the second inequality for the exponential loss alone",
     claim=_LENGTH + r"\text{ (the latter for the exponential loss)}",
     solvers=BOTH_FORMS,
@@ -92,6 +93,7 @@ def length_fixed(it: View, case: Case) -> list[Relation]:
 
 @per_iterate(
     "jst.appC.half",
+    at_rest="it bounds ‖w_t‖ from above",
     reference="Appendix C, proof of Theorem 3.1, the last display",
     claim=r"\frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2}{\|w_t\|_2}"
     r" \ge \frac{\bar\gamma}{2} - \frac{4}{(t+1)^2}",

@@ -149,6 +149,7 @@ class Steps:
 
 @per_iterate(
     "jst.sec3.1.descent",
+    at_rest="the risk of a solver that stands still does not increase",
     reference="Section 3.1, the display on data that are not separable",
     kind="limit",
     claim=r"\phi(q_t) = \frac{\|\nabla\mathcal{R}(w_t)\|_2^2}{2\mathcal{R}(w_t)^2} \to 0, \quad"

@@ -162,6 +162,7 @@ class Expands(Steps):
 
 @per_iterate(
     "tyurin.eq8",
+    at_rest="it is true of every θ",
     reference=f"{SOURCE}, Appendix C, equation (8)",
     claim=r"\|\beta_t\nabla f(\theta_t)\|^2 \le R^2",
     solvers=("normalized-lr-gd",),
@@ -201,6 +202,7 @@ class StepGoesAlong(Steps):
 
 @per_iterate(
     "tyurin.eq10",
+    at_rest="it is true of every θ that does not separate the data",
     reference=f"{SOURCE}, Appendix C, equation (10) and the line before it",
     claim=r"-\beta_t\theta_t^\top\nabla f(\theta_t) \le \log\left(\frac{n}{\sum_{i=1}^n w_i} - 1"
     r"\right) \le \log(2n-1) \quad \text{for } t < t^*",
