@@ -248,19 +248,25 @@ def test_the_filter_of_rbf_kernels_keeps_the_row_of_smallest_score(centre, away,
             assert not all(scores[i] < scores[j] for j in kept)
 
 
-@settings(max_examples=80, deadline=None)
-@given(
-    scaled_points(),
-    st.integers(-300, 300),
-    st.sampled_from(["none", "free"]),
-)
-def test_rbf_kernels_of_every_rate_are_answered(data, rate, intercept):
+@st.composite
+def near_and_far(draw):
+    """Points that are nearly the same, others far away, and a rate that tells both or neither."""
+    n = draw(st.integers(2, 5))
+    near, far = draw(st.integers(-400, 0)), draw(st.integers(0, 400))
+    whole = st.lists(st.integers(-2, 2), min_size=n, max_size=n)
+    X = np.stack([np.ldexp(draw(whole), near), np.ldexp(draw(whole), far)], axis=1)
+    y = draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
+    y[0], y[1] = -1, 1
+    return X, np.array(y), float(np.ldexp(1.0, draw(st.integers(-1000, 1000))))
+
+
+@settings(max_examples=120, deadline=None)
+@given(near_and_far(), st.sampled_from(["none", "free"]))
+def test_rbf_kernels_of_every_rate_are_answered(data, intercept):
     """exp(−10²⁰⁰) is a ball, and no rational: what turns one into the other must not try."""
-    X, y, _ = data
-    problem = from_arrays(X, y, kernel=f"rbf:gamma={10.0**rate!r}", intercept=intercept)
-    truth = solve(problem)
+    X, y, rate = data
+    truth = solve(from_arrays(X, y, kernel=f"rbf:gamma={rate!r}", intercept=intercept))
     points = list(zip(X.tolist(), y, strict=True))
     twins = any(x == z and s != t for x, s in points for z, t in points)
     assert truth.separable is not twins
     assert 0 <= truth.square_lo <= truth.square_hi <= 1
-    assert truth.square_lo.denominator.bit_length() < 2**20
