@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-#: An absolute path: of it, only its last part is shown.
+#: An absolute path: of it, only its last part is shown. No address such as https://… is one.
 _PATH = re.compile(
-    r"(?<![\w.:/~<])(?:~[\w.-]*|[A-Za-z]:)?(?:[/\\][^\s/\\:'\"`<>|()]+)+[/\\](?=[^\s/\\])"
+    r"(?:(?<![\w.:/~<])|(?<=\btrajectory:))(?:~[\w.-]*|[A-Za-z]:)?(?:[/\\][^\s/\\:'\"`<>|()]+)+[/\\](?=[^\s/\\])"
 )
 #: The same between quotation marks, where it may have blanks.
 _QUOTED = re.compile(
@@ -21,6 +21,8 @@ def public(text: str) -> str:
     --------
     >>> public("/home/ada/data/points.csv --label kind")
     'points.csv --label kind'
+    >>> public("trajectory:/home/ada/w.npy:step=1")
+    'trajectory:w.npy:step=1'
     """
     text = _QUOTED.sub(r"\g<mark>\g<last>\g<mark>", text)
     return _PATH.sub("", text)

@@ -224,8 +224,12 @@ def _runs(finding: Finding, certified: set[str]) -> Markup:
         ),
     )
     heads = ["problem", "solver", "verdict", "tightness", "worst t", "compared", "informative"]
-    heads.append("γ̄ certified")
-    rows = [tag("tr", *_cells(r, certified)) for r in ordered[:MOST_RUNS]]
+    shown = ordered[:MOST_RUNS]
+    # A column for certificates, where some were made: else it says nothing in every row.
+    known = certified if any(r.run.problem in certified for r in shown) else None
+    if known is not None:
+        heads.append("γ̄ certified")
+    rows = [tag("tr", *_cells(r, known)) for r in shown]
     more = len(ordered) - len(rows)
     table = tag(
         "div",
@@ -243,7 +247,7 @@ def _runs(finding: Finding, certified: set[str]) -> Markup:
     return join([table, note])
 
 
-def _cells(result: Result, certified: set[str]) -> Iterator[Markup]:
+def _cells(result: Result, certified: set[str] | None) -> Iterator[Markup]:
     verdict, problem = result.verdict, result.run.problem
     seed = f", seed {result.run.seed}" if result.run.seed else ""
     yield tag("td", public(problem) or "its own data")
@@ -254,7 +258,8 @@ def _cells(result: Result, certified: set[str]) -> Iterator[Markup]:
     yield tag("td", f"{verdict.checked:,}", class_="number")
     known = verdict.informative is not None
     yield tag("td", f"{verdict.informative:,}" if known else "—", class_="number")
-    yield tag("td", "yes" if problem in certified else "—")
+    if certified is not None:
+        yield tag("td", "yes" if problem in certified else "—")
 
 
 def _bar(tightness: float | None) -> Markup:

@@ -125,6 +125,7 @@ def test_markup_is_escaped_unless_it_says_that_it_is_markup(inside: str, value: 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("trajectory:/home/ada/w.npy:step=1", "trajectory:w.npy:step=1"),
         ("'/home/ada/secret project/points.csv' --label kind", "'points.csv' --label kind"),
         ("/home/ada/my.py:Mine:step=0.5", "my.py:Mine:step=0.5"),
         ("crashed in /home/ada/x/my.py, line 3", "crashed in my.py, line 3"),
