@@ -90,8 +90,9 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
             norm = math.sqrt(square)
             watch.seen(kept, q[:size], norm / problem.radius, least / norm / problem.radius)
         fresh = _most_violated(scores, levels, side, rows, max(BATCH, size // 2))
-        settled = len(fresh) == 0
-        if settled or square <= floor**2 * radius2 or not square < best:
+        wide = square > floor**2 * radius2
+        settled = len(fresh) == 0 and wide
+        if len(fresh) == 0 or not wide or not square < best:
             break
         best = square
         gram = _extend(problem, gram, S[:size], rows, fresh)

@@ -38,8 +38,9 @@ from gammabar.problems import DenseProblem, Problem, SparseProblem
 
 #: Columns up to which dense factors of a full corral are kept (128 MB at 4,000).
 COLUMNS = 4000
-#: Entries of the whitened rows that are kept in memory.
-ENTRIES = 1 << 28
+#: Entries up to which all rows are made isotropic: copies in doubles of 0.5 GB each. Beyond, the
+#: first question is left out.
+ENTRIES = 1 << 26
 #: Share of the largest eigenvalue of the covariance below which another is rounding.
 FLAT = 1e-14
 

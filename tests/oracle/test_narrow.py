@@ -103,6 +103,23 @@ def test_rows_of_many_lengths_that_no_hyperplane_separates():
     assert exact.rounds == 1
 
 
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_the_oracle_takes_this_way_by_itself(intercept):
+    """Enough data for compiled code: a narrow margin, and then rows that lose theirs."""
+    rng = np.random.default_rng(7)
+    v = rng.integers(-(2**20), 2**20, (700, 40))
+    X = np.vstack([np.c_[v, np.ones(700, np.int64)], np.c_[-v, np.ones(700, np.int64)]])
+    y = np.where(np.arange(1400) % 2, 1, -1)
+    X = X * y[:, None]
+    truth = solve(from_arrays(X, y, intercept=intercept))
+    assert (truth.method, truth.rounds, truth.gamma_squared) == ("orthogonal", 1, 1)
+    lost = [0, 1, 700, 701]  # ±v and ±v' of either class, now around the origin
+    X[lost, -1] = 0
+    opposed = solve(from_arrays(X, y, intercept=intercept))
+    assert (opposed.method, opposed.separable, opposed.rounds) == ("opposed", False, 1)
+    assert set(opposed.support.tolist()) <= set(lost)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", ["0,2", "0,3", "1,3", "2,4", "3,4", "3,6", "5,7", "7,9"])
 def test_pairs_of_fashion_that_did_not_end(pair, shared_data):
