@@ -8,7 +8,7 @@ another worker, and results are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class DaskChunks(Chunks):
 
     Parameters
     ----------
-    blocks : sequence of delayed objects
+    blocks : sequence of delayed objects, or of `Recipe`
         Each is a matrix of rows, dense or sparse.
     lengths : sequence of int
     width : int
@@ -68,7 +68,21 @@ class DaskChunks(Chunks):
         return list(self._client.gather(self._client.compute(tasks)))
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """A chunk that a worker reads when it works on it, and forgets: one at a time."""
+
+    chunks: FileChunks
+    chunk: int
+
+    def load(self) -> Array:
+        """The rows, read."""
+        return np.array(self.chunks.load(self.chunk))
+
+
 def _on_block(work: Work, block: Any, length: int, *sent: Any) -> Any:
+    if isinstance(block, Recipe):
+        block = block.load()
     if block.shape[0] != length:
         raise ProblemError(f"a chunk of X has {block.shape[0]} rows, but {length} were announced")
     return work(points_of(tidy(block)), *sent)
@@ -148,18 +162,14 @@ def spreader(client: Any) -> Callable[[Points], Points]:
 def on_cluster(chunks: FileChunks, client: Any) -> DaskChunks:
     """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
     dask = extra_module("dask", "dask", "--dask")
-    load = dask.delayed(_load, pure=True, traverse=False)
-    blocks = [load(chunks, k) for k in range(len(chunks.lengths))]
+    blocks: list[Any] = [Recipe(chunks, k) for k in range(len(chunks.lengths))]
     size = sum(chunks.lengths) * chunks.width * chunks.dtype.itemsize
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     memory = sum(int(worker["memory_limit"]) for worker in workers)
     kept = size <= _SHARE * memory
     if kept:
-        blocks = client.persist(blocks)
+        load = dask.delayed(Recipe.load, pure=True, traverse=False)
+        blocks = client.persist([load(recipe) for recipe in blocks])
     how = "kept by" if kept else "read in every pass by"
     place = f"{how} {len(workers)} workers"
     return DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)
-
-
-def _load(chunks: FileChunks, chunk: int) -> Array:
-    return np.array(chunks.load(chunk))

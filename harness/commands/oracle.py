@@ -165,7 +165,7 @@ def command(
         answer["memory"] = peak_memory()
         if isinstance(problem, ScatteredProblem):
             lines["data"] = f"{problem.where}; peak memory {gigabytes(answer['memory'])}"
-        if found.separable is False and intercept == "none" and norm == "l2" and not multiclass:
+        if found.separable is False and intercept == "none" and norm != "l1-simplex":
             stage("with a bias")
             answer["separable_with_intercept"] = with_bias = separable_with_bias(
                 problem, time_limit
@@ -206,10 +206,12 @@ _BIAS = {
 def separable_with_bias(problem: Problem, time_limit: float | None = None) -> bool | None:
     """Whether some hyperplane separates data that none through the origin does; None if unknown."""
     from gammabar.oracle import solve
-    from gammabar.problems import ProblemError
+    from gammabar.problems import MulticlassProblem, ProblemError
 
+    # Whether anything separates depends neither on the norm nor on what counts in it.
+    kind = "augmented" if isinstance(problem, MulticlassProblem) else "free"
     try:
-        return solve(problem, intercept="free", time_limit=time_limit).separable
+        return solve(problem, intercept=kind, time_limit=time_limit).separable
     except ProblemError:  # a normalised kernel, or a single class
         return None
 

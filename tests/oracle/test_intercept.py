@@ -228,3 +228,20 @@ def test_a_problem_carries_its_intercept():
     assert with_intercept(problem, "free").intercept == "free"
     assert "augmented" in repr(problem)
     assert solve(problem, intercept="none").gamma_squared == solve(X, y).gamma_squared
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--norm", "l1"], ["--multiclass"], ["--kernel", "linear"]]
+)
+def test_what_a_bias_separates_is_said_of_every_margin(tmp_path, capsys, options):
+    """Through the origin nothing separates these blobs; with a bias any line between them does."""
+    from gammabar.harness.cli import main
+
+    path = tmp_path / "blobs.csv"
+    for text, there in (("1,5,5\n1,6,5\n0,1,1\n0,2,1\n", True), ("1,1\n0,2\n1,3\n", False)):
+        path.write_text(text)
+        with pytest.raises(SystemExit):
+            main(["oracle", str(path), *options])
+        said = capsys.readouterr().out
+        words = "but separable with a bias" if there else "nor with a bias"
+        assert f"not separable through the origin, {words}" in said

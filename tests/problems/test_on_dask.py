@@ -89,7 +89,7 @@ def test_a_worker_is_killed_in_the_middle(cluster, tmp_path):
 @pytest.mark.slow
 def test_data_larger_than_a_worker(cluster, tmp_path):
     n, d = 400_000, 140  # 448 MB; a worker has 420 MB, of which libraries take 150
-    X, y = _table(tmp_path / "t.parquet", n, d, 20_000)
+    X, y = _table(tmp_path / "t.parquet", n, d, 3_500)
     assert X.nbytes > WORKER
     with distributed.Client(cluster, set_as_default=False) as client:
         problem = load(tmp_path / "t.parquet", dask=client)
