@@ -22,6 +22,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gammabar.harness.court.case import Case as Case
     from gammabar.harness.court.chance import CHANCE as CHANCE
+    from gammabar.harness.court.inputs import Entry as Entry
+    from gammabar.harness.court.inputs import choices as choices
+    from gammabar.harness.court.inputs import rationals as rationals
+    from gammabar.harness.court.inputs import wholes as wholes
     from gammabar.harness.court.numbers import LEVELS as LEVELS
     from gammabar.harness.court.numbers import ROUNDOFF as ROUNDOFF
     from gammabar.harness.court.numbers import SAFETY as SAFETY
@@ -86,6 +90,12 @@ if TYPE_CHECKING:
 _WORDS = {
     "harness.court.case": ("Case",),
     "harness.court.chance": ("CHANCE",),
+    "harness.court.inputs": (
+        "Entry",
+        "choices",
+        "rationals",
+        "wholes",
+    ),
     "harness.court.numbers": (
         "Number",
         "Trit",

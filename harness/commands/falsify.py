@@ -148,7 +148,7 @@ def _one(
     start: tuple[Candidate, ...] = ()
     runs = 0
     if path is not None and path.exists():
-        kept, runs = read(path, about.id, solvers)
+        kept, runs = read(path, about.id, solvers, about.inputs)
         start = (kept,)
     hunt = Hunt(
         about,
@@ -194,8 +194,6 @@ def _many(batch: Batch, as_json: bool) -> int:
         for name, kept in document["reports"].items()
     ]
     print_table(("statement", "runs", "nearest", "strategy", "on"), rows)
-    if batch.left_out:
-        say(f"nothing to search: {len(batch.left_out)} statements that bring their own data")
     for name in batch.unexpected:
         say(f"{name} is refuted, though the registry says that it holds")
     return int(bool(batch.unexpected))

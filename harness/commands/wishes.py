@@ -64,11 +64,18 @@ def requests_of(
 
 def plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests."""
+    from gammabar.harness.court.inputs import PREFIX
+    from gammabar.harness.court.inputs import read as read_inputs
     from gammabar.harness.run.plan import make_plan
+    from gammabar.harness.run.registry import find_statements
     from gammabar.harness.run.texts import open_problem
 
     tasks = [task for request in requests for task in make_plan(request)]
     for text in requests[0].problems:
+        if text.startswith(PREFIX):
+            for statement in find_statements(request.statements):
+                read_inputs(statement.inputs, text)
+            continue
         open_problem(text)  # what is wrong with the data is said once, before anything runs
     return tasks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -65,6 +65,8 @@ class Case:
         self._shared: dict[type, Any] = {}
         self._finer: Truth | None = None
         self._memory: dict[str, Any] = {}
+        #: What a claim that brings its own data is put to instead, see `instances`.
+        self.inputs: dict[str, Any] | None = None
         #: w_0, w_1, … of the run that is heard, a few of them.
         self.early: list[Floats] = []
 
@@ -114,6 +116,14 @@ class Case:
 
     def _log_n(self) -> Number:
         return log(self.n)
+
+    def instances(self, own: Iterable[Any]) -> Iterable[Any]:
+        """What a claim about its own data is put to: the data that it lists, or one other choice.
+
+        The latter has a value for each input that the statement declares, in their order (see
+        `gammabar.harness.court.inputs`).
+        """
+        return own if self.inputs is None else (tuple(self.inputs.values()),)
 
     # the truth
 

@@ -15,7 +15,7 @@ A claim is written once. It is evaluated in balls; the judge raises the precisio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -23,6 +23,7 @@ from gammabar.harness.court.authors import checked_body, checked_fields, unknown
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.chance import count_failures
 from gammabar.harness.court.errors import StatementError, place, raised
+from gammabar.harness.court.inputs import Entry
 from gammabar.harness.court.judges import (
     IterateJudge,
     Judge,
@@ -90,6 +91,12 @@ class Statement:
         If it is refuted: what is built on it, and how much of that stands.
     note : str
         What a reader should know: a misprint, a reading, how it was settled.
+    inputs : mapping of str to Entry
+        For a direct statement with data of its own: what else these may be; see
+        `gammabar.harness.court.inputs`.
+    on_data : bool
+        For one with data of its own: whether it may be asked about problems as well, though the
+        plan has none.
     instances : str
         Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
     powerless : str
@@ -123,6 +130,8 @@ class Statement:
     charitable: str | None = None
     survives: str = ""
     note: str = ""
+    inputs: Mapping[str, Entry] = field(default_factory=dict, repr=False)
+    on_data: bool = False
     instances: str = ""
     powerless: str = ""
     at_rest: str = ""

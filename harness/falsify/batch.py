@@ -10,7 +10,7 @@ from typing import Any
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Status
-from gammabar.harness.falsify.hunt import Hunt, Report, searchable, space_of
+from gammabar.harness.falsify.hunt import Hunt, Report, space_of
 from gammabar.harness.falsify.record import as_document, candidate_from
 from gammabar.harness.library import PaperRef
 from gammabar.harness.run.processes.crew import Crew
@@ -48,9 +48,7 @@ class Batch:
         jobs: int = 1,
         refs: tuple[PaperRef, ...] = (),
     ) -> None:
-        self.statements = [s for s in statements if searchable(s)]
-        #: Those that bring their own data and do not say what else these may be.
-        self.left_out = [s.id for s in statements if not searchable(s)]
+        self.statements = [s for s in statements if s.status is not Status.NOT_REPRODUCIBLE]
         self.share = budget / max(len(self.statements), 1)
         self.path, self.solvers = path, solvers
         self.seed, self.jobs, self.refs = seed, jobs, refs
@@ -77,7 +75,11 @@ class Batch:
         self, statement: Statement, seconds: float, crew: Crew, tell: Callable[[Report], None]
     ) -> None:
         before: dict[str, Any] = self.kept.get(statement.id, {})
-        start = (candidate_from(before["best"], self.solvers),) if before.get("best") else ()
+        start = (
+            (candidate_from(before["best"], self.solvers, statement.inputs),)
+            if before.get("best")
+            else ()
+        )
         hunt = Hunt(
             statement,
             space_of(statement, self.solvers),
@@ -101,7 +103,6 @@ class Batch:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "left_out": self.left_out,
             "unexpected": self.unexpected,
             "reports": {s.id: self.kept[s.id] for s in self.statements if s.id in self.kept},
         }

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite
+from typing import Protocol, TypeAlias
 
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.run.solver_ref import Registered, SolverRef
 from gammabar.harness.run.task import Run
 from gammabar.problems.written import text_of_rows
 
-Rows = tuple[tuple[Fraction, ...], ...]
+Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
+
+
+class Written(Protocol):
+    """Other data: a choice of inputs, see `gammabar.harness.falsify.given`."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def size(self) -> tuple[float, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -21,15 +32,15 @@ class Candidate:
 
     Attributes
     ----------
-    data : str or tuple of tuples of Fraction
-        A DATA string, or the rows y_i x_i themselves.
+    data : str, tuple of tuples of Fraction, or Given
+        A DATA string, the rows y_i x_i themselves, or inputs of a statement.
     more : str
         What follows DATA: "--kernel rbf:gamma=1", …
     solver : SolverRef or None
     iterations, seed : int
     """
 
-    data: str | Rows
+    data: str | Rows | Written
     more: str = ""
     solver: SolverRef | None = None
     iterations: int = 50
@@ -38,7 +49,10 @@ class Candidate:
     @property
     def problem(self) -> str:
         """As `gammabar verify --problem` takes it."""
-        text = self.data if isinstance(self.data, str) else text_of_rows(self.data)
+        if isinstance(self.data, tuple):
+            text = text_of_rows(self.data)
+        else:
+            text = self.data if isinstance(self.data, str) else self.data.text
         return f"{text} {self.more}".strip()
 
     def run(self, unit: bool) -> Run:
@@ -52,6 +66,8 @@ class Candidate:
         if isinstance(self.data, str):
             numbers = sum(float(n) for n in re.findall(r"\d+(?:\.\d+)?", self.data))
             return (inf, inf, *rest, numbers)
+        if not isinstance(self.data, tuple):
+            return self.data.size
         values = [value for row in self.data for value in row]
         digits = sum(abs(v.numerator).bit_length() + v.denominator.bit_length() for v in values)
         large = float(sum(abs(v) for v in values))
@@ -95,3 +111,6 @@ class Finding:
             return verdict.tightness
         slack = verdict.slack
         return -1e6 if slack is None or not isfinite(slack) else -1.0 - min(max(slack, 0.0), 1e5)
+
+
+Ask: TypeAlias = Callable[[Candidate], Finding]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
+from gammabar.harness.court.inputs import Inputs
 from gammabar.harness.court.statement import RandomisedStatement, Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
-from gammabar.harness.falsify.candidate import Candidate, Finding
+from gammabar.harness.falsify.candidate import Ask, Candidate, Finding
+from gammabar.harness.falsify.given import STRATEGIES as OVER_INPUTS
 from gammabar.harness.falsify.shrink import shrink
-from gammabar.harness.falsify.strategies import STRATEGIES, Ask, Over, Space
+from gammabar.harness.falsify.strategies import STRATEGIES, Over, Space
 from gammabar.harness.library import PaperRef, papers
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.solver_file import read
@@ -59,9 +63,22 @@ class Report:
 Tell = Callable[[Report], None]
 
 
-def searchable(statement: Statement) -> bool:
-    """Whether there is something to search: data, or inputs that the statement declares."""
-    return statement.about_runs or any(statement.problems)
+def about_data(statement: Statement) -> bool:
+    """Whether it may be asked about a problem."""
+    return statement.about_runs or any(statement.problems) or statement.on_data
+
+
+def _over_data(strategy: Any, space: Space, ask: Ask, rng: np.random.Generator) -> None:
+    strategy(ask, space, rng)
+
+
+def _over_inputs(search: Any, inputs: Inputs, ask: Ask, rng: np.random.Generator) -> None:
+    search(ask, inputs, rng)
+
+
+def _itself(ask: Ask, rng: np.random.Generator) -> None:
+    """A claim that says one thing is judged once."""
+    ask(Candidate("", iterations=0))
 
 
 def space_of(statement: Statement, solvers: tuple[SolverRef, ...] = ()) -> Space:
@@ -109,11 +126,6 @@ class Hunt:
         refs: tuple[PaperRef, ...] = (),
         tell: Tell = lambda report: None,
     ) -> None:
-        if not searchable(statement):
-            raise ProblemError(
-                f"{statement.id} brings its own data, so there is nothing to search;"
-                f" see `gammabar verify --statement {statement.id}`"
-            )
         self.statement, self.space = statement, space
         self.budget, self.seed, self.jobs = budget, seed, jobs
         self.start, self.refs, self.tell = start, refs, tell
@@ -136,8 +148,8 @@ class Hunt:
         self._warm_up()
         self._deadline = monotonic() + self.budget
         threads = [
-            threading.Thread(target=self._search, args=(place, name), daemon=True)
-            for place, name in enumerate(STRATEGIES)
+            threading.Thread(target=self._search, args=(place, *one), daemon=True)
+            for place, one in enumerate(self._strategies())
         ]
         for thread in threads:
             thread.start()
@@ -148,8 +160,21 @@ class Hunt:
         best = self.report.best
         if best is not None and best.refuted:
             self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
-            self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"))
+            inputs = self.statement.inputs
+            self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"), inputs)
         return self.report
+
+    def _strategies(self) -> Iterator[tuple[str, Callable[[Ask, np.random.Generator], None]]]:
+        """Names, and what to do: over data, over inputs, or the claim itself."""
+        statement = self.statement
+        if about_data(statement):
+            for name, strategy in STRATEGIES.items():
+                yield name, partial(_over_data, strategy, self.space)
+        if statement.inputs:
+            for name, search in OVER_INPUTS.items():
+                yield name, partial(_over_inputs, search, statement.inputs)
+        elif not about_data(statement):
+            yield "itself", _itself
 
     def _warm_up(self) -> None:
         """Start the processes and have them import everything: that is not the search's time."""
@@ -172,12 +197,14 @@ class Hunt:
             papers=self.refs,
         )
 
-    def _search(self, place: int, name: str) -> None:
+    def _search(
+        self, place: int, name: str, search: Callable[[Ask, np.random.Generator], None]
+    ) -> None:
         rng = np.random.default_rng([self.seed, place])
         try:
             for candidate in self.start if place == 0 else ():
                 self._ask(name)(candidate)
-            STRATEGIES[name](self._ask(name), self.space, rng)
+            search(self._ask(name), rng)
         except Over:
             pass
         except ModuleNotFoundError:

@@ -10,7 +10,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from gammabar.harness.court.inputs import PREFIX, Inputs
+from gammabar.harness.court.inputs import read as read_inputs
 from gammabar.harness.falsify.candidate import Candidate
+from gammabar.harness.falsify.given import Given
 from gammabar.harness.falsify.hunt import Report
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.problems import ProblemError
@@ -50,7 +53,9 @@ def write(path: Path, report: Report) -> None:
     os.replace(beside, path)
 
 
-def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Candidate, int]:
+def read(
+    path: Path, statement: str, solvers: tuple[SolverRef, ...], inputs: Inputs | None = None
+) -> tuple[Candidate, int]:
     """The best candidate of a report that was kept, and how many runs it took.
 
     Raises
@@ -65,7 +70,7 @@ def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Ca
             raise ProblemError(wrong)
         best, about = document["best"], document["statement"]
         runs = sum(int(count) for count in document["runs"].values())
-        found = candidate_from(best, solvers)
+        found = candidate_from(best, solvers, inputs or {})
     except ProblemError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -75,9 +80,15 @@ def read(path: Path, statement: str, solvers: tuple[SolverRef, ...]) -> tuple[Ca
     return found, runs
 
 
-def candidate_from(best: dict[str, Any], solvers: tuple[SolverRef, ...]) -> Candidate:
+def candidate_from(
+    best: dict[str, Any], solvers: tuple[SolverRef, ...], inputs: Inputs
+) -> Candidate:
     """The candidate of a document; a solver in a file must be among `solvers`."""
-    data, _, more = str(best["problem"]).partition(" ")
+    problem = str(best["problem"])
+    if problem.startswith(PREFIX):
+        values = read_inputs(inputs, problem)
+        return Candidate(Given(tuple(values.items())), iterations=0)
+    data, _, more = problem.partition(" ")
     files = {solver.text: solver for solver in solvers}
     text = str(best["solver"])
     solver = files[text] if text in files else reference(text) if text else None

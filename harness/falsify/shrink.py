@@ -11,7 +11,9 @@ from math import gcd
 
 import numpy as np
 
+from gammabar.harness.court.inputs import Inputs
 from gammabar.harness.falsify.candidate import Candidate, Finding, Rows
+from gammabar.harness.falsify.given import Given, smaller
 from gammabar.harness.falsify.strategies import Over
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import DenseProblem, ProblemError, load
@@ -20,14 +22,18 @@ from gammabar.problems import DenseProblem, ProblemError, load
 MOST = 2000
 
 
-def shrink(found: Finding, ask: Callable[[Candidate], Finding]) -> Finding:
+def shrink(
+    found: Finding, ask: Callable[[Candidate], Finding], inputs: Inputs | None = None
+) -> Finding:
     """The smallest refutation that single changes lead to; what there is when the time is up."""
     try:
         found = _written_out(found, ask)
         again = True
         while again:
             again = False
-            for candidate in _smaller(found):
+            given = isinstance(found.candidate.data, Given)
+            changes = smaller(found.candidate, inputs or {}) if given else _smaller(found)
+            for candidate in changes:
                 if candidate.size >= found.candidate.size:
                     continue
                 other = ask(candidate)
@@ -87,6 +93,7 @@ def _smaller(found: Finding) -> Iterator[Candidate]:
                 )
                 yield replace(candidate, data=text)
         return
+    assert isinstance(candidate.data, tuple)
     rows = candidate.data
     for fewer in _less(rows):
         yield replace(candidate, data=fewer)

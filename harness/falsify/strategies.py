@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.falsify.candidate import Candidate, Finding, Rows
+from gammabar.harness.falsify.candidate import Ask, Candidate, Finding, Rows
 from gammabar.harness.run.random_trials import KINDS, random_problem, special_problem
 from gammabar.harness.run.solver_ref import Registered, SolverRef
 
@@ -23,7 +23,6 @@ class Over(BaseException):
     """The time is up, or it was found. No `Exception`: no library may take it for a failure."""
 
 
-Ask = Callable[[Candidate], Finding]
 #: Lengths of runs that are tried; a longer one hears what a shorter one does, and costs more.
 LENGTHS = (4, 15, 60, 250)
 #: Coordinates of the continuous search are multiples of this part of the unit.
@@ -197,7 +196,7 @@ def integers(ask: Ask, space: Space, rng: np.random.Generator) -> None:
 
 
 def _changed(candidate: Candidate, space: Space, rng: np.random.Generator) -> Candidate:
-    assert not isinstance(candidate.data, str)
+    assert isinstance(candidate.data, tuple)
     rows = [list(row) for row in candidate.data]
     i, j = int(rng.integers(len(rows))), int(rng.integers(len(rows[0])))
     way = int(rng.integers(8))

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from gammabar.harness.court.inputs import PREFIX
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.trial import Trial
 from gammabar.harness.court.verdict import Expectation, Status
@@ -126,7 +127,8 @@ def _without_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
         if statement.about_runs:
             continue
         own = (*statement.problems, *(run.problem for run in _extremal(statement)))
-        asked = request.problems if any(own) else ()  # one that brings its data needs no others
+        # One that brings its data needs no others, but for a choice of its inputs.
+        asked = tuple(p for p in request.problems if _meant(statement, p))
         if request.problems and not asked:
             continue
         for problem in dict.fromkeys(asked or own):
@@ -138,6 +140,12 @@ def _without_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
                     (_expected(statement, problem, planned),),
                     planned,
                 )
+
+
+def _meant(statement: Statement, problem: str) -> bool:
+    if problem.startswith(PREFIX):
+        return bool(statement.inputs)
+    return any(statement.problems) or statement.on_data
 
 
 def _solvers(request: Request, statement: Statement) -> list[SolverRef | None]:
@@ -236,6 +244,8 @@ def _wishes(request: Request, statement: Statement) -> Iterator[Run]:
             seed=run.seed if request.seed is None else request.seed,
         )
         for problem in request.problems or (run.problem,):
+            if problem.startswith(PREFIX):
+                continue
             yield replace(changed, problem=problem)
 
 

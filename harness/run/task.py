@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from gammabar.harness.court.inputs import PREFIX
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.run.solver_ref import SolverRef, reference
@@ -35,6 +36,11 @@ class Run:
     iterations: int = 0
     seed: int = 0
     unit: bool = False
+
+    @property
+    def of_inputs(self) -> bool:
+        """Whether the problem is a choice of inputs for a statement with data of its own."""
+        return self.problem.startswith(PREFIX)
 
     @property
     def by(self) -> str:

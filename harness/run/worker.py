@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gammabar.harness.court import inputs
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.errors import StatementError
 from gammabar.harness.court.hearing import examine, hear
@@ -71,7 +72,7 @@ def perform(task: Task) -> Outcome:
     try:
         # What a solver prints must not get into the JSON document on stdout.
         with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
-            data = _problem(run.problem).digest() if run.problem else ""
+            data = _problem(run.problem).digest() if run.problem and not run.of_inputs else ""
             outcome = Outcome(tuple(_verdicts(task, statements)), 0.0, data)
     except Fault as fault:
         outcome = Outcome.failure(task, fault.failure, str(fault))
@@ -88,13 +89,15 @@ def perform(task: Task) -> Outcome:
 
 def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
     run = task.run
-    problem = _problem(run.problem) if run.problem else None
+    problem = _problem(run.problem) if run.problem and not run.of_inputs else None
     if not statements[0].about_runs:
         if run.solver is not None and run.solver.foreign:
             reason = NOT_HERE if isinstance(run.solver, InFile) else NOT_AGAIN
             return [Verdict(s.id, Ruling.INAPPLICABLE, reason=reason) for s in statements]
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
+        if run.of_inputs:
+            case.inputs = inputs.read(statements[0].inputs, run.problem)
         return [_examined(statement, case) for statement in statements]
     case = Trajectory(run, problem, task.limit)
     try:

@@ -28,6 +28,7 @@ from gammabar.papers import (
     per_iterate,
     total,
     upper,
+    wholes,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     DUAL_FORM,
@@ -323,9 +324,9 @@ def inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
         yield f"λ_t {name}", sequence
 
 
-def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
+def _sums_of_inverses(case: Case, printed: bool) -> Iterator[Relation]:
     for name, inverse in inverse_sequences():
-        for t in range(len(inverse)):
+        for (t,) in case.instances((t,) for t in range(len(inverse))):
             terms = [inverse[t if printed else j] for j in range(t + 1)]
             middle = inverse[0] ** 2 + sum(terms[1:])
             where, index = f"{name}, t = {t}", "t" if printed else "j"
@@ -347,6 +348,7 @@ def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
     claim=r"\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_t}"
     r" = \sum_{j=0}^t \frac{1}{\lambda_t}",
     problems=("",),
+    inputs={"t": wholes(0, 59)},
     solvers=(DUAL_FORM,),
     powerless="about the sequences λ_t of eq. (B.10) alone: no solver has a part in it",
     status="refuted",
@@ -364,7 +366,7 @@ def _sums_of_inverses(printed: bool) -> Iterator[Relation]:
 )
 def equation_b11(case: Case) -> Iterator[Relation]:
     """Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t."""
-    return _sums_of_inverses(printed=True)
+    return _sums_of_inverses(case, printed=True)
 
 
 @direct(
@@ -375,12 +377,13 @@ def equation_b11(case: Case) -> Iterator[Relation]:
     claim=r"\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_j}"
     r" = \sum_{j=0}^t \frac{1}{\lambda_j}",
     problems=("",),
+    inputs={"t": wholes(0, 59)},
     solvers=(DUAL_FORM,),
     powerless="about the sequences λ_t of eq. (B.10) alone: no solver has a part in it",
 )
 def equation_b11_fixed(case: Case) -> Iterator[Relation]:
     """Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_j, which is Σ_{j=0}^t 1/λ_j."""
-    return _sums_of_inverses(printed=False)
+    return _sums_of_inverses(case, printed=False)
 
 
 def _growing_slowly(case: Case) -> str | None:

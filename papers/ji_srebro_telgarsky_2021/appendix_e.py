@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -20,14 +21,18 @@ from gammabar.papers import (
     log,
     number,
     precision,
+    rationals,
     sqrt,
     upper,
+    wholes,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.section5 import (
+    ONE_POINT,
     RISK_PROBLEMS,
     Points,
     draw,
     inner,
+    matrix_of,
     multiclass,
     row_of,
 )
@@ -44,7 +49,7 @@ def _margins(case: Case) -> Iterator[tuple[list[Number], list[Number], Number]]:
     rng = case.rng(53)
     d, k = len(points.rows[0]), points.k
     for _ in range(2):
-        U = draw(rng, d, k)
+        U = draw(rng, d, k) if case.inputs is None else matrix_of(case.inputs)
         products, gaps = [], []
         for x, c in zip(points.rows, points.labels, strict=True):
             column = [inner([[a] for a in x], [[u[j]] for u in U]) for j in range(k)]
@@ -69,6 +74,7 @@ def _least(values: list[Number]) -> Number:
     r" \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2",
     kind="identity",
     problems=RISK_PROBLEMS,
+    inputs=ONE_POINT,
     unit=True,
     status="refuted",
     fixed_by="jst.appE.margin.fixed",
@@ -96,6 +102,7 @@ def margin_as_printed(case: Case) -> Iterator[Relation]:
     r" \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2",
     kind="identity",
     problems=RISK_PROBLEMS,
+    inputs=ONE_POINT,
     unit=True,
     instances="two random U for each data set",
     powerless=REDUCTION,
@@ -150,12 +157,15 @@ _LAST = (
 )
 
 
-def _rates() -> Iterator[tuple[Number, Number, str]]:
-    for n in (1, 10, 1000):
-        for t in (1, 10, 1000):
-            c = 4 * (1 + log(n)) * (1 + 2 * log(1 + t)) / (t + 1) ** 2
-            for gamma in (Fraction(1), Fraction(1, 10)):
-                yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
+#: γ̄, n and t in a search.
+NUMBERS = {"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)}
+
+
+def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
+    own = product((Fraction(1), Fraction(1, 10)), (1, 10, 1000), (1, 10, 1000))
+    for gamma, n, t in case.instances(own):
+        c = 4 * (1 + log(n)) * (1 + 2 * log(1 + t)) / (t + 1) ** 2
+        yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
 
 
 @direct(
@@ -164,6 +174,7 @@ def _rates() -> Iterator[tuple[Number, Number, str]]:
     claim=_LAST + r" \ge \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", ""),
     kind="anytime",
     problems=("",),
+    inputs=NUMBERS,
     status="refuted",
     fixed_by="jst.appE.rate.fixed",
     severity="substance",
@@ -177,7 +188,7 @@ def _rates() -> Iterator[tuple[Number, Number, str]]:
 )
 def last_line(case: Case) -> Iterator[Relation]:
     """√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)²."""
-    for gamma, c, where in _rates():
+    for gamma, c, where in _rates(case):
         best = sqrt(2) * gamma
         right = best - c / best
         yield at_least(
@@ -191,11 +202,12 @@ def last_line(case: Case) -> Iterator[Relation]:
     claim=_LAST + r" = \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", r"2 \cdot "),
     kind="identity",
     problems=("",),
+    inputs=NUMBERS,
     powerless="about numbers alone: no solver has a part in it",
 )
 def last_line_fixed(case: Case) -> Iterator[Relation]:
     """√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄."""
-    for gamma, c, where in _rates():
+    for gamma, c, where in _rates(case):
         best = sqrt(2) * gamma
         off = 2.0 ** -(precision() // 2) * (1 + upper(c / gamma))
         left, right = sqrt(2) * (gamma - c / gamma), best - 2 * c / best

@@ -8,7 +8,7 @@ with the opposite sign, since w ↦ −w and Z ↦ −Z change nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -24,6 +24,7 @@ from gammabar.papers import (
     Number,
     Relation,
     Trial,
+    Unclaimed,
     View,
     at_least,
     at_most,
@@ -36,6 +37,7 @@ from gammabar.papers import (
     number,
     per_iterate,
     precision,
+    rationals,
     separable,
     sqrt,
     total,
@@ -203,6 +205,10 @@ LOSSES: dict[str, Callable[[Number], Number]] = {
 RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", "")
 
 
+#: In a search: a point of the first of two classes, and the columns of U.
+ONE_POINT = {name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")}
+
+
 @direct(
     "jst.sec5.2.risk",
     reference="Section 5.2",
@@ -211,6 +217,7 @@ RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", ""
     r" \quad z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2",
     kind="identity",
     problems=RISK_PROBLEMS,
+    inputs=ONE_POINT,
     unit=True,
     status="refuted",
     fixed_by="jst.sec5.2.risk.fixed",
@@ -240,6 +247,7 @@ def risk_as_printed(case: Case) -> Iterator[Relation]:
     r" \quad z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2",
     kind="identity",
     problems=RISK_PROBLEMS,
+    inputs=ONE_POINT,
     unit=True,
     powerless="it is about the data and a matrix U, not about a solver",
     note="Balls prove no equation: both sides agree in half of the digits that are carried.",
@@ -258,6 +266,8 @@ class Points:
     @classmethod
     def of(cls, case: Case) -> Points | None:
         """Those of a problem (divided by the largest norm in the unit convention)."""
+        if case.inputs is not None:
+            return cls([[number(v) for v in case.inputs["x"]]], [0], 2)
         if case.given is None:
             return cls([[arb(1)]], [0], 2)  # the smallest witness
         if not isinstance(case.problem, MulticlassProblem):
@@ -279,10 +289,20 @@ def risks(case: Case, factor: Number) -> Iterator[Relation]:
         d, k = len(points.rows[0]), points.k
         # U = (1, 0) for the smallest witness, else of small dyadic numbers.
         U = [[arb(1), arb(0)]] if case.given is None else draw(rng, d, k)
+        U = U if case.inputs is None else matrix_of(case.inputs)
         risk, mean = both_sides(points, U, loss, factor)
         allowance = 2.0 ** -(precision() // 2)
         what = "R_m(U)/(k−1) = (1/n) Σ ℓ(…)"
         yield equal(risk, mean, what, allowance=allowance, where=f"{name} loss")
+
+
+def matrix_of(inputs: Mapping[str, Any]) -> list[list[Number]]:
+    """U of a search."""
+    if not any((*inputs["u1"], *inputs["u2"])):
+        raise Unclaimed("U is zero")
+    if sum(v * v for v in inputs["x"]) > 1:
+        raise Unclaimed("the point has a norm above one")
+    return [[number(a), number(b)] for a, b in zip(inputs["u1"], inputs["u2"], strict=True)]
 
 
 def draw(rng: np.random.Generator, d: int, k: int) -> list[list[Number]]:

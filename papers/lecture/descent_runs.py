@@ -16,9 +16,11 @@ from gammabar.papers import (
     Relation,
     fact,
     number,
+    rationals,
     sqrt,
     taken_run,
     upper,
+    wholes,
 )
 from gammabar.papers.lecture.columns import Column, column, fault, length
 from gammabar.papers.lecture.smooth_functions import Target, targets
@@ -29,6 +31,13 @@ STEPS, FEWER = 90, 30
 #: Quadratics; the regularised logistic risk of a separable problem, of one that is not, and of one
 #: in a reproducing-kernel space.
 PROBLEMS = ("", "iris:0,1", "inseparable:n=30,d=3,seed=0", "iris:1,2 --kernel rbf:gamma=0.5")
+
+#: In a search: ½xᵀAx − bᵀx with a diagonal A, and T.
+QUADRATIC = {
+    "diagonal": rationals(0, 100, positive=True, shape=("d",)),
+    "b": rationals(-100, 100, shape=("d",)),
+    "T": wholes(1, 90),
+}
 
 PLAIN = ("smooth-gradient-descent",)
 
@@ -44,6 +53,8 @@ def runs(case: Case, standard: Any) -> Iterator[tuple[Target, list[Any], str | N
     for target in targets(case, getattr(solver, "regularisation", 0.1)):
         # Beyond e^{−T/√κ} = 10⁻¹¹ bounds drown in the rounding of the run.
         steps = min(STEPS if case.given is None else FEWER, int(25 * upper(sqrt(target.kappa))))
+        if case.inputs is not None:
+            steps = int(case.inputs["T"])
         run = _run(case, solver, target, steps + 1)
         faults = (fault(it, t, target.dimension) for t, it in enumerate(run))
         short = None if len(run) == steps + 1 else f"the run ends after {len(run)} iterates"
@@ -79,7 +90,7 @@ def gaps(case: Case, standard: Any) -> Iterator[Gap]:
             e, steepness = slip * (it.t + 1), length(target.gradient(w))
             moved = upper(steepness) * e + upper(target.beta) * e * e
             more = {"allowance": moved + TINY, "where": f"{target.name}, T = {it.t}"}
-            if it.t:
+            if it.t and (case.inputs is None or it.t == case.inputs["T"]):
                 gap = target.value(w) - best if steepness != 0 else number(0)
                 yield target, it.t, gap, B, more
 

@@ -49,8 +49,8 @@ def ridge_options(case: Case) -> str | None:
 class Regression:
     """One small regression in rationals."""
 
-    def __init__(self, features: list[list[int]], y: list[int], strength: float) -> None:
-        self.name = f"Φ = {features}, y = {y}, λ = {strength:g}"
+    def __init__(self, features: list[list[Any]], y: list[Any], strength: Any) -> None:
+        self.name = f"Φ = {features}, y = {y}, λ = {float(strength):g}"
         self.features, self.targets, self.strength = features, y, strength
         self.Phi, self.y, self.lam = matrix(features), vector(y), rational(strength)
         self.K = self.Phi * self.Phi.transpose()

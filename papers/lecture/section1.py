@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat
 
 from gammabar.papers import Case, Relation, at_most, direct, exp, fact, log, number
 from gammabar.papers.lecture.columns import small
-from gammabar.papers.lecture.descent_runs import PLAIN, PROBLEMS, gaps
+from gammabar.papers.lecture.descent_runs import PLAIN, PROBLEMS, QUADRATIC, gaps
 from gammabar.papers.lecture.rational_matrices import matrix, nonnegative_form, vector
 from gammabar.solvers.smooth import Quadratic, SmoothGradientDescent
 
@@ -26,6 +26,7 @@ from gammabar.solvers.smooth import Quadratic, SmoothGradientDescent
     kind="anytime",
     claim=r"f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}",
     problems=("",),
+    inputs=QUADRATIC,
     solvers=PLAIN,
     assumes=(small,),
     status="refuted",
@@ -54,6 +55,7 @@ def gradient_descent_rate_as_printed(case: Case) -> Iterator[Relation]:
     kind="anytime",
     claim=r"f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2}",
     problems=PROBLEMS,
+    inputs=QUADRATIC,
     solvers=PLAIN,
     assumes=(small,),
     note="Nesterov (2004), Theorem 2.1.15: ‖w_T − w*‖ ≤ ((κ−1)/(κ+1))^T B, smoothness gives "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
+    Unclaimed,
     at_most,
     between,
+    choices,
     direct,
     equal,
     exp,
     log,
     number,
     precision,
+    rationals,
     smallest,
     sqrt,
     upper,
@@ -81,6 +85,14 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, **more: Any) -> Re
     return at_most(error, bound, "P_{D_1}(sign(H(x)) ≠ y) ≤ bound", where=r.where, **more)
 
 
+#: Labels of the points 1, 2, 3 for a learner that always answers +1; and the same in a search.
+LABELS = (1, 1, -1)
+ALWAYS_PLUS = {
+    "y": choices(1, -1, shape=("n",)),
+    "gamma": rationals(Fraction(1, 10), Fraction(9, 10)),
+}
+
+
 @direct(
     "lec.lem7.line4",
     reference="Lemma 7, with the condition that line 4 of Algorithm 3 prints",
@@ -88,6 +100,7 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, **more: Any) -> Re
     claim=r"\epsilon_t \leq 1 - \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies "
     r"\text{the training error is } 0",
     problems=("",),
+    inputs=ALWAYS_PLUS,
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.lem7",
@@ -102,8 +115,8 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, **more: Any) -> Re
 )
 def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     """AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds."""
-    gamma = number(2) / 5
-    yield from _constant_learner(case, gamma, 1 - gamma)
+    for y, gamma in case.instances([(LABELS, Fraction(2, 5))]):
+        yield from _constant_learner(case, y, number(gamma), 1 - number(gamma))
 
 
 @direct(
@@ -113,6 +126,7 @@ def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     claim=r"\text{error}(h; c, D) \leq \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies "
     r"\text{the training error is } 0",
     problems=("",),
+    inputs=ALWAYS_PLUS,
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.lem7",
@@ -130,21 +144,28 @@ def no_training_error_line_4(case: Case) -> Iterator[Relation]:
 def no_training_error_definition_5(case: Case) -> Iterator[Relation]:
     """AdaBoost with weak hypotheses of error at most γ has training error 0 after log(2n)/(2γ²)
     rounds."""
-    gamma = number(3) / 5
-    yield from _constant_learner(case, gamma, gamma)
+    for y, gamma in case.instances([(LABELS, Fraction(3, 5))]):
+        yield from _constant_learner(case, y, number(gamma), number(gamma))
 
 
-def _constant_learner(case: Case, gamma: Number, worst: Number) -> Iterator[Relation]:
-    """Lemma 7 for a learner that always answers +1, as long as ε_t ≤ `worst`."""
-    problem = DenseProblem(np.array([[1], [2], [3]]), np.array([1, 1, -1]))
-    T = 1 / (2 * gamma**2) * log(2 * 3)
+def _constant_learner(
+    case: Case, y: tuple[int, ...], gamma: Number, worst: Number
+) -> Iterator[Relation]:
+    """Lemma 7 for a learner that always answers +1, if every ε_t ≤ `worst`."""
+    n = len(y)
+    T = 1 / (2 * gamma**2) * log(2 * n)
+    if len(set(y)) == 1:
+        raise Unclaimed("one label alone: the learner makes no mistake, or nothing but mistakes")
+    problem = DenseProblem(np.arange(1, n + 1)[:, None], np.array(y))
     solver = replace(solver_of(case), learner=constant)
     s = session(case, solver, problem, "h = +1", math.ceil(upper(T)))
+    claims = []
     for r, least, most in s.errors():
         if not r.epsilon <= worst:
-            return
+            raise Unclaimed(f"ε_{r.t} is above what the condition allows")
         if r.t > T - 1:
-            yield _mistakes(r, least, most, number(0))
+            claims.append(_mistakes(r, least, most, number(0)))
+    yield from claims
 
 
 # The proof of Lemma 7
@@ -195,6 +216,7 @@ def error_is_below_the_product(case: Case) -> Iterator[Relation]:
     claim=r"z_{t+1} = (1 - \epsilon_t) \sqrt{\frac{\epsilon_t}{1 - \epsilon_t}} + \epsilon_t "
     r"\sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} - 2\sqrt{\epsilon_t(1 - \epsilon_t)}",
     problems=("",),
+    inputs={"epsilon": rationals(Fraction(1, 1000), Fraction(499, 1000))},
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.alg3.z.sum.fixed",
@@ -217,6 +239,7 @@ def normaliser_as_printed(case: Case) -> Iterator[Relation]:
     claim=r"z_{t+1} = (1 - \epsilon_t) \sqrt{\frac{\epsilon_t}{1 - \epsilon_t}} + \epsilon_t "
     r"\sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} = 2\sqrt{\epsilon_t(1 - \epsilon_t)}",
     problems=PROBLEMS,
+    inputs={"epsilon": rationals(Fraction(1, 1000), Fraction(499, 1000))},
     solvers=BOOSTING,
     assumes=(points,),
 )
@@ -227,6 +250,14 @@ def normaliser(case: Case) -> Iterator[Relation]:
 
 
 def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
+    if case.inputs is not None:
+        # By its definition z = Σ D_i exp(−α y_i h(x_i)) = (1 − ε)e^{−α} + εe^α, e^{2α} = (1 − ε)/ε.
+        e = number(case.inputs["epsilon"])
+        grown = sqrt((1 - e) / e)
+        value = side((1 - e) * sqrt(e / (1 - e)) + e * grown, 2 * sqrt(e * (1 - e)))
+        allowance = 2.0 ** -(precision() // 2)
+        yield equal((1 - e) / grown + e * grown, value, what, allowance=allowance)
+        return
     for s, wrong in heard(case):
         yield from wrong
         for r in (r for r in s.rounds if not r.perfect and r.epsilon < 1):
@@ -244,6 +275,7 @@ def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
     claim=r"\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{2\gamma_t^2} "
     r"\leq e^{-2\gamma^2}",
     problems=("",),
+    inputs={"gamma": rationals(Fraction(1, 1000), Fraction(499, 1000))},
     solvers=BOOSTING,
     status="refuted",
     fixed_by="lec.alg3.z.exp.fixed",
@@ -267,6 +299,7 @@ def normaliser_bound_as_printed(case: Case) -> Iterator[Relation]:
     claim=r"\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{-2\gamma_t^2} "
     r"\leq e^{-2\gamma^2}, \quad \prod_{t=2}^{T+1} z_t \leq e^{-2T\gamma^2}",
     problems=PROBLEMS,
+    inputs={"gamma": rationals(Fraction(1, 1000), Fraction(499, 1000))},
     solvers=BOOSTING,
     assumes=(points,),
     note="γ is a lower bound on the γ_t of the run, where there is a positive one.",
@@ -276,7 +309,7 @@ def normaliser_bound(case: Case) -> Iterator[Relation]:
     """√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤
     e^{−2Tγ²}."""
     yield from _exponentials(case, -1)
-    for s in sessions(case):
+    for s in () if case.inputs is not None else sessions(case):
         product, gamma, off = number(1), _below(s), 0.0
         for r in s.rounds if gamma > 0 else ():
             product *= number(r.after.extra["z"])
@@ -291,6 +324,13 @@ def normaliser_bound(case: Case) -> Iterator[Relation]:
 
 
 def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
+    if case.inputs is not None:
+        g = number(case.inputs["gamma"])
+        both = sqrt(exp(-4 * g**2)), exp(sign * 2 * g**2)
+        yield at_most(sqrt(1 - 4 * g**2), both[0], "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}")
+        allowance = 2.0 ** -(precision() // 2)
+        yield equal(*both, "(e^{−4γ_t²})^{1/2} is the next power", allowance=allowance)
+        return
     for s, wrong in heard(case):
         yield from wrong
         gamma = _below(s)

@@ -14,7 +14,20 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.papers import Case, Relation, at_least, at_most, direct, log, number, upper
+from gammabar.papers import (
+    Case,
+    Relation,
+    Unclaimed,
+    at_least,
+    at_most,
+    choices,
+    direct,
+    log,
+    number,
+    rationals,
+    upper,
+    wholes,
+)
 
 Signs = NDArray[np.int64]
 
@@ -57,14 +70,18 @@ NO_RUN = "it is about classes of hypotheses, not about a solver"
 _CLAIM = r"\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T)"
 
 
-def _bounded(rounds: tuple[int, ...], c: int) -> Iterator[Relation]:
+#: Classes and their VC dimensions.
+CLASSES = {"thresholds": (thresholds, 1), "intervals": (intervals, 2)}
+
+
+def _bounded(case: Case, rounds: tuple[int, ...], c: int) -> Iterator[Relation]:
     """What is found of the VC dimension against c T d log T."""
-    for name, H, d in (("thresholds", thresholds(), 1), ("intervals", intervals(), 2)):
-        for T in rounds:
-            size = vc_dimension(combined(H, T))
-            bound = c * T * d * log(T)
-            where = f"{name}, d = {d}, T = {T}"
-            yield at_most(size, bound, "VC-dim(LC(H, T)) ≤ c T d log T", where=where)
+    for name, T in case.instances(product(CLASSES, rounds)):
+        H, d = CLASSES[name]
+        size = vc_dimension(combined(H(), T))
+        bound = c * T * d * log(T)
+        where = f"{name}, d = {d}, T = {T}"
+        yield at_most(size, bound, "VC-dim(LC(H, T)) ≤ c T d log T", where=where)
 
 
 @direct(
@@ -73,6 +90,7 @@ def _bounded(rounds: tuple[int, ...], c: int) -> Iterator[Relation]:
     kind="existence",
     claim=_CLAIM + r" \text{ for some constant } c",
     problems=("",),
+    inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
     status="refuted",
     fixed_by="lec.sec4.vc.fixed",
     severity="edge case",
@@ -86,7 +104,7 @@ def _bounded(rounds: tuple[int, ...], c: int) -> Iterator[Relation]:
 def vc_as_printed(case: Case) -> Iterator[Relation]:
     """The combinations of T hypotheses of a class of VC dimension d have VC dimension at most
     c T d log T."""
-    yield from _bounded((1,), 10**6)
+    yield from _bounded(case, (1,), 10**6)
 
 
 @direct(
@@ -95,6 +113,7 @@ def vc_as_printed(case: Case) -> Iterator[Relation]:
     kind="existence",
     claim=_CLAIM + r" \text{ with } c = 16, \text{ for } T \geq 2",
     problems=("",),
+    inputs={"H": choices(*CLASSES), "T": wholes(2, 3)},
     instances="thresholds and intervals on six points, T = 2 and 3, small weights",
     note="The proof of c = 16 is in the source; what is found there by trying can only refute it.",
     powerless=NO_RUN,
@@ -111,7 +130,7 @@ def vc(case: Case) -> Iterator[Relation]:
     faster with ln T than the right one, whose derivative is at most 2/(ln 2)² + 1/ln 2 < 6; and for
     larger x all the more. ∎
     """
-    yield from _bounded((2, 3), 16)
+    yield from _bounded(case, (2, 3), 16)
 
 
 @direct(
@@ -120,6 +139,7 @@ def vc(case: Case) -> Iterator[Relation]:
     kind="existence",
     claim=r"n \geq a\log(n) \text{ is satisfied for } n \geq O(a\log(a))",
     problems=("",),
+    inputs={"a": rationals(0, 10**9, positive=True), "n": wholes(1, 10**12)},
     instances="a from 1/2 to 10⁹, and n = 2a log a, one more, and twice as much",
     note="With the constant 2 (Shalev-Shwartz and Ben-David 2014, Lemma A.1): at n = 2a log a it"
     " says a ≥ 2 log a, and n − a log n grows from n = a on; for a ≤ e it holds for every n.",
@@ -127,7 +147,13 @@ def vc(case: Case) -> Iterator[Relation]:
 )
 def n_log_n(case: Case) -> Iterator[Relation]:
     """n ≥ a log n for all n ≥ 2a log a."""
+    for a, n in case.instances(_sizes()):
+        if case.inputs is not None and not n >= 2 * number(a) * log(number(a)):
+            raise Unclaimed("n is below 2a log a")
+        yield at_least(n, number(a) * log(n), "n ≥ a log n", where=f"a = {a}, n = {n}")
+
+
+def _sizes() -> Iterator[tuple[Fraction | int, int]]:
     for a in (Fraction(1, 2), 1, 2, 3, 10, 1000, 10**9):
         first = max(1, ceil(upper(2 * number(a) * log(number(a)))))
-        for n in (first, first + 1, 2 * first):
-            yield at_least(n, number(a) * log(n), "n ≥ a log n", where=f"a = {a}, n = {n}")
+        yield from ((a, n) for n in (first, first + 1, 2 * first))

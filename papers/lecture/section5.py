@@ -24,6 +24,7 @@ from gammabar.papers import (
     equal,
     fact,
     number,
+    rationals,
     taken_vector,
     upper,
 )
@@ -35,6 +36,7 @@ from gammabar.papers.lecture.rational_matrices import (
     product_of_features,
     rational,
     symmetric,
+    vector,
 )
 from gammabar.papers.lecture.regressions import (
     REGRESSIONS,
@@ -59,6 +61,25 @@ LINES = (
 )
 
 
+#: Φ, y, α and λ in a search.
+RIDGES = {
+    "features": rationals(-9, 9, shape=("n", "m")),
+    "y": rationals(-9, 9, shape=("n",)),
+    "alpha": rationals(-9, 9, shape=("n",)),
+    "lambda": rationals(positive=True),
+}
+
+
+def _regressions(case: Case) -> Iterator[tuple[Regression, list[fmpq_mat]]]:
+    """Regressions, each with vectors α."""
+    if case.inputs is None:
+        for r in (Regression(*data) for data in REGRESSIONS):
+            yield r, r.candidates()
+        return
+    features, y, alpha, strength = case.inputs.values()
+    yield Regression([list(v) for v in features], list(y), strength), [vector(list(alpha))]
+
+
 @direct(
     "lec.ridge",
     reference="Section 5, closed form solution",
@@ -68,6 +89,7 @@ LINES = (
     r"\iff (K + \lambda I)\alpha = y \iff \alpha = (K + \lambda I)^{-1}y "
     r"\implies w^* = \Phi^T \alpha = \Phi^T (K + \lambda I)^{-1}y",
     problems=("",),
+    inputs=RIDGES,
     solvers=RIDGE,
     status="refuted",
     fixed_by="lec.ridge.fixed",
@@ -82,8 +104,8 @@ LINES = (
 def ridge_as_printed(case: Case) -> Iterator[Relation]:
     """The gradient of the dual objective vanishes if and only if α = (K + λI)⁻¹y, by four
     equivalences."""
-    for r in (Regression(*data) for data in REGRESSIONS):
-        for alpha in r.candidates():
+    for r, candidates in _regressions(case):
+        for alpha in candidates:
             where = f"{r.name}, α = {[str(v) for v in alpha.entries()]}"
             for (a, b), (one, other) in zip(pairwise(LINES), pairwise(r.chain(alpha)), strict=True):
                 yield fact(one == other, f"{a} ⟺ {b}", where=where)
@@ -302,6 +324,7 @@ def _has_features(K: fmpq_mat) -> bool:
     claim=r"k \text{ is a kernel} \iff v^T K v \geq 0 \ \forall v, \text{ for } "
     r"K_{ij} = k(x_i, x_j) \text{ and any } x_1, \dots, x_n",
     problems=("",),
+    inputs={"K": rationals(-9, 9, shape=("n", "n"))},
     status="refuted",
     fixed_by="lec.thm10.fixed",
     severity="substance",
@@ -318,7 +341,10 @@ def mercer_as_printed(case: Case) -> Iterator[Relation]:
     """A function k is a kernel if and only if vᵀKv ≥ 0 for all v, for its matrix K on any
     points."""
     rows = SYMMETRIC | OTHERS
-    for name, K in [*_grams(case), *((name, matrix(rows[name])) for name in rows)]:
+    own = [*_grams(case), *((name, matrix(rows[name])) for name in rows)]
+    if case.inputs is not None:
+        own = [("K", matrix([list(row) for row in case.inputs["K"]]))]
+    for name, K in own:
         yield fact(_semidefinite(K) == _has_features(K), "vᵀKv ≥ 0 ∀v ⟺ K = ΦΦᵀ", where=name)
 
 

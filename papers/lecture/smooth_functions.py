@@ -17,6 +17,7 @@ from gammabar.papers import (
     Floats,
     Number,
     Space,
+    Unclaimed,
     ball,
     between,
     number,
@@ -243,10 +244,22 @@ _QUADRATICS: tuple[tuple[tuple[tuple[float, ...], ...], tuple[float, ...]], ...]
 )
 
 
+def _diagonal(diagonal: Sequence[Any], b: Sequence[Any], T: int) -> Target:
+    """½ wᵀAw − bᵀw of a search; its numbers are to be doubles, as solvers are given them."""
+    if any(float(v) != v for v in (*diagonal, *b)):
+        raise Unclaimed("a number is not a double")
+    d = len(b)
+    A = [[float(diagonal[i]) if i == j else 0.0 for j in range(d)] for i in range(d)]
+    return QuadraticTarget(A, [float(v) for v in b])
+
+
 def targets(case: Case, strength: float) -> Iterator[Target]:
     """The functions of a case: the logistic risk of its problem, or quadratics."""
     if case.given is not None:
         yield LogisticTarget(case.problem, strength, case.name)
+        return
+    if case.inputs is not None:
+        yield _diagonal(*case.inputs.values())
         return
     for A, b in _QUADRATICS:
         yield QuadraticTarget(A, b)

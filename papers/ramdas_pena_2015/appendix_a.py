@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from gammabar.papers import (
     Case,
     Number,
     Relation,
+    Unclaimed,
     at_most,
     direct,
     equal,
@@ -17,14 +19,16 @@ from gammabar.papers import (
     fact,
     log,
     number,
+    rationals,
     total,
+    wholes,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE
 from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
 from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, centres, dot, gram_of
 
 
-def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
+def projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
     """p^q_μ: the point of the simplex nearest to q − s/μ, by trying every size of the support."""
     target = [a - s / mu for a, s in zip(q, scores, strict=True)]
     for size in range(1, len(q) + 1):
@@ -38,22 +42,56 @@ def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[
 ORTHONORMAL = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]]
 
 
-def _euclidean_conditions() -> Iterator[tuple[Fraction, str]]:
-    """⟨Gα + μ∇d_q(p), r − p⟩ for p = p^q_μ(α) and r a corner, over many data."""
+#: In a search: rows ((1 − s²), 2s)/(1 + s²) of the circle, and α and q as shares of their sums.
+SMOOTHED = {
+    "slopes": rationals(shape=("n",)),
+    "alpha": wholes(0, 20, shape=("n",)),
+    "q": wholes(0, 20, shape=("n",)),
+    "mu": rationals(positive=True),
+}
+
+
+def on_circle(s: Fraction) -> list[Fraction]:
+    """The point of the circle on the line of this slope through (−1, 0)."""
+    return [(1 - s * s) / (1 + s * s), 2 * s / (1 + s * s)]
+
+
+def shares(weights: tuple[int, ...]) -> list[Fraction]:
+    """Weights, divided by their sum."""
+    if not sum(weights):
+        raise Unclaimed("all weights are zero")
+    return [Fraction(v, sum(weights)) for v in weights]
+
+
+def smoothed(case: Case) -> Iterator[tuple[str, list[Any], list[Any], list[Any], Fraction]]:
+    """A name, G, α, q and μ, over many data or for those of a search."""
+    if case.inputs is not None:
+        slopes, alpha, q, mu = case.inputs.values()
+        gram = gram_of([on_circle(Fraction(s)) for s in slopes])
+        yield "rows of the circle", gram, shares(alpha), shares(q), Fraction(mu)
+        return
     families = {"e_1 and e_2": ORTHONORMAL} | INSEPARABLE
     for name, rows in families.items():
         gram, n = gram_of(rows), len(rows)
         for q, alpha in product(centres(n), centres(n)):
-            scores = [dot(row, alpha) for row in gram]
             for mu in (Fraction(2 * n), Fraction(1), Fraction(1, 6)):
-                p = _projected(q, scores, mu)
-                slope = [s + mu * (a - b) for s, a, b in zip(scores, p, q, strict=True)]
-                for i in range(n):
-                    yield slope[i] - dot(slope, p), f"{name}, μ = {mu}"
+                yield name, gram, alpha, q, mu
 
 
-def _entropy_conditions() -> Iterator[tuple[Number, str]]:
+def _euclidean_conditions(case: Case) -> Iterator[tuple[Fraction, str]]:
+    """⟨Gα + μ∇d_q(p), r − p⟩ for p = p^q_μ(α) and r a corner, over many data."""
+    for name, gram, alpha, q, mu in smoothed(case):
+        scores = [dot(row, alpha) for row in gram]
+        p = projected(q, scores, mu)
+        slope = [s + mu * (a - b) for s, a, b in zip(scores, p, q, strict=True)]
+        for i in range(len(q)):
+            yield slope[i] - dot(slope, p), f"{name}, μ = {mu}"
+
+
+def _entropy_conditions(case: Case) -> Iterator[tuple[Number, str]]:
     """The same for d(p) = Σ p_i log p_i + log n, where ∇d(p)_i = log p_i + 1."""
+    if case.inputs is not None:  # which are for d_q
+        return
     for name, rows in INSEPARABLE.items():
         gram, n = gram_of(rows), len(rows)
         for alpha in centres(n):
@@ -79,6 +117,7 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
     claim=r"\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0"
     r"\quad\forall r\in\Delta_n",
     problems=("",),
+    inputs=SMOOTHED,
     status="refuted",
     fixed_by="rp.eq16.fixed",
     severity="substance",
@@ -95,9 +134,9 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
 def eq16(case: Case) -> Iterator[Relation]:
     """The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n."""
     what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
-    for value, where in _euclidean_conditions():
+    for value, where in _euclidean_conditions(case):
         yield fact(value == 0, what, where=where)
-    for ball, where in _entropy_conditions():
+    for ball, where in _entropy_conditions(case):
         yield _vanishes(ball, what, where)
 
 
@@ -110,19 +149,24 @@ def eq16(case: Case) -> Iterator[Relation]:
     r"\quad\forall r\in\Delta_n,"
     r"\text{ with equality for the entropy}",
     problems=("",),
+    inputs=SMOOTHED,
     powerless="it is about minimisers, not about a solver",
 )
 def eq16_fixed(case: Case) -> Iterator[Relation]:
     """The gradient at the smoothed minimiser has a non-negative product with r − p for every
     r ∈ Δ_n; it is 0 for the entropy."""
-    for value, where in _euclidean_conditions():
+    for value, where in _euclidean_conditions(case):
         yield ordered(Fraction(0), value, "0 ≤ ⟨Gα + μ∇d(p), r − p⟩", where=where)
-    for ball, where in _entropy_conditions():
+    for ball, where in _entropy_conditions(case):
         yield _vanishes(ball, "⟨Gα + μ∇d(p), r − p⟩ = 0", where)
 
 
-def _squares() -> Iterator[tuple[list[Fraction], str]]:
+def _squares(case: Case) -> Iterator[tuple[list[Fraction], str]]:
     """c for d(p) = ½‖p − c‖²: the paper's d_q, and c outside the simplex; all strongly convex."""
+    if case.inputs is not None:
+        (c,) = case.inputs.values()
+        yield list(c), f"d(p) = ½‖p − ({', '.join(map(str, c))})‖²"
+        return
     for q in centres(3):
         yield q, f"d_q, q = {[str(v) for v in q]}"
     yield [Fraction(2), Fraction(0)], "d(p) = ½‖p − (2, 0)‖²"
@@ -145,6 +189,7 @@ def _pinsker(what: str) -> Iterator[Relation]:
     claim=r"p^* := \arg\min_{p\in\Delta_n} d(p):\ \langle\nabla d(p^*), r - p\rangle = 0"
     r"\Rightarrow d(p_0) \ge \tfrac12\|p_0 - p^*\|_\#^2",
     problems=("",),
+    inputs={"centre": rationals(shape=("n",))},
     status="refuted",
     fixed_by="rp.eq17.fixed",
     severity="edge case",
@@ -160,8 +205,8 @@ def _pinsker(what: str) -> Iterator[Relation]:
 def eq17(case: Case) -> Iterator[Relation]:
     """The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
     d(p_0) ≥ ½‖p_0 − p*‖²."""
-    for c, where in _squares():
-        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
+    for c, where in _squares(case):
+        best = projected(c, [Fraction(0)] * len(c), Fraction(1))
         slope = [a - b for a, b in zip(best, c, strict=True)]
         for r in centres(len(c)):
             value = dot(slope, r) - dot(slope, best)
@@ -185,7 +230,7 @@ def eq17_charitable(case: Case) -> Iterator[Relation]:
     """For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
     r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖²."""
     for q in centres(3):
-        best = _projected(q, [Fraction(0)] * 3, Fraction(1))
+        best = projected(q, [Fraction(0)] * 3, Fraction(1))
         slope = [a - b for a, b in zip(best, q, strict=True)]
         for r in centres(3):
             where = f"d_q, q = {[str(v) for v in q]}"
@@ -207,13 +252,14 @@ def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
     claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow "
     r"d(p_0) - d(p^*) \ge \tfrac12\|p_0 - p^*\|_\#^2",
     problems=("",),
+    inputs={"centre": rationals(shape=("n",))},
     powerless="it is about minimisers, not about a solver",
 )
 def eq17_fixed(case: Case) -> Iterator[Relation]:
     """The gradient of d at its minimiser p* has a non-negative product with r − p* for every
     r ∈ Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖²."""
-    for c, where in _squares():
-        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
+    for c, where in _squares(case):
+        best = projected(c, [Fraction(0)] * len(c), Fraction(1))
         slope = [a - b for a, b in zip(best, c, strict=True)]
         for r in centres(len(c)):
             value = dot(slope, r) - dot(slope, best)

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
-from gammabar.papers import Case, Relation, direct, fact
+from gammabar.papers import (
+    Case,
+    Relation,
+    Unclaimed,
+    direct,
+    fact,
+    rationals,
+)
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE
 from gammabar.papers.ramdas_pena_2015.small_data import dot
 
+#: In a search: w and x, both of norm one.
+UNIT_VECTORS = {"w": rationals(-1, 1, shape=("d",)), "x": rationals(-1, 1, shape=("d",))}
 
-def _orientations() -> Iterator[tuple[int, Fraction, str]]:
-    """Labels and scores: every w and x of a small grid, w of norm one."""
+
+def _grid() -> Iterator[tuple[Any, Any]]:
+    """Every w and x of a small grid, w of norm one."""
     units = [(1, 0), (0, 1), (-1, 0), (Fraction(3, 5), Fraction(-4, 5))]
     grid = [(a, b) for a in (-1, 0, 2) for b in (-3, 0, 1)]
-    for w in units:
-        for x in grid:
-            for y in (1, -1):
-                yield y, Fraction(dot(w, x)), f"w = {_shown(w)}, x = {_shown(x)}, y = {y}"
+    return product(units, grid)
+
+
+def _orientations(case: Case) -> Iterator[tuple[int, Fraction, str]]:
+    """Labels and scores."""
+    for w, x in case.instances(_grid()):
+        if dot(w, w) != 1 or (case.inputs is not None and dot(x, x) != 1):
+            raise Unclaimed("w or x is not of norm one")
+        for y in (1, -1):
+            yield y, Fraction(dot(w, x)), f"w = {_shown(w)}, x = {_shown(x)}, y = {y}"
 
 
 def _shown(v: Any) -> str:
@@ -35,6 +52,7 @@ def _sign(value: Fraction) -> int:
     kind="identity",
     claim=r"y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
     problems=("",),
+    inputs=UNIT_VECTORS,
     status="refuted",
     fixed_by="rp.eq1.fixed",
     severity="edge case",
@@ -47,7 +65,7 @@ def _sign(value: Fraction) -> int:
 )
 def eq1(case: Case) -> Iterator[Relation]:
     """For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i."""
-    for y, score, where in _orientations():
+    for y, score, where in _orientations(case):
         same = (y * score >= 0) == (_sign(score) == y)
         yield fact(same, "y wᵀx ≥ 0 ⟺ sign(wᵀx) = y", where=where)
 
@@ -58,10 +76,11 @@ def eq1(case: Case) -> Iterator[Relation]:
     kind="identity",
     claim=r"y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
     problems=("",),
+    inputs=UNIT_VECTORS,
     powerless="it is about signs, not about a solver",
 )
 def eq1_fixed(case: Case) -> Iterator[Relation]:
     """For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0."""
-    for y, score, where in _orientations():
+    for y, score, where in _orientations(case):
         same = (y * score > 0) == (_sign(score) == y)
         yield fact(same, "y wᵀx > 0 ⟺ sign(wᵀx) = y", where=where)

@@ -142,6 +142,7 @@ def own_or_inseparable(case: Case) -> str | None:
     claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
     r"\text{ iff } \rho_2 > 0",
     problems=("",),
+    on_data=True,
     assumes=(own_or_inseparable,),
     status="refuted",
     fixed_by="rp.sec2.2.ball.fixed",

@@ -17,11 +17,14 @@ from gammabar.papers import (
     Relation,
     Trial,
     Trit,
+    Unclaimed,
     View,
+    choices,
     direct,
     fact,
     inseparable,
     number,
+    rationals,
     stopping,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small, tells
@@ -216,6 +219,8 @@ TRIALS = (
 PROOF = "a line of a proof, about numbers or data alone: no solver has a part in it"
 #: t < 0 and ⟨f, y_i φ̃(x_i)⟩.
 SHIFTS = tuple((Fraction(t), Fraction(s, 2)) for t in (-1, -2) for s in (-3, -1, 0, 1, 2, 3, 4, 5))
+#: The same in a search.
+SHIFTED = {"shift": rationals(None, Fraction(-1, 1000)), "s": rationals()}
 
 
 @direct(
@@ -225,6 +230,7 @@ SHIFTS = tuple((Fraction(t), Fraction(s, 2)) for t in (-1, -2) for s in (-3, -1,
     claim=r"t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow"
     r" \frac{y_i f(x_i)}{\sqrt{K(x_i, x_i)}} > 0",
     problems=("",),
+    inputs=SHIFTED,
     status="refuted",
     fixed_by="rp.thm2.proof.fixed",
     severity="misprint",
@@ -237,7 +243,7 @@ SHIFTS = tuple((Fraction(t), Fraction(s, 2)) for t in (-1, -2) for s in (-3, -1,
 )
 def shift_equivalence(case: Case) -> Iterator[Relation]:
     """For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩."""
-    for t, s in SHIFTS:
+    for t, s in case.instances(SHIFTS):
         yield fact((s + t >= 0) == (s > 0), "s + t ≥ 0 ⟺ s > 0", where=f"t = {t}, s = {s}")
 
 
@@ -248,12 +254,13 @@ def shift_equivalence(case: Case) -> Iterator[Relation]:
     claim=r"t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Rightarrow"
     r" \frac{y_i f(x_i)}{\sqrt{K(x_i, x_i)}} > 0",
     problems=("",),
+    inputs=SHIFTED,
     instances="a few t and s",
     powerless=PROOF,
 )
 def shift_implication(case: Case) -> Iterator[Relation]:
     """For t < 0, s + t ≥ 0 implies s > 0, where s = ⟨f, y_i φ̃(x_i)⟩."""
-    for t, s in SHIFTS:
+    for t, s in case.instances(SHIFTS):
         yield fact(s + t < 0 or s > 0, "s + t ≥ 0 ⇒ s > 0", where=f"t = {t}, s = {s}")
 
 
@@ -273,6 +280,7 @@ OUTSIDE = (
     r" \langle g, f\rangle_K < 0 \text{ and } \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K"
     r" \ge 0 \text{ for all } p \in \Delta_n",
     problems=("",),
+    inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
     status="refuted",
     fixed_by="rp.thm3.part2.fixed",
     severity="substance",
@@ -286,10 +294,17 @@ OUTSIDE = (
 )
 def separated_at_zero(case: Case) -> Iterator[Relation]:
     """For f outside the hull some g of norm one has ⟨g, f⟩ < 0 and ⟨g, a_i⟩ ≥ 0 for all rows."""
-    for rows, _, _ in OUTSIDE:
-        # Rows come with their negatives, so that only g = 0 is non-negative on all of them.
-        opposite = all([-v for v in row] in rows for row in rows)
-        yield fact(not opposite, "some g of norm one is non-negative on the hull", where=f"{rows}")
+    what = "some g of norm one is negative at f and not negative on the hull"
+    for rows, f in case.instances((rows, f) for rows, f, _ in OUTSIDE):
+        if case.inputs is not None:  # on a line, where g is 1 or −1
+            least, most = min(a for (a,) in rows), max(a for (a,) in rows)
+            if least <= f[0] <= most or least == most:
+                raise Unclaimed("f is in the hull, or the rows are separable")
+            there = any(g * f[0] < 0 and min(g * least, g * most) >= 0 for g in (1, -1))
+        else:
+            # Rows come with their negatives, so that only g = 0 is non-negative on all of them.
+            there = not all([-v for v in row] in rows for row in rows)
+        yield fact(there, what, where=f"{rows}, f = {f}")
 
 
 @direct(

@@ -23,9 +23,11 @@ from gammabar.papers import (
     number,
     per_iterate,
     precision,
+    rationals,
     separable,
     total,
     upper,
+    wholes,
 )
 from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, squared_ratio, step_of
 from gammabar.papers.tyurin_2024.gradients import Logistic, least
@@ -34,9 +36,21 @@ from gammabar.papers.tyurin_2024.optimum import Walk, known_optimum, misses
 PROOF = "a line of a proof, about numbers alone: no solver has a part in it"
 
 
-def _choices(alpha: Callable[[Number, Number, Number, Number], Number]) -> Iterator[Relation]:
+#: n, γ, R and μ in a search.
+NUMBERS = {
+    "n": wholes(1, 1000),
+    "step": rationals(positive=True),
+    "R": rationals(positive=True),
+    "mu": rationals(positive=True),
+}
+
+
+def _choices(
+    case: Case, alpha: Callable[[Number, Number, Number, Number], Number]
+) -> Iterator[Relation]:
     """α/μ against the bound of the theorem, for some n, γ, R and μ."""
-    for n, step, R, mu in product((1, 10), ("1/2", "2"), ("1", "3"), ("1", "1/4")):
+    own = product((1, 10), ("1/2", "2"), ("1", "3"), ("1", "1/4"))
+    for n, step, R, mu in case.instances(own):
         logs = 2 * log(2 * n - 1)
         gamma, radius, margin = (number(Fraction(v)) for v in (step, R, mu))
         left = alpha(logs, gamma, radius, margin) / margin
@@ -57,6 +71,7 @@ _CLAIM = r"; \quad \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\
     kind="identity",
     claim=r"\alpha = \frac{2\log(2n-1) + R^2}{\gamma\mu}" + _CLAIM,
     problems=("",),
+    inputs=NUMBERS,
     status="refuted",
     fixed_by="tyurin.appC.alpha.fixed",
     severity="misprint",
@@ -69,7 +84,7 @@ _CLAIM = r"; \quad \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\
 )
 def alpha_as_printed(case: Case) -> Iterator[Relation]:
     """With α = (2 log(2n−1) + R²)/(γμ), α/μ is the bound of Theorem 6.1."""
-    yield from _choices(lambda logs, step, R, mu: (logs + R**2) / (step * mu))
+    yield from _choices(case, lambda logs, step, R, mu: (logs + R**2) / (step * mu))
 
 
 @direct(
@@ -78,11 +93,12 @@ def alpha_as_printed(case: Case) -> Iterator[Relation]:
     kind="identity",
     claim=r"\alpha = \frac{2\log(2n-1)/\gamma + R^2}{\mu}" + _CLAIM,
     problems=("",),
+    inputs=NUMBERS,
     powerless=PROOF,
 )
 def alpha(case: Case) -> Iterator[Relation]:
     """With α = (2 log(2n−1)/γ + R²)/μ, α/μ is the bound of Theorem 6.1."""
-    yield from _choices(lambda logs, step, R, mu: (logs / step + R**2) / mu)
+    yield from _choices(case, lambda logs, step, R, mu: (logs / step + R**2) / mu)
 
 
 # Equations (7) to (10): the steps of Normalized LR+GD, as delivered

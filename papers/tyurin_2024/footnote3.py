@@ -13,7 +13,20 @@ from dataclasses import dataclass
 
 from flint import arb_mat
 
-from gammabar.papers import Case, Number, Relation, at_most, direct, exp, fact, number, sqrt, total
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    Unclaimed,
+    at_most,
+    direct,
+    exp,
+    fact,
+    number,
+    rationals,
+    sqrt,
+    total,
+)
 from gammabar.papers.tyurin_2024.conventions import SOURCE
 
 #: Rows and θ_0. The first is the smallest there is; the second has its mistakes to make.
@@ -22,6 +35,8 @@ DATA: tuple[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], ...] = (
     (((1, -1), (1, 4)), (0, 1)),
     (((3, 1), (2, -1), (1, 5)), (-1, 1)),
 )
+#: The same in a search.
+STARTS = {"rows": rationals(-9, 9, shape=("n", "d")), "theta_0": rationals(-9, 9, shape=("d",))}
 STEPS, ITERATIONS = (10**2, 10**4, 10**6), 6
 
 ELSEWHERE = "it is about a start other than 0, which no solver here has"
@@ -80,10 +95,13 @@ def _radius(A: arb_mat) -> Number:
     return sqrt(max(rows, key=float))
 
 
-def _pairs(half: bool) -> Iterator[Relation]:
+def _pairs(case: Case, half: bool) -> Iterator[Relation]:
     """θ_t/γ beside the limit whose first step has weights ½, or σ_i."""
-    for rows, start in DATA:
-        A, theta = arb_mat([list(row) for row in rows]), arb_mat([[v] for v in start])
+    for rows, start in case.instances(DATA):
+        A = arb_mat([[number(v) for v in row] for row in rows])
+        theta = arb_mat([[number(v)] for v in start])
+        if _radius(A) == 0:
+            raise Unclaimed("all rows are zero")
         sigma = _column(_sigma(s) for s in (A * theta).entries())
         first = _column(number(1) / 2 for _ in rows) if half else sigma
         for gamma in map(number, STEPS):
@@ -105,6 +123,7 @@ def _pairs(half: bool) -> Iterator[Relation]:
     claim=r"\text{The theorem is true for } \theta_0 \ne 0, \text{ but we have to modify Assumption"
     r" 3.1, and change 0.5 to } (1 + \exp(y_i a_i^\top\theta_0))^{-1}",
     problems=("",),
+    inputs=STARTS,
     status="refuted",
     fixed_by="tyurin.fn3.fixed",
     severity="misprint",
@@ -121,7 +140,7 @@ def _pairs(half: bool) -> Iterator[Relation]:
 def other_start_as_printed(case: Case) -> Iterator[Relation]:
     """From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron as it is defined, if no score
     of theirs is zero."""
-    yield from _pairs(half=True)
+    yield from _pairs(case, half=True)
 
 
 @direct(
@@ -132,6 +151,7 @@ def other_start_as_printed(case: Case) -> Iterator[Relation]:
     r" \theta_0, \text{ with } \hat\theta_1 = \frac1n\sum_{i=1}^n (1 + \exp(y_i a_i^\top"
     r"\theta_0))^{-1} y_i a_i, \text{ if no } y_i a_i^\top\hat\theta_t \text{ is } 0",
     problems=("",),
+    inputs=STARTS,
     instances="three small data sets, γ = 10², 10⁴, 10⁶, t ≤ 5",
     note="Checked as ‖θ_t/γ − θ̂_t‖ ≤ E_t(γ), with E_1 = 2‖θ_0‖/γ and E_{t+1} as in Theorem 3.2.",
     powerless=ELSEWHERE,
@@ -139,4 +159,4 @@ def other_start_as_printed(case: Case) -> Iterator[Relation]:
 def other_start(case: Case) -> Iterator[Relation]:
     """From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron whose first step has the
     weights 1/(1 + exp⟨a_i, θ_0⟩) in place of ½."""
-    yield from _pairs(half=False)
+    yield from _pairs(case, half=False)

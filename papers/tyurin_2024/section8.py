@@ -19,6 +19,7 @@ from gammabar.papers import (
     View,
     at_least,
     at_most,
+    choices,
     direct,
     equal,
     exp,
@@ -26,6 +27,7 @@ from gammabar.papers import (
     number,
     per_iterate,
     precision,
+    rationals,
     separable,
     total,
 )
@@ -70,6 +72,18 @@ POINTS, LABELS = ((1, 2), (3, -1), (-2, 1)), (1, -1, -1)
 STEP = 2
 
 
+#: In a search: one point, its label and the step; g(a; θ) = aθ at θ = 0.
+ONE_POINT = {"a": rationals(-9, 9), "y": choices(1, -1), "step": rationals(positive=True)}
+
+
+def _one_point(case: Case, printed: bool) -> Iterator[Relation]:
+    """The step of g(a; θ) = aθ from θ = 0: −γ∇f = γya/2, as σ(0) = ½."""
+    assert case.inputs is not None
+    a, y, step = case.inputs.values()
+    sums = a / 2 if printed else step * y * a / 2
+    yield equal(sums, step * y * a / 2, "θ_{t+1} − θ_t = −γ∇f(θ_t)")
+
+
 def _derivative(model: Model, theta: Sequence[Number], k: int) -> Number:
     """∂f/∂θ_k of f(θ) = (1/n) Σ_i log(1 + exp(−y_i g(a_i; θ))): the slope of a power series."""
     before, ctx.cap = ctx.cap, 2
@@ -109,6 +123,7 @@ NO_MODEL = "no solver here has a nonlinear model"
     claim=r"\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}"
     r" \nabla_\theta g(a_i;\theta_t)",
     problems=("",),
+    inputs=ONE_POINT,
     status="refuted",
     fixed_by="tyurin.sec8.step.fixed",
     severity="misprint",
@@ -123,7 +138,7 @@ NO_MODEL = "no solver here has a nonlinear model"
 def nonlinear_step_as_printed(case: Case) -> Iterator[Relation]:
     """The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
     1/(1 + exp(y_i g(a_i; θ_t)))."""
-    yield from _steps(lambda y: 1)
+    yield from _one_point(case, True) if case.inputs else _steps(lambda y: 1)
 
 
 @direct(
@@ -133,6 +148,7 @@ def nonlinear_step_as_printed(case: Case) -> Iterator[Relation]:
     claim=r"\theta_{t+1} = \theta_t + \gamma\frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;"
     r"\theta_t)))^{-1} y_i \nabla_\theta g(a_i;\theta_t)",
     problems=("",),
+    inputs=ONE_POINT,
     instances="three models with two parameters, three points, three θ, γ = 2",
     note="−γ∇f is had from power series, the other side from ∇g.",
     powerless=NO_MODEL,
@@ -140,7 +156,7 @@ def nonlinear_step_as_printed(case: Case) -> Iterator[Relation]:
 def nonlinear_step(case: Case) -> Iterator[Relation]:
     """The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
     weights 1/(1 + exp(y_i g(a_i; θ_t)))."""
-    yield from _steps(lambda y: STEP * y)
+    yield from _one_point(case, False) if case.inputs else _steps(lambda y: STEP * y)
 
 
 # Implicit bias

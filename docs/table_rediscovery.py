@@ -1,0 +1,158 @@
+"""Writes the table of rediscoveries in docs/falsify.md: what `gammabar falsify` finds by itself.
+
+    python docs/table_rediscovery.py [--seeds 0 1 2] [--budget 60] [--store FILE] [ID ...]
+
+Every statement that the registry calls refuted is searched anew, with its witness and the problems
+that were written down for it taken away, with several seeds. Results are kept in a store, and what
+is there is not searched again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from joblib import cpu_count
+
+from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.verdict import Status
+from gammabar.harness.falsify.hunt import Hunt, space_of
+from gammabar.harness.falsify.record import as_document
+from gammabar.harness.library import witness
+from gammabar.harness.run.processes.crew import Crew
+from gammabar.harness.run.registry import everything
+
+PAGE = Path(__file__).with_name("falsify.md")
+BEGIN, END = "<!-- rediscovery -->", "<!-- end of rediscovery -->"
+
+
+def without_hints(statement: Statement) -> Statement:
+    """The statement without the problems that were written down for it."""
+    return replace(statement, problems=tuple("rows:1" if p else "" for p in statement.problems))
+
+
+def search(statement: Statement, seed: int, budget: float, crew: Crew) -> dict[str, Any]:
+    """One search, as a document."""
+    start = monotonic()
+    jobs = int(cpu_count())
+    hunt = Hunt(without_hints(statement), space_of(statement), budget=budget, seed=seed, jobs=jobs)
+    found = as_document(hunt.carry_out(crew))
+    return found | {"seconds": round(monotonic() - start, 1)}
+
+
+def main() -> None:
+    """Search for what is not in the store, then write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ids", nargs="*")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--store", type=Path, default=Path("rediscovery.json"))
+    parser.add_argument("--write", action="store_true", help="write the page, do not search")
+    args = parser.parse_args()
+    kept: dict[str, dict[str, Any]] = {}
+    if args.store.exists():
+        kept = json.loads(args.store.read_text())
+    refuted = [s for s in everything().values() if s.status is Status.REFUTED]
+    chosen = [s for s in refuted if not args.ids or s.id in args.ids]
+    with Crew(single=True) as crew:
+        for seed in args.seeds:
+            for statement in chosen:
+                key = f"{statement.id} {seed}"
+                if args.write or key in kept:
+                    continue
+                kept[key] = search(statement, seed, args.budget, crew)
+                args.store.write_text(json.dumps(kept, indent=1) + "\n")
+                best = kept[key]["best"]
+                print(key, kept[key]["refuted"], kept[key]["seconds"], best and best["problem"])
+    if not args.ids:
+        write(refuted, kept, args.seeds)
+
+
+def write(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list[int]) -> None:
+    """Put the table into the page."""
+    lines = [
+        "| statement | found with seeds | smallest | of size | hand-made | by | seconds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for statement in refuted:
+        runs = [kept[k] for s in seeds if (k := f"{statement.id} {s}") in kept]
+        found = [run for run in runs if run["refuted"]]
+        ours = _by_hand(statement)
+        if not found:
+            lines.append(f"| `{statement.id}` | 0 of {len(runs)} | | | {ours} | | |")
+            continue
+        best = min(found, key=lambda run: (_length(run["best"]), run["seconds"]))["best"]
+        seconds = "–".join(f"{f(run['seconds'] for run in found):.0f}" for f in (min, max))
+        by = ", ".join(sorted({run["best"]["strategy"] for run in found}))
+        problem = best["problem"] or "the claim itself"
+        problem = problem if len(problem) < 48 else problem[:47] + "…"
+        lines.append(
+            f"| `{statement.id}` | {len(found)} of {len(runs)} | `{problem}` |"
+            f" {_size(best)} | {ours} | {by} | {seconds} |".replace(
+                "`the claim itself`", "the claim itself"
+            )
+        )
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
+
+
+def _shown(problem: str) -> str:
+    if not problem:
+        return "the claim itself"
+    return f"`{problem}`" if len(problem) < 48 else f"`{problem[:47]}…`"
+
+
+def _length(best: dict[str, Any]) -> tuple[int, ...]:
+    rows, columns = _shape(best["problem"])
+    return rows * columns, best["verdict"]["worst_t"] or 0, len(best["problem"])
+
+
+def _shape(problem: str) -> tuple[int, int]:
+    """Rows and columns of written rows; of inputs, how many numbers and 1."""
+    if problem.startswith("rows:"):
+        parts = problem.split(" ")[0].removeprefix("rows:").split(";")
+        rows = sum(int(p.partition("*")[2] or 1) for p in parts)
+        return rows, parts[0].count(",") + 1
+    if problem.startswith("inputs:"):
+        return len(re.findall(r"[=,;]", problem)), 1
+    from gammabar.harness.run.texts import open_problem
+
+    opened = open_problem(problem).raw() if problem else None
+    return (0, 0) if opened is None else (opened.n, len(opened.origin()))
+
+
+def _size(best: dict[str, Any]) -> str:
+    rows, columns = _shape(best["problem"])
+    t = best["verdict"]["worst_t"]
+    if best["problem"].startswith("inputs:"):
+        return f"{rows} numbers"
+    if not best["problem"]:
+        return "–"
+    return f"{rows} × {columns}" + (f", t = {t}" if t is not None else "")
+
+
+def _by_hand(statement: Statement) -> str:
+    """The size of the committed witness."""
+    path = witness(statement.id)
+    if path is None:
+        return "–"
+    data = json.loads(Path(path).read_text(encoding="utf-8"))["data"]
+    rows = data.get("rows")
+    copies = data.get("copies")
+    if isinstance(rows, list):
+        wide = sum(copies) if isinstance(copies, list) else len(rows[0])
+        t = f", t = {data['t']}" if "t" in data else ""
+        return f"{len(rows)} × {wide}{t}"
+    if isinstance(copies, int):
+        return f"{copies} × 1"
+    return f"{len(re.findall(r'[-0-9/]+', json.dumps(data)))} numbers"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""What a claim about numbers, functions or matrices may be put to, declared beside it.
+
+A statement that brings its own data says with ``inputs`` what else these may be::
+
+    @direct("mine.sum", …, problems=("",),
+            inputs={"a": rationals(0, None, shape=("n",)), "T": wholes(1, 50)})
+    def claim(case):
+        for a, T in case.instances([([1, 2], 3)]):
+            yield at_most(…)
+
+The plan judges it at the instances that it lists; a search (``gammabar falsify``) draws others, and
+``--problem 'inputs:a=1,2&T=3'`` names one. Sizes are names, so that what must have the same length
+has: "n" above is any number from 1 to 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeAlias
+
+from gammabar.problems import ProblemError
+
+PREFIX = "inputs:"
+#: The largest size that is searched, and the longest text of a number.
+MOST, LONGEST = 4, 200
+
+#: A number or a word, or tuples of them, or tuples of tuples.
+Value: TypeAlias = Any
+Sizes: TypeAlias = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One input: numbers (or words) of a range, in some shape.
+
+    Attributes
+    ----------
+    low, high : Fraction or None
+        Ends of the range; None: there is none.
+    whole, positive : bool
+        Whole numbers alone; only what is above zero.
+    words : tuple
+        If not empty, the values that it may have.
+    shape : tuple of (str or int)
+        Sizes: a name, the same for all inputs, or a number. () is a single one.
+    """
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    whole: bool = False
+    positive: bool = False
+    words: tuple[Any, ...] = ()
+    shape: tuple[str | int, ...] = ()
+
+    def allows(self, value: Any) -> bool:
+        """Whether one number or word is in the range."""
+        if self.words:
+            return value in self.words
+        return (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and not (self.positive and value <= 0)
+            and not (self.whole and value.denominator != 1)
+        )
+
+    def written(self, text: str) -> Any:
+        """One number or word from its text."""
+        if self.words:
+            found = [word for word in self.words if str(word) == text]
+        else:
+            try:
+                found = [Fraction(text)] if len(text) <= LONGEST else []
+            except (ValueError, ZeroDivisionError):
+                found = []
+        if not found or not self.allows(found[0]):
+            raise ValueError(f"{text[:40]!r} is not {self}")
+        return int(found[0]) if self.whole else found[0]
+
+    def __str__(self) -> str:
+        if self.words:
+            return "one of " + ", ".join(map(str, self.words))
+        kind = "a whole number" if self.whole else "a rational number"
+        low = "" if self.low is None else f", at least {self.low}"
+        high = "" if self.high is None else f", at most {self.high}"
+        return kind + low + high + ", positive" * self.positive
+
+
+Inputs: TypeAlias = Mapping[str, Entry]
+
+
+def rationals(
+    low: Fraction | int | None = None,
+    high: Fraction | int | None = None,
+    *,
+    positive: bool = False,
+    shape: tuple[str | int, ...] = (),
+) -> Entry:
+    """Rational numbers from `low` to `high`."""
+    below, above = (None if end is None else Fraction(end) for end in (low, high))
+    return Entry(below, above, positive=positive, shape=shape)
+
+
+def wholes(low: int, high: int, *, shape: tuple[str | int, ...] = ()) -> Entry:
+    """Whole numbers from `low` to `high`."""
+    return Entry(Fraction(low), Fraction(high), whole=True, shape=shape)
+
+
+def choices(*words: Any, shape: tuple[str | int, ...] = ()) -> Entry:
+    """One of some numbers or words."""
+    return Entry(words=words, shape=shape)
+
+
+def names(inputs: Inputs) -> list[str]:
+    """The names of sizes."""
+    found = (size for entry in inputs.values() for size in entry.shape if isinstance(size, str))
+    return list(dict.fromkeys(found))
+
+
+def places(entry: Entry, sizes: Sizes) -> Iterator[tuple[int, ...]]:
+    """All indices into a value."""
+    yield from product(*(range(_size(s, sizes)) for s in entry.shape))
+
+
+def shaped(entry: Entry, sizes: Sizes, values: Iterator[Any]) -> Value:
+    """Numbers, one after the other, in the shape of an entry."""
+    if not entry.shape:
+        return next(values)
+    if len(entry.shape) == 1:
+        return tuple(next(values) for _ in range(_size(entry.shape[0], sizes)))
+    columns = _size(entry.shape[1], sizes)
+    rows = range(_size(entry.shape[0], sizes))
+    return tuple(tuple(next(values) for _ in range(columns)) for _ in rows)
+
+
+def flat(value: Value) -> list[Any]:
+    """The numbers of a value, one after the other."""
+    return [x for part in value for x in flat(part)] if isinstance(value, tuple) else [value]
+
+
+def sizes_of(inputs: Inputs, values: Mapping[str, Value]) -> Sizes:
+    """The sizes that values have.
+
+    Raises
+    ------
+    ValueError
+        If two of the same name differ.
+    """
+    found: Sizes = {}
+    for name, entry in inputs.items():
+        value = values[name]
+        for size in entry.shape:
+            length = len(value) if isinstance(value, tuple) else 0
+            if found.setdefault(str(size), length) != length:
+                raise ValueError(f"{name} has {length} where {found[str(size)]} are needed")
+            if isinstance(size, int) and length != size:
+                raise ValueError(f"{name} has {length} where {size} are needed")
+            value = value[0] if length else value
+    return {name: length for name, length in found.items() if not name.isdigit()}
+
+
+def text_of(values: Mapping[str, Value]) -> str:
+    """``inputs:a=1,2&T=3``, as `read` takes it."""
+    return PREFIX + "&".join(f"{name}={_text(value)}" for name, value in values.items())
+
+
+def read(inputs: Inputs, text: str) -> dict[str, Value]:
+    """The values that a text names.
+
+    Raises
+    ------
+    ProblemError
+        If one is missing, or is not what it must be.
+    """
+    if not inputs:
+        raise ProblemError(f"{text[:60]}: the statement declares no inputs")
+    parts = [part.partition("=") for part in text.removeprefix(PREFIX).split("&")]
+    given = {name: value for name, _, value in parts}
+    unknown = [name for name in given if name not in inputs]
+    missing = [name for name in inputs if name not in given]
+    if unknown or missing or len(given) < len(parts):
+        needed = "&".join(f"{name}=…" for name in inputs)
+        raise ProblemError(f"{text[:60]}: write inputs:{needed}")
+    found: dict[str, Value] = {}
+    for name, entry in inputs.items():
+        try:
+            found[name] = _value(entry, given[name])
+        except ValueError as error:
+            raise ProblemError(f"inputs: {name}: {error}") from None
+    try:
+        sizes_of(inputs, found)
+    except ValueError as error:
+        raise ProblemError(f"inputs: {error}") from None
+    return found
+
+
+def _value(entry: Entry, text: str) -> Value:
+    if not entry.shape:
+        return entry.written(text.strip())
+    if len(entry.shape) == 1:
+        return tuple(entry.written(part.strip()) for part in text.split(","))
+    rows = [tuple(entry.written(p.strip()) for p in row.split(",")) for row in text.split(";")]
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("its rows have different lengths")
+    return tuple(rows)
+
+
+def _text(value: Value) -> str:
+    if not isinstance(value, tuple):
+        return str(value)
+    between = ";" if value and isinstance(value[0], tuple) else ","
+    return between.join(_text(part) for part in value)
+
+
+def _size(size: str | int, sizes: Sizes) -> int:
+    return size if isinstance(size, int) else sizes[size]
