@@ -39,6 +39,7 @@ from gammabar.papers.lecture.descent_runs import (
     FAST,
     PLAIN,
     PROBLEMS,
+    QUADRATIC,
     broken,
     gaps,
     runs,
@@ -144,6 +145,7 @@ def _as_said(said: Any, wanted: Any, what: str, where: str, allowance: float) ->
     claim=r"f(w_T) - f(w^*) \leq \frac{\beta + \lambda}{2} B^2 "
     r"\exp\left(-\frac{T}{\sqrt{\kappa}}\right)",
     problems=PROBLEMS,
+    inputs=QUADRATIC,
     solvers=FAST,
     assumes=(small,),
     note="The lecture says O(√κ log(1/ε)) iterations; these are the constants of Bubeck.",
