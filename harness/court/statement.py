@@ -130,7 +130,7 @@ class Statement:
     charitable: str | None = None
     survives: str = ""
     note: str = ""
-    inputs: Mapping[str, Entry] = field(default_factory=dict, repr=False)
+    inputs: Mapping[str, Entry] = field(default_factory=dict, repr=False, hash=False)
     on_data: bool = False
     instances: str = ""
     powerless: str = ""
