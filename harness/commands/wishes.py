@@ -73,7 +73,7 @@ def plan_of(requests: list[Request]) -> list[Task]:
     tasks = [task for request in requests for task in make_plan(request)]
     for text in requests[0].problems:
         if text.startswith(PREFIX):
-            for statement in find_statements(request.statements):
+            for statement in find_statements(requests[0].statements):
                 read_inputs(statement.inputs, text)
             continue
         open_problem(text)  # what is wrong with the data is said once, before anything runs
