@@ -14,6 +14,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -21,11 +22,14 @@ from joblib import cpu_count
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Status
-from gammabar.harness.falsify.hunt import Hunt, space_of
+from gammabar.harness.falsify.hunt import Hunt, Report, space_of
 from gammabar.harness.falsify.record import as_document
+from gammabar.harness.falsify.witness import confirming
+from gammabar.harness.falsify.witness import write as write_witness
 from gammabar.harness.library import witness
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.registry import everything
+from gammabar.problems import ProblemError
 
 PAGE = Path(__file__).with_name("falsify.md")
 BEGIN, END = "<!-- rediscovery -->", "<!-- end of rediscovery -->"
@@ -39,10 +43,28 @@ def without_hints(statement: Statement) -> Statement:
 def search(statement: Statement, seed: int, budget: float, crew: Crew) -> dict[str, Any]:
     """One search, as a document."""
     start = monotonic()
-    jobs = int(cpu_count())
-    hunt = Hunt(without_hints(statement), space_of(statement), budget=budget, seed=seed, jobs=jobs)
-    found = as_document(hunt.carry_out(crew))
-    return found | {"seconds": round(monotonic() - start, 1)}
+    hunt = Hunt(
+        without_hints(statement),
+        space_of(statement),
+        budget=budget,
+        seed=seed,
+        jobs=int(cpu_count()),
+        confirm=confirming(statement),
+    )
+    report = hunt.carry_out(crew)
+    seconds = round(monotonic() - start, 1)
+    return as_document(report) | {"seconds": seconds, "witness": _witness(statement, report)}
+
+
+def _witness(statement: Statement, report: Report) -> str:
+    """What the checker says of the witness of a report, or why there is none."""
+    if report.best is None or not report.refuted:
+        return ""
+    with TemporaryDirectory() as folder:
+        try:
+            return "accepted: " + write_witness(Path(folder) / "w.json", statement, report.best)
+        except ProblemError as reason:
+            return str(reason)
 
 
 def main() -> None:
@@ -68,7 +90,8 @@ def main() -> None:
                 kept[key] = search(statement, seed, args.budget, crew)
                 args.store.write_text(json.dumps(kept, indent=1) + "\n")
                 best = kept[key]["best"]
-                print(key, kept[key]["refuted"], kept[key]["seconds"], best and best["problem"])
+                shown = best and best["problem"], kept[key]["witness"]
+                print(key, kept[key]["refuted"], kept[key]["seconds"], *shown, flush=True)
     if not args.ids:
         write(refuted, kept, args.seeds)
 
@@ -76,15 +99,15 @@ def main() -> None:
 def write(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list[int]) -> None:
     """Put the table into the page."""
     lines = [
-        "| statement | found with seeds | smallest | of size | hand-made | by | seconds |",
-        "|---|---|---|---|---|---|---|",
+        "| statement | found | smallest | of size | hand-made | by | seconds | checked |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for statement in refuted:
         runs = [kept[k] for s in seeds if (k := f"{statement.id} {s}") in kept]
         found = [run for run in runs if run["refuted"]]
         ours = _by_hand(statement)
         if not found:
-            lines.append(f"| `{statement.id}` | 0 of {len(runs)} | | | {ours} | | |")
+            lines.append(f"| `{statement.id}` | 0 of {len(runs)} | | | {ours} | | | |")
             continue
         best = min(found, key=lambda run: (_length(run["best"]), run["seconds"]))["best"]
         seconds = "–".join(f"{f(run['seconds'] for run in found):.0f}" for f in (min, max))
@@ -93,13 +116,19 @@ def write(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list
         problem = problem if len(problem) < 48 else problem[:47] + "…"
         lines.append(
             f"| `{statement.id}` | {len(found)} of {len(runs)} | `{problem}` |"
-            f" {_size(best)} | {ours} | {by} | {seconds} |".replace(
+            f" {_size(best)} | {ours} | {by} | {seconds} | {_accepted(found)} |".replace(
                 "`the claim itself`", "the claim itself"
             )
         )
     text = PAGE.read_text(encoding="utf-8")
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
+
+
+def _accepted(found: list[dict[str, Any]]) -> str:
+    """Of how many the witness was accepted by the checker."""
+    good = sum(run["witness"].startswith("accepted") for run in found)
+    return f"{good} of {len(found)}"
 
 
 def _shown(problem: str) -> str:

@@ -34,6 +34,10 @@ class Rejected(Exception):
     """The witness does not show what it claims to show."""
 
 
+class Unknown(Rejected):
+    """There is no refuter for the statement."""
+
+
 class TooCostly(Exception):
     """The check would take more computing than is allowed; the message says how much."""
 
@@ -363,6 +367,23 @@ def load_refuters(*folders: Path) -> None:
         _LOADED.add(path)
 
 
+#: Statement → the data of a witness from what a search has found: inputs, or rows, t and options.
+COMPLETIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def completes(*statements: str) -> Callable[[Callable[[dict[str, Any]], dict[str, Any]]], Any]:
+    """Register how a refuter's data are had from what a search finds.
+
+    Nothing depends on it: what it makes is checked like any other witness.
+    """
+
+    def register(function: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        COMPLETIONS.update(dict.fromkeys(statements, function))
+        return function
+
+    return register
+
+
 NEGATION = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!="}
 
 
@@ -404,7 +425,7 @@ def check(path: str, *folders: Path, limit: float = LIMIT) -> str:
         raise Rejected("only version 1 is known")
     statement, data = witness.get("statement"), witness.get("data")
     if not isinstance(statement, str) or statement not in REFUTERS or not isinstance(data, dict):
-        raise Rejected(f"no claim is known for the statement {_brief(statement)}")
+        raise Unknown(f"no claim is known for the statement {_brief(statement)}")
     asked = Data(data)
     try:
         left, relation, right = REFUTERS[statement](asked)

@@ -73,6 +73,12 @@ if TYPE_CHECKING:
     help="Keep the best so far in this file, and go on from it if it exists. Of several"
     " statements, those that have had their time are not searched again.",
 )
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="WITNESS",
+    help="Write what refutes the statement as a witness for `gammabar check`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     statements: tuple[str, ...],
@@ -86,6 +92,7 @@ def command(
     seed: int,
     jobs: int | None,
     path: Path | None,
+    out: Path | None,
     as_json: bool,
 ) -> int:
     """Search for data and options on which statement ID fails, or comes closest to failing.
@@ -107,11 +114,13 @@ def command(
     about = _chosen(statements, everything, sources, status)
     threads = jobs or int(cpu_count())
     if everything or sources or len(about) > 1:
+        if out is not None:
+            raise click.UsageError("--out is for one statement")
         batch = Batch(
             about, budget=budget, path=path, solvers=chosen, seed=seed, jobs=threads, refs=refs
         )
         return _many(batch, as_json)
-    return _one(about[0], chosen, refs, budget, seed, threads, path, as_json)
+    return _one(about[0], chosen, refs, budget, seed, threads, path, out, as_json)
 
 
 def _chosen(
@@ -140,10 +149,12 @@ def _one(
     seed: int,
     jobs: int,
     path: Path | None,
+    out: Path | None,
     as_json: bool,
 ) -> int:
     from gammabar.harness.falsify.hunt import Hunt, space_of
     from gammabar.harness.falsify.record import as_document, read, write
+    from gammabar.harness.falsify.witness import confirming
 
     start: tuple[Candidate, ...] = ()
     runs = 0
@@ -159,6 +170,7 @@ def _one(
         start=start,
         refs=refs,
         tell=_telling(monotonic(), path),
+        confirm=confirming(about) if not solvers else None,
     )
     say(f"searching for {budget:g} s where {about.id} fails", err=True)
     report = hunt.carry_out()
@@ -168,7 +180,24 @@ def _one(
         print_json(as_document(report))
     else:
         _show(report, about.unit, budget)
+    if out is not None:
+        _write_witness(out, about, report)
     return int(report.refuted)
+
+
+def _write_witness(path: Path, statement: Statement, report: Report) -> None:
+    from gammabar.harness.falsify.witness import write
+    from gammabar.problems import ProblemError
+
+    if report.best is None or not report.refuted:
+        say(f"no witness: {statement.id} was not refuted", err=True)
+        return
+    try:
+        said = write(path, statement, report.best)
+    except ProblemError as reason:
+        say(f"{path}: {reason}", err=True)
+        return
+    say(f"{path}: {said}", err=True)
 
 
 def _many(batch: Batch, as_json: bool) -> int:

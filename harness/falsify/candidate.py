@@ -62,16 +62,19 @@ class Candidate:
     def size(self) -> tuple[float, ...]:
         """What is to become small: rows, columns, iterates, options, digits."""
         options = len(self.solver.text) if isinstance(self.solver, Registered) else 0
+        options += len(self.more)
         rest = float(self.iterations), float(options), float(self.seed)
         if isinstance(self.data, str):
             numbers = sum(float(n) for n in re.findall(r"\d+(?:\.\d+)?", self.data))
-            return (inf, inf, *rest, numbers)
+            return (inf, inf, inf, *rest, numbers)
         if not isinstance(self.data, tuple):
             return self.data.size
         values = [value for row in self.data for value in row]
         digits = sum(abs(v.numerator).bit_length() + v.denominator.bit_length() for v in values)
         large = float(sum(abs(v) for v in values))
-        shape = float(len(self.data)), float(len(self.data[0]))
+        # A row of zeros is no simpler than one of ones: hardly a paper has it in mind.
+        zeros = float(sum(not any(row) for row in self.data))
+        shape = float(len(self.data)), float(len(self.data[0])), zeros
         return (*shape, *rest, float(digits), large, float(sum(v < 0 for v in values)))
 
 

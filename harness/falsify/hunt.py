@@ -68,10 +68,6 @@ def about_data(statement: Statement) -> bool:
     return statement.about_runs or any(statement.problems) or statement.on_data
 
 
-def _over_data(strategy: Any, space: Space, ask: Ask, rng: np.random.Generator) -> None:
-    strategy(ask, space, rng)
-
-
 def _over_inputs(search: Any, inputs: Inputs, ask: Ask, rng: np.random.Generator) -> None:
     search(ask, inputs, rng)
 
@@ -112,6 +108,9 @@ class Hunt:
         Papers of the user.
     tell : callable
         Told of every improvement.
+    confirm : callable, optional
+        Whether the statement's refuter accepts what was found. What it does not accept ends the
+        search only when the time is up.
     """
 
     def __init__(
@@ -125,13 +124,16 @@ class Hunt:
         start: tuple[Candidate, ...] = (),
         refs: tuple[PaperRef, ...] = (),
         tell: Tell = lambda report: None,
+        confirm: Callable[[Finding], bool] | None = None,
     ) -> None:
         self.statement, self.space = statement, space
         self.budget, self.seed, self.jobs = budget, seed, jobs
-        self.start, self.refs, self.tell = start, refs, tell
+        self.start, self.refs, self.tell, self.confirm = start, refs, tell, confirm
         self.report = Report(statement.id)
         self._known: dict[Candidate, Finding] = {}
         self._lock = threading.Lock()
+        self._found = threading.Event()
+        self._loose: Finding | None = None
         self._turns = threading.Semaphore(jobs)
         self._deadline = 0.0
         self._trouble: BaseException | None = None
@@ -157,19 +159,33 @@ class Hunt:
             thread.join()
         if self._trouble is not None:
             raise self._trouble
-        best = self.report.best
-        if best is not None and best.refuted:
-            self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
-            inputs = self.statement.inputs
-            self.report.best = shrink(best, lambda c: self._judged(c, "shrinking"), inputs)
+        self._make_small()
         return self.report
+
+    def _make_small(self) -> None:
+        report, strict = self.report, self.report.refuted
+        if not strict and self._loose is not None:
+            report.best, report.found_after = self._loose, report.runs.total()
+        if report.best is None or not report.best.refuted:
+            return
+        self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
+
+        def ask(candidate: Candidate) -> Finding:
+            found = self._judged(candidate, "shrinking")
+            if strict and found.refuted and self.confirm is not None and not self.confirm(found):
+                return replace(found, verdict=replace(found.verdict, verdict=Ruling.UNDECIDED))
+            return found
+
+        report.best = shrink(report.best, ask, self.statement.inputs)
 
     def _strategies(self) -> Iterator[tuple[str, Callable[[Ask, np.random.Generator], None]]]:
         """Names, and what to do: over data, over inputs, or the claim itself."""
         statement = self.statement
         if about_data(statement):
+            # Inputs are the smaller place: data come into it if nothing is found there.
+            wait = self.budget / 3 if statement.inputs else 0.0
             for name, strategy in STRATEGIES.items():
-                yield name, partial(_over_data, strategy, self.space)
+                yield name, partial(self._over_data, strategy, wait)
         if statement.inputs:
             for name, search in OVER_INPUTS.items():
                 yield name, partial(_over_inputs, search, statement.inputs)
@@ -197,6 +213,10 @@ class Hunt:
             papers=self.refs,
         )
 
+    def _over_data(self, strategy: Any, wait: float, ask: Ask, rng: np.random.Generator) -> None:
+        if not wait or not self._found.wait(wait):
+            strategy(ask, self.space, rng)
+
     def _search(
         self, place: int, name: str, search: Callable[[Ask, np.random.Generator], None]
     ) -> None:
@@ -220,18 +240,25 @@ class Hunt:
             found = self._judged(candidate, name)
             with self._lock:
                 self._note(found)
-            if found.refuted:
+            if found.refuted and self.report.refuted:
                 raise Over
             return found
 
         return ask
 
     def _note(self, found: Finding) -> None:
+        if found.refuted and self.confirm is not None and not self.confirm(found):
+            # False by the court's verdict; the search goes on for data that the refuter accepts.
+            if self._loose is None or found.candidate.size < self._loose.candidate.size:
+                self._loose = found
+            self.report.nearest[found.strategy] = np.inf
+            return
         report, name = self.report, found.strategy
         report.nearest[name] = max(found.score, report.nearest.get(name, -np.inf))
         if report.best is None or found.score > report.best.score:
             report.best = found
             if found.refuted:
+                self._found.set()
                 report.found_after = report.runs.total()
             self.tell(report)
 

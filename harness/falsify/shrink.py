@@ -47,13 +47,16 @@ def shrink(
 
 def _written_out(found: Finding, ask: Callable[[Candidate], Finding]) -> Finding:
     """The same with its rows as numbers, if it is a small problem without a kernel."""
-    candidate = found.candidate
-    if not isinstance(candidate.data, str) or candidate.more:
+    if not isinstance(found.candidate.data, str):
         return found
-    rows = _opened(candidate.data)
+    text, _, more = found.candidate.data.partition(" ")
+    candidate = replace(found.candidate, data=text, more=f"{more} {found.candidate.more}".strip())
+    if candidate.more == "--multiclass":
+        return found
+    rows = _opened(text)
     if rows is None:
         return found
-    other = ask(replace(candidate, data=rows))
+    other = ask(replace(candidate, data=rows, more=""))
     return replace(other, strategy=found.strategy) if other.refuted else found
 
 

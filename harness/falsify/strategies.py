@@ -68,6 +68,8 @@ class Space:
         if self.kernels and rng.random() < 0.1:
             more = "--kernel " + str(rng.choice(("linear", "poly:degree=2,coef0=1", "rbf:gamma=1")))
             more += " --normalised" * int(rng.random() < 0.5)
+        elif rng.random() < 0.1:
+            more = "--multiclass"
         length, seed = int(rng.choice(LENGTHS)), int(rng.integers(4))
         return Candidate("", more, solver, length, seed)
 
@@ -85,6 +87,7 @@ SPECIAL = (
     "rows:1,0;0,1",
     "rows:1,0;0,-1;1,1",
     "rows:1;-1",
+    "rows:1,-2",
     "rows:0,1;0,0",
     "rows:2,0;1,1",
     "rows:1,2;1,-2",
@@ -108,12 +111,16 @@ SPECIAL = (
     "duplicated:n=4,d=2,copies=5",
     "planted:n=6,d=2,gamma=0.01",
     "iris:0,1,2:n=9 --multiclass",
+    "rows:1;1 --multiclass",
+    "rows:1,0;0,1 --multiclass",
 )
 
 
 def families(ask: Ask, space: Space, rng: np.random.Generator) -> None:
     """Data in special position, then random problems of every family."""
-    for first, data in product(space.each(), SPECIAL):
+    # Options and data side by side, so that no option has to wait until all data were tried.
+    pairs = product(enumerate(space.each()), enumerate(SPECIAL))
+    for (_, first), (_, data) in sorted(pairs, key=lambda pair: 2 * pair[0][0] + pair[1][0]):
         # Orthogonal rows are extremal for a rate, which takes long to show.
         length = 250 if data.startswith("orthogonal") else 15
         ask(replace(first, data=data, iterations=length))

@@ -150,8 +150,9 @@ def _volume(name: str) -> Volume:
     package = import_module(name)
     path = getattr(package, "__path__", None)
     names = sorted((m.name for m in pkgutil.iter_modules(path)), key=_place) if path else []
-    # Refuters share nothing with the court, and are imported by whoever checks a witness.
-    modules = (import_module(f"{name}.{one}") for one in names if one != "refuters")
+    # These share nothing with the court, and are imported by whoever checks a witness.
+    apart = ("refuters", "reference")
+    modules = (import_module(f"{name}.{one}") for one in names if one not in apart)
     file = Path(package.__file__ or "")
     return Volume(_paper(package, name), (package, *modules), file.parent)
 

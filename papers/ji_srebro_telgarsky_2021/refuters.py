@@ -5,12 +5,17 @@ Standard library only: see `gammabar.papers.witness`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
 
 from gammabar.papers.witness import (
+    NEGATION,
+    REFUTERS,
     Claim,
     Interval,
+    certainly,
+    completes,
     demand,
     dot,
     exp,
@@ -197,3 +202,65 @@ def _(data: dict[str, Any]) -> Claim:
     epsilon, delta = rational(data["epsilon"]), rational(data["delta"])
     demand(epsilon > 0 and 0 < delta < 1, "ε > 0 and 0 < δ < 1")
     return Q(0), ">=", 1 - epsilon
+
+
+# What a search finds, in the form of these witnesses.
+
+
+@completes("jst.sec2.argmax")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """w = a/2."""
+    return {"rows": found["rows"], "w": [str(v / 2) for v in vector(found["rows"][0])]}
+
+
+@completes("jst.thm4.1")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"rows": found["rows"], "epsilon": "1/2", "delta": "1/10"}
+
+
+@completes("jst.eqB.6")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """A corner q of the simplex at which the slope is not its mean; multiples of rows will do."""
+    rows = matrix(found["rows"])
+    most = max(total([abs(v) for v in row]) for row in rows)
+    rows = [[v / most for v in row] for row in rows]
+    mean = [total(list(column)) / len(rows) for column in zip(*rows, strict=True)]
+    slopes = [dot(r, mean) for r in rows]
+    at = next(i for i, s in enumerate(slopes) if s * len(rows) != total(slopes))
+    corner = [str(int(i == at)) for i in range(len(rows))]
+    return {"rows": [[str(v) for v in row] for row in rows], "q": corner}
+
+
+def _fewest(claim: Callable[[dict[str, Any]], Claim]) -> dict[str, Any]:
+    """The fewest copies of one row for which a claim is false, by doubling and halving."""
+
+    def broken(n: int) -> bool:
+        left, relation, right = claim({"copies": n})
+        return certainly(left, NEGATION[relation], right)
+
+    low, high = 1, 2
+    while not broken(high):
+        low, high = high, 2 * high
+        demand(high <= 10**5, "copies of one row do not refute it")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if broken(middle) else (middle, high)
+    return {"copies": high}
+
+
+@completes("jst.lemC.12.sum", "jst.eqC.13", "jst.appC.length")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """Whatever was found: copies of one row refute it too, and can be checked by hand."""
+    return _fewest(REFUTERS[found["statement"]])
+
+
+@completes("jst.thm5.1")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """The first point of norm one among those found."""
+    return {"rows": [next(x for x in found["rows"] if dot(vector(x), vector(x)) == 1)]}
+
+
+@completes("jst.appE.rate")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    demand(found["n"] == 1, "n = 1")
+    return {"gamma": found["gamma"], "t": found["t"]}

@@ -11,6 +11,7 @@ from typing import Any
 from gammabar.papers.witness import (
     Claim,
     bits,
+    completes,
     demand,
     dot,
     exp,
@@ -126,3 +127,31 @@ def _(data: dict[str, Any]) -> Claim:
     rest = [dot(row, alpha) + lam * a - b for row, a, b in zip(K, alpha, y, strict=True)]
     demand(all(dot(row, rest) == 0 for row in K), "Kᵀ((K + λI)α − y) = 0")
     return max(map(abs, rest)), "==", Q(0)
+
+
+# What a search finds, in the form of these witnesses.
+
+
+@completes("lec.sec4.vc")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """At T = 1 the bound is 0 for every class; the smallest is that of thresholds."""
+    demand(found["T"] == 1, "T = 1")
+    return {"points": ["0"], "thresholds": ["0", "1"]}
+
+
+@completes("lec.ex9.2")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"words": ["university", "california"]}
+
+
+@completes("lec.lem7.line4", "lec.def5")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"y": [str(v) for v in found["y"]], "gamma": found["gamma"]}
+
+
+@completes("lec.thm10")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """The antisymmetric part, whose form is 0, of a matrix whose form is not negative."""
+    K = matrix(found["K"])
+    n = range(len(K))
+    return {"K": [[str((K[i][j] - K[j][i]) / 2) for j in n] for i in n]}

@@ -28,7 +28,7 @@ from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
 from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, centres, dot, gram_of
 
 
-def projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
+def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
     """p^q_μ: the point of the simplex nearest to q − s/μ, by trying every size of the support."""
     target = [a - s / mu for a, s in zip(q, scores, strict=True)]
     for size in range(1, len(q) + 1):
@@ -82,7 +82,7 @@ def _euclidean_conditions(case: Case) -> Iterator[tuple[Fraction, str]]:
     """⟨Gα + μ∇d_q(p), r − p⟩ for p = p^q_μ(α) and r a corner, over many data."""
     for name, gram, alpha, q, mu in smoothed(case):
         scores = [dot(row, alpha) for row in gram]
-        p = projected(q, scores, mu)
+        p = _projected(q, scores, mu)
         slope = [s + mu * (a - b) for s, a, b in zip(scores, p, q, strict=True)]
         for i in range(len(q)):
             yield slope[i] - dot(slope, p), f"{name}, μ = {mu}"
@@ -206,7 +206,7 @@ def eq17(case: Case) -> Iterator[Relation]:
     """The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
     d(p_0) ≥ ½‖p_0 − p*‖²."""
     for c, where in _squares(case):
-        best = projected(c, [Fraction(0)] * len(c), Fraction(1))
+        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
         slope = [a - b for a, b in zip(best, c, strict=True)]
         for r in centres(len(c)):
             value = dot(slope, r) - dot(slope, best)
@@ -230,7 +230,7 @@ def eq17_charitable(case: Case) -> Iterator[Relation]:
     """For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
     r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖²."""
     for q in centres(3):
-        best = projected(q, [Fraction(0)] * 3, Fraction(1))
+        best = _projected(q, [Fraction(0)] * 3, Fraction(1))
         slope = [a - b for a, b in zip(best, q, strict=True)]
         for r in centres(3):
             where = f"d_q, q = {[str(v) for v in q]}"
@@ -259,7 +259,7 @@ def eq17_fixed(case: Case) -> Iterator[Relation]:
     """The gradient of d at its minimiser p* has a non-negative product with r − p* for every
     r ∈ Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖²."""
     for c, where in _squares(case):
-        best = projected(c, [Fraction(0)] * len(c), Fraction(1))
+        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
         slope = [a - b for a, b in zip(best, c, strict=True)]
         for r in centres(len(c)):
             value = dot(slope, r) - dot(slope, best)

@@ -11,6 +11,7 @@ from typing import Any
 from gammabar.papers.witness import (
     Claim,
     certainly,
+    completes,
     demand,
     dot,
     exp,
@@ -61,6 +62,9 @@ def _(data: dict[str, Any]) -> Claim:
     rows, copies = matrix(data["rows"]), data["copies"]
     demand(isinstance(copies, list) and len(copies) == len(rows[0]), "a number for each entry")
     copies = [whole(number, 1, 10**6) for number in copies]
+    if len(rows) == 1:  # log n = 0, whatever ρ₁ > 0 is: the start must separate
+        demand(max(rows[0]) > 0, "the row has a positive entry, so that ρ₁ > 0")
+        return dot(rows[0], [Q(c) for c in copies]), ">", Q(0)
     demand(all(row[0] == 1 == max(map(abs, row)) for row in rows), "the rows show that ρ₁ = 1")
     demand(certainly(log(len(rows)), "<", 2), "the bound allows one iteration at most")
     scores = [dot(row, [Q(c) for c in copies]) for row in rows]  # d times those of the start
@@ -148,3 +152,80 @@ def _(data: dict[str, Any]) -> Claim:
     demand(sorted(rows) == [[Q(-1)], [Q(1)]], "the rows are 1 and −1")
     demand(len(f) == 1 and abs(f[0]) > 1, "f is not in their hull")
     return max(min(g * row[0] for row in rows) for g in (1, -1)), ">=", Q(0)
+
+
+# What a search finds, in the form of these witnesses.
+
+
+@completes("rp.sec2.2.ball")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """Of norm one, and a w orthogonal to the rows, in the plane."""
+    a = vector(found["rows"][0])
+    scale = max(map(abs, a))
+    unit = [v / scale for v in a]
+    demand(dot(unit, unit) == 1 and len(a) == 2, "the rows are along an axis of the plane")
+    rows = [[str(v) for v in unit], [str(-v) for v in unit]]
+    return {"rows": rows, "w": [str(-unit[1]), str(unit[0])]}
+
+
+@completes("rp.eq1")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"w": found["w"], "x": found["x"]}
+
+
+@completes("rp.thm3.part2")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """The rows 1 and −1, of which each may be there more than once."""
+    values = {str(v) for (v,) in found["rows"]}
+    return {"rows": [[v] for v in sorted(values)], "f": found["f"]}
+
+
+@completes("rp.lem9")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """Equal rows are one row with their weights together; the start is q = 1/n."""
+    rows = found["rows"]
+    kinds = sorted({tuple(row) for row in rows})
+    shares = [str(Q(rows.count(list(kind)), len(rows))) for kind in kinds]
+    return {"rows": [list(kind) for kind in kinds], "q": shares}
+
+
+@completes("rp.thm4.1")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"rows": found["rows"], "gamma": found.get("gamma", "2")}
+
+
+@completes("rp.eq16")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    """Rows of the circle, shares of weights, and the minimiser p, the point of the simplex nearest
+    to q − Gα/μ."""
+    slopes, mu = vector(found["slopes"]), rational(found["mu"])
+    rows = [[(1 - s * s) / (1 + s * s), 2 * s / (1 + s * s)] for s in slopes]
+    alpha, q = ([Q(v, sum(found[name])) for v in found[name]] for name in ("alpha", "q"))
+    G = [[dot(a, b) for b in rows] for a in rows]
+    p = _nearest([b - dot(row, alpha) / mu for row, b in zip(G, q, strict=True)])
+    return {
+        "G": [[str(v) for v in row] for row in G],
+        **{name: [str(v) for v in u] for name, u in (("alpha", alpha), ("q", q), ("p", p))},
+        "mu": str(mu),
+    }
+
+
+@completes("rp.eq17")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"centre": found["centre"], "p": [str(v) for v in _nearest(vector(found["centre"]))]}
+
+
+def _nearest(target: list[Q]) -> list[Q]:
+    """The point of the simplex nearest to a point, by trying every size of the support."""
+    for size in range(1, len(target) + 1):
+        shift = (sum(sorted(target, reverse=True)[:size], Q(0)) - 1) / size
+        p = [max(v - shift, Q(0)) for v in target]
+        if sum(p) == 1:
+            return p
+    raise AssertionError("some size is right")
+
+
+@completes("rp.winnow")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    demand(len(found["rows"]) == 1, "one row")
+    return {"rows": found["rows"], "copies": [1] * len(found["rows"][0])}

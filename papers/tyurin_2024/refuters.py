@@ -10,6 +10,7 @@ from typing import Any
 
 from gammabar.papers.witness import (
     Claim,
+    completes,
     demand,
     dot,
     exp,
@@ -84,3 +85,34 @@ def _(data: dict[str, Any]) -> Claim:
     for _ in range(t):
         theta = theta + step / (1 + exp(theta))
     return theta, "<=", Q(1)
+
+
+# What a search finds, in the form of these witnesses.
+
+
+@completes("tyurin.thm4.1")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"rows": found["rows"], "theta_1": ["0"] * len(found["rows"][0])}
+
+
+@completes("tyurin.sec8.bias")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    demand(found["rows"] == [["1"]], "the row is 1")
+    return {"step": found["step"], "t": found["t"]}
+
+
+@completes("tyurin.fn3")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    [[row]], [start] = found["rows"], found["theta_0"]
+    return {"row": row, "theta_0": start}
+
+
+@completes("tyurin.appC.alpha")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    demand(found["n"] == 1, "n = 1")
+    return {name: found[name] for name in ("step", "R", "mu")}
+
+
+@completes("tyurin.sec8.step")
+def _(found: dict[str, Any]) -> dict[str, Any]:
+    return {"a": found["a"], "y": str(found["y"]), "step": found["step"]}

@@ -157,6 +157,8 @@ SPOILS: dict[str, list[Spoil]] = {
         to("copies", lambda x: [1, 6666, 6666, 6667]),  # unequal scores: only one i
         to("copies", lambda x: [10**6, 1, 1, 1]),  # the start separates
         to("copies", lambda x: [4, 4, 4, 4]),  # w_1 separates
+        to("rows", lambda x: [texts(-x, -1, 0, -1)]),  # one row, which nothing separates
+        to("rows", lambda x: [texts(10**6, -1, 0, 0)]),  # one row, which the start separates
     ],
     "rp.lem9": [
         to("rows", lambda x: [texts(1 + x), ["-1"]]),

@@ -257,7 +257,7 @@ def test_gradients_at_a_corner_are_not_perpendicular() -> None:
     p = appendix_a._projected([one, zero], [zero, one], Fraction(4))
     assert p == [1, 0]
     assert appendix_a._projected([half, half], [zero, one], one) == [1, 0]
-    values = {value for value, _ in appendix_a._euclidean_conditions()}
+    values = {value for value, _ in appendix_a._euclidean_conditions(Case())}
     assert min(values) == 0
     assert 1 in values
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import tyurin as reference
 from scipy.special import expit, log_expit, softmax
 
 from gammabar.harness.court.case import Case
@@ -27,6 +26,7 @@ from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.papers.gammabar import tyurin_steps
 from gammabar.papers.tyurin_2024 import (
     appendix_c,
+    reference,
     section3,
     section4,
     section5,

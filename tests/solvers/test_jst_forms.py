@@ -12,8 +12,8 @@ from flint import arb, ctx
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from reference import jst
 
+from gammabar.papers.ji_srebro_telgarsky_2021 import reference as jst
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, ProblemError
 from gammabar.solvers.adaptive_sampling import AdaptiveSampling, draw
 from gammabar.solvers.dual_acceleration import DualAcceleration

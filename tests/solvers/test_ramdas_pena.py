@@ -11,8 +11,8 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from perceptron_cases import ball, cases, dyadic, followed
-from reference import ramdas_pena as reference
 
+from gammabar.papers.ramdas_pena_2015 import reference
 from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
 from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
 from gammabar.solvers.winnow import Winnow

@@ -12,9 +12,9 @@ from flint import arb, ctx
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from perceptron_cases import ball, cases, dyadic
-from reference import tyurin as reference
 from reference.minimum_norm import minimum_norm_squared
 
+from gammabar.papers.tyurin_2024 import reference
 from gammabar.problems import DenseProblem, ProblemError, from_arrays, load
 from gammabar.solvers.tyurin import (
     CHOICES,

@@ -10,16 +10,17 @@ The caller chooses the precision with ``flint.ctx.workprec``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import count, islice
+from typing import Any, Protocol
 
 from flint import arb
 
 Vector = list[arb]
 
 
-def vector(values: Sequence[object]) -> Vector:
+def vector(values: Sequence[Any]) -> Vector:
     return [arb(v) for v in values]
 
 
@@ -37,7 +38,8 @@ def scaled(factor: arb | int, x: Vector) -> Vector:
 
 
 class Space(Protocol):
-    n: int
+    @property
+    def n(self) -> int: ...
 
     def zero(self) -> Vector: ...
     def times(self, w: Vector) -> Vector: ...  # Z w
@@ -62,6 +64,31 @@ class Explicit:
 
     def adjoint(self, q: Vector) -> Vector:
         return [dot(list(column), q) for column in zip(*self.rows, strict=True)]
+
+
+@dataclass
+class Sparse:
+    """The rows of Z by their entries that are not zero, and the number of columns."""
+
+    rows: list[dict[int, arb]]
+    columns: int
+
+    @property
+    def n(self) -> int:
+        return len(self.rows)
+
+    def zero(self) -> Vector:
+        return [arb(0)] * self.columns
+
+    def times(self, w: Vector) -> Vector:
+        return [sum((v * w[j] for j, v in row.items()), arb(0)) for row in self.rows]
+
+    def adjoint(self, q: Vector) -> Vector:
+        found = self.zero()
+        for row, weight in zip(self.rows, q, strict=True):
+            for j, v in row.items():
+                found[j] += v * weight
+        return found
 
 
 @dataclass
@@ -172,15 +199,20 @@ def algorithm1(
     space: Space, steps: int, theta: arb, name: str = "exponential", rho: int = 1
 ) -> list[State]:
     """The momentum form, with β_t = t/(t+1) and the step θ/ρ of eq. (C.4)."""
-    states = []
+    return list(islice(algorithm1_states(space, theta, name, rho), steps))
+
+
+def algorithm1_states(
+    space: Space, theta: arb, name: str = "exponential", rho: int = 1
+) -> Iterator[State]:
+    """The same without end."""
     w, g = space.zero(), space.zero()
-    for t in range(steps):
+    for t in count():
         q = psi_gradient(name, space.times(w))
         pull = space.adjoint(q)
         g = scaled(arb(t) / (t + 1), axpy(1, g, pull))
-        states.append(State(w, q, g, [], []))
+        yield State(w, q, g, [], [])
         w = axpy(-theta / rho, axpy(1, g, pull), w)
-    return states
 
 
 def dual_form(

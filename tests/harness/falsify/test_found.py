@@ -1,0 +1,148 @@
+"""What searches found is written in the form of each statement's refuter, and accepted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gammabar.harness.court.inputs import PREFIX, read
+from gammabar.harness.court.verdict import Status, Verdict
+from gammabar.harness.falsify.candidate import Candidate, Finding
+from gammabar.harness.falsify.given import Given
+from gammabar.harness.falsify.hunt import Hunt, space_of
+from gammabar.harness.falsify.record import candidate_from
+from gammabar.harness.falsify.witness import confirming, write
+from gammabar.harness.library import witness
+from gammabar.harness.run.checking import check
+from gammabar.harness.run.registry import everything, find_statements
+from gammabar.problems import ProblemError
+
+#: What `docs/table_rediscovery.py` found: problem or inputs, solver, t.
+FOUND: dict[str, tuple[str, str, int | None]] = {
+    "jst.thm5.1": ("rows:1*2 --multiclass", "dual-acceleration", 1),
+    "jst.appC.length": ("rows:1*2", "dual-acceleration:loss=logistic", 1),
+    "jst.appE.margin": ("inputs:x=1&u1=1&u2=0", "", None),
+    "jst.appE.rate": ("inputs:gamma=1&n=1&t=1", "", None),
+    "jst.eqB.11": ("inputs:t=1", "", None),
+    "jst.eqB.6": ("rows:2;1", "dual-acceleration-dual", 1),
+    "jst.eqC.13": ("orthogonal:n=75,p=0.2", "dual-acceleration:loss=logistic", 26),
+    "jst.lem3.4.mu": ("rows:1", "dual-acceleration", 1),
+    "jst.lemA.1.vector": ("rows:1", "", None),
+    "jst.lemC.12.sum": ("orthogonal:n=100,p=0.2", "dual-acceleration:loss=logistic", 82),
+    "jst.prop3.7": ("rows:1", "dual-acceleration", 0),
+    "jst.sec1.quarter": ("rows:1", "dual-acceleration", 0),
+    "jst.sec2.argmax": ("rows:1", "", None),
+    "jst.sec3.1.align": ("rows:1", "", None),
+    "jst.sec5.2.risk": ("inputs:x=1&u1=1&u2=0", "", None),
+    "jst.thm4.1": ("rows:1", "adaptive-sampling", None),
+    "lec.alg3.z.exp": ("inputs:gamma=1/10", "", None),
+    "lec.alg3.z.sum": ("inputs:epsilon=1/10", "", None),
+    "lec.def5": ("inputs:y=1,1,-1&gamma=1/2", "", None),
+    "lec.ex9.2": ("", "", None),
+    "lec.lem7.line4": ("inputs:y=1,1,-1&gamma=1/2", "", None),
+    "lec.ridge": ("inputs:features=0&y=0&alpha=1&lambda=1", "", None),
+    "lec.sec4.vc": ("inputs:H=intervals&T=1", "", None),
+    "lec.thm1": ("inputs:diagonal=1,9&b=0,1&T=2", "", None),
+    "lec.thm10": ("inputs:K=1,1;0,1", "", None),
+    "rp.eq1": ("inputs:w=1,0&x=0,1", "", None),
+    "rp.eq16": ("inputs:slopes=0,1&alpha=1,0&q=0,1&mu=1", "", None),
+    "rp.eq17": ("inputs:centre=1,-1", "", None),
+    "rp.lem9": ("rows:1*2;-1", "snkpvn", 0),
+    "rp.sec2.2.ball": ("rows:1,0;-1,0", "", None),
+    "rp.thm2.proof": ("inputs:shift=-1&s=1/2", "", None),
+    "rp.thm3.part2": ("inputs:rows=1;-1&f=2", "", None),
+    "rp.thm4.1": ("rows:1", "isnkpvn", 0),
+    "rp.thm4.2": ("rows:1;-1", "isnkpvn", 0),
+    "rp.winnow": ("rows:1,-2", "winnow", 0),
+    "tyurin.appC.alpha": ("inputs:n=1&step=1/2&R=1&mu=1", "", None),
+    "tyurin.fn3": ("inputs:rows=1&theta_0=1", "", None),
+    "tyurin.sec6.limits": ("rows:-1,0;4,1", "lr-gd", 1),
+    "tyurin.sec8.bias": ("rows:1", "lr-gd", 3),
+    "tyurin.sec8.step": ("inputs:a=1&y=-1&step=1", "", None),
+    "tyurin.thm4.1": ("rows:1", "", None),
+}
+
+
+def finding(statement: str, problem: str, solver: str, t: int | None) -> Finding:
+    entry = everything()[statement]
+    if problem.startswith(PREFIX):
+        values = read(entry.inputs, problem)
+        candidate = Candidate(Given(tuple(values.items())), iterations=0)
+    else:
+        best = {"problem": problem, "solver": solver, "iterations": max(t or 0, 1), "seed": 0}
+        candidate = candidate_from(best, (), entry.inputs)
+    return Finding(candidate, Verdict(statement, "refuted", worst_t=t))
+
+
+def test_every_refuted_statement_is_among_what_was_found():
+    assert set(FOUND) == {s.id for s in everything().values() if s.status is Status.REFUTED}
+
+
+@pytest.mark.parametrize("statement", FOUND)
+def test_what_was_found_is_written_and_accepted(statement: str, tmp_path):
+    path = tmp_path / "witness.json"
+    found = finding(statement, *FOUND[statement])
+    said = write(path, everything()[statement], found)
+    assert said == check(path)
+    assert said.startswith(f"{statement} is false as printed")
+    assert confirming(everything()[statement])(found)
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("statement", FOUND)
+def test_what_was_found_is_no_larger_than_what_was_made_by_hand(statement: str, tmp_path):
+    """Numbers in the witness."""
+    path = tmp_path / "witness.json"
+    write(path, everything()[statement], finding(statement, *FOUND[statement]))
+    ours = json.loads(witness(statement).read_text(encoding="utf-8"))["data"]
+    theirs = json.loads(path.read_text(encoding="utf-8"))["data"]
+    assert _size(theirs) <= _size(ours)
+
+
+def _size(data: dict) -> int:
+    """How many numbers there are, of which each copy of a row counts."""
+    copies = data.get("copies", 1)
+    if isinstance(copies, int) and "copies" in data:
+        return copies
+    if isinstance(copies, list):
+        return len(data["rows"]) * sum(copies)
+    return sum(_count(value) for value in data.values())
+
+
+def _count(value: object) -> int:
+    return sum(map(_count, value)) if isinstance(value, list) else 1
+
+
+def test_what_refutes_nothing_is_not_written(tmp_path):
+    [entry] = find_statements(["rp.thm2.proof"])
+    with pytest.raises(ProblemError, match="no witness was written"):
+        path = tmp_path / "witness.json"
+        write(path, entry, finding(entry.id, "inputs:shift=-1&s=2", "", None))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_search_goes_on_until_its_refuter_accepts(monkeypatch):
+    """Data that the court refutes and the refuter does not accept do not end it."""
+    [entry] = find_statements(["rp.eq17"])
+    seen = []
+
+    def fussy(found: Finding) -> bool:
+        seen.append(found)
+        return len(seen) > 3
+
+    report = Hunt(entry, space_of(entry), budget=60.0, confirm=fussy).carry_out()
+    assert report.refuted
+    assert len(seen) > 3
+    never = Hunt(entry, space_of(entry), budget=3.0, confirm=lambda found: False).carry_out()
+    assert never.refuted  # the court's verdict stands
+
+
+def test_the_command_writes_a_witness(gammabar, tmp_path):
+    path = tmp_path / "w.json"
+    arguments = ["falsify", "rp.eq17", "--jobs", "1", "--budget", "60", "--out", path]
+    code, _, err = gammabar(*arguments)
+    assert code == 1
+    assert "is false as printed" in err
+    code, out, _ = gammabar("check", path)
+    assert (code, out.startswith("accepted")) == (0, True)

@@ -1,0 +1,205 @@
+"""Witnesses without a refuter: the algorithm is run again, and nothing else is believed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gammabar.harness.court.verdict import Verdict
+from gammabar.harness.falsify.candidate import Candidate, Finding
+from gammabar.harness.falsify.witness import _rerun, write
+from gammabar.harness.library import open_paper
+from gammabar.harness.run.checking import Rejected as Refused
+from gammabar.harness.run.checking import check
+from gammabar.harness.run.registry import everything
+from gammabar.harness.run.solver_ref import Registered
+from gammabar.papers import rerun
+from gammabar.papers.witness import Rejected, TooCostly
+from gammabar.problems import ProblemError
+
+CONJECTURES = Path(__file__).resolve().parents[3] / "docs" / "examples" / "conjectures.py"
+#: What refutes the conjectures: problem, solver, t.
+FOUND = {
+    "guess.novikoff": ("rows:1", "perceptron", 0),
+    "guess.twentieth": ("rows:-1,-1;1,0;-1,-1", "dual-acceleration", 2),
+    "guess.three": ("orthogonal:n=1000,p=0.145", "dual-acceleration", 164),
+    "guess.snkp": ("rows:0,-1;1,1;1/2,1*109", "snkp", 16),
+}
+#: True, and about algorithms that can be run again.
+TRUE = ("gb.sharp", "jst.thm3.1.1", "tyurin.thm5.2", "tyurin.thm5.3", "tyurin.thm3.3", "rp.thm1")
+
+
+def finding(problem: str, solver: str, t: int, statement: str = "x") -> Finding:
+    candidate = Candidate(problem, "", Registered(solver), max(t, 1))
+    return Finding(candidate, Verdict(statement, "refuted", worst_t=t))
+
+
+@pytest.fixture
+def conjectures(shelf_as_before):
+    open_paper(str(CONJECTURES))
+    return everything()
+
+
+@pytest.fixture
+def shelf_as_before():
+    from gammabar.harness.library import close_paper
+
+    yield
+    close_paper(str(CONJECTURES))
+
+
+@pytest.mark.parametrize("statement", ["guess.novikoff", "guess.twentieth", "guess.snkp"])
+def test_what_refutes_a_conjecture_is_accepted(statement: str, conjectures, tmp_path):
+    path = tmp_path / "witness.json"
+    said = write(path, conjectures[statement], finding(*FOUND[statement]))
+    assert said == check(path, papers=[CONJECTURES])
+    assert "is false" in said
+    document = json.loads(path.read_text())
+    assert (document["format"], document["version"]) == ("gammabar-witness", 1)
+    with pytest.raises(ProblemError):  # data are not to be had twice
+        check(path, "iris:0,1", papers=[CONJECTURES])
+
+
+@pytest.mark.slow
+def test_the_extremal_family_refutes_three_in_place_of_four(conjectures, tmp_path):
+    path = tmp_path / "witness.json"
+    assert "is false" in write(path, conjectures["guess.three"], finding(*FOUND["guess.three"]))
+
+
+def test_a_refutation_that_is_none_is_not_written(conjectures, tmp_path):
+    path = tmp_path / "witness.json"
+    with pytest.raises(ProblemError, match="no witness was written"):
+        write(path, conjectures["guess.twentieth"], finding("rows:1,0", "dual-acceleration", 1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def document(statement: str, known) -> dict:
+    [data] = _rerun(known[statement], finding(*FOUND[statement]))
+    return {"data": data}
+
+
+ALTERATIONS = {
+    "another algorithm": lambda d: d.update(algorithm="normalized-batch-perceptron"),
+    "an unknown algorithm": lambda d: d.update(algorithm="magic"),
+    "an unknown option": lambda d: d.update(options={"step": 2.0}),
+    "options that are none": lambda d: d.update(options=[1]),
+    "a part that shows nothing": lambda d: d.update(more="1"),
+    "weights that do not sum to one": lambda d: d["q"].update({"0": "2"}),
+    "a negative weight": lambda d: d["q"].update({"0": "-1", "1": "2"}),
+    "a weight of no row": lambda d: d["q"].update({"999": "0"}),
+    "another optimum": lambda d: d.update(q={"1": "1"}),
+    "no rows": lambda d: d.update(rows=[]),
+    "rows of other lengths": lambda d: d["rows"].append(["1"]),
+    "a missing column": lambda d: d.update(columns=1),
+    "zero rows": lambda d: d.update(rows=[["0", "0"]], q={"0": "1"}),
+    "numbers that are none": lambda d: d.update(rows=[["x", "1"]], q={"0": "1"}),
+    "no t": lambda d: d.pop("t"),
+    "t before the statement speaks": lambda d: d.update(t=0),
+    "another t": lambda d: d.update(t=40),
+    "a t that is none": lambda d: d.update(t=True),
+    "t beyond all computing": lambda d: d.update(t=10**6),
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_altered_witnesses_are_rejected(name: str, conjectures):
+    witness = document("guess.twentieth", conjectures)
+    assert "is false" in rerun.check(copy.deepcopy(witness), conjectures["guess.twentieth"])
+    ALTERATIONS[name](witness["data"])
+    with pytest.raises((Rejected, TooCostly)):
+        rerun.check(witness, conjectures["guess.twentieth"])
+
+
+numbers = st.integers(-6, 6)
+some_rows = st.tuples(st.integers(1, 4), st.integers(1, 3)).flatmap(
+    lambda shape: st.lists(
+        st.lists(numbers, min_size=shape[1], max_size=shape[1]),
+        min_size=shape[0],
+        max_size=shape[0],
+    )
+)
+
+
+@settings(max_examples=50, suppress_health_check=list(HealthCheck), deadline=None)
+@given(some_rows, st.integers(0, 12), st.sampled_from(TRUE), st.data())
+def test_no_witness_against_a_true_statement_is_accepted(rows, t, statement, data):
+    """Data that are as good as a forger can make them: right margins, any rows, any t."""
+    entry = everything()[statement]
+    solver = data.draw(st.sampled_from([n for n in entry.solvers if n in rerun.ALGORITHMS]))
+    text = "rows:" + ";".join(",".join(map(str, row)) for row in rows)
+    try:
+        forms = _rerun(entry, finding(text, solver, t, statement))
+    except ProblemError:  # all rows are zero
+        return
+    for form in forms:
+        with pytest.raises((Rejected, TooCostly)):
+            rerun.check({"data": form}, entry)
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
+@given(some_rows, st.integers(0, 8))
+def test_what_is_accepted_of_a_false_statement_is_false(conjectures, rows, t):
+    """Novikoff minus one, against mistakes counted by hand."""
+    text = "rows:" + ";".join(",".join(map(str, row)) for row in rows)
+    entry = conjectures["guess.novikoff"]
+    try:
+        forms = _rerun(entry, finding(text, "perceptron", t))
+        accepted = [rerun.check({"data": form}, entry) for form in forms]
+    except (Rejected, TooCostly, ProblemError):
+        return
+    if accepted:
+        from gammabar.harness.run.texts import open_problem
+        from gammabar.oracle import solve
+
+        truth = solve(open_problem(text).raw())
+        bound = truth.radius_squared_lo / truth.square_lo - 1
+        assert _mistakes(rows) > bound
+
+
+def _mistakes(rows: list[list[int]]) -> int:
+    w, count = [0] * len(rows[0]), 0
+    while wrong := next((r for r in rows if sum(map(lambda a, b: a * b, r, w)) <= 0), None):
+        w, count = [a + b for a, b in zip(w, wrong, strict=True)], count + 1
+    return count
+
+
+def test_what_never_ends_is_proved_by_a_state_that_repeats(conjectures):
+    """Rows 1 and −1: the perceptron goes 0, 1, 0, 1, … and separates nothing, ever."""
+    entry = conjectures["guess.novikoff"]
+    rows = [{0: Fraction(1)}, {0: Fraction(-1)}]
+    facts = rerun.Facts(2, Fraction(1), Fraction(0), False, None, [])
+    run = rerun.ALGORITHMS["perceptron"].run(rows, 1, facts)
+
+    class Patient:
+        goal, id = entry.goal, entry.id
+
+        @staticmethod
+        def body(case):
+            return 10**9
+
+    said = rerun._late(Patient, facts, run, 10**9)
+    assert said == "the state at t = 2 was there before: the goal is never reached"
+
+
+def test_a_statement_that_needs_more_is_told_to_bring_a_refuter():
+    entry = everything()["jst.lem3.5"]
+    [form] = _rerun(entry, finding("rows:1,0;0,1", "dual-acceleration", 2))
+    with pytest.raises(Rejected):
+        rerun.check({"data": form}, entry)
+
+
+def test_a_forged_file_is_refused_by_the_command(gammabar, tmp_path):
+    [form] = _rerun(everything()["gb.sharp"], finding("rows:1,0;0,1", "dual-acceleration", 3))
+    path = tmp_path / "forged.json"
+    body = {"format": "gammabar-witness", "version": 1, "statement": "gb.sharp", "data": form}
+    path.write_text(json.dumps(body))
+    code, out, _ = gammabar("check", path)
+    assert (code, out.startswith("rejected")) == (1, True)
+    with pytest.raises(Refused):
+        check(path)
