@@ -197,12 +197,12 @@ def _papers(as_json: bool, text: str | None) -> None:
 
 def _artefacts(as_json: bool, text: str | None) -> None:
     from gammabar.harness.library import artefacts, measured
-    from gammabar.harness.reproduce.words import cost
+    from gammabar.harness.library.cost import cost
     from gammabar.problems.datasets import DATASETS, is_here
 
     about = artefacts().values()
     found = [a for a in about if _says(text, [a.id, a.reference, a.title, a.data])]
-    names = ("seconds", "memory")
+    names = ("seconds", "cpu", "memory")
     took = {one: {name: about[name] for name in names} for one, about in measured().items()}
     if as_json:
         known = ("id", "reference", "title", "data", "cost")

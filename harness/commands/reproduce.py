@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
-from gammabar.harness.reproduce.words import cost
+from gammabar.harness.library.cost import cost
 from gammabar.harness.screen.output import print_json, say
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _show(document: dict[str, Any]) -> None:
         )  # small data are not the paper's
         say(f"    {mark:8}{shown['claim']}")
         say(f"            {shown['found']}")
-    took = cost(document["seconds"], document["memory"])
+    took = cost(document["seconds"], document["cpu"], document["memory"])
     say(f"    written {', '.join(document['pictures'])} ({took})")
 
 

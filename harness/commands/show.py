@@ -54,6 +54,7 @@ FIELDS = {
     "data": "needs",
     "missing": "not here",
     "seconds": "takes",
+    "shown": "shown",
     "cost": "takes",
     "tightest": "tightest",
     "reproduce": "again",
@@ -119,9 +120,9 @@ def _text(field: str, facts: dict[str, Any]) -> str:
         by = f" by {value['solver']}" if value["solver"] else ""
         return f"{value['tightness']:.6g} on {value['problem'] or 'its own data'}{by}{at}"
     if field == "seconds":
-        from gammabar.harness.reproduce.words import cost
+        from gammabar.harness.library.cost import cost
 
-        return cost(value, facts["memory"])
+        return cost(value, facts["cpu"], facts["memory"])
     if field == "status" and facts.get("severity"):
         return f"{value} as printed ({facts['severity']})"
     if field == "options":

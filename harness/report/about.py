@@ -32,6 +32,8 @@ from gammabar.problems import ProblemError
 from gammabar.problems.spelling import did_you_mean
 
 Facts = dict[str, Any]
+#: What is said of a comparison with the source.
+MARKS = {True: "agrees", False: "does not agree", None: "open"}
 
 
 def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
@@ -192,7 +194,11 @@ def artefact_facts(name: str) -> Facts:
         "missing": [data for data in one.data if not is_here(DATASETS[data])],
         "cost": "" if took else one.cost,
         "seconds": took["seconds"] if took else None,
+        "cpu": took["cpu"] if took else None,
         "memory": took["memory"] if took else None,
+        "shown": [f"{MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took["shown"]]
+        if took
+        else [],
         "where": place_of(one.draw),
         "reproduce": shlex.join(["gammabar", "reproduce", name]),
     }

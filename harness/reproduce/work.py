@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from gammabar import __version__
@@ -32,14 +32,15 @@ class Computed(NamedTuple):
     Attributes
     ----------
     numbers : dict
-    seconds : float
-        Wall time of all parts.
+    seconds, cpu : float
+        Wall time and processor time of all parts.
     memory : int
         The most bytes that the process held during any of them.
     """
 
     numbers: dict[str, Numbers]
     seconds: float
+    cpu: float
     memory: int
 
 
@@ -78,7 +79,7 @@ def compute(
     missing_data(artefact, quick)
     parts = artefact.parts(quick)
     found: dict[str, Numbers] = {}
-    seconds, memory = 0.0, 0
+    seconds, cpu, memory = 0.0, 0.0, 0
     for place, (name, make) in enumerate(parts.items()):
         path = folder / "parts" / f"{sha256(name.encode()).hexdigest()[:16]}.json"
         stamp = {"name": name, "gammabar": __version__, "source": _source(make)}
@@ -88,17 +89,19 @@ def compute(
             kept = stamp | _made(make)
             write(path, kept)
         found[name] = kept["numbers"]
-        seconds, memory = seconds + kept["seconds"], max(memory, kept["memory"])
-    return Computed(found, seconds, memory)
+        seconds, cpu = seconds + kept["seconds"], cpu + kept["cpu"]
+        memory = max(memory, kept["memory"])
+    return Computed(found, seconds, cpu, memory)
 
 
 def _made(make: Callable[[], Numbers]) -> dict[str, Any]:
     forget_peak()
-    start = perf_counter()
+    start, busy = perf_counter(), process_time()
     numbers = make()
     return {
         "numbers": numbers,
         "seconds": round(perf_counter() - start, 3),
+        "cpu": round(process_time() - busy, 3),
         "memory": peak_memory(),
     }
 
@@ -114,7 +117,7 @@ def _kept(path: Path, stamp: dict[str, str]) -> dict[str, Any] | None:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         same = all(document[name] == value for name, value in stamp.items())
-        float(document["seconds"]), int(document["memory"]), document["numbers"]
+        float(document["seconds"] + document["cpu"]), int(document["memory"]), document["numbers"]
         return document if same else None
     except (OSError, ValueError, KeyError, TypeError):
         return None  # not there, or damaged: it is computed again
@@ -138,6 +141,7 @@ def as_document(artefact: Artefact, computed: Computed, quick: bool) -> dict[str
         "title": artefact.title,
         "quick": quick,
         "seconds": round(computed.seconds, 3),
+        "cpu": round(computed.cpu, 3),
         "memory": computed.memory,
         "shown": [shown._asdict() for shown in artefact.shown(computed.numbers)],
         "numbers": computed.numbers,

@@ -83,7 +83,7 @@ def used(n: int, t: int) -> Number:
     problems=("",),
     powerless="it is about one method on one family of data, run by itself in balls",
     note="Checked is what can be at a finite t: at n = 1000 and t = 189 more than 0.82 of the bound"
-    " of gb.sharp is used, at n = 100,000 and t = 2,301 more than 0.88; docs/constant-four.svg has"
+    " of gb.sharp is used, at n = 100,000 and t = 2,301 more than 0.88; docs/gallery has"
     " more. The limit superior is proved.",
 )
 def constant_four(case: Case) -> Iterator[Relation]:

@@ -49,7 +49,7 @@ def _iterations(solver: str, radii: tuple[int, ...]) -> dict[str, list[float]]:
 
 
 def _parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
-    radii = (4, 8, 16) if quick else (8, 12, 16, 24, 32, 48)
+    radii = (4, 8, 16) if quick else (8, 12, 16, 24, 32, 40)
     return {
         f"iterations of {solver} on two blocks, r = {radii}": partial(_iterations, solver, radii)
         for solver in METHODS.values()

@@ -83,15 +83,19 @@ def _draw(figure: Any, numbers: dict[str, Any]) -> None:
     separable, inseparable = _kinds(numbers)
     figure.set_size_inches(8.4, 4.0)
     left, right = figure.subplots(1, 2)
+    near = {"textcoords": "offset points", "fontsize": 6, "ha": "right", "va": "center"}
+    handles = {}
     for one in separable:
-        mark = "s" if one["data"].startswith("two blocks") else "o"
+        blocks = one["data"].startswith("two blocks")
+        mark, words = ("s", "two blocks, as in rp.rates") if blocks else ("o", "real data")
         x, count = 1 / one["rho"], max(one["iterations"], 1)
-        left.loglog(x, count, mark, ms=5, color="#0072b2", mfc="none")
-        left.loglog(x, _bound(one["n"], one["rho"]), "_", ms=9, color="black")
-        left.annotate(
-            one["data"], (x, count), xytext=(4, -9), textcoords="offset points", fontsize=6
-        )
-    left.set(xlabel="1/ρ", ylabel="iterations", title="separable: until a separator (– bound)")
+        (handles[words],) = left.loglog(x, count, mark, ms=5, color="#0072b2", mfc="none")
+        bound = _bound(one["n"], one["rho"])
+        (handles["bound"],) = left.loglog(x, bound, "_", ms=9, color="black")
+        if not blocks:
+            left.annotate(one["data"], (x, count), xytext=(-5, 0), **near)
+    left.set(xlabel="1/ρ", ylabel="iterations", title="separable: until a separator")
+    left.legend(handles.values(), handles, fontsize=7, loc="upper left")
     left.margins(x=0.25)
     for one in inseparable:
         x = [1 / run["epsilon"] for run in one["runs"]]

@@ -86,6 +86,9 @@ def _draw(figure: Any, numbers: dict[str, Any]) -> None:
     ):
         right.loglog(bounds["r"], bounds[name], marker="o", ms=3, ls=style, label=words)
     right.set(xlabel="r", title=f"fitted slope of the ratio of the bounds: {_slope(bounds):.3f}")
+    ticks = [r for r in (1, 2, 4, 8, 16, 32) if bounds["r"][0] <= r <= bounds["r"][-1]]
+    right.set_xticks(ticks, [str(r) for r in ticks])
+    right.minorticks_off()
     right.legend(fontsize=7)
 
 

@@ -11,7 +11,7 @@ from gammabar.harness.library import artefacts
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.papers.tyurin_2024 import lockstep
 from gammabar.papers.tyurin_2024.lockstep import Method, counts, curves, rows_of, scaled
-from gammabar.papers.tyurin_2024.table1 import WORST
+from gammabar.papers.tyurin_2024.table1 import WORST, standing
 from gammabar.papers.tyurin_2024.table1_runs import sizes_that_fit
 from gammabar.problems import DenseProblem, Problem, ProblemError, from_arrays, load
 
@@ -95,6 +95,13 @@ def test_rises_and_the_highest_loss_are_counted_at_every_iterate():
 
 def test_the_first_part_of_table_1_fits_three_n():
     assert sizes_that_fit(WORST, 1300)["n"] == [998, 999, 1000]
+
+
+def test_counts_outside_all_subsamples_have_no_standing():
+    printed = {("lr-gd", 1.0): 30, ("lr-gd", 10.0): 20}
+    assert standing(printed, ((31, 20), (30, 25))) == "not reproducible"
+    with pytest.raises(ValueError, match="30 is not among 31–33"):
+        standing(printed, ((31, 20), (33, 25)))
 
 
 def test_other_data_than_bytes_are_refused():

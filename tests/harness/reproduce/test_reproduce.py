@@ -181,7 +181,7 @@ def one_of_each_family() -> Iterator[Any]:
         seen.add(drawn)
 
 
-@pytest.mark.parametrize("name", one_of_each_family())
+@pytest.mark.parametrize("name", list(one_of_each_family()))
 def test_quick_settings_make_numbers_and_pictures(name: str, shared: Path, tmp_path: Path):
     one = artefacts()[name]
     if one.package is not None and not has_module(one.package[0]):
@@ -243,10 +243,10 @@ def test_a_paper_of_ones_own_brings_its_figures(gammabar, tmp_path: Path):
     _, out, _ = gammabar("list", "artefacts", "--paper", paper, "--json")
     listed = {one["id"]: one for one in json.loads(out)}
     assert listed["mine.fig1"]["seconds"] is None
-    took = {"mine.fig1": {"seconds": 240, "memory": 2 * 10**9, "shown": []}}
+    took = {"mine.fig1": {"seconds": 240, "cpu": 60, "memory": 2 * 10**9, "shown": []}}
     (tmp_path / "measured.json").write_text(json.dumps(took))
     _, out, _ = gammabar("list", "artefacts", "--paper", paper)
-    assert "4 min, 2.00 GB" in out
+    assert "4 min (60 s of processor time), 2.00 GB" in " ".join(out.split())
 
 
 @pytest.mark.usefixtures("shelf_as_before")
@@ -279,3 +279,26 @@ def test_all_leaves_out_what_needs_a_package_that_is_not_there(gammabar, monkeyp
     code, _, err = gammabar("reproduce", "x.fig1", "--out", tmp_path)
     assert code == 2
     assert "x.fig1 needs nowhere" in err
+
+
+@pytest.mark.usefixtures("shelf_as_before")
+def test_show_says_what_an_artefact_needs_took_and_showed(gammabar, tmp_path: Path):
+    paper = tmp_path / "mine.py"
+    paper.write_text(PAPER, encoding="utf-8")
+    code, out, _ = gammabar("show", "mine.fig1", "--paper", paper)
+    assert code == 0
+    assert "mine.fig1 (artefact)" in out
+    assert "gammabar reproduce mine.fig1" in out
+    shown = [{"claim": "they are odd", "agrees": False, "found": "0 is not"}]
+    took = {"mine.fig1": {"seconds": 240, "cpu": 60, "memory": 2 * 10**9, "shown": shown}}
+    (tmp_path / "measured.json").write_text(json.dumps(took))
+    _, out, _ = gammabar("show", "mine.fig1", "--paper", paper, "--json")
+    facts = json.loads(out)
+    assert facts["shown"] == ["does not agree: they are odd (0 is not)"]
+    assert (facts["seconds"], facts["cpu"], facts["memory"]) == (240, 60, 2 * 10**9)
+    _, out, _ = gammabar("show", "mine.fig1", "--paper", paper)
+    assert "4 min (60 s of processor time), 2.00 GB" in out
+    assert "they are odd" in out
+    code, _, err = gammabar("show", "jst.fig11")
+    assert code == 2
+    assert "jst.fig1" in err
