@@ -388,7 +388,7 @@ def test_files_are_tried_out_in_another_process(crew):
     assert crew.probe(InFile("my.py:Right", CODE), 60) == {"name": None}
     carded = CODE + "\nclass Carded(Right):\n    class card:\n        name = 'snkp'\n"
     assert crew.probe(InFile("my.py:Carded", carded), 60) == {"name": "snkp"}
-    assert "no class Wrong" in crew.probe(InFile("my.py:Wrong", CODE), 60)["error"]
+    assert "no class or function Wrong" in crew.probe(InFile("my.py:Wrong", CODE), 60)["error"]
     for code, what in [
         ("while True: pass\n", "no end within 1 s (my.py, line 1"),
         ("import os; os._exit(5)\n", "exit code 5"),

@@ -118,7 +118,7 @@ def test_a_writable_data_folder_is_used(home, monkeypatch, tmp_path):
 
 
 def test_names(home):
-    with pytest.raises(ProblemError, match="'mnits' is no data set; there are mnist"):
+    with pytest.raises(ProblemError, match="'mnits' is no data set; did you mean mnist"):
         fetch_data("mnits")
     with pytest.raises(ProblemError, match="'mnits' is no data set"):
         data_status("mnits")
