@@ -25,9 +25,8 @@ HEAD = """# Errata
 What is false as printed in the four sources: {counts}. How a statement is false is its
 [severity](verdicts.md#statements-that-are-false-as-printed); only those of *substance* mean what
 they say, and it is not so. Every entry has an example that `gammabar check FILE` verifies with
-nothing but Python's standard library (`gammabar check papers/*/witnesses/*.json` does all of
-them), the closest true form, which is judged like every other statement, and what of the source
-rests on it. Most of it stands.
+nothing but Python's standard library, the closest true form, which is judged like every other
+statement, and what of the source rests on it. Most of it stands.
 
 Written by `python docs/errata.py` from the registry. If you are an author and an entry is unfair,
 please tell us.
