@@ -732,7 +732,7 @@ class Kernel(Points):
         self.hidden: list[list[int]] = []
         self.drawn = ""
         if self.name == "network":
-            width = whole(kernel["width"], "the width", 1, 1 << 27)
+            width = whole(kernel["width"], "the width", 1, 1 << 17)
             seed = whole(kernel["seed"], "the seed", 0, 1 << 64)
             gamma, self.drawn = Fraction(1, 16 * width), f" of width {width} and seed {seed}"
             self.take_network(width, seed)

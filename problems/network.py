@@ -44,13 +44,15 @@ UNIT = 4
 #: No weight is larger, as a whole number.
 LARGEST = 32
 _BITS = 2 * LARGEST
-# More weights than this would not fit into the memory of most machines.
-_MOST = 1 << 27
+# More would take minutes to draw, or gigabytes to hold.
+_MOST, WIDEST = 1 << 25, 1 << 16
 
 
 @lru_cache(maxsize=4)
 def whole_weights(width: int, inputs: int, seed: int) -> Floats:
     """The weights of the hidden layer times `UNIT`: whole numbers, one row for each node."""
+    if width > WIDEST:
+        raise ProblemError(f"a network has at most {WIDEST:,} nodes, not {width:,}")
     if width * inputs > _MOST:
         raise ProblemError(
             f"a network of width {width} has {width * inputs:,} weights for points of {inputs:,} "

@@ -72,7 +72,7 @@ FULL = Setting(
     batch=16,
     epochs=(0, 5, 15, 40, 100),
     steps=(100, 1000, 10_000),
-    seeds=(100, 13579, 0, 1, 2, 3),
+    seeds=(100, 13579, 0, 1),
 )
 #: The seeds of Figure 4 (a) and (b).
 PAPER = (100, 13579)
@@ -299,6 +299,7 @@ ARTEFACTS = (
         draw=_draw,
         shown=_shown,
         data=("cifar-128",),
+        cost="10 min of one processor, 1.1 GB",
         package=("torch", "networks"),
     ),
 )

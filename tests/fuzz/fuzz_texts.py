@@ -19,7 +19,7 @@ def _text(path: Path) -> str:
 
 
 def problem_seeds() -> list[bytes]:
-    small = {"mnist", "mnist-sample", "fashion", "cifar", "eurosat"}
+    small = {"mnist", "mnist-sample", "fashion", "cifar", "cifar-128", "eurosat"}
     texts = [
         entry.syntax for entry in catalogue() if entry.kind != "file" and entry.name not in small
     ]
@@ -30,6 +30,7 @@ def problem_seeds() -> list[bytes]:
 
 def kernel_seeds() -> list[bytes]:
     texts = ["linear", "precomputed", "rbf:gamma=0.1", "poly:degree=2,gamma=0.5,coef0=1"]
+    texts += ["network:width=8,seed=3"]
     return [text.encode() for text in texts]
 
 
