@@ -63,8 +63,9 @@ def take_over(folder: Path) -> None:
     """What a folder has of full settings, into the papers and beside the page."""
     folders = homes()
     for name in artefacts():
-        path = folder / f"{name}.json"
-        document = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        path, picture = folder / f"{name}.json", folder / f"{name}.svg"
+        whole = path.is_file() and picture.is_file()
+        document = json.loads(path.read_text(encoding="utf-8")) if whole else None
         if document is None or document["quick"] or "cpu" not in document:
             continue
         home = folders[name.partition(".")[0]] / "measured.json"
@@ -74,7 +75,7 @@ def take_over(folder: Path) -> None:
         text = json.dumps({one: known[one] for one in order}, indent=1, ensure_ascii=False)
         home.write_text(text + "\n", encoding="utf-8")
         PICTURES.mkdir(exist_ok=True)
-        shutil.copy(folder / f"{name}.svg", PICTURES / f"{name}.svg")
+        shutil.copy(picture, PICTURES / picture.name)
 
 
 def page() -> str:

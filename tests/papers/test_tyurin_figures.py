@@ -10,6 +10,7 @@ import pytest
 from gammabar.harness.library import artefacts
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.papers.tyurin_2024 import lockstep
+from gammabar.papers.tyurin_2024.figures import _before
 from gammabar.papers.tyurin_2024.lockstep import Method, counts, curves, rows_of, scaled
 from gammabar.papers.tyurin_2024.table1 import WORST, standing
 from gammabar.papers.tyurin_2024.table1_runs import sizes_that_fit
@@ -113,3 +114,11 @@ def test_other_data_than_bytes_are_refused():
 def test_every_figure_of_the_paper_is_there():
     wanted = {f"tyurin.fig{number}" for number in range(1, 20)} | {"tyurin.table1"}
     assert wanted == {name for name in artefacts() if name.startswith("tyurin.")}
+
+
+def test_runs_that_did_not_arrive_prove_nothing():
+    never = float("inf")
+    assert _before([3, 5], [7, never]) is True
+    assert _before([3, 8], [7, never]) is False
+    assert _before([3, never], [never, never]) is None
+    assert _before([3, never], [7, never]) is False
