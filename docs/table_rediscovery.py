@@ -180,7 +180,11 @@ def _by_hand(statement: Statement) -> str:
         return f"{len(rows)} × {wide}{t}"
     if isinstance(copies, int):
         return f"{copies} × 1"
-    return f"{len(re.findall(r'[-0-9/]+', json.dumps(data)))} numbers"
+    return f"{sum(map(_leaves, data.values()))} numbers"
+
+
+def _leaves(value: Any) -> int:
+    return sum(map(_leaves, value)) if isinstance(value, list) else 1
 
 
 if __name__ == "__main__":
