@@ -12,6 +12,8 @@ def page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> s
     """A page: what was asked, the picture, a table of all pairs, and how long it took."""
     data = list(dict.fromkeys(result["data"] for result in results))
     facts = summary(results)
+    unchecked = facts["pairs"] - facts["accepted"] - facts["rejected"]
+    rest = f", {unchecked} not handed to it" if unchecked else ""
     lines = [
         "# The margin of every pair of classes",
         "",
@@ -21,7 +23,7 @@ def page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> s
         "",
         f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not, "
         f"{facts['unknown']} unknown; {facts['accepted']} certificates accepted by the independent",
-        f"checker, {facts['rejected']} rejected. The oracle took {facts['computing']:.0f} s for",
+        f"checker, {facts['rejected']} rejected{rest}. It took {facts['computing']:.0f} s for",
         f"all of them together and {facts['computing_longest']:.1f} s for the longest (time of the",
         f"processor, without loading and checking; {machine}).",
         "",
