@@ -10,10 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -22,6 +23,9 @@ from gammabar.problems.base import Array, frozen
 from gammabar.problems.dense import dense_matrix
 from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
+
+if TYPE_CHECKING:
+    from gammabar.problems.tables import Table
 
 #: Work on a chunk: takes its `Points` first, and what was sent with it.
 Work = Callable[..., Any]
@@ -262,7 +266,16 @@ class TableChunks(FileChunks):
 
     def load(self, chunk: int) -> Any:
         if self.table is None:
-            from gammabar.problems.tables import Table
-
-            self.table = Table(*self._asked)
+            about = self._asked[0].stat()
+            self.table = _opened(*self._asked, about.st_mtime_ns, about.st_size)
         return self.table.points(chunk)
+
+
+@lru_cache(maxsize=2)
+def _opened(
+    path: Path, label: str | int | None, drop: tuple[str | int, ...], time: int, size: int
+) -> Table:
+    """A table, opened once for all chunks that come to this process one by one."""
+    from gammabar.problems.tables import Table
+
+    return Table(path, label, drop)
