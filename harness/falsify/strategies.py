@@ -79,7 +79,7 @@ def _rows(values: Any) -> Rows:
 
 
 #: Nearly extremal for Algorithm 1: p about 1/ln n.
-ORTHOGONAL = ((2, "0.5"), (3, "0.1"), (10, "0.3"), (100, "0.2"), (1000, "0.145"))
+ORTHOGONAL = ((2, "0.5"), (3, "0.1"), (10, "0.3"), (100, "0.22"), (1000, "0.145"))
 #: Data in special position, smallest first.
 SPECIAL = (
     "rows:1",
