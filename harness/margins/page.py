@@ -23,8 +23,9 @@ def page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> s
         "",
         f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not, "
         f"{facts['unknown']} unknown; {facts['accepted']} certificates accepted by the independent",
-        f"checker, {facts['rejected']} rejected{rest}. It took {facts['computing']:.0f} s for",
-        f"all of them together and {facts['computing_longest']:.1f} s for the longest (time of the",
+        f"checker, {facts['rejected']} rejected{rest}.",
+        f"The oracle took {facts['computing']:.0f} s for all together and "
+        f"{facts['computing_longest']:.1f} s for the longest (time of the",
         f"processor, without loading and checking; {machine}).",
         "",
     ]
