@@ -63,7 +63,7 @@ def page() -> str:
     counted = ", ".join(f"{len(some)} {kind}" for kind, some in counts.items())
     parts = [HEAD.format(counts=counted, contents=_contents(found))]
     for kind, some in counts.items():
-        parts.append(f"# {str(kind).capitalize()}\n")
+        parts.append(f"## {str(kind).capitalize()}\n")
         parts += [_entry(statement) for statement in some]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -111,7 +111,7 @@ def _witness(statement: Statement) -> dict[str, Any]:
 
 def _entry(statement: Statement) -> str:
     statements = load_statements()
-    lines = [f"## {statement.id}", ""]
+    lines = [f"### {statement.id}", ""]
     lines += [f"{_where(statement)}. *{statement.severity}*: {_plain(statement.why)}", ""]
     lines += ["**Printed.** " + _plain(statement.words), "", f"$${statement.claim}$$", ""]
     lines += ["**Why it fails.** " + _plain(statement.note), ""]

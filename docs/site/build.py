@@ -37,6 +37,8 @@ SECTIONS = {
         "docs/check-your-own-solver",
         "docs/any-solver",
         "docs/what-the-screen-says",
+        "docs/any-solver",
+        "docs/what-the-screen-says",
         "docs/bring-your-own-theorem",
         "docs/is-my-data-separable",
         "docs/falsify",
@@ -60,11 +62,7 @@ SECTIONS = {
         "docs/benchmarks",
     ],
     "Reference": ["statements/index", "solvers/index", "api", "docs/json"],
-    "Running it": [
-        "docs/continuous-benchmarking",
-        "docs/running-on-a-cluster",
-        "docs/going-to-internet-scale",
-    ],
+    "Running it": ["docs/continuous-benchmarking", "docs/running-on-a-cluster"],
     "The project": ["CONTRIBUTING", "SECURITY", "SUPPORT", "CODE_OF_CONDUCT", "CHANGELOG"],
 }
 #: What scikit-learn adds to every estimator is explained there.
