@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(exit_.exit_code)
     except click.UsageError as error:
         where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
-        complain(error.format_message().rstrip(".").replace("\n", " ") + _nearest(error) + where)
+        complain(_message(error).rstrip(".").replace("\n", " ") + _nearest(error) + where)
         sys.exit(2)
     except click.ClickException as error:
         complain(error.format_message())
@@ -105,6 +105,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(1)
     except Exception as error:
         sys.exit(_report(error))
+
+
+def _message(error: click.UsageError) -> str:
+    """What click says; of the options that it finds near a misspelt one, the nearest."""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        from gammabar.problems.spelling import did_you_mean
+
+        hint = did_you_mean(error.option_name, error.possibilities)
+        return f"no such option: {error.option_name}; {hint}"
+    return error.format_message()
 
 
 def _nearest(error: click.UsageError) -> str:

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITTEN,
     metavar="WITNESS",
     help="Write what refutes the statement as a witness for `gammabar check`.",
 )

@@ -146,17 +146,31 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
         )
         for place, name in enumerate(names)
     ]
-    if sum(needed) + 3 * len(needed) + 1 > width:
+    room = width - sum(needed) - 3 * len(needed) - 1
+    if room < 0:
         _records(names, cells, visible(title))
         return
+    whole = [max(map(cell_len, column)) for column in zip(names, *cells, strict=True)]
+    widths = _shared(needed, whole, room)
     table = Table(
         title=visible(title) or None, box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left"
     )
     for place, name in enumerate(names):
-        table.add_column(name, no_wrap=place == 0, overflow="fold", min_width=needed[place])
+        table.add_column(name, no_wrap=place == 0, overflow="fold", width=widths[place])
     for row in cells:
         table.add_row(*map(Text, row))
     Console(width=width).print(table)
+
+
+def _shared(needed: list[int], whole: list[int], room: int) -> list[int]:
+    """Widths of columns: what their longest words need, and a share of what is left."""
+    widths = list(needed)
+    wanting = sorted(range(len(needed)), key=lambda place: whole[place] - needed[place])
+    for left, place in zip(range(len(wanting), 0, -1), wanting, strict=True):
+        more = min(whole[place] - needed[place], room // left)
+        widths[place] += more
+        room -= more
+    return widths
 
 
 def _records(names: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:

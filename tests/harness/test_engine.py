@@ -230,7 +230,7 @@ def test_a_solver_of_a_user_is_judged_like_ours():
     ("name", "failure", "reasons"),
     [
         ("Raises", "crashed", ["IndexError: list index out of range", place("Raises", "[][t]")]),
-        ("RaisesProblemError", "crashed", ["ProblemError: mine", "my.py"]),
+        ("RaisesProblemError", "crashed", ["mine (my.py, line "]),
         ("Exits", "crashed", ["SystemExit: 0", "my.py"]),
         ("NotANumber", "not finite", ["w_5"]),
         ("Text", "crashed", ["w_0 is no vector of numbers"]),

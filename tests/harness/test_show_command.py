@@ -88,7 +88,7 @@ def test_other_things(gammabar, name, kind, shown):
         (("verfy",), "did you mean verify?"),
         (("verify", "--source", "jstt"), "did you mean jst?"),
         (("verify", "--solver", "dual-accel"), "did you mean dual-acceleration?"),
-        (("verify", "--statment", "x"), "Did you mean '--statement'?"),
+        (("verify", "--statment", "x"), "did you mean --statement?"),
     ],
 )
 def test_did_you_mean(gammabar, arguments, hint):

@@ -478,7 +478,7 @@ def test_a_certificate_reaches_no_file_outside_the_folder(tmp_path: Path) -> Non
 
 def test_the_worked_example_of_the_document(tmp_path: Path) -> None:
     document = (CHECKER.parent / "CERTIFICATE.md").read_text(encoding="utf-8")
-    (data,) = re.findall(r"```csv\n(.*?)```", document, re.S)
+    (data,) = re.findall(r"```text\n(label,.*?)```", document, re.S)
     (certificate,) = re.findall(r"```json\n(\{\n.*?)```", document, re.S)
     (said,) = re.findall(
         r"```text\n\$ python oracle/check.py .*?\n(accepted: .*?)```", document, re.S
