@@ -37,8 +37,6 @@ SECTIONS = {
         "docs/check-your-own-solver",
         "docs/any-solver",
         "docs/what-the-screen-says",
-        "docs/any-solver",
-        "docs/what-the-screen-says",
         "docs/bring-your-own-theorem",
         "docs/is-my-data-separable",
         "docs/falsify",

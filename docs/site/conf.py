@@ -6,6 +6,11 @@ import re
 from importlib.metadata import version as installed
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+from gammabar.harness.report.mathml import formula
 
 project = "gammabar"
 author = "The gammabar developers"
@@ -15,13 +20,14 @@ version = release = installed("gammabar")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4  # links to headings are written as on a forge
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections have them
 autosummary_generate = False
 numpydoc_show_class_members = False
 nitpicky = False
 
+html_math_renderer = "mathml"  # the report's own; nothing is loaded from elsewhere
 html_theme = "furo"
 html_title = "gammabar"
 html_static_path = ["_static"]
@@ -55,3 +61,18 @@ html_theme_options = {
     "light_css_variables": _light | {"ground": "var(--color-background-primary)"},
     "dark_css_variables": _dark | {"ground": "var(--color-background-primary)"},
 }
+
+
+def _inline(writer: Any, node: Any) -> None:
+    writer.body.append(formula(node.astext()))
+    raise nodes.SkipNode
+
+
+def _displayed(writer: Any, node: Any) -> None:
+    writer.body.append(f'<p class="displayed">{formula(node.astext())}</p>')
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
