@@ -45,7 +45,10 @@ from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
     assumes=(*THEOREM_3_1, separable),
     since=1,
     unit=True,
-    note="Equality for n = 1, where rounding in the run leaves it undecided.",
+    note="Equality for n = 1, where rounding in the run leaves it undecided. Prior work: Wang,"
+    " Hanashiro, Guha and Abernethy (ICLR 2023, arXiv 2210.09371), Theorem 4, have"
+    " 8 ln n/(γ̄ T(T+1)) for the method with a modified step; ours are the printed θ_t = 1 and"
+    " the constant 4.",
     slower="dual-acceleration/no-momentum",
 )
 def sharp_rate(it: View, case: Case) -> Relation:
