@@ -6,7 +6,6 @@ The count of a run is the first t for which w_t separates the data.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from gammabar.papers import (
     Case,
@@ -20,7 +19,6 @@ from gammabar.papers import (
 )
 from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, linear, method_of, same_data
 from gammabar.papers.tyurin_2024.table1_counts import FASHION_COUNTS, IMBALANCED_COUNTS, Counts
-from gammabar.problems import Problem
 
 #: Method and step → printed count.
 Table = dict[tuple[str, float], int]
@@ -102,23 +100,6 @@ FASHION: Table = {
     ("normalized-lr-gd", 1.0): 3351,
     ("normalized-lr-gd", 10.0): 3359,
 }
-
-
-def count(problem: Problem, method: str, step: float, most: int) -> int:
-    """Iterations of a method on images with pixels in [−1, 1]; `most` + 1 if it needs more.
-
-    Pixels p become p/127.5 − 1, on the fly, so that the data stay bytes.
-    """
-    y = problem.y.astype(np.float64)
-    w = problem.origin()
-    for t in range(most + 1):
-        scores = (problem.scores(w) - y * (127.5 * w.sum())) / 127.5
-        if scores.min() > 0:
-            return t
-        sigma = expit(-scores)
-        pull = (problem.combine(sigma) - 127.5 * (y @ sigma)) / 127.5
-        w = w + pull * (step / (sigma.sum() if method == "normalized-lr-gd" else problem.n))
-    return most + 1
 
 
 def spread(table: Table, counts: Counts) -> str:

@@ -1,10 +1,10 @@
 """Iterations on subsamples of Fashion-MNIST, for Table 1: one row for each seed 0, 1, 2, …
 
-Columns are the rows of the table, in its order. Computed with `table1.count`'s method, in doubles;
-the second part takes most of an hour of computing, so that the plan does not repeat it.
-`tests/papers/test_tyurin_statements.py` computes some of them again. Runs of thousands of steps
-depend on the order of sums: seed 3 of Fashion-MNIST, with another one, came to 2448, 3518, 2830,
-2978 and 2733. What is stable is how the counts lie, and that is all that is said of them.
+Columns are the rows of the table, in its order. Computed in doubles; `gammabar reproduce
+tyurin.table1` computes all of them again, and `tests/papers/test_tyurin_statements.py` some. Runs
+of thousands of steps depend on the order of sums: seed 3 of Fashion-MNIST, with another one, came
+to 2448, 3518, 2830, 2978 and 2733. What is stable is how the counts lie, and that is all that is
+said of them.
 """
 
 from __future__ import annotations
