@@ -6,7 +6,6 @@ Commands live in `harness.commands`, one module each, and are imported when they
 
 from __future__ import annotations
 
-import difflib
 import errno
 import os
 import re
@@ -57,9 +56,9 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            ctx.fail(f"there is no command {args[0]!r}{hint}")
+            from gammabar.problems.spelling import did_you_mean
+
+            ctx.fail(f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -118,15 +117,18 @@ def _message(error: click.UsageError) -> str:
 
 
 def _nearest(error: click.UsageError) -> str:
-    """What somebody may have meant who chose none of the choices that there are."""
+    """What somebody may have meant who named no choice, or no file, that there is."""
     kind = getattr(getattr(error, "param", None), "type", None)
-    given = re.search(r"'(.*?)' is not one of", error.message)
-    if not isinstance(kind, click.Choice) or given is None:
+    given = re.search(r"'(.*?)' (?:is not one of|does not exist)", error.message)
+    if not isinstance(kind, click.Choice | click.Path) or given is None:
         return ""
-    from gammabar.problems.spelling import did_you_mean
+    from gammabar.problems.spelling import beside, nearest
 
-    hint = did_you_mean(given[1], map(str, kind.choices), "-")
-    return "" if hint == "-" else f"; {hint}"
+    if isinstance(kind, click.Choice):
+        close = nearest(given[1], map(str, kind.choices))
+    else:
+        close = beside(given[1])
+    return "" if close is None else f"; did you mean {close}?"
 
 
 def _report(error: Exception) -> int:

@@ -26,6 +26,7 @@ from gammabar.problems.extras import has_module, missing
 from gammabar.problems.files import read_bytes
 from gammabar.problems.labels import label_text
 from gammabar.problems.options import check_size
+from gammabar.problems.spelling import nearest
 
 VARIABLE = "GAMMABAR_DATA"
 
@@ -283,7 +284,9 @@ def check_classes(dataset: Dataset, texts: Sequence[str], multiclass: bool) -> t
         return tuple(there)
     for text in texts:
         if text not in there:
-            raise ProblemError(f"{dataset.name} has no class {text!r}, only {listing}")
+            near = nearest(text, dataset.classes)
+            meant = "" if near is None else f"; did you mean {dataset.classes.index(near)}?"
+            raise ProblemError(f"{dataset.name} has no class {text!r}, only {listing}{meant}")
     if len(set(texts)) < len(texts):
         raise ProblemError(f"{dataset.name}: the classes {','.join(texts)} are not different")
     if len(texts) < 2 or (len(texts) > 2 and not multiclass):

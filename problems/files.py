@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gammabar.problems.base import ProblemError
+from gammabar.problems.spelling import no_file
 
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.GzipFile,
@@ -69,7 +70,7 @@ def readable(path: Path) -> Iterator[None]:
     except ProblemError:
         raise
     except FileNotFoundError:
-        raise ProblemError(f"{path}: there is no such file") from None
+        raise ProblemError(no_file(path)) from None
     except IsADirectoryError:
         raise ProblemError(f"{path}: this is a folder, not a file") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile):

@@ -17,6 +17,7 @@ from gammabar.problems.base import Array, Problem, ProblemError, Source
 from gammabar.problems.chunks import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, selection
 from gammabar.problems.files import COMPRESSED, memory_budget
 from gammabar.problems.labels import encode_labels, label_text
+from gammabar.problems.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gammabar.problems.readers import Points
@@ -243,7 +244,8 @@ def _chosen(
     listing = ", ".join(there[:10]) + (", ..." if len(there) > 10 else "")
     for name in asked:
         if name not in there:
-            raise ProblemError(f"{text}: there is no class {name!r}, only {listing}")
+            hint = did_you_mean(name, there, always=True)
+            raise ProblemError(f"{text}: there is no class {name!r}; {hint}")
     if len(set(asked)) < len(asked):
         raise ProblemError(f"{text}: the classes {','.join(asked)} are not different")
     if len(asked) < 2 or (len(asked) > 2 and not multiclass):

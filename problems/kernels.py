@@ -19,7 +19,7 @@ from gammabar.problems.network import (
     network_kernel,
 )
 from gammabar.problems.points import Points, product
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.spelling import did_you_mean, nearest
 
 #: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
 Prepared: TypeAlias = Any
@@ -92,7 +92,9 @@ class Kernel:
 
     def __post_init__(self) -> None:
         if self.name not in _PARAMETERS:
-            raise ProblemError(f"unknown kernel {self.name!r}; there are {', '.join(_PARAMETERS)}")
+            raise ProblemError(
+                f"unknown kernel {self.name!r}; {did_you_mean(self.name, _PARAMETERS, always=True)}"
+            )
         for key, least in _WHOLE.items():
             value = getattr(self, key)
             if isinstance(value, bool) or int(value) != value or not least <= value < 1 << 64:
@@ -123,8 +125,10 @@ class Kernel:
             key, _, number = (part.strip() for part in option.partition("="))
             if key not in known or key in values:
                 wanted = " and ".join(known) if known else "no options"
+                near = None if key in values else nearest(key, known)
+                meant = "" if near is None else f" (did you mean {near}?)"
                 raise ProblemError(
-                    f"kernel {text!r}: {option!r} is not understood; {name} takes {wanted}"
+                    f"kernel {text!r}: {option!r} is not understood; {name} takes {wanted}{meant}"
                 )
             try:
                 values[key] = int(number) if key in _WHOLE else float(number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from gammabar.problems.base import ProblemError
 from gammabar.problems.files import gigabytes, memory_budget
+from gammabar.problems.spelling import did_you_mean
 
 MOST_CHARACTERS = 500  # of a number; Python converts those of at least 640 digits
 MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine
@@ -122,9 +122,7 @@ def _value(owner: str, option: Option, text: str | None) -> Any:
 def _unknown(name: str, known: list[str]) -> str:
     if not known:
         return f"there is no option {name!r} (it takes none)"
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-    return f"there is no option {name!r} ({hint})"
+    return f"there is no option {name!r} ({did_you_mean(name, known)})"
 
 
 def check_size(owner: str, n: int, d: int) -> None:

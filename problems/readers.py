@@ -25,6 +25,7 @@ import numpy as np
 from gammabar.problems.base import Array, ProblemError
 from gammabar.problems.files import gigabytes, memory_budget, read_text
 from gammabar.problems.labels import is_missing, label_fault
+from gammabar.problems.spelling import did_you_mean
 
 _BLOCK = 4096  # rows that are converted at a time
 _BLANKS = " \t"
@@ -261,10 +262,8 @@ def find_column(path: Path, names: list[str], wanted: str | int) -> tuple[int, s
         if wanted in names and not _NUMBER(wanted):
             return names.index(wanted), wanted
         if not re.fullmatch(r"[+-]?[0-9]{1,9}", wanted):
-            raise ProblemError(
-                f"{path}: no column is named {wanted!r}; there are "
-                f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
-            )
+            hint = did_you_mean(wanted, names, always=True)
+            raise ProblemError(f"{path}: no column is named {wanted!r}; {hint}")
     index = int(wanted)
     if not -len(names) <= index < len(names):
         raise ProblemError(f"{path}: no column {index}, there are {len(names)} (counted from 0)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from gammabar.problems.generators import FAMILIES, generate
 from gammabar.problems.known import Known
 from gammabar.problems.labels import label_text
 from gammabar.problems.options import SEED, Option, integer, parse_options, rational
+from gammabar.problems.spelling import did_you_mean
 from gammabar.problems.written import written_rows
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def _unknown(text: str, name: str) -> str:
         return "the name of the data is empty (see `gammabar list problems`)"
     if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {SUFFIXES})"
-    close = difflib.get_close_matches(name.lower(), [*DATASETS, *FAMILIES, "rows"], 1)
-    hint = f"did you mean {close[0]}?" if close else "see `gammabar list problems`"
+    hint = did_you_mean(name, [*DATASETS, *FAMILIES, "rows"], "see `gammabar list problems`")
     return f"{name!r} is no data set, generator or file ({hint})"
 
 

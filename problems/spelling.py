@@ -1,12 +1,35 @@
-"""The nearest of the names that there are, for messages about one that there is not."""
+"""The nearest of the names that there are, for messages about one that there is not.
+
+Nothing else in the project compares spellings: what has names asks here.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
+
+#: Names in a list; of more than these the first are enough to see what they look like.
+MANY = 20
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The name that is most like this one, whatever its case; None if none is.
+
+    Examples
+    --------
+    >>> nearest("IRSI", ["mnist", "iris"])
+    'iris'
+    >>> nearest("x", ["mnist", "iris"])
+    """
+    by_case = {one.lower(): one for one in known}
+    close = difflib.get_close_matches(name.lower(), by_case, n=1)
+    return by_case[close[0]] if close else None
+
+
+def did_you_mean(
+    name: str, known: Iterable[str], otherwise: str | None = None, *, always: bool = False
+) -> str:
     """A few words about a name that is none.
 
     Parameters
@@ -15,7 +38,9 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     known : iterable of str
         The names that there are.
     otherwise : str
-        What to say if none is near; by default all of them.
+        What to say if none is near; by default which there are.
+    always : bool
+        Whether to say which there are also if one is near.
 
     Examples
     --------
@@ -23,12 +48,30 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     'did you mean mnist?'
     >>> did_you_mean("x", ["mnist", "iris"])
     'there are mnist, iris'
+    >>> did_you_mean("mnits", ["mnist", "iris"], always=True)
+    'did you mean mnist? There are mnist, iris'
     """
     names = list(known)
-    by_case = {one.lower(): one for one in names}
-    close = difflib.get_close_matches(name.lower(), by_case, n=1)
-    return (
-        f"did you mean {by_case[close[0]]}?"
-        if close
-        else otherwise or (f"there are {', '.join(names)}" if names else "there is none")
-    )
+    more = f", … ({len(names)} in all)" if len(names) > MANY else ""
+    there = f"there are {', '.join(names[:MANY])}{more}" if names else "there is none"
+    close = nearest(name, names)
+    if close is None:
+        return there if otherwise is None else otherwise
+    return f"did you mean {close}?" + (f" T{there[1:]}" if always else "")
+
+
+def beside(path: str | Path) -> str | None:
+    """The file in the same folder whose name is most like this one's, if there is any."""
+    place = Path(path)
+    try:
+        close = nearest(place.name, (one.name for one in place.parent.iterdir()))
+    except (OSError, ValueError):  # no folder either, or no name of one
+        return None
+    return None if close is None else str(place.parent / close)
+
+
+def no_file(path: str | Path, kind: str = "file") -> str:
+    """What to say of a file or folder that is not there: the one that was meant, perhaps."""
+    close = beside(path)
+    hint = "" if close is None else f" (did you mean {close}?)"
+    return f"{path}: there is no such {kind}{hint}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import Any
 
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean
 
 #: Registry name → module and class, in the order of the sources.
 SOLVERS = {
@@ -45,8 +45,7 @@ def solver(name: str) -> Any:
     1.0
     """
     if name not in SOLVERS:
-        close = difflib.get_close_matches(name, SOLVERS, n=1)
-        hint = f"; did you mean {close[0]}?" if close else " (see `gammabar list solvers`)"
-        raise ProblemError(f"{name!r} is no solver{hint}")
+        hint = did_you_mean(name, SOLVERS, "see `gammabar list solvers`")
+        raise ProblemError(f"{name!r} is no solver ({hint})")
     module, _, attribute = SOLVERS[name].partition(":")
     return getattr(import_module(f"gammabar.solvers.{module}"), attribute)

@@ -9,6 +9,7 @@ from typing import Any
 from gammabar.harness.bench.document import section, tables
 from gammabar.harness.bench.pictures import GAPS, GROWTH, draw
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import no_file
 
 PAGE, NUMBERS = "benchmarks.md", "benchmarks.json"
 
@@ -89,7 +90,7 @@ pass.""",
 def write(document: dict[str, Any], folder: Path) -> list[Path]:
     """Write page, pictures and numbers into a folder; returns the files written."""
     if not folder.is_dir():
-        raise ProblemError(f"{folder} is no folder")
+        raise ProblemError(no_file(folder, "folder"))
     page, numbers = folder / PAGE, folder / NUMBERS
     page.write_text(text(document), "utf-8")
     numbers.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")

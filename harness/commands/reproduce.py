@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.library.cost import cost
 from gammabar.harness.screen.output import print_json, say
+from gammabar.problems.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gammabar.harness.library import Artefact
@@ -75,8 +75,7 @@ def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
         raise click.UsageError("name artefacts, or --all")
     for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}?" if close else "see `gammabar list artefacts`"
+            hint = did_you_mean(name, known, "see `gammabar list artefacts`")
             raise click.UsageError(f"{name!r} is no artefact ({hint})")
     if not everything:
         return [known[name] for name in dict.fromkeys(names)]

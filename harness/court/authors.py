@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import dis
 import inspect
 import math
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gammabar.harness.court.errors import StatementError
 from gammabar.harness.court.verdict import Severity, Status
+from gammabar.problems.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
@@ -25,8 +25,7 @@ def unknown_options(
     known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            hint = did_you_mean(name, known)
             raise StatementError.at(identifier, body, f"there is no option {name}; {hint}")
 
 

@@ -17,6 +17,7 @@ from threading import Timer
 from typing import Any, Self
 
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import no_file
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")
@@ -60,7 +61,7 @@ def base_commit(root: Path, named: str | None, suites: Path | None = None) -> st
 def top(path: Path) -> Path:
     """The root of the repository that a path lies in."""
     if not path.is_dir():
-        raise ProblemError(f"{path}: is no folder")
+        raise ProblemError(no_file(path, "folder"))
     found = _git(path, "rev-parse", "--show-toplevel", check=False)
     if found.returncode:
         raise ProblemError(f"{path}: is no git repository")

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import no_file
 
 #: Relative names and texts.
 Files = tuple[tuple[str, str], ...]
@@ -23,7 +24,7 @@ def read_files(path: str) -> Files:
     """The Python files of a paper: one, or those of a package with ``__init__.py``."""
     place = Path(path)
     if "\0" in path or not place.exists():
-        raise ProblemError(f"{path!r}: no such file" if "\0" in path else f"{path}: no such file")
+        raise ProblemError(f"{path!r}: there is no such file" if "\0" in path else no_file(path))
     if place.is_dir():
         if not (place / "__init__.py").is_file():
             raise ProblemError(f"{path}: is a folder without __init__.py: name a package or a file")

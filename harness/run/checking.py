@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gammabar.problems import Problem, ProblemError
+from gammabar.problems.spelling import no_file
 
 
 class Rejected(ValueError):
@@ -75,7 +76,7 @@ def check(
     """
     file = Path(certificate)
     if not file.is_file():
-        raise ProblemError(f"{file}: no such file")
+        raise ProblemError(no_file(file))
     files = [data] if isinstance(data, str | Path | Problem) else list(data or ())
     if _is_witness(file):
         if files:
@@ -153,7 +154,7 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
         return [Path(name) for name in (*data, *([labels] if labels else []))]
     if len(data) > 1:
         missing = next(name for name in data if not Path(name).exists())
-        raise ProblemError(f"{missing}: no such file")
+        raise ProblemError(no_file(missing))
     section, multiclass = _named(file)
     name = str(data[0]) if data else section.get("name")
     if not isinstance(name, str):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean
 
 
 def parse_options(name: str, text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,9 +49,7 @@ def _split(name: str, text: str, known: Mapping[str, Any]) -> dict[str, str]:
 def _unknown(option: str, known: list[str]) -> str:
     if not known:
         return f"there is no option {option!r}, nor any other"
-    close = difflib.get_close_matches(option, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-    return f"there is no option {option!r} ({hint})"
+    return f"there is no option {option!r} ({did_you_mean(option, known)})"
 
 
 def _typed(name: str, option: str, hint: Any, text: str) -> Any:

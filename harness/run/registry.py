@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.library import load_statements
 from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean
 
 
 def everything() -> dict[str, Statement]:
@@ -28,16 +28,14 @@ def find_sources(sources: Iterable[str]) -> list[Statement]:
     names = sorted({statement.source for statement in known})
     for source in sources:
         if source not in names:
-            close = difflib.get_close_matches(source, names, n=1)
-            hint = f"did you mean {close[0]}? There" if close else "there"
-            raise ProblemError(f"{source!r} is no source ({hint} are {', '.join(names)})")
+            hint = did_you_mean(source, names, always=True)
+            raise ProblemError(f"{source!r} is no source ({hint})")
     return [statement for statement in known if statement.source in sources]
 
 
 def _unknown(identifier: str, known: dict[str, Statement]) -> Statement:
-    close = difflib.get_close_matches(identifier, known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else " (see `gammabar list statements`)"
-    raise ProblemError(f"{identifier!r} is no statement{hint}")
+    hint = did_you_mean(identifier, known, "see `gammabar list statements`")
+    raise ProblemError(f"{identifier!r} is no statement ({hint})")
 
 
 def obeyed_at_rest(identifier: str) -> str:

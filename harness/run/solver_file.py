@@ -6,7 +6,6 @@ them (`gammabar.solvers.forms`).
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import inspect
 import typing
@@ -18,6 +17,7 @@ from gammabar.harness.library.loading import last_line, line_of, load_files, tex
 from gammabar.harness.run.options import parse_options
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean, no_file
 from gammabar.solvers.forms import arguments_of, from_function
 
 
@@ -35,7 +35,7 @@ def read(text: str) -> InFile:
     except (OSError, ValueError) as error:  # a name that is too long, or holds a null character
         raise ProblemError(f"{str(path)[:100]}: {getattr(error, 'strerror', error)}") from None
     if not there:
-        raise ProblemError(f"{path}: no such file")
+        raise ProblemError(no_file(path))
     return InFile(text, text_of(path))
 
 
@@ -64,8 +64,7 @@ def _found(path: str, name: str, module: ModuleType) -> Any:
         if (inspect.isclass(value) or inspect.isroutine(value))
         and value.__module__ == module.__name__
     ]
-    close = difflib.get_close_matches(name, own, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(own) or 'none'}"
+    hint = did_you_mean(name, own)
     raise ProblemError(f"{path}: there is no class or function {name} ({hint})")
 
 

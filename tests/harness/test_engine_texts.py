@@ -151,7 +151,7 @@ def test_a_solver_of_a_user(tmp_path):
         ("import nosuchmodule\n", "Mine", "line 1: ModuleNotFoundError"),
         ("raise SystemExit('no')\n", "Mine", "line 1: SystemExit: no"),
         (GOOD, "Mnie", "did you mean Mine?"),
-        ("Mine = 3\n", "Mine", "there is no class or function Mine (there are none)"),
+        ("Mine = 3\n", "Mine", "there is no class or function Mine (there is none)"),
         ("class Mine: pass\n", "Mine", "no method iterates"),
         ("class Mine:\n    iterates = 3\n", "Mine", "no method iterates"),
         (GOOD.replace(" = 1.0", ""), "Mine", "must work without arguments"),

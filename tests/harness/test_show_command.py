@@ -13,6 +13,28 @@ from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.task import Outcome, Run, Task
 
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = """
+from gammabar.papers import Paper, at_most, per_iterate, separable
+
+paper = Paper(key="mine", title="A conjecture", authors="Somebody", year=2026)
+
+
+@per_iterate("mine.rate", reference="1", claim="x", solvers=("dual-acceleration",), since=1)
+def rate(it, case):
+    "In words."
+    return at_most(case.gamma - it.margin, 1 / case.gamma)
+"""
+#: What a user may have in a folder, and misspell.
+FILES = {
+    "colours.csv": "color,weight,size\nred,1,2\nblue,-1,-2\nred,2,3\n",
+    "solver.py": "class Mine:\n    step: float = 1.0\n    def iterates(self, problem, rng): ...\n",
+    "paper.py": PAPER,
+    "other.py": PAPER.replace("since=1", "sinc=1"),
+    "certificate.json": "{}",
+    "store.sqlite": "",
+}
+
 
 @pytest.fixture
 def gammabar(capsys):
@@ -146,12 +168,51 @@ def test_an_artefact(gammabar):
         ("reproduce jst.fgi1", "jst.fig1"),
         ("falsify jst.thm3.1.11", "jst.thm3.1.1"),
         ("bench --only oracl", "oracle"),
+        # What has names in files of the user's, and the files themselves.
+        ("oracle iris:setsoa,1", "0"),
+        ("oracle iris:0,1 --kernel rbf:gama=1", "gamma"),
+        ("oracle colours.csv:rde,blue", "red"),
+        ("oracle colours.csv --label colr", "color"),
+        ("oracle colours.csv --drop weigth", "weight"),
+        ("oracle colors.csv", "colours.csv"),
+        ("verify --solver-file solver.py:Mien", "mine"),
+        ("verify --solver-file solvers.py:Mine", "solver.py"),
+        ("verify --solver-file solver.py:Mine:stp=1", "step"),
+        ("verify --paper papper.py", "paper.py"),
+        ("verify --paper paper.py --statement mine.rat", "mine.rate"),
+        ("verify --paper paper.py --source mien", "mine"),
+        ("falsify --paper paper.py mine.rat", "mine.rate"),
+        ("show --paper paper.py mine.rat", "mine.rate"),
+        ("verify --paper other.py", "since"),
+        ("check certifcate.json", "certificate.json"),
+        ("report stor.sqlite", "store.sqlite"),
+        ("export stor.sqlite --csv out.csv", "store.sqlite"),
+        ("data exprt iris:0,1", "export"),
+        ("separation irsi:0,1", "iris"),
+        ("margins irsi", "iris"),
+        ("gate --repo repositry", "repository"),
     ],
 )
-def test_did_you_mean_everywhere(gammabar, words, meant):
+def test_did_you_mean_everywhere(gammabar, words, meant, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    Path("repository").mkdir()
     code, _, told = gammabar(*words.split())
     assert code == 2
     assert f"did you mean {meant}?" in told.lower().replace("'", "")
+    assert told.count("\n") == 1 + told.startswith("verifying")
+
+
+def test_there_is_one_way_to_find_the_nearest_name():
+    """A message of its own would know less than `problems.spelling`: case, files, long lists."""
+    own = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("gammabar", "problems", "oracle", "solvers", "harness", "papers")
+        for path in (ROOT / room).rglob("*.py")
+        if "difflib" in path.read_text(encoding="utf-8") and not path.is_symlink()
+    ]
+    assert set(own) == {"problems/spelling.py"}
 
 
 @pytest.mark.parametrize("kind", ["solvers", "problems", "mutants", "papers", "artefacts"])

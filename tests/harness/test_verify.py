@@ -358,7 +358,10 @@ def test_the_default_plan(gammabar):
         (["--problem", "iris:0,1 --colour red"], "--colour"),
         (["--problem", "iris:0,1", "--kernel", "sinc"], "sinc"),
         (["--kernel", "linear"], "--problem"),
-        (["--statement", "gb.sharp", "--solver-file", "none.py:Mine"], "none.py: no such file"),
+        (
+            ["--statement", "gb.sharp", "--solver-file", "none.py:Mine"],
+            "none.py: there is no such file",
+        ),
         (["--statement", "gb.sharp", "--solver-file", "none.py"], "my.py:MySolver"),
         (["--resume"], "--store"),
         (["--iterations", "-1"], "--iterations"),

@@ -65,7 +65,11 @@ def test_what_does_not_fit_is_said(tmp_path):
     np.save(tmp_path / "X.npy", np.eye(3))
     np.save(tmp_path / "y.npy", [0, 1, 1])
     for spec, options, words in (
-        (f"{path}:two,four", {"label": "kind"}, "there is no class 'four', only one, three, two"),
+        (
+            f"{path}:two,four",
+            {"label": "kind"},
+            "there is no class 'four'; there are one, three, two",
+        ),
         (f"{path}:two,two", {"label": "kind"}, "are not different"),
         (f"{path}:two", {"label": "kind"}, "1 classes are given, but two are needed"),
         (path, {"label": "kind"}, r"3 classes .* as in .*t\.csv:one,three"),
