@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gammabar.harness.classifier.hyperplane import Array, Hyperplane, guessed, proved, votes
+from gammabar.harness.classifier.hyperplane import Array, Hyperplane, depths, guessed, proved
 from gammabar.oracle.answer import solve
 from gammabar.oracle.decimals import signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
@@ -188,7 +188,10 @@ class MaxMarginClassifier(IterativeClassifier):
         return bodies[0] if len(bodies) == 1 else bodies
 
     def decision_function(self, X: Any) -> Array:
-        """Signed distances for two classes; for more, a score for each class."""
+        """Signed distances for two classes; for more, a score for each class.
+
+        Of pairs, the score is the least of the class's distances: how far inside its region x is.
+        """
         if self.solver != "exact":
             return super().decision_function(X)
         check_is_fitted(self)
@@ -199,7 +202,7 @@ class MaxMarginClassifier(IterativeClassifier):
             return scores.ravel()
         if scores.shape[1] == k and self.several != "ovo":
             return scores
-        return votes(scores, k)
+        return depths(scores, k)
 
     def _distances(self, X: Any) -> Array:
         """The value of each hyperplane's function, one column for each."""
@@ -321,8 +324,14 @@ class MaxMarginClassifier(IterativeClassifier):
                 if hasattr(machine.dual_coef_, "toarray")
                 else machine.dual_coef_
             ).ravel()
-            w = np.asarray(X[support].T @ coef).ravel() if kernel == "linear" else np.zeros(0)
-        return Hyperplane(w, b, support, coef, 0.0, 0.0, False, 1, found.truth)
+            w = np.asarray(X[support].T @ coef).ravel() if kernel == "linear" else np.ones(1)
+            if kernel != "linear":
+                rest = given[np.ix_(support, support)]
+                length = math.sqrt(max(float(coef @ (rest @ coef)), 0.0))
+        if self._kernel_ is None:
+            length = float(np.linalg.norm(w))
+        length = length or 1.0  # distances, as of all other hyperplanes
+        return Hyperplane(w / length, b / length, support, coef, 0.0, 0.0, False, 1, found.truth)
 
     def _gather(self, parts: list[Hyperplane]) -> None:
         self.support_ = np.unique(np.concatenate([part.support for part in parts]))

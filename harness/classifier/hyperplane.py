@@ -83,13 +83,16 @@ def _part(
     return Hyperplane(w, b, support, signed, margin, gap, separable, rounds, truth)
 
 
-def votes(scores: Array, k: int) -> Array:
-    """Votes of the pairs for each class; ties are broken by the sum of the distances."""
-    votes, sums = np.zeros((len(scores), k)), np.zeros((len(scores), k))
+def depths(scores: Array, k: int) -> Array:
+    """How far inside the region of each class a point is: its least distance of the k − 1 pairs.
+
+    It is negative for a class that loses a pair: then it is how far the point is on the wrong side
+    of the pair that it loses worst. A class that wins all its pairs has the largest depth, the one
+    positive one; where pairs run in a circle, the class wins that is closest to winning all.
+    (Counting votes leaves ties then, which LIBSVM gives to the first class.)
+    """
+    depth = np.full((len(scores), k), np.inf)
     for column, (a, b) in enumerate(combinations(range(k), 2)):
-        first = scores[:, column] > 0
-        votes[first, a] += 1
-        votes[~first, b] += 1
-        sums[:, a] += scores[:, column]
-        sums[:, b] -= scores[:, column]
-    return votes + sums / (3 * (np.abs(sums) + 1))
+        np.minimum(depth[:, a], scores[:, column], out=depth[:, a])
+        np.minimum(depth[:, b], -scores[:, column], out=depth[:, b])
+    return depth

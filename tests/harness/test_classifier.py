@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
+from gammabar.harness.classifier.hyperplane import depths
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)
@@ -67,6 +69,36 @@ def test_pairs_of_digits(store, proof):
     truth = gb.solve(DIGITS[pair], NUMBERS[pair], intercept=True)
     assert model.margins_[3] == pytest.approx(truth.gamma_raw, rel=1e-9)
     assert model.separable_ is (True if proof else None)
+
+
+def test_the_class_of_a_point_is_the_one_that_it_is_deepest_in():
+    """Against the definition, point by point; a class that wins all its pairs is chosen."""
+    rng = np.random.default_rng(1)
+    k, circles = 5, 0
+    pairs = list(combinations(range(k), 2))
+    for scores in rng.standard_normal((300, len(pairs))):
+        won = {c: [] for c in range(k)}
+        for (a, b), score in zip(pairs, scores, strict=True):
+            won[a].append(score)
+            won[b].append(-score)
+        found = depths(scores[None], k)[0]
+        assert found.tolist() == [min(won[c]) for c in range(k)]
+        winners = [c for c in range(k) if min(won[c]) > 0]
+        assert winners in ([], [found.argmax()])
+        circles += not winners
+    assert circles > 30
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_distances_are_distances_where_the_margin_is_soft_too():
+    model = MaxMarginClassifier().fit(IRIS, SPECIES)
+    assert (model.margins_ > 0).tolist() == [True, True, False]
+    assert np.linalg.norm(model.coef_, axis=1) == pytest.approx(1)
+    expanded = MaxMarginClassifier(kernel="poly", degree=1, coef0=0.0).fit(IRIS, SPECIES)
+    assert expanded.decision_function(IRIS) == pytest.approx(model.decision_function(IRIS), abs=0.1)
+    gram = IRIS[expanded.support_] @ IRIS[expanded.support_].T
+    for row in expanded._expansion_:
+        assert row @ gram @ row == pytest.approx(1)
 
 
 def test_rest_and_joint():
