@@ -19,7 +19,10 @@ INTRODUCTION = """\
 gammabar side by side with what a user would pick instead. This page, its pictures and
 [the numbers](benchmarks.json) were written by one run of
 
-    {command}
+<!-- commands: minutes -->
+```sh
+{command}
+```
 
 on {date}, with {cores} cores ({machine}; {threads} threads for passes over the data), Python
 {python}, {packages}.

@@ -1,8 +1,8 @@
 """Code on the pages is run as it stands, and what the screen shows is what the page says.
 
-A block after ``<!-- file: NAME -->`` is written to that file; a ``console`` block is a command and
-its output, where "…" stands for anything; a Python block after ``<!-- run -->`` is run, and so are
-tests. A file after ``<!-- needs: NAME -->`` is there when they are.
+`blocks` has the ways in which a block may be put to the test; one that says none fails here. A
+``console`` block is a command and its output, where "…" stands for anything. A file after
+``<!-- needs: NAME -->`` is there when the blocks run.
 """
 
 from __future__ import annotations
@@ -12,24 +12,38 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from collections import Counter
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from shutil import copy, which
 
+import click
 import pytest
+from blocks import PAGES, PROGRAMS, ROOT, WAYS, Block, blocks, indented
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted(
-    str(path.relative_to(ROOT))
-    for path in (ROOT / "docs").glob("*.md")
-    if "```console\n$ gammabar" in path.read_text(encoding="utf-8")
-)
-PAGES.append("README.md")
+from gammabar.harness.cli import cli
+from gammabar.problems.datasets import DATASETS, is_here
+
+RUN = [
+    page
+    for page in PAGES
+    if any(block.way in ("console", "data", "run", "file") for block in blocks(page))
+]
 #: What a page may call besides ours, where it is installed.
 OTHERS = ("awk",)
-_BLOCK = re.compile(
-    r"(?:<!-- (file: (?P<file>\S+)|run) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.S
-)
+#: They put several solvers on trial.
+LONG = ("docs/what-the-screen-says.md",)
+#: What is not run, with the reason on the page: how many of them. Let them not become more.
+COMMANDS = {
+    "README.md": 1,
+    "CONTRIBUTING.md": 1,
+    "docs/benchmarks.md": 1,
+    "docs/continuous-benchmarking.md": 4,
+    "docs/gate-your-own-repository.md": 1,
+    "docs/running-on-a-cluster.md": 1,
+}
+DRAWINGS = {"docs/architecture.md": 1}
 
 
 def run(arguments: list[str], folder: Path) -> str:
@@ -58,37 +72,97 @@ def agree(expected: str, printed: str) -> None:
         assert place < len(lines), f"not printed: {line}\n\n{printed}"
 
 
-#: They put several solvers on trial.
-LONG = ("docs/what-the-screen-says.md",)
+def shown(block: Block, folder: Path) -> None:
+    """Run the command of a block and compare what it prints."""
+    first, _, expected = block.text.partition("\n")
+    command = shlex.split(first.removeprefix("$ "))
+    if command[0] in OTHERS:
+        if which(command[0]) is None:
+            pytest.skip(f"there is no {command[0]} here")
+        subprocess.run(first.removeprefix("$ "), cwd=folder, shell=True, check=True)
+    elif command[0] == "python":
+        agree(expected, run([sys.executable, *command[1:]], folder))
+    else:
+        assert command[0] in ("gammabar", "pytest"), block
+        agree(expected, run([sys.executable, "-m", *command], folder))
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES]
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in RUN]
 )
 def test_a_page_says_what_happens(page: str, tmp_path: Path):
     text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = list(_BLOCK.finditer(text))
     for name in re.findall(r"<!-- needs: (\S+) -->", text):
         copy((ROOT / page).parent / name, tmp_path)
-    for block in blocks:
-        if block["file"]:
-            (tmp_path / block["file"]).write_text(block["text"], encoding="utf-8")
-        elif block["kind"] == "console":
-            first, _, expected = block["text"].partition("\n")
-            command = shlex.split(first.removeprefix("$ "))
-            if command[0] in OTHERS:
-                if which(command[0]) is None:
-                    pytest.skip(f"there is no {command[0]} here")
-                subprocess.run(first.removeprefix("$ "), cwd=tmp_path, shell=True, check=True)
-                continue
-            assert command[0] == "gammabar"
-            agree(expected, run([sys.executable, "-m", *command], tmp_path))
-        elif block[0].startswith("<!-- run"):
+    (tmp_path / "oracle").symlink_to(ROOT / "oracle")  # for `python oracle/check.py`
+    for block in blocks(page):
+        if block.way == "file":
+            (tmp_path / block.word).write_text(block.text, encoding="utf-8")
+        elif block.way == "console" or (block.way == "data" and is_here(DATASETS[block.word])):
+            shown(block, tmp_path)
+        elif block.way == "run":
             script = tmp_path / "block.py"
-            script.write_text(block["text"], encoding="utf-8")
-            assert "Traceback" not in run([sys.executable, str(script)], tmp_path)
+            script.write_text(block.text, encoding="utf-8")
+            printed = run([sys.executable, str(script)], tmp_path)
+            assert "Traceback" not in printed, printed
     for test in tmp_path.glob("test_*.py"):
-        assert " passed" in run([sys.executable, "-m", "pytest", "-q", test.name], tmp_path)
+        if f"pytest -q {test.name}" not in text:  # else its block said what comes of it
+            assert " passed" in run([sys.executable, "-m", "pytest", "-q", test.name], tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_put_to_some_test(page: str):
+    for block in blocks(page):
+        assert block.kind, f"{block} does not say its language"
+        assert block.way in (*WAYS, "console"), f"nothing runs the block of {block}: see blocks.py"
+        tested(block)
+    for number, line in indented(page):
+        assert line.split()[0] not in PROGRAMS, f"{page}:{number}: commands belong in a fence"
+    ways = Counter(block.way for block in blocks(page))
+    assert ways["commands"] == COMMANDS.get(page, 0)
+    assert ways["drawing"] == DRAWINGS.get(page, 0)
+
+
+def tested(block: Block) -> None:
+    """What a block must be that is not run."""
+    if block.way == "commands":
+        assert block.word, f"{block} does not say why"
+        for line in block.text.splitlines():
+            for part in line.partition("#")[0].split("&&"):
+                exists(shlex.split(part), block)
+    elif block.way == "copy":
+        whole = (ROOT / block.page).parent / block.word
+        assert block.text == whole.read_text(encoding="utf-8"), block
+    elif block.way == "layout":
+        for folder in re.findall(r"^(?:.* {3})?(\w+)/ ", block.text, re.MULTILINE):
+            assert (ROOT / folder).is_dir(), f"{block}: there is no {folder}"
+    elif block.way == "usage":
+        said = run([sys.executable, block.word], ROOT)
+        assert block.text.split(block.word)[1].strip() in said
+    elif block.way == "parsed":
+        assert block.kind == "toml", block
+        assert tomllib.loads(block.text)
+    elif block.way == "walk":
+        assert block.word in (ROOT / "tests" / "test_walks.py").read_text(encoding="utf-8")
+
+
+def exists(words: list[str], block: Block) -> None:
+    """A command of a page is one, and so are its options."""
+    name, *rest = words
+    assert name in PROGRAMS, f"{block}: {name}"
+    if name == "gammabar":
+        command = cli.get_command(click.Context(cli), rest[0])
+        assert command is not None, f"{block}: {rest[0]}"
+        command.make_context(rest[0], rest[1:])
+    elif name == "make":
+        targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+        for target in (word for word in rest if "=" not in word):
+            assert re.search(rf"^{re.escape(target)}:", targets, re.MULTILINE), f"{block}: {target}"
+    elif name == "python":
+        text = (ROOT / rest[0]).read_text(encoding="utf-8")
+        assert all(word in text for word in rest[1:] if word.startswith("--")), f"{block}: {words}"
+    elif name == "pytest":
+        assert (ROOT / rest[0]).is_dir(), f"{block}: {rest[0]}"
 
 
 @pytest.mark.parametrize(
