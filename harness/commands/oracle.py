@@ -293,6 +293,7 @@ def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
     verdict = {True: "separable", False: "not separable", None: "undecided"}[found.separable]
     answer: dict[str, Any] = {
         "n": n,
+        "d": int(found.problem.plain.X.shape[1]),
         "norm": found.norm,
         "separable": found.separable,
         "gamma": found.digits(digits),

@@ -32,7 +32,8 @@ def suites_of(root: Path) -> Path:
         file = place / "asv.conf.json"
         # It may have comments, which JSON has not.
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
-        found = re.search(r'^\s*"benchmark_dir"\s*:\s*"([^"]+)"', text, re.MULTILINE)
+        text = re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+        found = re.search(r'"benchmark_dir"\s*:\s*"([^"]+)"', text)
         if found:
             return (place / found[1]).resolve()
     return root / "benchmarks"
@@ -41,8 +42,10 @@ def suites_of(root: Path) -> Path:
 def base_commit(root: Path, named: str | None, suites: Path | None = None) -> str:
     """The commit to compare with: the one given, or the one that BASE in the suites names."""
     suites = suites or root / "benchmarks"
-    if not suites.is_dir() or not (root / ".git").exists():
+    if not (root / ".git").exists():
         raise ProblemError(f"the gate runs in a clone of the repository, which {root} is not")
+    if not suites.is_dir():
+        raise ProblemError(f"{no_file(suites, 'folder')} of benchmarks; name it with --benchmarks")
     if named is None:
         file = suites / "BASE"
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []

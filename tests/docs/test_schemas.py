@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,26 @@ SMALL = "planted:n=12,d=3,gamma=0.2,seed=0"
 MUTANT = "dual-acceleration/no-momentum"
 NOT = "inseparable:n=12,d=3,seed=0"
 CALLS = {
-    "oracle": [("oracle", SMALL), ("oracle", NOT, "--explain"), ("oracle", SMALL, "--intercept")],
+    "oracle": [
+        ("oracle", SMALL),
+        ("oracle", SMALL, "--intercept", "--explain", "--certificate", "c.json"),
+        ("oracle", SMALL, "--norm", "l1"),
+        ("oracle", SMALL, "--kernel", "rbf:gamma=1"),
+        ("oracle", "iris", "--multiclass", "--explain", "--export", "w.npz"),
+        ("oracle", NOT, "--explain"),
+        ("oracle", NOT, "--signed"),
+        ("oracle", NOT, "--time-limit", "1e-9"),
+    ],
     "separation": [("separation", SMALL), ("separation", NOT, "--intercept")],
     "verify": [("verify", "--statement", "gb.sharp", "--problem", SMALL, "--jobs", "1")],
-    "show": [("show", name) for name in ("winnow", "planted", SMALL, "jst.fig1", MUTANT)],
-    "falsify": [("falsify", "rp.winnow", "--budget", "0.5")],
+    "show": [
+        ("show", name) for name in ("rp.winnow", "winnow", "planted", SMALL, "jst.fig1", MUTANT)
+    ],
+    "falsify": [
+        ("falsify", "rp.winnow", "--budget", "0.5"),
+        ("falsify", "gb.sharp", "--budget", "0.5"),
+    ],
+    "reproduce": [("reproduce", "rp.sec2.2", "--quick")],
     "list statements": [("list", "statements"), ("list", "statements", "--status", "refuted")],
     **{f"list {kind}": [("list", kind)] for kind in ("solvers", "problems", "mutants", "papers")},
     "list artefacts": [("list", "artefacts")],
@@ -30,13 +46,8 @@ CALLS = {
     "data list": [("data", "list")],
     "data check": [("data", "check", "iris")],
 }
-#: Their documents come from runs that take long: the tests named here, or a file, have them.
-ELSEWHERE = {
-    "check": "below",
-    "bench": "docs/benchmarks.json",
-    "gate": "tests/harness/test_gate_elsewhere.py",
-    "reproduce": "tests/harness/reproduce",
-}
+#: They need a file, a repository or minutes: tests below have their documents.
+ELSEWHERE = ("check", "bench", "gate")
 KINDS: dict[str, Any] = {
     "object": dict,
     "array": list,
@@ -74,6 +85,19 @@ def faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str
             yield from faults(one, schema["items"], f"{where}[{place}]")
 
 
+def undescribed(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+    """Fields of a document that its schema does not know, where it knows any beside them."""
+    if isinstance(value, dict) and "properties" in schema:
+        for name, one in value.items():
+            if name in schema["properties"]:
+                yield from undescribed(one, schema["properties"][name], f"{where}.{name}")
+            else:
+                yield f"{where}.{name}"
+    if isinstance(value, list) and "items" in schema:
+        for one in value:
+            yield from undescribed(one, schema["items"], f"{where}[]")
+
+
 def with_json(command: click.Command, path: str = "") -> Iterator[str]:
     if isinstance(command, click.Group):
         context = click.Context(command)
@@ -90,7 +114,7 @@ def test_every_command_with_json_has_a_schema_and_a_test():
         of_it = [known for known in SCHEMAS if known == name or known.startswith(f"{name} ")]
         assert of_it, name
         assert all(known in CALLS or known in ELSEWHERE for known in of_it), name
-    assert set(SCHEMAS) == set(CALLS) | set(ELSEWHERE)
+    assert set(SCHEMAS) == {*CALLS, *ELSEWHERE}
 
 
 def printed(capsys, *words: str) -> Any:
@@ -106,6 +130,7 @@ def test_documents_are_as_their_schema_says(name, capsys, tmp_path, monkeypatch)
         document = printed(capsys, *words)
         assert document
         assert list(faults(document, SCHEMAS[name])) == [], words
+        assert set(undescribed(document, SCHEMAS[name])) == set(), words
         if SCHEMAS[name]["type"] == "object":
             assert list(document)[:2] == ["format", "version"]
 
@@ -119,6 +144,32 @@ def test_a_certificate_that_is_checked(capsys, tmp_path):
 def test_the_benchmarks_of_the_page():
     document = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
     assert list(faults(document, SCHEMAS["bench"])) == []
+    assert set(undescribed(document, SCHEMAS["bench"])) == set()
+
+
+@pytest.mark.slow
+def test_benchmarks_of_now(capsys):
+    document = printed(capsys, "bench", "--quick", "--only", "overhead")
+    assert list(faults(document, SCHEMAS["bench"])) == []
+    assert set(undescribed(document, SCHEMAS["bench"])) == set()
+
+
+def test_the_gate(capsys, tmp_path):
+    pytest.importorskip("asv_runner")
+    suite = "import work\n\n\ndef track_steps():\n    return work.STEPS\n"
+    files = {"asv.conf.json": '{"benchmark_dir": "perf"}', "perf/suite.py": suite}
+    (tmp_path / "perf").mkdir()
+    for name, text in {**files, "perf/__init__.py": "", "work.py": "STEPS = 3\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    who = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "three steps"]):
+        subprocess.run([*who, *words], cwd=tmp_path, check=True)
+    (tmp_path / "work.py").write_text("STEPS = 4\n", encoding="utf-8")
+    document = printed(capsys, "gate", "HEAD", "--repo", str(tmp_path))
+    assert document["regressions"] == 1
+    assert list(document)[:2] == ["format", "version"]
+    assert list(faults(document, SCHEMAS["gate"])) == []
+    assert set(undescribed(document, SCHEMAS["gate"])) == set()
 
 
 def test_what_is_wrong_is_found():
