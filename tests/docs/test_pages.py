@@ -115,7 +115,7 @@ def test_every_block_is_put_to_some_test(page: str):
     for block in blocks(page):
         assert block.kind, f"{block} does not say its language"
         assert block.way in (*WAYS, "console"), f"nothing runs the block of {block}: see blocks.py"
-        tested(block)
+        hold(block)
     for number, line in indented(page):
         assert line.split()[0] not in PROGRAMS, f"{page}:{number}: commands belong in a fence"
     ways = Counter(block.way for block in blocks(page))
@@ -123,7 +123,7 @@ def test_every_block_is_put_to_some_test(page: str):
     assert ways["drawing"] == DRAWINGS.get(page, 0)
 
 
-def tested(block: Block) -> None:
+def hold(block: Block) -> None:
     """What a block must be that is not run."""
     if block.way == "commands":
         assert block.word, f"{block} does not say why"
