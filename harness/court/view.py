@@ -216,6 +216,15 @@ class View:
         return self.space.exact_inner(self.w, self.w) if self.level else self.norm * self.norm
 
     @lazy
+    def at_origin(self) -> bool:
+        """Whether w is known to be 0: nothing is said there of what is divided by ‖w‖.
+
+        Where it is not known (coefficients of a kernel that may cancel), it is not so, and what is
+        divided by the ball of ‖w‖ is in doubt, at this level.
+        """
+        return not self.norm > 0 and (not self.w.any() or bool(self.norm <= 0))
+
+    @lazy
     def margin(self) -> Number:
         """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
         norm = self.norm

@@ -72,7 +72,7 @@ def sharp_rate(it: View, case: Case) -> Relation:
 )
 def certifies_itself(it: View, case: Case) -> Relation | None:
     """γ̄ − γ(w_t) ≤ ln n/‖w_t‖ for all t ≥ 1, on separable data."""
-    if not it.norm > 0:
+    if it.at_origin:
         return None  # the bound is infinite
     return at_most(case.gamma - it.margin, case.log_n / it.norm, "γ̄ − γ(w_t) ≤ ln n/‖w_t‖")
 
@@ -120,7 +120,7 @@ def least_entropy(it: View) -> Number:
 )
 def gap_is_certified(it: View, case: Case) -> Relation | None:
     """min_{1≤j≤t} ‖Zᵀμ_j‖ − γ(w_t) ≤ ln(n max_i q_{t,i})/‖w_t‖ for all t ≥ 1, for any data."""
-    if not it.norm > 0:
+    if it.at_origin:
         return None  # the bound is infinite
     gap = case.history(LeastDual).norm - it.margin
     bound = (case.log_n - least_entropy(it)) / it.norm
@@ -142,7 +142,7 @@ def gap_is_certified(it: View, case: Case) -> Relation | None:
 )
 def no_method_is_faster(it: View, case: Case) -> Relation | None:
     """γ̄ − γ(w) ≥ (H(q̄) − H_∞(softmax(Zw)))/‖w‖ for every w ≠ 0."""
-    if not it.norm > 0:
+    if it.at_origin:
         return None
     bound = (case.once("H(q̄)", lambda: dual_entropy(case)) - least_entropy(it)) / it.norm
     return at_least(case.gamma - it.margin, bound, "γ̄ − γ(w) ≥ (H(q̄) − H_∞(q))/‖w‖")
@@ -171,7 +171,7 @@ def dual_entropy(case: Case) -> Number:
 def any_smooth_potential(it: View, case: Case) -> list[Relation] | None:
     """γ̄ − γ(w_t) ≤ ψ(0)/‖w_t‖ ≤ 4ρψ(0)/(γ̄ t (t+3)) for all t ≥ 1 and a ρ-smooth potential ψ, on
     separable data."""
-    if not it.norm > 0:
+    if it.at_origin:
         return None
     gamma, t = case.gamma, it.t
     start = case.once("ψ(0)", lambda: start_potential(case))

@@ -21,7 +21,6 @@ from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
     r"\sum_{i=1}^n \frac{1}{1 + \exp(\gamma(|y_i a_i^\top\hat\theta_t| - R E_t))}",
     solvers=("lr-gd",),
     assumes=(has_step,),
-    since=1,
 )
 class DescentRate(Closeness):
     """At every γ, and on any data, LR+GD divided by γ is within E_t(γ) of Batch Perceptron; and
@@ -37,7 +36,6 @@ class DescentRate(Closeness):
     r" \frac{1}{1 + \exp(\gamma(|y_i a_i^\top\hat\theta_t| - R E_t))}",
     solvers=("normalized-lr-gd",),
     assumes=(has_step,),
-    since=1,
 )
 class NormalizedDescentRate(Closeness):
     """At every γ, and on any data, Normalized LR+GD divided by γ is within E_t(γ) of Normalized

@@ -19,6 +19,7 @@ from gammabar.papers import (
     ROUNDOFF,
     SAFETY,
     Case,
+    Fault,
     Floats,
     Number,
     Unclaimed,
@@ -121,7 +122,9 @@ def _iterates(
     """w_t, the weights q_j = softmax(−A w_j) for j < t, and how far one of them may be off."""
     weights: list[Floats] = []
     off = 0.0
-    for claimed in _method(case, theta).iterates(case.problem, rng):
+    for expected, claimed in enumerate(_method(case, theta).iterates(case.problem, rng)):
+        if claimed.t != expected:
+            raise Fault(f"iterates count 0, 1, 2, …, but {claimed.t} came for {expected}")
         if claimed.t == t:
             return View(claimed, case), np.array(weights), off
         if sums:

@@ -219,7 +219,7 @@ def direction(it: View, case: Case) -> list[Relation] | None:
     2(γ̄ − γ(w))/γ̄. And ‖w_t‖ ≥ ⟨w_t, ū⟩ ≥ γ̄ Σθ_j. If Σθ_j were finite, w_t and with it R(w_t)
     would have limits, the latter not 0, and θ_j = η_jR(w_j) would not tend to 0. ∎
     """
-    if not it.norm > 0:
+    if it.at_origin:
         return None
     apart = 2 - 2 * it.toward / (case.gamma * it.norm)
     bound = 2 * case.log_n / (case.gamma * it.norm)

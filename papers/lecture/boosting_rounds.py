@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from flint import arb
+from numpy.typing import NDArray
 
 from gammabar.papers import (
     ROUNDOFF,
@@ -217,7 +218,8 @@ def session(case: Case, solver: Any, problem: Any, where: str, rounds: int) -> S
 def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], str]:
     """The votes around each round and h_t(x_i) y_i, and what is wrong with the run, if anything.
 
-    It ends after a perfect hypothesis, with which nothing changes any more.
+    It ends after a perfect hypothesis, with which nothing changes any more, or where weights get
+    below the smallest double; whoever ends it before is wrong.
     """
     played: list[Any] = []
     run = map(delivered, islice(_until_refused(solver.iterates(problem, None)), rounds + 1))
@@ -230,8 +232,25 @@ def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], st
             return played, wrong
         played.append((before, after, h * y))
         if abs(int((h * y).sum())) == len(y):
-            break
-    return played, "" if played else "the run ends before its first round"
+            return played, ""
+    if not played:
+        return played, "the run ends before its first round"
+    if len(played) < rounds and _seen(_weights(played[-1][1], [h for *_, h in played])).all():
+        return played, f"the run ends after {len(played)} of {rounds} rounds"
+    return played, ""
+
+
+def _weights(vote: Any, agreed: list[Any]) -> Floats:
+    """exp(−Σ_s α_s h_s(x_i) y_i), scaled so that the sum is one."""
+    alphas = np.asarray(vote.w, dtype=np.float64)
+    votes = alphas @ np.array(agreed, dtype=np.float64)
+    raw = np.exp(float(np.min(votes)) - votes)
+    return np.asarray(raw / raw.sum())
+
+
+def _seen(weights: Floats) -> NDArray[np.bool_]:
+    """Which of them are not near the end of the doubles, where the solver may lose them."""
+    return weights > 2.0**-960
 
 
 def _no_distribution(vote: Any, agreed: list[Any], t: int) -> str:
@@ -241,19 +260,18 @@ def _no_distribution(vote: Any, agreed: list[Any], t: int) -> str:
     exponent is rounded; entries near the end of the doubles may have underflowed.
     """
     D = np.asarray(vote.dual, dtype=np.float64)
+    wanted = _weights(vote, agreed) if agreed else np.full(len(D), 1 / len(D))
     alphas = np.asarray(vote.w, dtype=np.float64)
-    votes = alphas @ np.array(agreed, dtype=np.float64) if agreed else np.zeros(len(D))
-    raw = np.exp(float(np.min(votes)) - votes)
-    wanted = raw / raw.sum()
     allowed = 16 * t * (len(D) + 16 + float(np.abs(alphas).sum())) * ROUNDOFF
-    seen = wanted > 2.0**-960
+    seen = _seen(wanted)
     if (np.abs(D - wanted)[seen] <= allowed * wanted[seen]).all():
         return ""
     return f"D_{t} is not what α_1, …, α_{t - 1} and h_1, …, h_{t - 1} make of 1/n"
 
 
 def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
-    """A run, up to where weights get below the smallest double and the solver says so."""
+    """A run, up to where weights get below the smallest double and the solver says so; whether
+    that is so is looked at later."""
     yield from islice(run, 1)
     with contextlib.suppress(ProblemError):
         yield from run

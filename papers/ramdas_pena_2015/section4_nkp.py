@@ -19,6 +19,7 @@ from gammabar.papers import (
     View,
     at_least,
     at_most,
+    ball,
     direct,
     number,
     per_iterate,
@@ -69,8 +70,9 @@ class Before:
         return self._before.at(it.level) if it.level else self._before
 
 
+LITTLE = Fraction(1, 1024)
 #: Where the subgradient inequality is tried, in multiples of f_k: near it, and far away.
-MULTIPLES = (Fraction(0), 1 - Fraction(1, 1024), 1 + Fraction(1, 1024), Fraction(2))
+MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
 
 
 @per_iterate(
@@ -83,7 +85,8 @@ MULTIPLES = (Fraction(0), 1 - Fraction(1, 1024), 1 + Fraction(1, 1024), Fraction
     assumes=(norm_one,),
     since=1,
     unit=True,
-    instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L",
+    instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,"
+    " and for f_0 at ±2⁻¹⁰ f_1",
     note="g_k = (f_k − f_{k+1})/θ_k is a subgradient of L at f_k iff L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
     " for all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that"
     " they lead to.",
@@ -101,12 +104,24 @@ class Subgradient(Before):
             gap = number((c - 1) ** 2 / 2) * square + number(c - 1) * (along - least)
             slack = slip * abs(float(c - 1))
             yield at_least(gap + slack, 0, "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩", where=f"v = {c} f_k")
+        if not k:
+            yield from self._first(it, slip)
         if self.case.separable and self.case.truth.exact:
             # The same at v = w*, where ⟨a_i, w*⟩ ≥ ρ² and ‖w*‖ = ρ.
             best = self.case.gamma_squared
             apart = square / 2 - before.toward + best / 2
             gap = apart - best + least + it.t * it.toward - k * before.toward - along
             yield at_least(gap + 2 * slip, 0, "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩", where="v = w*")
+
+    def _first(self, it: View, slip: float) -> Iterator[Relation]:
+        """f_0 = 0, whose multiples say nothing: v = ±2⁻¹⁰ f_1, where g_0 = −f_1 and L(0) = 0."""
+        c, largest = LITTLE, ball(float(it.score_doubles.max()), it.score_error)
+        for sign, least in (("", it.smallest), ("−", -largest)):
+            along = it.norm_squared if not sign else -it.norm_squared
+            gap = number(c**2 / 2) * it.norm_squared + number(c) * (along - least)
+            where = f"v = {sign}2⁻¹⁰ f_1"
+            slack = slip * float(c)
+            yield at_least(gap + slack, 0, "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩", where=where)
 
     def _inner(self, before: View, it: View) -> Number:
         if it.level:

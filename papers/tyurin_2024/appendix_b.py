@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gammabar.papers import Number, Relation, View, at_least, below, number, per_iterate, separable
+from gammabar.papers import (
+    Number,
+    Relation,
+    View,
+    at_least,
+    below,
+    fact,
+    number,
+    per_iterate,
+    separable,
+)
 from gammabar.papers.tyurin_2024.conventions import SOURCE, squared_ratio
 from gammabar.papers.tyurin_2024.gradients import per_sum
-from gammabar.papers.tyurin_2024.optimum import Walk, known_optimum, misses
+from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum, misses
 
 
 @per_iterate(
@@ -44,7 +54,11 @@ class Descends(Walk):
             what = "the half step shortens by αμ − R²/4"
             yield at_least(gain + moved, 3 * square / 4, what)
             yield below(0, gain, "‖θ̂_1 − αθ̂_*‖² < ‖θ̂_0 − αθ̂_*‖²")
-        elif misses(before):
+            return
+        wrong = misses(before)
+        if wrong is None:
+            yield fact(None, IN_DOUBT)
+        if wrong:
             each, steps = square / it.n, it.t - 1
             yield at_least(self._gain(before, it), each, "step t shortens by R²/n")
             yield at_least(self._gain(first, it), steps * each, "t steps shorten by tR²/n")

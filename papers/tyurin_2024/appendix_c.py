@@ -19,6 +19,7 @@ from gammabar.papers import (
     ball,
     direct,
     equal,
+    fact,
     log,
     number,
     per_iterate,
@@ -31,7 +32,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, squared_ratio, step_of
 from gammabar.papers.tyurin_2024.gradients import Logistic, least
-from gammabar.papers.tyurin_2024.optimum import Walk, known_optimum, misses
+from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum, misses
 
 PROOF = "a line of a proof, about numbers alone: no solver has a part in it"
 
@@ -233,7 +234,10 @@ class StepGoesBackLittle(Steps):
 
     def claim(self, it: View) -> Iterator[Relation]:
         before = self.previous(it)
-        if not misses(before):
+        wrong = misses(before)
+        if wrong is None:
+            yield fact(None, IN_DOUBT)
+        if not wrong:
             return
         mass, lost = Logistic(before).sum()
         middle = log(it.n / ball(mass, lost) - 1)
@@ -267,7 +271,10 @@ class Approaches(Steps):
 
     def claim(self, it: View) -> Iterator[Relation]:
         before, part = self.previous(it), 1 / step_of(self.case)
-        if not misses(before):
+        wrong = misses(before)
+        if wrong is None:
+            yield fact(None, IN_DOUBT)
+        if not wrong:
             return
         ratio = alpha_over_mu(self.case)
         each = ratio * self.case.gamma_squared  # αμ

@@ -6,7 +6,9 @@ With the dual optimum q̄, Σ_i q̄_i a_i = μ θ̂_*. So ⟨θ, θ̂_*⟩ is a 
 
 from __future__ import annotations
 
-from gammabar.papers import Case, View
+from contextlib import suppress
+
+from gammabar.papers import LEVELS, Case, TooLarge, Trit, View, working
 
 
 def known_optimum(case: Case) -> str | None:
@@ -41,7 +43,15 @@ class Walk:
         return self._before.at(it.level) if it.level else self._before
 
 
-def misses(it: View) -> bool:
-    """Whether θ_t does not separate the data: decided exactly."""
-    known = it.separates
-    return (it.at(1).separates if known is None else known) is False
+def misses(it: View) -> Trit:
+    """Whether θ_t does not separate the data: decided exactly; None where that is too much."""
+    known, level = it.separates, it.level
+    while known is None and level + 1 < len(LEVELS):
+        level += 1
+        with working(LEVELS[level]), suppress(TooLarge):
+            known = it.at(level).separates
+    return None if known is None else not known
+
+
+#: Of a step from a θ_t that may separate the data or not.
+IN_DOUBT = "whether θ_t separates the data"

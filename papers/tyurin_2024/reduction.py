@@ -52,6 +52,7 @@ from gammabar.papers import (
     Vec,
     View,
     at_most,
+    fact,
     middle,
     number,
     total,
@@ -59,6 +60,8 @@ from gammabar.papers import (
 )
 from gammabar.papers.tyurin_2024.gradients import Mask, combination, floats, least, per_sum
 
+#: Of an iterate after an S_t that could not be decided.
+UNKNOWN = "S_t, the misclassified rows of the perceptron"
 #: Rows for which a score that doubles cannot tell from 0 is computed exactly.
 MOST = 400
 
@@ -196,9 +199,9 @@ class Rate:
         return 2 * radius * min(1.0, self.doubt / (wrong - self.doubt)) * SAFETY
 
     @property
-    def tells(self) -> bool:
-        """Whether E_t says anything: it is finite, and shorter than θ̂_t."""
-        return self.distance < self.path.point.size()
+    def ended(self) -> bool:
+        """Whether nothing is said of this t: the normalised perceptron has no step any more."""
+        return self.distance == math.inf and not self.path.lost
 
     def apart(self, w: Vec) -> Number:
         """‖θ_t/γ − θ̂_t‖."""
@@ -225,7 +228,9 @@ class Closeness:
 
     def claim(self, it: View) -> Relation | None:
         rate = self.rate
-        if not rate.tells:
+        if rate.path.lost:
+            return fact(None, UNKNOWN)
+        if rate.ended:
             return None
         apart, size = rate.apart(it.here), rate.path.point.size()
         # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.

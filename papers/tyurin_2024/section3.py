@@ -1,8 +1,8 @@
 """Section 3, Reduction to the Batch Perceptron Algorithm: Theorems 3.2 and 3.3.
 
 The limit γ → ∞ is checked at the γ of the run against an explicit bound that tends to 0; it is
-derived in `gammabar.papers.tyurin_2024.reduction`. Iterates for which the bound says nothing, as it
-is longer than what it bounds, are passed over.
+derived in `gammabar.papers.tyurin_2024.reduction`. It is compared at every iterate, also where it
+is longer than what it bounds, so that nothing at rest could violate it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from gammabar.papers import (
     at_most,
     direct,
     exp,
+    fact,
     log,
     number,
     per_iterate,
@@ -40,7 +41,7 @@ from gammabar.papers.tyurin_2024.conventions import (
     squared_ratio,
 )
 from gammabar.papers.tyurin_2024.gradients import least, per_sum
-from gammabar.papers.tyurin_2024.reduction import Closeness, Rate
+from gammabar.papers.tyurin_2024.reduction import UNKNOWN, Closeness, Rate
 
 # Theorem 3.2
 
@@ -88,7 +89,6 @@ def _products(case: Case) -> Any:
     r" \infty,\ \theta_0 = \hat\theta_0 = 0, \text{ if the dataset satisfies Assumption 3.1}",
     solvers=("lr-gd", "batch-perceptron"),
     assumes=(separable, non_degenerate),
-    since=1,
     note="Checked as ‖θ_t/γ − θ̂_t‖ ≤ E_t(γ), a bound with E_t(γ) → 0: for runs of LR+GD at their "
     "γ against the exact iterates of Batch Perceptron, for runs of Batch Perceptron against LR+GD "
     "with γ = 10², 10⁴ and 10⁶. Assumption 3.1 is decided exactly. Data that are integers rarely "
@@ -122,7 +122,8 @@ class _Companions:
 
     def claim(self, it: View) -> Iterator[Relation]:
         for run in self.runs:
-            if not run.rate.tells:
+            if run.rate.path.lost:
+                yield fact(None, UNKNOWN, where=f"γ = {run.rate.step:g}")
                 continue
             gap = (run.now() * (1 / number(run.rate.step)) - it.here).norm()
             # The delivered iterate is rounded as well, t times.

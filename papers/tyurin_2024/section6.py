@@ -36,7 +36,7 @@ from gammabar.papers.tyurin_2024.conventions import (
     step_of,
 )
 from gammabar.papers.tyurin_2024.gradients import Logistic, combination, floats, per_sum
-from gammabar.papers.tyurin_2024.reduction import NormalizedRate, Rate
+from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Rate
 
 # The limits of ∇f(θ_t) and β_t
 
@@ -64,7 +64,10 @@ class Limits:
         (rate,), n = self.rates, it.n
         wrong = rate.path.wrong
         rows = int(wrong.sum())
-        if not rate.tells or rate.doubt >= rows / 2:
+        if rate.path.lost:
+            yield fact(None, UNKNOWN)
+            return
+        if not rows:
             return
         logistic = Logistic(it)
         mass, lost = logistic.sum()
@@ -75,7 +78,9 @@ class Limits:
         size = 2 * it.space.radius
         yield at_most((gradient - limit).norm(), bound, "‖∇f(θ_t) − limit‖", size=size)
         off = rate.doubt + lost + rounding
-        bound = n * off / (rows * (rows - off)) if off < rows else float(n)
+        if off >= rows:
+            return  # β_t may be anything
+        bound = n * off / (rows * (rows - off))
         beta = n / ball(mass, lost)
         yield at_most(abs(beta - weight), bound, "|β_t − limit|", size=2.0 * n)
         said = it.extra.get("log_beta")

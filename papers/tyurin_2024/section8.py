@@ -249,7 +249,8 @@ def bias(it: View, case: Case) -> Relation | None:
     Σ_i q̄_i⟨a_i, θ_t⟩/‖θ_t‖ = μ⟨θ_t/‖θ_t‖, θ_*⟩. D_t is bounded, for 1 − c_j ≤ (n + γR²)f_j/2,
     g_j ≤ R f_j and f_j = O(1/j) by the first line; and ‖θ_t‖ → ∞, as f_t → 0. ∎
     """
-    if not it.n * loss(it.scores) <= 1:
+    # In doubt it is compared: e^x − 1 ≤ 2x holds up to x = 5/4.
+    if it.n * loss(it.scores) > 1:
         return None
     apart = 2 - 2 * it.toward / (case.gamma * it.norm)
     bound = 2 * (log(2 * it.n * log(2)) / case.gamma + case.history(Lost).sum) / it.norm
