@@ -267,6 +267,7 @@ def test_right_solvers_are_never_refuted(seed: int, name: str) -> None:
             # rounding; and a run may be too short for the claim to be decided.
             equation = verdict.statement in ("rp.lem5", "rp.lem8", "rp.lem9.chain", "rp.lem9.fixed")
             short = verdict.what == "t so far" or verdict.reason.startswith("the run ended at")
+            short = short or verdict.reason == "the method has not halted yet"
             assert verdict.verdict != "undecided" or equation or short, verdict
 
 

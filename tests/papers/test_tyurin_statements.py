@@ -75,7 +75,8 @@ def test_every_run_of_the_plan_is_as_expected(trial):
     for found in outcome(trial).values():
         statement = OURS[found.statement]
         allowed = {str(statement.status), "inapplicable"}
-        if trial.problem not in statement.problems:  # a false claim may be true of other data
+        # A false claim may be true of other data; and at a small step a limit says nothing.
+        if trial.problem not in statement.problems or found.says_nothing:
             allowed.add("holds")
         assert found.verdict in allowed, found
         assert not found.failure
