@@ -10,12 +10,13 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
-from gammabar.harness.screen.output import any_terminal, complain
+from gammabar.harness.screen.output import any_terminal, complain, typeable
 
 #: name → (module, one line of help). The help is here so that listing commands imports none.
 COMMANDS = {
@@ -39,8 +40,30 @@ COMMANDS = {
 }
 
 
+class _Formatter(click.HelpFormatter):
+    """Help in letters that the terminal has: lines are broken after these are chosen."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        super().write_usage(prog, typeable(args), prefix)
+
+    def write_text(self, text: str) -> None:
+        super().write_text(typeable(text))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        here = [(typeable(name), typeable(text)) for name, text in rows]
+        super().write_dl(here, col_max if self.width >= 80 else self.width // 3, col_spacing)
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
 class Lazy(click.Group):
     """A group that imports a command's module only when the command is used."""
+
+    context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -50,6 +73,8 @@ class Lazy(click.Group):
             return None
         command = import_module(f"gammabar.harness.commands.{COMMANDS[name][0]}").command
         assert isinstance(command, click.Command)
+        for one in (command, *getattr(command, "commands", {}).values()):
+            one.context_class = _Context
         return command
 
     def resolve_command(

@@ -10,7 +10,7 @@ import click
 
 from gammabar.harness.bench import SECTIONS
 from gammabar.harness.commands.types import WRITTEN
-from gammabar.harness.screen.output import print_json, say, stages
+from gammabar.harness.screen.output import print_json, print_title, say, stages
 
 
 @click.command("bench")
@@ -98,7 +98,7 @@ def _show(document: dict[str, Any]) -> None:
     from gammabar.harness.bench.document import section, tables
 
     for name, shown in tables(document).items():
-        click.secho(section(name).TITLE, bold=True)
+        print_title(section(name).TITLE)
         say()
         for table in shown:
             table.show()

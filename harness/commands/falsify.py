@@ -10,7 +10,7 @@ import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.types import SECONDS, WRITTEN
-from gammabar.harness.screen.output import print_json, print_table, say
+from gammabar.harness.screen.output import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
@@ -276,7 +276,7 @@ def _show(report: Report, unit: bool, budget: float) -> None:
         return
     result = _result(report, unit)
     if report.refuted:
-        print(explain(result))  # several lines, each of them safe
+        print_lines(explain(result))
         say(f"    found by  {best.strategy}, after {report.found_after} runs")
         statement = everything()[report.statement]
         if statement.severity is not None:

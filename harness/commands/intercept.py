@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import click
 
+from gammabar.harness.commands import TakesData
+
 KINDS = ("none", "free", "augmented")
 
 #: Where the hyperplanes are that an answer speaks of.
@@ -16,7 +18,7 @@ WHERE = {
 }
 
 
-class BareIntercept(click.Command):
+class BareIntercept(TakesData):
     """A command in which ``--intercept`` alone means ``--intercept free``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from gammabar.harness.commands import DATA_HELP
+from gammabar.harness.commands import TakesData
 from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_table, say
 from gammabar.harness.screen.progress import bar
 
 
-@click.command("margins", epilog=DATA_HELP)
+@click.command("margins", cls=TakesData)
 @click.argument("data", nargs=-1, required=True)
 @click.option(
     "--certificates",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.commands import DATA_HELP
 from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
 from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.commands.types import SECONDS, WRITTEN
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 NORMS = ("l2", "l1", "l1-simplex")
 
 
-@click.command("oracle", cls=BareIntercept, epilog=DATA_HELP)
+@click.command("oracle", cls=BareIntercept)
 @click.argument("data")
 @reading_options
 @click.option(

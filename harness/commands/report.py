@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ import click
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.stores import STORE, opened
 from gammabar.harness.commands.types import WRITTEN
-from gammabar.harness.screen.output import say
+from gammabar.harness.screen.output import print_document, say
 
 
 @click.command("report")
@@ -40,7 +39,7 @@ def command(store: Path, out: Path | None, form: str | None, papers: tuple[str, 
     if out is None and form is None:
         out = store.with_name(f"{store.name}.html")
     if out is None:
-        sys.stdout.write(text)
+        print_document(text)
         return
     out.write_text(text, encoding="utf-8")
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.commands import DATA_HELP
+from gammabar.harness.commands import TakesData
 from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_facts, print_json, stages
@@ -23,7 +23,7 @@ MEANING = {
 }
 
 
-@click.command("separation", epilog=DATA_HELP)
+@click.command("separation", cls=TakesData)
 @click.argument("data")
 @reading_options
 @click.option("--intercept", is_flag=True, help="The model has an intercept.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.commands import DATA_HELP
+from gammabar.harness.commands import TakesData
 from gammabar.harness.commands.papers import PAPER_OPTION
 from gammabar.harness.commands.reading import DROP, LABEL, LABELS
 from gammabar.harness.commands.types import SECONDS, WRITTEN
@@ -31,7 +31,7 @@ EVERY = 10.0
 LARGEST = 2**63 - 1
 
 
-@click.command("verify", epilog=DATA_HELP)
+@click.command("verify", cls=TakesData)
 @click.option(
     "--statement",
     "statements",

@@ -45,7 +45,7 @@ def explain(
     lines = [f"{statement.id} {verdict.verdict}{at}{on}{by}"]
     if verdict.hint:
         lines.append(f"    root      {verdict.hint}")
-    lines.append(f"    claimed   {statement.words}")
+    lines.append(f"    claimed   {statement.words or statement.claim}")
     if verdict.what:
         where = f" ({verdict.where})" if verdict.where else ""
         lines.append(f"    compared  {verdict.what}{where}")

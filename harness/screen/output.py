@@ -34,11 +34,17 @@ def visible(text: str) -> str:
     """The text on one line, with every character escaped that a terminal would not just show."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-    if text.isascii() or _is_unicode(sys.stdout):
+    return typeable(text)  # now, so that tables know how long it is
+
+
+def typeable(text: str, stream: Any = None) -> str:
+    """A text whose every character the terminal has, lines and all."""
+    stream = sys.stdout if stream is None else stream
+    if text.isascii() or _is_unicode(stream):
         return text
     from gammabar.harness.screen.plain import typed
 
-    return typed(text, sys.stdout.encoding)  # now, so that tables know how long it is
+    return typed(text, stream.encoding)
 
 
 def say(text: str = "", err: bool = False) -> None:
@@ -118,6 +124,13 @@ def print_json(document: Any, kind: str = "") -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
+def print_document(text: str) -> None:
+    """Markdown or SVG on stdout: what its encoding lacks is written as in HTML, &#947;."""
+    if not _is_unicode(sys.stdout):
+        text = text.encode(sys.stdout.encoding, "xmlcharrefreplace").decode(sys.stdout.encoding)
+    sys.stdout.write(text)
+
+
 def _escaped(text: str) -> str:
     """JSON whose strings have no characters that a terminal would obey."""
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
@@ -186,14 +199,22 @@ def _records(names: Sequence[str], rows: Sequence[Sequence[str]], title: str) ->
     print()
 
 
+def print_title(title: str) -> None:
+    """A line in bold, where the terminal has that."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console().print(Text(visible(title), style="bold"))
+
+
 def print_facts(title: str, lines: dict[str, str]) -> None:
     """A title, and under it names with what there is to say of them."""
     from rich.cells import cell_len  # the macron of γ̄ has no width of its own
     from rich.console import Console
     from rich.text import Text
 
+    print_title(title)
     console = Console()
-    console.print(Text(visible(title), style="bold"))
     names = {name: visible(name) for name in lines}
     width = max(map(cell_len, names.values()))
     room = (_width(sys.stdout) or 0) - width - 4

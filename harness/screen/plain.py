@@ -109,6 +109,7 @@ _TYPED = {
     "│": "|",
     "ℓ": "l",
     "ß": "ss",
+    "ñ": "n",  # a letter of names; other tildes are mathematics
     "ø": "o",
     "ł": "l",
 }
