@@ -14,6 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gammabar.harness.classifier.hyperplane import Array, Hyperplane, depths, guessed, proved
+from gammabar.harness.classifier.soft import softened
+from gammabar.harness.classifier.weights import row_weights
 from gammabar.oracle.answer import solve
 from gammabar.oracle.decimals import signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
@@ -62,6 +64,8 @@ class MaxMarginClassifier(IterativeClassifier):
         `InseparableError`. Either way the proof is at hand.
     soft_C : float, default=1.0
         Used where the data are inseparable, and nowhere else.
+    class_weight : dict or "balanced", optional
+        Weights of the classes; see the notes.
     n_jobs : int, optional
         Threads for several hyperplanes.
     tol, max_iter, intercept_scaling
@@ -90,9 +94,12 @@ class MaxMarginClassifier(IterativeClassifier):
 
     Notes
     -----
-    A hard margin knows no weights of samples or classes: a row counts or does not, and a row that
-    is there twice changes nothing. So there is no ``sample_weight`` and no ``class_weight``: leave
-    out the rows that are not to count.
+    Weights of rows (``sample_weight``) and of classes (``class_weight``, which multiplies those of
+    its rows) mean to a hard margin what they must: a row of weight zero is as good as not there,
+    and all positive weights are alike, as a row that is there twice changes nothing. Where the data
+    are inseparable and the margin is soft, a row's error costs soft_C times its weight. With
+    "dual-acceleration" the rows of weight zero are left out before anything else is done, and
+    `dual_coef_` speaks of the others.
 
     Examples
     --------
@@ -118,6 +125,7 @@ class MaxMarginClassifier(IterativeClassifier):
         several: str = "ovo",
         inseparable: str = "soft",
         soft_C: float = 1.0,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         tol: float = 0.01,
         max_iter: int = 10_000,
@@ -138,6 +146,7 @@ class MaxMarginClassifier(IterativeClassifier):
         self.several = several
         self.inseparable = inseparable
         self.soft_C = soft_C
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -147,32 +156,46 @@ class MaxMarginClassifier(IterativeClassifier):
             tags.classifier_tags.multi_class = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane (or one for each pair or class) of largest margin.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight zero does not count; among positive weights there is no difference,
+            unless the margin is soft.
 
         Returns
         -------
         self
         """
         self._check_choices()
-        if self.solver != "exact":
+        weighed = sample_weight is not None or self.class_weight is not None
+        if self.solver != "exact" and not weighed:
             super().fit(X, y)
             return self
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
         check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        weights = row_weights(X, y, sample_weight, self.class_weight)
+        kept = np.flatnonzero(weights)
+        if self.solver != "exact":
+            super().fit(X[kept], y[kept])
+            return self
+        self.classes_, labels = np.unique(y[kept], return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"samples of two classes are needed, not of one class only: {self.classes_[0]!r}"
             )
-        self._kernel_: Any = None if self.kernel == "linear" else self._kernel(X).fitted(X)
+        points = X if len(kept) == len(y) else X[kept]
+        if points is not X and self.kernel == "precomputed":
+            points = points[:, kept]
+        self._kernel_: Any = (
+            None if self.kernel == "linear" else self._kernel(points).fitted(points)
+        )
         self._train_ = X if self._kernel_ is not None else None
-        self._keep_parts(X, labels)
+        self._gather(self._parts(points, labels, weights[kept]), kept)
         return self
 
     def certificate(self) -> Any:
@@ -230,17 +253,16 @@ class MaxMarginClassifier(IterativeClassifier):
     def _kernel(self, X: Any) -> Kernel:
         return Kernel("precomputed") if self.kernel == "precomputed" else super()._kernel(X)
 
-    def _keep_parts(self, X: Any, labels: Array) -> None:
+    def _parts(self, X: Any, labels: Array, weights: Array) -> list[Hyperplane]:
         k = len(self.classes_)
         if self.several == "joint" and k > 2:
             if self.kernel != "linear":
                 raise ValueError("the joint margin of several classes is linear: use ovo or ovr")
-            parts = [self._joint(X, labels)]
-        else:
-            tasks = list(self._pairs(labels, k))
-            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            parts = run(delayed(self._two)(X, rows, signs) for rows, signs in tasks)
-        self._gather(parts)
+            return [self._joint(X, labels)]
+        tasks = list(self._pairs(labels, k))
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        found = run(delayed(self._two)(X, rows, signs, weights[rows]) for rows, signs in tasks)
+        return list(found)
 
     def _pairs(self, labels: Array, k: int) -> Any:
         """Rows and signs of each hyperplane."""
@@ -253,7 +275,7 @@ class MaxMarginClassifier(IterativeClassifier):
             # The first class of a pair is the positive one, as its votes are counted below.
             yield rows, np.where(labels[rows] == a, 1, -1)
 
-    def _two(self, X: Any, rows: Array, signs: Array) -> Hyperplane:
+    def _two(self, X: Any, rows: Array, signs: Array, weights: Array) -> Hyperplane:
         part = X if len(rows) == X.shape[0] else X[rows]
         if self.kernel == "precomputed":
             part = part[:, rows]
@@ -265,7 +287,7 @@ class MaxMarginClassifier(IterativeClassifier):
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
         found = proved(problem) if self.proof else guessed(problem)
         if found.separable is False or not np.isfinite(found.coef).all():
-            found = self._soft(part, signs, found)
+            found = self._soft(part, signs, weights, found)
         return Hyperplane(
             found.w,
             found.b,
@@ -293,10 +315,8 @@ class MaxMarginClassifier(IterativeClassifier):
         none = np.zeros(len(points))
         return Hyperplane(w, b, points, none, low, high - low, True, truth.rounds, truth)
 
-    def _soft(self, X: Any, signs: Array, found: Hyperplane) -> Hyperplane:
+    def _soft(self, X: Any, signs: Array, weights: Array, found: Hyperplane) -> Hyperplane:
         """The support vector machine with slack, where there is no hyperplane without."""
-        from sklearn.svm import SVC, LinearSVC
-
         message = "the data cannot be separated by a hyperplane" + (
             "" if self.fit_intercept else " through the origin"
         )
@@ -308,34 +328,21 @@ class MaxMarginClassifier(IterativeClassifier):
             ConvergenceWarning,
             stacklevel=2,
         )
-        if self._kernel_ is None and not self.fit_intercept:
-            line = LinearSVC(C=self.soft_C, loss="hinge", fit_intercept=False, random_state=0)
-            w = np.asarray(line.fit(X, signs).coef_[0])
-            b, support, coef = 0.0, found.support, np.zeros(len(found.support))
-        else:
-            kernel: Any = "linear" if self._kernel_ is None else "precomputed"
-            given = X if kernel == "linear" or self.kernel == "precomputed" else None
-            if given is None:
-                given = self._kernel_.matrix(X, X)
-            machine = SVC(C=self.soft_C, kernel=kernel).fit(given, signs)
-            support, b = np.asarray(machine.support_), float(machine.intercept_[0])
-            coef = np.asarray(
-                machine.dual_coef_.toarray()
-                if hasattr(machine.dual_coef_, "toarray")
-                else machine.dual_coef_
-            ).ravel()
-            w = np.asarray(X[support].T @ coef).ravel() if kernel == "linear" else np.ones(1)
-            if kernel != "linear":
-                rest = given[np.ix_(support, support)]
-                length = math.sqrt(max(float(coef @ (rest @ coef)), 0.0))
-        if self._kernel_ is None:
-            length = float(np.linalg.norm(w))
-        length = length or 1.0  # distances, as of all other hyperplanes
-        return Hyperplane(w / length, b / length, support, coef, 0.0, 0.0, False, 1, found.truth)
+        expanded = self._kernel_ is not None
+        return softened(
+            found,
+            self._kernel_.matrix(X, X) if expanded and self.kernel != "precomputed" else X,
+            signs,
+            expanded=expanded,
+            intercept=self.fit_intercept,
+            costs=self.soft_C * weights,
+        )
 
-    def _gather(self, parts: list[Hyperplane]) -> None:
-        self.support_ = np.unique(np.concatenate([part.support for part in parts]))
-        place = {int(row): k for k, row in enumerate(self.support_)}
+    def _gather(self, parts: list[Hyperplane], kept: Array) -> None:
+        """The attributes; rows of the parts are counted among those that were kept."""
+        support = np.unique(np.concatenate([part.support for part in parts]))
+        place = {int(row): k for k, row in enumerate(support)}
+        self.support_ = kept[support]
         self.dual_coef_ = np.zeros((len(parts), len(self.support_)))
         for k, part in enumerate(parts):
             self.dual_coef_[k, [place[int(i)] for i in part.support]] = part.coef

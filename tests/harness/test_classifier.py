@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -170,6 +170,73 @@ def test_the_iterative_solver_by_name():
     assert model.margin_gap_ > 0
     augmented = gb.solve(X, y, intercept="augmented")
     assert model.margin_ <= augmented.gamma_raw <= model.margin_ + model.margin_gap_
+
+
+@pytest.mark.parametrize("solver", ["exact", "dual-acceleration"])
+def test_rows_of_weight_zero_do_not_count(solver):
+    rng = np.random.default_rng(3)
+    X, y = IRIS[:100], SPECIES[:100]
+    weights = rng.integers(0, 4, len(y)) * rng.uniform(0.1, 10, len(y))
+    kept = weights > 0
+    model = MaxMarginClassifier(solver=solver).fit(X, y, weights)
+    alone = MaxMarginClassifier(solver=solver).fit(X[kept], y[kept])
+    assert (model.coef_ == alone.coef_).all()
+    assert (model.intercept_, model.margin_) == (alone.intercept_, alone.margin_)
+    if solver == "exact":
+        assert model.support_.tolist() == np.flatnonzero(kept)[alone.support_].tolist()
+        assert model.margin_ > MaxMarginClassifier().fit(X, y).margin_
+
+
+@pytest.mark.parametrize(
+    ("kernel", "several"),
+    [*product(["linear", "rbf", "precomputed"], ["ovo", "ovr"]), ("linear", "joint")],
+)
+def test_weights_of_several_classes(kernel, several):
+    """A class of weight zero is not there; the others' weights make no difference."""
+    keep = NUMBERS < 4
+    X, y = DIGITS[keep][::3], NUMBERS[keep][::3]
+    given, rest = (X, X[y != 2])
+    if kernel == "precomputed":
+        given, rest = X @ X.T, X[y != 2] @ X[y != 2].T
+    options = {"kernel": kernel, "several": several, "gamma": 1e-3, "proof": several == "joint"}
+    model = MaxMarginClassifier(class_weight={0: 3, 1: 0.5, 2: 0, 3: 1}, **options).fit(given, y)
+    alone = MaxMarginClassifier(**options).fit(rest, y[y != 2])
+    assert model.classes_.tolist() == [0, 1, 3]
+    assert model.support_.tolist() == np.flatnonzero(y != 2)[alone.support_].tolist()
+    others = given[:, y != 2] if kernel == "precomputed" else given
+    assert (model.decision_function(given) == alone.decision_function(others)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("intercept", [True, False])
+def test_an_error_costs_its_weight_where_the_margin_is_soft(intercept):
+    X, y = IRIS[50:], SPECIES[50:]
+    model = MaxMarginClassifier(class_weight={1: 9, 2: 0.5}, fit_intercept=intercept).fit(X, y)
+    assert (model.predict(X)[y == 1] == 1).all()
+    other = MaxMarginClassifier(fit_intercept=intercept).fit(X, y, np.where(y == 1, 0.5, 9))
+    assert (other.predict(X)[y == 2] == 2).all()
+    balanced = MaxMarginClassifier(class_weight="balanced", fit_intercept=intercept).fit(X, y)
+    plain = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)  # 50 rows of each
+    assert balanced.coef_ == pytest.approx(plain.coef_)
+
+
+@pytest.mark.parametrize(
+    ("options", "weights", "words"),
+    [
+        ({}, [1, 1, -2, 1], "that of row 2"),
+        ({}, [0, 0, 0, 0], "at least one non-zero"),
+        ({}, [1, 1, 0, 0], "of one class only"),
+        ({}, [1, 1, 1], "sample_weight"),
+        ({}, [1, 1, np.nan, 1], "NaN"),
+        ({"class_weight": {0: -1, 1: 1}}, None, "class_weight of 0"),
+        ({"class_weight": {0: 0, 1: 1}}, None, "of one class only"),
+        ({"class_weight": {0: 0, 1: 0}}, None, "all rows have weight zero"),
+        ({"class_weight": "even"}, None, "class_weight must be a dictionary"),
+    ],
+)
+def test_bad_weights(options, weights, words):
+    with pytest.raises(ValueError, match=words):
+        MaxMarginClassifier(**options).fit([[0], [1], [2], [3]], [0, 0, 1, 1], weights)
 
 
 @pytest.mark.parametrize(
