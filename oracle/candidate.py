@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gammabar.oracle.scans import Scans
 from gammabar.oracle.watch import Watch
 from gammabar.problems import Problem, ProblemError
 
@@ -63,12 +64,14 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
         Rows with positive weights that sum to one.
     """
     minimum_norm = load_core(problem)
-    n, radius2 = problem.n, problem.radius**2
-    side, sides = sides_of(problem)
+    radius2 = problem.radius**2
+    look = Scans(problem)
+    side, sides = look.side, look.sides
     if radius2 == 0.0:
         rows = np.array([np.argmax(side == k) for k in range(sides)], dtype=np.int64)
         return Candidate(np.sort(rows), np.full(sides, 1 / sides), 0, "working-set", True)
-    rows, gram = _start(problem, side, sides)  # the working set
+    rows = look.start()  # the working set
+    gram = problem.gram(rows)
     capacity, size = 256, sides
     S, q, R = _grow(capacity, None, None, None)
     S[:size], q[:size] = np.arange(size), 1 / sides
@@ -77,22 +80,22 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
         R[0, 1] = gram[0, 1] / R[0, 0]
         R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
     best, settled = np.inf, False
-    scans = 0
-    while scans < MAX_SCANS:
-        scans += 1
-        kept = rows[S[:size]]
-        scores = problem.scores(problem.combine(_spread(n, kept, q[:size])))
-        weighed = q[:size] * scores[kept]
-        square = float(weighed.sum())
-        levels = sides * np.bincount(side[kept], weighed, sides).astype(np.float64)
+    while look.count < MAX_SCANS:
+        kept, whole = rows[S[:size]], look.whole
+        most = max(BATCH, size // 2)
+        seen = look.look(kept, q[:size], most)
+        square = seen.square
         if watch is not None and square > 0:
-            least = float(np.mean(least_scores(scores, side, sides)))
             norm = math.sqrt(square)
-            watch.seen(kept, q[:size], norm / problem.radius, least / norm / problem.radius)
-        fresh = _most_violated(scores, levels, side, rows, max(BATCH, size // 2))
-        wide = square > floor**2 * radius2
+            margin = seen.least / norm / problem.radius if whole else -math.inf
+            watch.seen(kept, q[:size], norm / problem.radius, margin)
+        fresh = seen.lowest(most, 1e-11 * seen.level, rows)
+        wide, stuck = square > floor**2 * radius2, len(fresh) == 0 or not square < best
+        if wide and stuck and not whole:
+            look.all_rows()
+            continue
         settled = len(fresh) == 0 and wide
-        if len(fresh) == 0 or not wide or not square < best:
+        if stuck or not wide:
             break
         best = square
         gram = _extend(problem, gram, S[:size], rows, fresh)
@@ -107,7 +110,7 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     keep = np.flatnonzero(q[:size] > 0)
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
-    return Candidate(rows[S[order]], weights, scans, "working-set", settled)
+    return Candidate(rows[S[order]], weights, look.count, "working-set", settled)
 
 
 def load_core(problem: Problem) -> Any:
@@ -169,31 +172,6 @@ def _plain_settle(H, side, S, q, s, sides):  # type: ignore[no-untyped-def]
         s -= 1
 
 
-def sides_of(problem: Problem) -> tuple[NDArray[np.int64], int]:
-    """The side of each row and how many there are: the classes, if the intercept is free."""
-    if problem.intercept != "free":
-        return np.zeros(problem.n, np.int64), 1
-    return (np.asarray(problem.y) > 0).astype(np.int64), 2
-
-
-def least_scores(scores: NDArray[np.float64], side: NDArray[np.int64], sides: int) -> list[float]:
-    """The smallest score of each side."""
-    if sides == 1:
-        return [float(scores.min())]
-    return [float(scores[side == k].min()) for k in range(sides)]
-
-
-def _start(
-    problem: Problem, side: NDArray[np.int64], sides: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Of each side the row that is lowest for the mean of the sides' means; their Gram matrix."""
-    counts = np.bincount(side, minlength=sides)
-    scores = problem.scores(problem.combine(1.0 / (sides * counts[side])))
-    lowest = [np.where(side == k, scores, np.inf).argmin() for k in range(sides)]
-    rows = np.array(lowest, dtype=np.int64)
-    return rows, problem.gram(rows)
-
-
 def cvxpy_working_set(problem: Problem) -> Candidate:
     """The same guess from CVXPY: interior-point solutions of growing working sets.
 
@@ -209,51 +187,27 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     """
     from gammabar.oracle.models import kernel_dual
 
-    n = problem.n
-    side, sides = sides_of(problem)
+    n, look = problem.n, Scans(problem)
+    side, sides = look.side, look.sides
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
     lowest = [np.flatnonzero(side == k) for k in range(sides)]
     lowest = [some[np.argsort(scores[some], kind="stable")[: 2 * BATCH]] for some in lowest]
     rows = np.sort(np.concatenate(lowest)).astype(np.int64)
-    scans = 0
-    while scans < MAX_SCANS:
-        scans += 1
+    while look.count < MAX_SCANS:
         result = kernel_dual(problem.gram(rows), side[rows] if sides == 2 else None)
         if result.q is None:
             raise ProblemError(f"CVXPY gave no answer ({result.status}); use --method exact")
         weights = np.maximum(result.q, 0.0)
         weights /= weights.sum()
-        scores = problem.scores(problem.combine(_spread(n, rows, weights)))
-        weighed = weights * scores[rows]
-        square = max(float(weighed.sum()), 0.0)
-        levels = sides * np.bincount(side[rows], weighed, sides).astype(np.float64)
-        slack = 1e-7 * problem.radius * (square**0.5 + 1e-7 * problem.radius)
-        fresh = _most_violated(scores, levels - slack, side, rows, 2 * BATCH)
+        look.all_rows()
+        seen = look.look(rows, weights, 2 * BATCH)
+        slack = 1e-7 * problem.radius * (max(seen.square, 0.0) ** 0.5 + 1e-7 * problem.radius)
+        fresh = seen.lowest(2 * BATCH, slack, rows)
         if len(fresh) == 0:
             break
         rows = np.union1d(rows, fresh)
     keep = weights > 1e-6 * weights.max()
-    return Candidate(rows[keep], weights[keep] / weights[keep].sum(), scans, "cvxpy")
-
-
-def _most_violated(
-    scores: NDArray[np.float64],
-    levels: NDArray[np.float64],
-    side: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    most: int,
-) -> NDArray[np.int64]:
-    """Rows strictly below the supporting hyperplane of their side, not yet in the working set."""
-    most = min(most, len(scores))
-    above = scores - (levels[0] if len(levels) == 1 else levels[side])
-    lowest = np.argpartition(above, most - 1)[:most]
-    return np.setdiff1d(lowest[above[lowest] < -1e-11 * np.abs(levels).max()], rows)
-
-
-def _spread(n: int, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    dense = np.zeros(n)
-    dense[rows] = weights
-    return dense
+    return Candidate(rows[keep], weights[keep] / weights[keep].sum(), look.count, "cvxpy")
 
 
 def _extend(

@@ -13,6 +13,7 @@ compared with the level of its own side.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -60,6 +61,10 @@ class _Affine:
     def weights(self) -> list[Fraction]:
         return [Fraction(v, self.total) for v in self.numerators]
 
+    def joined(self) -> list[Fraction]:
+        """The weights, and that of a row that has just come."""
+        return [*self.weights(), Fraction(0)]
+
 
 def minimum_norm_point(
     rows: ExactRows,
@@ -93,12 +98,16 @@ def minimum_norm_point(
     are finitely many.
     """
     corral = [int(i) for i in support]
-    current = _rationals(weights)
+    given = [float(v) for v in weights]
     for side in range(rows.sides):  # a candidate that lacks a side gets its first row
         if not any(rows.side(i) == side for i in corral):
             corral.append(rows.first(side))
-            current.append(Fraction(1))
-    current = _shared(rows, corral, current)
+            given.append(1.0)
+    start = corral
+
+    def current() -> list[Fraction]:
+        return _shared(rows, start, [Fraction(v) for v in given])
+
     rounds = 0
     while True:
         rounds += 1
@@ -110,7 +119,7 @@ def minimum_norm_point(
         if not below:
             break
         corral.append(below[0][1])
-        current = [*found.weights(), Fraction(0)]
+        current = found.joined
     order = sorted(range(len(corral)), key=corral.__getitem__)
     return MinimumNorm(
         np.array([corral[k] for k in order], dtype=np.int64),
@@ -120,10 +129,6 @@ def minimum_norm_point(
         found.levels,
         rounds,
     )
-
-
-def _rationals(weights: NDArray[np.float64]) -> list[Fraction]:
-    return [Fraction(float(v)) for v in weights]
 
 
 def _shared(rows: ExactRows, corral: list[int], weights: list[Fraction]) -> list[Fraction]:
@@ -136,22 +141,27 @@ def _shared(rows: ExactRows, corral: list[int], weights: list[Fraction]) -> list
 
 
 def _settle(
-    rows: ExactRows, corral: list[int], current: list[Fraction], watch: Watch | None
+    rows: ExactRows, corral: list[int], begin: Callable[[], list[Fraction]], watch: Watch | None
 ) -> tuple[list[int], _Affine]:
-    """Minor cycles: from the convex combination `current`, to a corral with positive weights."""
+    """Minor cycles: from the convex combination `begin()`, to a corral with positive weights.
+
+    The combination is asked for only if it is needed: a right candidate needs none.
+    """
+    current: list[Fraction] | None = None
     while True:
         if watch is not None:
             watch.check()
         gram, unit = rows.gram(np.array(corral, dtype=np.int64))
         sides = [rows.side(i) for i in corral]
         affine = _affine_minimiser(gram, unit, sides)
+        if affine is not None and all(v > 0 for v in affine.numerators):
+            return corral, affine
+        current = begin() if current is None else current
         if affine is None:
             keep = _independent(gram, current, sides)
             corral = [corral[k] for k in keep]
             current = _shared(rows, corral, [current[k] for k in keep])
             continue
-        if all(v > 0 for v in affine.numerators):
-            return corral, affine
         if all(v >= 0 for v in affine.numerators):
             keep = [k for k, v in enumerate(affine.numerators) if v > 0]
             positive = [affine.numerators[k] for k in keep]
@@ -183,8 +193,10 @@ def _affine_minimiser(gram: fmpz_mat, unit: Fraction, sides: list[int]) -> _Affi
     s, t = gram.nrows(), max(sides) + 1
     border = [[int(side == k) for k in range(t)] for side in sides]
     entries: list[Any] = []
-    for row, ones in zip(gram.tolist(), border, strict=True):
-        entries += [*row, *(-v for v in ones)]
+    given = gram.entries()
+    for k, ones in enumerate(border):
+        entries += given[s * k : s * (k + 1)]
+        entries += [-v for v in ones]
     for column in zip(*border, strict=True):
         entries += [*column, *[0] * t]
     try:

@@ -32,7 +32,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from gammabar.oracle.candidate import BATCH, MAX_SCANS, Candidate, least_scores, sides_of
+from gammabar.oracle.candidate import BATCH, MAX_SCANS, Candidate
+from gammabar.oracle.scans import least_scores, sides_of, spread
 from gammabar.oracle.watch import Watch
 from gammabar.problems import DenseProblem, Problem, SparseProblem
 
@@ -188,7 +189,7 @@ def _teller(problem: Problem, watch: Watch) -> Tell:
             watch.check()
             return
         weights = _shared(weights, side[rows], sides)
-        w = problem.combine(_dense(problem.n, rows, weights))
+        w = problem.combine(spread(problem.n, rows, weights))
         norm, scores = float(np.linalg.norm(w)), problem.scores(w)
         least = float(np.mean(least_scores(scores, side, sides)))
         watch.seen(rows, weights, norm / problem.radius, least / (norm or 1.0) / problem.radius)
@@ -255,12 +256,6 @@ def possible(A: Floats) -> Rows:
             break
         live = live[~(left[:, lopsided] != 0).any(axis=1)]
     return live
-
-
-def _dense(n: int, rows: Rows, weights: Floats) -> Floats:
-    spread = np.zeros(n)
-    spread[rows] = weights
-    return spread
 
 
 def _sorted(rows: Rows, weights: Floats) -> tuple[Rows, Floats]:

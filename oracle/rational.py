@@ -19,9 +19,10 @@ References
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 from gammabar.oracle.integers import (
     ROUNDOFF,
     SAFETY,
+    combination,
     integer_rows,
     largest_norm,
     product,
@@ -60,13 +62,24 @@ UNDERFLOW = 2.0**-1060
 class Point:
     """w = Σ_j numerators_j a_{rows_j}, exactly; `vector` is it in coordinates, where there are any.
 
-    A coordinate vector consists of integers times 2**exponent.
+    A coordinate vector consists of integers times 2**exponent; both are computed when asked for.
     """
 
     rows: NDArray[np.int64]
     numerators: list[int]
-    vector: fmpz_mat | None = None
-    exponent: int = 0
+    _coordinates: Callable[[], tuple[fmpz_mat, int]] | None = None
+
+    @cached_property
+    def _found(self) -> tuple[fmpz_mat | None, int]:
+        return (None, 0) if self._coordinates is None else self._coordinates()
+
+    @property
+    def vector(self) -> fmpz_mat | None:
+        return self._found[0]
+
+    @property
+    def exponent(self) -> int:
+        return self._found[1]
 
 
 class ExactRows(ABC):
@@ -162,6 +175,14 @@ def _as_doubles(vector: fmpz_mat) -> tuple[NDArray[np.float64], int]:
     return np.ldexp(head, -64), k + 64
 
 
+def _as_double(value: Fraction) -> float:
+    """The nearest double, or infinity."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
 def _ratio(value: Fraction) -> tuple[float, int]:
     """(m, k) with m·2ᵏ = value up to one roundoff, for rationals far outside the doubles."""
     if value == 0:
@@ -217,14 +238,11 @@ class _Linear(_Coordinates):
         return largest_norm(self.points)
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
-        integers, exponent = self._rows(rows)
-        used = np.flatnonzero((integers != 0).any(axis=0))
-        vector = fmpz_mat(1, integers.shape[1])
-        if len(used):
-            head = fmpz_mat(1, len(rows), numerators) * to_fmpz_mat(integers[:, used])
-            for j, value in zip(used.tolist(), head.entries(), strict=True):
-                vector[0, j] = value
-        return Point(rows, numerators, vector, exponent)
+        def coordinates() -> tuple[fmpz_mat, int]:
+            integers, exponent = self._rows(rows)
+            return combination(numerators, integers), exponent
+
+        return Point(rows, numerators, coordinates)
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None
@@ -233,9 +251,44 @@ class _Linear(_Coordinates):
         return int(total) * Fraction(2) ** (exponent + point.exponent)
 
     def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
+        left = self._soon_doubtful(point, thresholds)
+        if not len(np.setdiff1d(left, point.rows)):
+            return left
         vector, level = self._scale_of(point, thresholds)
-        scores = self.problem.scores(vector)
-        return self._clear(scores, float(np.linalg.norm(vector)), len(vector), level)
+        scores = self.problem.some_scores(left, vector)
+        level = level if self._side is None else level[left]
+        return left[self._clear(scores, float(np.linalg.norm(vector)), len(vector), level)]
+
+    def _soon_doubtful(self, point: Point, thresholds: Sequence[Fraction]) -> NDArray[np.int64]:
+        """The same without the point's coordinates: with w = Σ q_j a_j in doubles.
+
+        Whatever the order of the sum over m rows, its error is at most (m + 2) u/(1 − (m + 2) u)
+        times Σ q_j |a_j| in every coordinate, where q_j is rounded too; as Σ q_j = 1 for the
+        absolute values of the weights, that vector is no longer than the radius. Underflow of q_j
+        or of a product adds at most m 2⁻¹⁰⁷⁴ (radius + √d), far less than one of eight more u times
+        the radius, which is at least 2⁻³⁰¹.
+        """
+        total = sum(map(abs, point.numerators))
+        unit = total * Fraction(4) ** self.shift
+        levels = [_as_double(threshold / unit) for threshold in thresholds]
+        spread = np.zeros(self.n)
+        spread[point.rows] = [v / total for v in point.numerators]
+        w = self.problem.combine(spread)
+        if not np.isfinite(w).all():
+            return np.arange(self.n)
+        radius = self.problem.radius * SAFETY
+        lost = (len(point.rows) + 10) * ROUNDOFF * radius * radius
+        norm, level = float(np.linalg.norm(w)), self.by_row(levels)
+        rough = self.problem.rough_scores(w)
+        if rough is None:
+            return self._clear(self.problem.scores(w), norm, len(w), level + lost)
+        scores, error = rough
+        slack = 4 * ROUNDOFF * np.abs(level)
+        near = np.flatnonzero(~(scores > level + (lost + error * SAFETY + slack)))
+        if self._side is not None:
+            level = level[near]
+        scores = self.problem.some_scores(near, w)
+        return near[self._clear(scores, norm, len(w), level + lost)]
 
 
 class _Multiclass(_Coordinates):
@@ -268,15 +321,18 @@ class _Multiclass(_Coordinates):
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         """√2 w, as the flattened d × k matrix."""
-        i, right, wrong = self._pairs(rows)
-        integers, exponent = integer_rows(self.X, i)
-        spread = fmpz_mat(self.k, len(rows))
-        for column, (a, b) in enumerate(zip(right.tolist(), wrong.tolist(), strict=True)):
-            spread[a, column] = numerators[column]
-            spread[b, column] = -fmpz(numerators[column])
-        matrix = (spread * to_fmpz_mat(integers)).transpose()
-        flat = fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries())
-        return Point(rows, numerators, flat, exponent)
+
+        def coordinates() -> tuple[fmpz_mat, int]:
+            i, right, wrong = self._pairs(rows)
+            integers, exponent = integer_rows(self.X, i)
+            spread = fmpz_mat(self.k, len(rows))
+            for column, (a, b) in enumerate(zip(right.tolist(), wrong.tolist(), strict=True)):
+                spread[a, column] = numerators[column]
+                spread[b, column] = -fmpz(numerators[column])
+            matrix = (spread * to_fmpz_mat(integers)).transpose()
+            return fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries()), exponent
+
+        return Point(rows, numerators, coordinates)
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None

@@ -207,6 +207,14 @@ class Problem(ABC):
     def scores(self, w: Array) -> Floats:
         """A w: the inner product of w with every row."""
 
+    def some_scores(self, rows: Array, w: Array) -> Floats:
+        """The scores of some rows."""
+        return self.scores(w)[rows]
+
+    def rough_scores(self, w: Array) -> tuple[Floats, float] | None:
+        """All scores up to a bound, and the bound, where that is faster than `scores`."""
+        return None
+
     @abstractmethod
     def combine(self, q: Array) -> Floats:
         """A^T q: the combination of the rows with weights q, in the representation of w."""

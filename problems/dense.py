@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,6 +38,13 @@ class DenseProblem(LinearProblem):
 
     def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:
         super().__init__(DensePoints(dense_matrix(X)), y, source)
+
+    def part(self, rows: Array) -> Self:
+        """Some of the rows, in a copy; what is known of all (the radius, say) is not asked anew."""
+        view = copy.copy(self)
+        view.points, view.y = DensePoints(self.X[rows]), self.y[rows]
+        view.n, view.source, view._memo = len(rows), None, {}
+        return view
 
 
 def dense_matrix(X: Any) -> Array:

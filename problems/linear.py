@@ -19,7 +19,7 @@ from gammabar.problems.base import (
     check_temperature,
     frozen,
 )
-from gammabar.problems.points import product
+from gammabar.problems.points import DensePoints, product
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
 _GRAM_COLUMNS = 1024
@@ -49,6 +49,19 @@ class LinearProblem(Problem):
         scores = self.points.dot(w)
         return scores * (self.y if self._outer == 1 else self._outer * self.y)
 
+    def some_scores(self, rows: Array, w: Array) -> Floats:
+        w = vector(w, self.dimension)
+        if not isinstance(self.points, DensePoints) or self.scale != 1:
+            return super().some_scores(rows, w)
+        return self.points.some(rows, w) * self.y[rows]
+
+    def rough_scores(self, w: Array) -> tuple[Floats, float] | None:
+        w = vector(w, self.dimension)
+        if not isinstance(self.points, DensePoints) or self.scale != 1:
+            return None
+        found = self.points.rough(w)
+        return None if found is None else (found[0] * self.y, found[1] * self.radius)
+
     def combine(self, q: Array) -> Floats:
         result = self.points.adjoint(vector(q, self.n) * (self._inner * self.y))
         return result if self._outer == 1 else result * self._outer
@@ -69,6 +82,13 @@ class LinearProblem(Problem):
 
     def gram(self, rows: Array, cols: Array | None = None) -> Floats:
         rows = np.asarray(rows)
+        if isinstance(self.points, DensePoints) and self.scale == 1:
+            others = rows if cols is None else np.asarray(cols)
+            whole = self.points.gram(rows, others)
+            if whole is not None:
+                whole *= self.y[rows][:, None]
+                whole *= self.y[others]
+                return whole
         left = self._rows(rows)
         if cols is None:
             return product(left, left)

@@ -7,13 +7,14 @@ except in `softmin`, which must do everything in one pass.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
 
-from gammabar.problems import compiled
+from gammabar.problems import compiled, quiet
 from gammabar.problems.base import Array, Floats, soften
 from gammabar.problems.soft_pass import Meanwhile, Soft, SoftPass
 from gammabar.problems.stripes import run, stripes
@@ -95,6 +96,55 @@ class DensePoints:
             return out
 
         return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1], self.shape[1])))
+
+    def some(self, rows: Array, w: Floats) -> Floats:
+        """The products of w with some rows."""
+        if not self._octets():
+            return np.asarray(self.take(rows) @ w)
+        from gammabar.problems.compiled import dense
+
+        out = np.empty(len(rows))
+        dense.dot(self.X[rows], w, out, 0, len(rows))
+        return out
+
+    def rough(self, w: Floats) -> tuple[Floats, float] | None:
+        """X w up to a bound, and the bound divided by the largest row norm; for octets only.
+
+        w is rounded to multiples of a unit, so that sums of integers do; |<x, v>| is at most
+        sqrt(d) ||x|| unit/2 for what v it loses. (A thousandth more covers the roundings of the
+        quotient, the product and the bound.)
+        """
+        top = float(np.abs(w).max())
+        if not self._octets() or not 1e-290 < top < 1e290:
+            return None
+        from gammabar.problems.compiled import octets
+
+        most = min(octets.room(self.shape[1], self.X.dtype), 2**15 - 1)
+        unit, out = top / most, np.empty(self.shape[0])
+        octets.dot(self.X, np.rint(w / unit).astype(np.int16), out, 0, self.shape[0])
+        out *= unit
+        return out, 0.5005 * unit * math.sqrt(self.shape[1])
+
+    def gram(self, rows: Array, cols: Array) -> Floats | None:
+        """The products of some rows with others, exactly; for octets only."""
+        if not self._octets():
+            return None
+        from gammabar.problems.compiled import octets
+
+        out = np.empty((len(rows), len(cols)))
+        octets.products(self.X[rows], self.X[cols], out)
+        return out
+
+    def _octets(self) -> bool:
+        """Whether sums of products of integers of 8 bits have 32, and enough data to compile for.
+
+        The width is such that a vector for `rough` keeps ten bits at least.
+        """
+        return (
+            self.X.dtype in (np.uint8, np.int8)
+            and self.shape[1] <= 1 << 13
+            and (self.X.size > SMALL or "gammabar.problems.compiled.octets" in sys.modules)
+        )
 
     def softmin(
         self,
@@ -273,6 +323,8 @@ def points_of(X: Any) -> Points:
 
 def product(a: Any, b: Any) -> Floats:
     """a b^T as a dense array, for float64 blocks of either kind."""
+    if not scipy.sparse.issparse(a) and not scipy.sparse.issparse(b):
+        return quiet.product(a, b)
     result = a @ b.T
     return np.asarray(result.toarray() if scipy.sparse.issparse(result) else result)
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
-from gammabar.oracle.candidate import Candidate, sides_of
+from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.exact import minimum_norm_point
 from gammabar.oracle.narrow import narrow_candidate, possible
 from gammabar.oracle.rational import exact_rows
+from gammabar.oracle.scans import sides_of
 from gammabar.oracle.watch import Watch
 from gammabar.problems import from_arrays, load
 
