@@ -20,12 +20,18 @@ class Curve:
         self._at, self._next = -1, 0
         self._points: dict[str, dict[int, tuple[float, Relation]]] = {}
 
+    def draws(self, t: int | None) -> bool:
+        """Whether t is one of those that are drawn; they are asked for in their order."""
+        if t is None or (t < self._next and t != self._at):
+            return False
+        if t != self._at:
+            self._at, self._next = t, t + 1 if t < EVERY else ceil(t * FACTOR)
+        return True
+
     def note(self, relation: Relation, t: int | None, tightness: float) -> None:
         """Keep a comparison if t is one of those that are drawn: at each t the tightest."""
-        if t != self._at:
-            if t is None or t < self._next:
-                return
-            self._at, self._next = t, t + 1 if t < EVERY else ceil(t * FACTOR)
+        if t is None or not self.draws(t):
+            return
         if relation.what not in self._points and len(self._points) == MOST:
             return
         kept = self._points.setdefault(relation.what, {})

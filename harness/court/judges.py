@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,8 +135,7 @@ class IterateJudge(Judge):
             if not relation.certain():
                 break
         else:
-            for relation in relations:
-                self.tally.agree(relation, it.t)
+            self.tally.agree(relations, it.t)
             return
         rounding = run_rounding(it.n, it.space.dimension, it.t)
         views = {0: it}
@@ -303,6 +303,8 @@ def listed(claimed: Any, statement: Statement, needed: bool = False) -> list[Rel
         return [claimed]
     if type(claimed) is list:
         relations = claimed
+    elif type(claimed) is GeneratorType:
+        relations = list(claimed)
     elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
         raise statement.error(_no_relation(claimed))
     else:

@@ -57,14 +57,25 @@ class Resting:
     def __init__(self, case: Case, judges: list[IterateJudge], start: View) -> None:
         self.case = case.apart()
         self.view = start if start.w.any() else start.at_zero()
+        self._places = [self.view]  # before its only step, and after it
         #: Claims that remember, which it has not failed yet: they must hear it from the start.
         self._open = {j: parts(j.statement, self.case) for j in judges if remembers(j.statement)}
 
-    def stand(self, t: int, view: View | None = None) -> None:
-        """It has come to t; `view`: and has moved there."""
-        self.view = (self.view if view is None else view).again(t, self.case)
+    def moves(self, view: View) -> None:
+        """It makes a step, at t = 1."""
+        self._places.append(view)
+
+    def stand(self, t: int) -> None:
+        """It is at t now, and all that must hear it do."""
+        self.go(t)
         if self._open:
             self._follow()
+
+    def go(self, t: int) -> None:
+        """It is at t, whatever it was before: for claims that do not remember."""
+        place = -1 if t else 0
+        # What is found out about w there is kept for the next time.
+        self.view = self._places[place] = self._places[place].again(t, self.case)
 
     def _follow(self) -> None:
         """Tell all that must hear it."""
@@ -123,88 +134,126 @@ class Resting:
 class Rest:
     """The solvers at rest of one run.
 
+    Claims that remember hear them along with the run. The others can be put to them at any t, and
+    are so after the run: a bound that says nothing at first and more and more later is searched for
+    the first t at which all have failed by doubling and bisection, which costs next to nothing.
     Claims that a solver at rest is known to obey for ever are not put to them.
     """
 
     def __init__(self, case: Case, judges: list[IterateJudge]) -> None:
         known = [j for j in judges if not (j.statement.at_rest or j.statement.powerless)]
-        self._case, self._judges = case, known
+        self._case = case
+        self._along = [j for j in known if remembers(j.statement)]
+        self._after = [j for j in known if not remembers(j.statement)]
         self._resting: list[Resting] = []
+        self._last = 0
         #: Iterates at which something was compared, before this one.
         self._compared = dict.fromkeys(known, 0)
+        #: At which iterates a claim said something, for those that are asked after the run.
+        self._spoken = {judge: bytearray() for judge in self._after}
         #: Who passed each claim last: as long as one does, the others need not be asked.
-        self._last: dict[IterateJudge, Resting] = {}
+        self._passing: dict[IterateJudge, Resting] = {}
 
     def see(self, it: View) -> None:
         """Hear w_t, after the judges: solvers at rest are now where they are at t as well."""
-        if it.t == 0:
-            starts = (it, *resting_at(it))
-            self._resting = [Resting(self._case, self._judges, start) for start in starts]
-        for place, resting in enumerate(self._resting):
-            # The first one goes along with the first step.
-            resting.stand(it.t, it if place == 0 and it.t == 1 else None)
-        for judge in list(self._judges):
-            before, self._compared[judge] = self._compared[judge], judge.compared
+        if it.t <= 1:
+            self._begin(it)
+        self._last = it.t
+        if self._along:
+            for resting in self._resting:
+                resting.stand(it.t)
+        for judge in list(self._along):
+            before = self._spoke(judge)
             if judge.done or not judge.telling:
                 self._close(judge)
             elif not self._passed(judge, judge.compared > before):
                 judge.vacuous_to, judge.uninformed = it.t - 1, before
                 self._close(judge)
+        for judge, spoken in self._spoken.items():
+            spoken.append(judge.compared > self._spoke(judge))
+
+    def _spoke(self, judge: IterateJudge) -> int:
+        """At how many iterates something had been compared before this one."""
+        before, self._compared[judge] = self._compared[judge], judge.compared
+        return before
+
+    def _begin(self, it: View) -> None:
+        it.keep()  # it is looked at after the run, too
+        if it.t == 1:
+            self._resting[0].moves(it)  # the first one goes along with the first step
+            return
+        starts = (it, *resting_at(it))
+        self._resting = [Resting(self._case, self._along, start) for start in starts]
 
     def _passed(self, judge: IterateJudge, judged: bool) -> bool:
-        last = self._last.get(judge)
+        last = self._passing.get(judge)
         if last is not None and last.passes(judge, judged):
             return True
         for resting in self._resting:
             if resting is not last and resting.passes(judge, judged):
-                self._last[judge] = resting
+                self._passing[judge] = resting
                 return True
         return False
 
     def _close(self, judge: IterateJudge) -> None:
-        self._judges.remove(judge)
+        self._along.remove(judge)
         for resting in self._resting:
             resting.forget(judge)
 
     @property
     def over(self) -> bool:
         """Whether there is nothing left to find out."""
-        return not self._judges
+        return not (self._along or self._after)
 
     def close(self) -> None:
-        """The run is over: how long would solvers at rest go on to pass?"""
-        for judge in self._judges:
+        """The run is over: up to which t would solvers at rest have passed, or go on to pass?"""
+        for judge in (*self._along, *self._after):
             if judge.done or not judge.telling or not judge.compared:
                 continue
+            if judge in self._spoken:
+                self._search(judge, self._spoken[judge])
+                if judge.uninformed is not None:
+                    continue
+            self._stand_at_the_end()
             if judge.statement.waits is not None and all(r.waits(judge) for r in self._resting):
                 judge.vacuous_to, judge.uninformed = judge.asked - 1, judge.compared - 1
-        last = self._resting[0].view.t if self._resting else 0
-        for judge in list(self._last):
-            if judge in self._judges and judge.compared and judge.uninformed is None:
-                judge.vacuous_to = self._end_of_vacuity(judge, last)
+            elif judge.vacuous_to is None:
+                judge.vacuous_to = self._last
 
-    def _end_of_vacuity(self, judge: IterateJudge, last: int) -> int:
-        """The last t at which some solver at rest passes, if that can be told without a history.
+    def _stand_at_the_end(self) -> None:
+        for resting in self._resting:
+            resting.go(self._last)
 
-        A bound that tightens is looked for by doubling and bisection.
+    def _search(self, judge: IterateJudge, spoken: bytearray) -> None:
+        """The first t at which all solvers at rest fail, among those of the run or later ones.
+
+        Of the run only those count at which something was claimed: a claim may be about one t.
         """
-        if remembers(judge.statement):
-            return last
+        told = [t for t, said in enumerate(spoken) if said]
 
-        def passes(t: int) -> bool:
+        def time(place: int) -> int:
+            return told[place] if place < len(told) else self._last + 1 + place - len(told)
+
+        def passes(place: int) -> bool:
             for resting in self._resting:
-                resting.view = resting.view.again(t, resting.case)
+                resting.go(time(place))
             return self._passed(judge, True)
 
-        low, high = last, 2 * last + 1
+        low, high, end = -1, 0, len(told) - 1
         while passes(high):
+            if not judge.telling:
+                return
             if high > FARTHEST:
-                return last
-            low, high = high, 2 * high
+                judge.vacuous_to = self._last
+                return
+            # The last iterate of the run is asked in any case.
+            low, high = high, end if high < end < 2 * high + 1 else 2 * high + 1
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if passes(middle) else (low, middle)
-        return low
+        judge.vacuous_to = time(high) - 1
+        if high <= end:
+            judge.uninformed = high
 
 
 def remembers(statement: IterateStatement) -> bool:

@@ -161,7 +161,9 @@ class LinearSpace(Space):
     def _length(self, v: Floats) -> float:
         square = float(v.dot(v))
         # Far from over- and underflow there is no need for the care that `Problem.norm` takes.
-        return math.sqrt(square) if 1e-200 < square < 1e200 else self.problem.norm(v)
+        if 1e-200 < square < 1e200:
+            return math.sqrt(square)
+        return self.problem.norm(v) if v.any() else 0.0
 
     def inner(self, u: Floats, v: Floats) -> Number:
         # Both sizes are at least TINY, so the product with _dot is a number before the other joins.

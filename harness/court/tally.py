@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gammabar.harness.court.curve import Curve
@@ -31,10 +31,21 @@ class Tally:
         self.doubtful: tuple[int | None, Relation, Decision] | None = None
         self.curve = Curve()
 
-    def agree(self, relation: Relation, t: int | None) -> None:
-        """Remember a relation that is certain."""
-        self.checked += 1
-        self._remember(relation, t)
+    def agree(self, relations: Sequence[Relation], t: int | None) -> None:
+        """Count and remember relations that are certain."""
+        self.checked += len(relations)
+        self._remember(relations, t)
+
+    def _remember(self, relations: Sequence[Relation], t: int | None) -> None:
+        drawn, worst = self.curve.draws(t), self.worst
+        for relation in relations:
+            tightness = relation.tightness()
+            if tightness is None:
+                tightness = -math.inf
+            if drawn:
+                self.curve.note(relation, t, tightness)
+            if worst is None or tightness > worst[0]:
+                self.worst = worst = tightness, t, relation
 
     def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
         """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
@@ -43,13 +54,13 @@ class Tally:
         self.checked += len(relations)
         if any(d is not HOLDS for d in decided):
             relations, decided = self._escalate(claim, relations, decided, rounding)
-        for relation, decision in zip(relations, decided, strict=True):
-            if decision is HOLDS:
-                self._remember(relation, t)
-            elif decision is VIOLATED:
+        pairs = list(zip(relations, decided, strict=True))
+        self._remember([relation for relation, decision in pairs if decision is HOLDS], t)
+        for relation, decision in pairs:
+            if decision is VIOLATED:
                 if self.broken is None:
                     self.broken = t, relation
-            elif self.doubtful is None:
+            elif decision is not HOLDS and self.doubtful is None:
                 self.doubtful = t, relation, decision
 
     def _escalate(
@@ -79,14 +90,6 @@ class Tally:
             if DOUBT not in decided:
                 break
         return relations, decided
-
-    def _remember(self, relation: Relation, t: int | None) -> None:
-        tightness = relation.tightness()
-        if tightness is None:
-            tightness = -math.inf
-        self.curve.note(relation, t, tightness)
-        if self.worst is None or tightness > self.worst[0]:
-            self.worst = tightness, t, relation
 
     def verdict(self, unfinished: str = "") -> Verdict:
         """The verdict on everything weighed so far."""

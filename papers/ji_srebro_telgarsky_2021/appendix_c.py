@@ -112,9 +112,9 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
     if schedule.accelerated:
         (a, b), (c, d) = mixing(case, t - 1).as_integer_ratio(), mixing(case, t).as_integer_ratio()
         yield fact(a * (d - c) * (t + 1) == b * c * t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
-        rest = weighted_sum(1.0, now.g, -1 / (t + 1), path.weighted)
-        yield vanishes(rest, path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0")
-        if not path.shares:
+        if not path.shares:  # there g_t is computed as this sum, and compared with what is claimed
+            rest = weighted_sum(1.0, now.g, -1 / (t + 1), path.weighted)
+            yield vanishes(rest, path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0")
             rest = weighted_sum(1.0, now.mu, -2 / t, now.g)
             yield vanishes(rest, small, "‖Zᵀμ_t − 2g_t/t‖ = 0")
 

@@ -18,8 +18,9 @@ from flint import arb
 from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Relation, Vec, View, weighted_sum
 from gammabar.papers.ji_srebro_telgarsky_2021.method import loss_of, smoothness
 from gammabar.papers.ji_srebro_telgarsky_2021.potential import Logistic, psi_of
-from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Schedule, Sequences
+from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Schedule, Sequences, momentum_follows
 from gammabar.papers.ji_srebro_telgarsky_2021.vectors import (
+    as_said,
     claimed_pull,
     claimed_vector,
     combined,
@@ -113,7 +114,9 @@ class Trajectory:
         self.inverses, self.nu_lengths = seen.scale, seen.path
         self.mu_squares, self.nu_squares = seen.mu_squares, seen.nu_squares
         self.weighted = seen.weighted
-        if isinstance(seen.momentum, Vec):
+        if isinstance(seen.momentum, Vec) and self.schedule.accelerated:
+            self.momentum_claims.append(as_said(it.once(momentum_follows)))
+        elif isinstance(seen.momentum, Vec):
             self._compare_momentum(seen.momentum, seen.g, seen.momentum_drift)
         elif seen.momentum is not None:
             self.momentum_claims.append(seen.momentum)

@@ -80,6 +80,11 @@ def follows(gap: Number, allowed: float, what: str) -> Relation:
     return fact(true, what, said=True)
 
 
+def as_said(equation: Relation) -> Relation:
+    """An equation about what a solver says, as such a fact."""
+    return follows(abs(equation.left - equation.right), equation.allowance, equation.what)
+
+
 def same_vector(
     left: Vec, right: Vec, what: str, more: float = 0.0, factor: float = 1.0
 ) -> Relation:
