@@ -29,7 +29,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
     potential_gradient,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import horizon
-from gammabar.problems import Problem, from_arrays
+from gammabar.problems import MulticlassProblem, Problem, from_arrays
 from gammabar.problems.base import soften
 from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.adaptive_sampling import AdaptiveSampling
@@ -481,7 +481,7 @@ def test_points_of_the_simplex_sum_to_one() -> None:
 
 
 SAMPLED = ("jst.thm4.1", "jst.thm4.1.fixed", "jst.thm4.1.delta", "jst.lemD.1", "jst.lemD.2")
-SAMPLED += ("gb.sampling",)
+SAMPLED += ("gb.sampling", "jst.thm4.1.tenth")
 
 
 @settings(max_examples=60, deadline=None)
@@ -510,3 +510,12 @@ def test_a_small_margin_asks_for_no_endless_run(n, narrow, scale, seed, kernel) 
             said = few_steps(case)
         # ε is about 4γ̄ at most, so that t is at least 18 ln(2)/(16 γ̄⁴).
         assert said is not None or case.truth.gamma_hi**4 > 0.7 / 100_000
+
+
+@pytest.mark.slow
+def test_the_guarantee_of_algorithm_2_for_several_classes() -> None:
+    """Section 5.2: three points at 120°, one of each class, through the reduction."""
+    X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
+    case = Case(MulticlassProblem(X, np.array([0, 1, 2])), unit=True)
+    found = examine(STATEMENTS["jst.thm4.1.fixed"], case)
+    assert (found.verdict, found.informative) == ("holds", STATEMENTS["jst.thm4.1.fixed"].runs)
