@@ -159,7 +159,7 @@ def same_space(case: Case) -> str | None:
     severity="transcription",
     survives="Everything: Theorem 3.1(2) is drawn from φ(μ_t) = 4‖g_t‖²/(2t²), that is, "
     "from the line as it is meant.",
-    why="The other text prints 2g_t/t, and so do both in Lemma C.3.",
+    why="The other text prints 2g_t/t, and so does this one in Lemma C.3.",
     charitable="jst.lem3.4.mu.fixed",
     problems=(ONE_ROW, "loss-spike"),
     note="The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is"

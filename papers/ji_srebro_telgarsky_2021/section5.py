@@ -149,6 +149,27 @@ def gradient_norm(case: Case) -> Iterator[Relation]:
 
 
 @direct(
+    "jst.sec5.1.normaliser",
+    instances="points of many sizes, n up to 40, and ξ = 0",
+    reference="Section 5.1, on the initial step",
+    kind="anytime",
+    claim=r"\ell'\left(\psi(Zw)\right)/n \text{ is at most } 1/n \text{ for the logistic loss,"
+    r" even at initialization}",
+    problems=("",),
+    powerless="a property of ψ alone: no solver has a part in it",
+    note="ℓ′(ψ(ξ)) = 1 − Π_i 1/(1 + e^{ξ_i}) < 1. At w = 0 it is 1 − 2⁻ⁿ: no smaller than half"
+    " of the bound, for any n.",
+)
+def normaliser(case: Case) -> Iterator[Relation]:
+    """For the logistic loss the gradient is divided by ℓ′(ψ(Zw))/n, which is at most 1/n."""
+    for start, _ in (*points(), *((np.zeros(n), None) for n in (1, 2, 10, 40))):
+        n = len(start)
+        mass = total(number(v).exp().log1p() for v in start.tolist())
+        slope = -(-mass).expm1()  # ℓ′(ψ(ξ)), where ℓ(ψ(ξ)) = Σ ℓ(ξ_i)
+        yield at_most(slope / n, number(1) / n, "ℓ′(ψ(ξ))/n ≤ 1/n", where=f"n = {n}")
+
+
+@direct(
     "jst.eqC.1",
     reference="Eq. (C.1)",
     kind="anytime",
