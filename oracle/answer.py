@@ -276,7 +276,19 @@ def _working_set(problem: Problem, watch: Watch) -> Candidate:
     return narrow_candidate(problem, found, watch)
 
 
-def _exact(problem: Problem, method: str, watch: Watch, verdict: Verdict | None = None) -> Truth:
+def prove(problem: Problem, candidate: Candidate) -> Truth:
+    """The truth of a linear problem, from a candidate that somebody else has found."""
+    require_doubles()
+    return _exact(problem, "exact", Watch(), candidate=candidate)
+
+
+def _exact(
+    problem: Problem,
+    method: str,
+    watch: Watch,
+    verdict: Verdict | None = None,
+    candidate: Candidate | None = None,
+) -> Truth:
     from gammabar.oracle.exact import minimum_norm_point
     from gammabar.oracle.rational import exact_rows
 
@@ -286,7 +298,7 @@ def _exact(problem: Problem, method: str, watch: Watch, verdict: Verdict | None 
     watch.begin()
     try:
         watch.stage("candidate")
-        candidate = candidate_for(problem, method, watch)
+        candidate = candidate or candidate_for(problem, method, watch)
         middle = perf_counter()
         watch.stage("proof")
         found = minimum_norm_point(rows, candidate.support, candidate.weights, watch)

@@ -26,6 +26,8 @@ ZERO = 1e-10
 #: Below this share the squared margin is 10⁻⁸ of the Gram matrix, of which doubles show few digits:
 #: `oracle.narrow` takes over, where it can.
 NARROW = 1e-4
+#: Rows of a corral that there is room for, where the whole Gram matrix is at hand.
+ROOM = 160
 #: Entries of the data up to which no compiled code is loaded for them.
 LITTLE = 50_000
 #: A scan is one pass over the data; convergence takes tens, so this is a guard, not a limit.
@@ -75,10 +77,7 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     capacity, size = 256, sides
     S, q, R = _grow(capacity, None, None, None)
     S[:size], q[:size] = np.arange(size), 1 / sides
-    R[0, 0] = np.sqrt(gram[0, 0] + radius2)
-    if sides == 2:
-        R[0, 1] = gram[0, 1] / R[0, 0]
-        R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
+    _first_factor(R, gram, radius2)
     best, settled = np.inf, False
     while look.count < MAX_SCANS:
         kept, whole = rows[S[:size]], look.whole
@@ -111,6 +110,53 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
     return Candidate(rows[S[order]], weights, look.count, "working-set", settled)
+
+
+def from_gram(
+    gram: NDArray[np.float64], side: NDArray[np.int64], scores: NDArray[np.float64]
+) -> Candidate | None:
+    """The same guess for rows that are few enough to have their Gram matrix, in one step.
+
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+        Inner products of all rows.
+    side : array of int
+        The side of each row: 0, or 0 and 1 with a free intercept.
+    scores : array
+        By which the search chooses where to start: of each side with the lowest row.
+
+    Returns
+    -------
+    Candidate or None
+        None where doubles may not be enough: then `working_set` and what comes after it are.
+    """
+    from gammabar.oracle._wolfe import minimum_norm
+
+    radius2, sides = float(np.diagonal(gram).max()), int(side.max()) + 1
+    if not 1e-250 < radius2 < 1e250:
+        return None
+    S, q, R = _grow(min(len(gram), ROOM) + 1, None, None, None)
+    S[:sides] = [np.where(side == k, scores, np.inf).argmin() for k in range(sides)]
+    q[:sides] = 1 / sides
+    first = S[:sides]
+    _first_factor(R, gram[first][:, first], radius2)
+    size = minimum_norm(gram, radius2, side, S, q, sides, R, sides)
+    scores = q[:size] @ gram[S[:size]]
+    square = float(scores[S[:size]] @ q[:size])
+    if size == len(S) or not square > NARROW**2 * radius2:
+        return None
+    keep = np.flatnonzero(q[:size] > 0)
+    order = keep[np.argsort(S[keep])]
+    return Candidate(S[order], q[order] / q[order].sum(), 1, "gram", True)
+
+
+def _first_factor(R: NDArray[np.float64], gram: NDArray[np.float64], radius2: float) -> None:
+    """The factor of a corral of one row of each side."""
+    R[0, 0] = np.sqrt(gram[0, 0] + radius2)
+    if len(gram) == 2:
+        R[0, 1] = gram[0, 1] / R[0, 0]
+        R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
 
 
 def load_core(problem: Problem) -> Any:

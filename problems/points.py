@@ -179,11 +179,22 @@ class DensePoints:
         Rows that may have it are kept in `longest`.
         """
         exponent = _exponent(self.X)
-        parts = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
-        squares = np.concatenate(parts)
+        if self.X.dtype in (np.uint8, np.int8) and self.shape[1] <= 1 << 13:
+            squares = np.ldexp(self._whole_squares(), -2 * exponent)
+        else:
+            parts = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
+            squares = np.concatenate(parts)
         self.longest = longest_rows(squares, self.shape[1])
         close = rows_to_compare(squares, self.longest, self.shape[1])
         return norm_of_longest(list(self.take(close)), exponent, squares, self.shape[1])
+
+    def _whole_squares(self) -> Floats:
+        """||x_i||^2 of every row of octets, exactly."""
+        step, squares = max(1, BLOCK_BYTES // (4 * self.shape[1])), np.empty(self.shape[0])
+        for lo in range(0, self.shape[0], step):
+            block = self.X[lo : lo + step].astype(np.int32)
+            squares[lo : lo + step] = np.einsum("ij,ij->i", block, block)
+        return squares
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""

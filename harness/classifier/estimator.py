@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Self
 
@@ -13,10 +14,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gammabar.harness.classifier.hyperplane import Array, Hyperplane, depths, guessed, proved
+from gammabar.harness.classifier.hyperplane import (
+    Array,
+    Hyperplane,
+    depths,
+    drawn,
+    guessed,
+    proved,
+)
+from gammabar.harness.classifier.shared import shared_gram
 from gammabar.harness.classifier.soft import softened
 from gammabar.harness.classifier.weights import row_weights
 from gammabar.oracle.answer import solve
+from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.decimals import signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.intercept import with_intercept
@@ -259,46 +269,46 @@ class MaxMarginClassifier(IterativeClassifier):
             if self.kernel != "linear":
                 raise ValueError("the joint margin of several classes is linear: use ovo or ovr")
             return [self._joint(X, labels)]
-        tasks = list(self._pairs(labels, k))
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        found = run(delayed(self._two)(X, rows, signs, weights[rows]) for rows, signs in tasks)
-        return list(found)
+        several = k > 2 and self.several == "ovo" and self._kernel_ is None
+        shared = shared_gram(X, labels) if several else None
 
-    def _pairs(self, labels: Array, k: int) -> Any:
-        """Rows and signs of each hyperplane."""
+        def work(rows: Array, signs: Array, pair: tuple[int, int]) -> Hyperplane:
+            guess = shared.candidate(*pair, self.fit_intercept) if shared else None
+            return self._two(X, rows, signs, weights[rows], guess)
+
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(run(delayed(work)(*task) for task in self._tasks(labels, k)))
+
+    def _tasks(self, labels: Array, k: int) -> Any:
+        """Rows and signs of each hyperplane, and its pair of classes (or a class and itself)."""
         if k == 2 or self.several == "ovr":
             for c in (1,) if k == 2 else range(k):
-                yield np.arange(len(labels)), np.where(labels == c, 1, -1)
+                yield np.arange(len(labels)), np.where(labels == c, 1, -1), (c, c)
             return
         for a, b in combinations(range(k), 2):
             rows = np.flatnonzero((labels == a) | (labels == b))
-            # The first class of a pair is the positive one, as its votes are counted below.
-            yield rows, np.where(labels[rows] == a, 1, -1)
+            # The first class of a pair is the positive one, as `depths` has it.
+            yield rows, np.where(labels[rows] == a, 1, -1), (a, b)
 
-    def _two(self, X: Any, rows: Array, signs: Array, weights: Array) -> Hyperplane:
+    def _two(
+        self, X: Any, rows: Array, signs: Array, weights: Array, guess: Candidate | None
+    ) -> Hyperplane:
         part = X if len(rows) == X.shape[0] else X[rows]
         if self.kernel == "precomputed":
             part = part[:, rows]
-        made: Problem
-        if self._kernel_ is None:
-            made = from_arrays(part, signs)
+        if guess is not None and not self.proof:
+            found = drawn(part, signs, guess, self.fit_intercept)
         else:
-            made = KernelProblem(part, signs, self._kernel_)
-        problem = with_intercept(made, "free" if self.fit_intercept else "none")
-        found = proved(problem) if self.proof else guessed(problem)
+            made: Problem
+            if self._kernel_ is None:
+                made = from_arrays(part, signs)
+            else:
+                made = KernelProblem(part, signs, self._kernel_)
+            problem = with_intercept(made, "free" if self.fit_intercept else "none")
+            found = proved(problem, guess) if self.proof else guessed(problem)
         if found.separable is False or not np.isfinite(found.coef).all():
             found = self._soft(part, signs, weights, found)
-        return Hyperplane(
-            found.w,
-            found.b,
-            rows[found.support],
-            found.coef,
-            found.margin,
-            found.gap,
-            found.separable,
-            found.rounds,
-            found.truth,
-        )
+        return replace(found, support=rows[found.support])
 
     def _joint(self, X: Any, labels: Array) -> Hyperplane:
         made = MulticlassProblem(X, labels, len(self.classes_))

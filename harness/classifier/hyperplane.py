@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.answer import candidate_for, solve
+from gammabar.oracle.answer import candidate_for, prove, solve
+from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.decimals import root_ratio, signed_bounds
 from gammabar.oracle.truth import Truth
 from gammabar.problems import KernelProblem, Problem
@@ -34,9 +35,9 @@ class Hyperplane:
     truth: Truth | None
 
 
-def proved(problem: Problem) -> Hyperplane:
-    """The oracle's answer."""
-    truth = solve(problem)
+def proved(problem: Problem, candidate: Candidate | None = None) -> Hyperplane:
+    """The oracle's answer; a candidate spares it the search."""
+    truth = solve(problem) if candidate is None else prove(problem, candidate)
     signed = truth.q[truth.support] * problem.y[truth.support]
     low, high = signed_bounds(*truth.squares)
     if not truth.separable:
@@ -49,6 +50,19 @@ def guessed(problem: Problem) -> Hyperplane:
     found = candidate_for(problem, "exact")
     signed = found.weights * problem.y[found.support]
     return _part(problem, found.support, signed, math.nan, math.nan, None, None)
+
+
+def drawn(X: Array, signs: Array, candidate: Candidate, intercept: bool) -> Hyperplane:
+    """The hyperplane of a candidate between dense rows of ordinary size, without proof."""
+    signed = candidate.weights * signs[candidate.support]
+    w = signed @ X[candidate.support].astype(np.float64)
+    w /= math.sqrt(float(w @ w)) or 1.0
+    scores = signs * (X @ w)
+    positive = signs > 0
+    b = float(scores[~positive].min() - scores[positive].min()) / 2 if intercept else 0.0
+    margin = float((scores + b * signs).min())
+    separable = None if margin > 0 else False
+    return Hyperplane(w, b, candidate.support, signed, margin, math.nan, separable, 1, None)
 
 
 def _part(

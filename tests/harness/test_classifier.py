@@ -16,6 +16,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
 from gammabar.harness.classifier.hyperplane import depths
+from gammabar.harness.classifier.shared import SharedGram
+from gammabar.oracle.candidate import Candidate
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)
@@ -76,6 +78,39 @@ def test_pairs_of_digits(store, proof):
     truth = gb.solve(DIGITS[pair], NUMBERS[pair], intercept=True)
     assert model.margins_[3] == pytest.approx(truth.gamma_raw, rel=1e-9)
     assert model.separable_ is (True if proof else None)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("make", [np.uint8, np.float64, lambda X: X * 0.37, lambda X: X * 1e-90])
+def test_pairs_with_a_shared_gram_matrix_are_those_without(intercept, make, monkeypatch):
+    """Same supports and margins, whatever the type and the order of the rows."""
+    order = np.random.default_rng(5).permutation(400)
+    X, y = make(DIGITS[order]), NUMBERS[order]
+    shared = MaxMarginClassifier(proof=False, fit_intercept=intercept).fit(X, y)
+    monkeypatch.setattr("gammabar.harness.classifier.estimator.shared_gram", lambda X, labels: None)
+    alone = MaxMarginClassifier(proof=False, fit_intercept=intercept).fit(X, y)
+    assert shared.support_.tolist() == alone.support_.tolist()
+    assert shared.dual_coef_ == pytest.approx(alone.dual_coef_, abs=1e-9)
+    assert shared.margins_ == pytest.approx(alone.margins_, rel=1e-9)
+    assert shared.intercept_ == pytest.approx(
+        alone.intercept_, rel=1e-6, abs=1e-9 * np.abs(X).max()
+    )
+
+
+def test_a_shared_gram_matrix_is_used_and_not_trusted(monkeypatch):
+    """Candidates come from it; a wrong one costs time and changes nothing."""
+    keep = NUMBERS < 3
+    X, y = DIGITS[keep], NUMBERS[keep]
+    right = MaxMarginClassifier().fit(X, y)
+    assert {truth.method for truth in right.truths_} == {"gram"}
+    wrong = Candidate(np.array([0, 1, 5]), np.full(3, 1 / 3), 1, "wrong", True)
+    monkeypatch.setattr(SharedGram, "candidate", lambda *_: wrong)
+    found = MaxMarginClassifier().fit(X, y)
+    assert max(truth.rounds for truth in found.truths_) > 1
+    for one, other in zip(found.truths_, right.truths_, strict=True):
+        assert (one.method, one.gamma_squared) == ("wrong", other.gamma_squared)
+    assert found.support_.tolist() == right.support_.tolist()
 
 
 def test_the_class_of_a_point_is_the_one_that_it_is_deepest_in():
