@@ -60,7 +60,7 @@ def _draw_1(figure: Any, numbers: dict[str, Any]) -> None:
     axes.axhline(best, color="0.5", lw=0.8)
     axes.annotate("γ̄, exact", (1, best), xytext=(2, -10), textcoords="offset points", fontsize=8)
     axes.set(xlabel="gradient evaluations", ylabel="margin", ylim=(-0.5 * best, 1.05 * best))
-    axes.legend(loc="lower right")
+    axes.legend(loc="center left")
 
 
 def _shown_1(numbers: dict[str, Any]) -> list[Shown]:
