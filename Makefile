@@ -3,11 +3,13 @@
 #   PYTHON=python3.12   the interpreter to make .venv with (otherwise the newest one found)
 #   ARGS="..."          further arguments for the command that a target runs
 #   SECONDS=60          how long `make fuzz` takes
+#   TRIALS=2000         how many problems `make attack` tries
 
 PYTHON ?=
 ARGS ?=
 WORKERS ?= logical
 SECONDS ?= 60
+TRIALS ?= 2000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,7 +24,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser fuzz balls docs lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser fuzz attack balls docs lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -43,6 +45,9 @@ test-all: $(STAMP) ## run every test
 
 balls: $(STAMP) ## a million balls of level 0 against exact values, of every geometry and type
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/court/test_balls.py 1000000 $(ARGS)
+
+attack: $(STAMP) ## verdicts on thousands of right and wrong runs against exact truth (TRIALS=2000)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.attack --trials $(TRIALS) $(ARGS)
 
 fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.relation import below as below
     from gammabar.harness.court.relation import equal as equal
     from gammabar.harness.court.relation import fact as fact
+    from gammabar.harness.court.relation import widened as widened
     from gammabar.harness.court.space import Floats as Floats
     from gammabar.harness.court.space import LinearSpace as LinearSpace
     from gammabar.harness.court.space import Space as Space
@@ -123,6 +124,7 @@ _WORDS = {
         "below",
         "equal",
         "fact",
+        "widened",
     ),
     "harness.court.space": (
         "Floats",

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
 
 from gammabar.problems import canonical
-from gammabar.problems.base import Array, Floats, Problem, Source, frozen, largest_exponent, ldexp
+from gammabar.problems.base import (
+    Array,
+    Floats,
+    Problem,
+    ProblemError,
+    Source,
+    frozen,
+    largest_exponent,
+    ldexp,
+)
 from gammabar.problems.dense import dense_matrix
 from gammabar.problems.gram_rows import GramRows
 from gammabar.problems.kernels import Kernel, check_diagonal, check_gram
@@ -108,6 +117,21 @@ class KernelProblem(Coefficients):
         # Its error is that of the diagonal, which `rounding` knows.
         self._set_radius(*math.frexp(largest), 0.0)
         self._values = GramRows(self.points, self.kernel)
+
+    def unit(self) -> Self:
+        if self.diagonal.max() == 0 and self._hides_rows():
+            raise ProblemError(
+                f"K(x, x) of every row is below the smallest double with the kernel {self.kernel}, "
+                "so that rows cannot be divided by their largest norm; multiply X by a power of two"
+            )
+        return super().unit()
+
+    def _hides_rows(self) -> bool:
+        """Whether some row is not zero though its K(x, x) is, as doubles compute it."""
+        if self.kernel.name not in ("linear", "poly", "network"):
+            return False  # K(x, x) is 1, or what was given
+        values = self.X.data if scipy.sparse.issparse(self.X) else self.X
+        return bool(values.any()) or (self.kernel.name == "poly" and self.kernel.coef0 > 0)
 
     @property
     def X(self) -> Any:

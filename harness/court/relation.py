@@ -22,6 +22,9 @@ class Decision(StrEnum):
 
 HOLDS, DOUBT, ROUNDING, VIOLATED = Decision
 
+#: An equation that allows for more than this part of what it compares decides nothing.
+COARSE = 2.0**-10
+
 
 @dataclass(slots=True)  # not frozen: that costs a microsecond, at every iterate
 class Relation:
@@ -39,7 +42,9 @@ class Relation:
         refutation, only doubt.
     size : float
         Magnitude of the numbers that the two sides were computed from: rounding in the run is
-        relative to it. Default 1 + |left| + |right|.
+        relative to it. Default 1 + |left| + |right|. An equation with a size holds only if its
+        allowance is small beside it: where rounding may be as large as what is compared, that
+        the two agree up to rounding says nothing.
     what : str
         What is compared, for people: "γ(w_t) ≥ bound".
     where : str
@@ -90,10 +95,14 @@ class Relation:
         elif op == "<":
             fine = left < right
         elif op == "==":
-            fine = abs(left - right) <= self.allowance < inf
+            fine = abs(left - right) <= self.allowance < inf and self._tells()
         else:
             return self.fact is True
         return bool(fine) and left.is_finite() and right.is_finite()
+
+    def _tells(self) -> bool:
+        """Whether what an equation allows for is small beside what it is about."""
+        return self.size < 0 or self.allowance <= COARSE * self.size
 
     def decide(self, rounding: float) -> Decision:
         """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
@@ -145,6 +154,13 @@ def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
     """Something that is true, false, or not known at this precision."""
     known = None if truth is None else bool(truth)  # NumPy has truths of its own
     return Relation(number(0), number(0), "fact", fact=known, what=what, **more)
+
+
+def widened(bound: Any, rounding: float, size: float) -> Number:
+    """A bound that a right run attains, with what rounding may do to it; as it is where that is
+    not small beside `size`: then it decides nothing.
+    """
+    return bound + rounding if rounding <= COARSE * size else number(bound)
 
 
 def run_rounding(n: int, dimension: int, t: int) -> float:

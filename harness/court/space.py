@@ -60,6 +60,8 @@ class Space(ABC):
         self._bounds: Any = rounding_of(problem)
         #: Not below the largest norm of a row, even where that is no normal double.
         self.radius = self._bounds.radius + ETA
+        #: Not above it.
+        self.least_radius: float = self._bounds.radius_bounds()[0]
         self._cache: dict[Any, Any] = {}
 
     #: A bound on the norm of what underflow may take from the entries of one product of a vector.

@@ -62,7 +62,7 @@ def same(it: View, predicted: Vec, what: str) -> Relation:
     gap = it.vec(it.w - predicted.mid).norm()
     # The subtraction of the two is rounded as well.
     allowed = 4 * predicted.err + 8 * ROUNDOFF * predicted.size()
-    return equal(gap, 0, what, allowance=allowed)
+    return equal(gap, 0, what, allowance=allowed, size=it.space.least_radius + predicted.reach())
 
 
 def combination(it: View, weights: Any, relative: float) -> Vec:
@@ -189,12 +189,13 @@ class AscentStep:
             delta = it.vec(self.v.mid - self.point.mid).norm()
             # ‖u‖² too is kept by addition.
             allowed = 4 * self.point.err + 32 * ROUNDOFF * (it.t + 1) * (it.space.dimension + 8)
-            out.append(equal(delta, 0, "v_t is the projected step", allowance=allowed))
+            out.append(equal(delta, 0, "v_t is the projected step", allowance=allowed, size=1.0))
         if self.total is not None and getattr(self.case.solver, "averaged", True):
             mean = self.total * (number(1) / it.t)
             gap_mean = it.vec(it.w - mean.mid).norm()
             allowed = 4 * mean.err + 8 * ROUNDOFF * (it.t + 1) * mean.size()
-            out.append(equal(gap_mean, 0, "w_t is the mean of v_1, …, v_t", allowance=allowed))
+            what = "w_t is the mean of v_1, …, v_t"
+            out.append(equal(gap_mean, 0, what, allowance=allowed, size=1.0))
         elif it.t:
             out.append(fact(bool(np.array_equal(it.w, self.v.mid)), "w_t is v_t"))
         return out

@@ -78,7 +78,7 @@ def same_vector(it: View, predicted: Vec, what: str, more: float = 0.0) -> Relat
     gap = it.vec(it.w - predicted.mid).norm()
     # TINY: products that underflow, in a view whose longest row has norm one.
     allowed = 4 * predicted.err + 8 * ROUNDOFF * predicted.size() + more + 4 * TINY
-    return equal(gap, 0, what, allowance=allowed)
+    return equal(gap, 0, what, allowance=allowed, size=it.space.least_radius + predicted.reach())
 
 
 def represents(it: View, weights: Floats, k: int, name: str = "α") -> Relation:

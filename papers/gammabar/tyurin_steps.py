@@ -8,7 +8,9 @@ difference, and no step that is wrong by more than rounding passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,15 +31,39 @@ from gammabar.papers import (
     number,
     per_iterate,
     upper,
+    widened,
 )
-from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, step_of
+from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, only_zeros, step_of
 from gammabar.papers.tyurin_2024.gradients import (
     Logistic,
+    Mask,
     combination,
     floats,
     least,
     misclassified,
 )
+
+#: Rounding beyond this part of what is compared decides nothing.
+COARSE = 2.0**-10
+#: So many rows that rounding may move are tried in every combination.
+FEW = 5
+#: What the square of a distance of size one may be off by, per entry; and so many are compared.
+SEEN, MANY = 2.0**-48, 256
+
+
+def _subsets(rows: Mask) -> Iterator[Mask]:
+    """All choices of some of the rows."""
+    chosen = np.flatnonzero(rows).tolist()
+    for size in range(1, len(chosen) + 1):
+        for some in combinations(chosen, size):
+            mask = np.zeros_like(rows)
+            mask[list(some)] = True
+            yield mask
+
+
+def _scores(it: View) -> float:
+    """What scores are sums of, in size: the largest norm of a row times ‖w‖, or a bound of it."""
+    return it.space.least_radius * it.here.reach()
 
 
 class Step:
@@ -47,28 +73,37 @@ class Step:
         self.case, self.space = case, case.space
         self.predicted: Vec | None = None
         self._coming: Vec | None = None
-        self.free = self._free = 0.0
+        self.free = 0.0
         self.least = least(case.space)
 
     def update(self, it: View) -> None:
-        self.predicted, self.free = self._coming, self._free
-        self._free = 0.0
+        self.predicted = self._coming
         self._coming = self.step(it)
 
     def step(self, it: View) -> Vec:
-        """w_{t+1} from w_t; in `_free`, how far rows that rounding may move can take it."""
+        """w_{t+1} from w_t."""
         raise NotImplementedError
 
     def claim(self, it: View) -> Iterator[Relation]:
         if self.predicted is None:
             yield fact(not it.w.any(), "w_0 = 0")
-            return
-        gap = (it.here - self.predicted).norm()
+        else:
+            yield self.same(it, self.predicted)
+
+    def same(self, it: View, predicted: Vec) -> Relation:
+        """w_t is a step that was recomputed."""
+        if (zero := only_zeros(it)) is not None:
+            return zero
+        gap = (it.here - predicted).norm()
         # In a kernel's space the norm of what is nearly nothing is the root of a sum that cancels:
         # what its own ball leaves open is no fault of the step.
         unseen = 2 * float(gap.rad())
-        allowed = 4 * self.predicted.err + 2 * self.free + self.least + unseen
-        yield equal(gap, 0, "‖w_t − step from w_(t−1)‖", allowance=allowed)
+        allowed = 4 * predicted.err + 2 * self.free + self.least + unseen
+        # A solver may sum anew what w_t is the sum of, and round it once more.
+        allowed += 4 * ROUNDOFF * it.here.size()
+        least = self.space.least_radius  # 0 where it is not known at all
+        size = least + it.here.reach() if least else 0.0
+        return equal(gap, 0, "‖w_t − step from w_(t−1)‖", allowance=allowed, size=size)
 
 
 class PerceptronStep(Step):
@@ -77,8 +112,76 @@ class PerceptronStep(Step):
     def claim(self, it: View) -> Iterator[Relation]:
         yield from super().claim(it)
         if it.extra.get("halt") == "separated":
-            wrong, _ = misclassified(it)
-            yield fact(not wrong.any(), "S_t is empty where it halts")
+            empty = it.separates
+            if empty is False and not misclassified(it)[0].any():
+                empty = None  # by no more than rounding
+            yield fact(empty, "S_t is empty where it halts")
+
+
+class Chosen(NamedTuple):
+    """The rows of S_t, those whose side rounding may change, and the step with some of them."""
+
+    before: View
+    wrong: Mask
+    doubtful: Mask
+    step: Callable[[Mask], Vec]
+
+    def few(self) -> bool:
+        """Whether there are such rows, and not too many to try them all."""
+        return 0 < int(self.doubtful.sum()) <= FEW
+
+    def right(self, level: int) -> Vec | None:
+        """The step with the rows of S_t as they are exactly; None where that is not known."""
+        if not level:
+            return None
+        rows = np.flatnonzero(self.doubtful)
+        scores = self.before.at(level).space.exact_scores(self.before.w, rows)
+        if not all(s <= 0 or s > 0 for s in scores):
+            return None
+        found = self.wrong.copy()
+        found[rows] = [bool(s <= 0) for s in scores]
+        return self.step(found)
+
+
+class SetStep(PerceptronStep):
+    """The same for steps with the rows of S_t.
+
+    A solver that computes in doubles may see a score within rounding of 0 on either side. If few
+    rows have such scores, the step must be that with some of them. Where rounding is as large as
+    scores are (in data of 10⁻²⁰⁰, all may be), they must be those of S_t, exactly.
+    """
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case)
+        self.chosen: Chosen | None = None
+        self._chosen: Chosen | None = None
+
+    def update(self, it: View) -> None:
+        self.free, self.chosen, self._chosen = 0.0, self._chosen, None
+        if self.chosen is not None and self.chosen.doubtful.sum() > FEW:
+            self.free = self.far(self.chosen)
+        super().update(it)
+
+    def far(self, chosen: Chosen) -> float:
+        """How far rows that rounding may move can take the step, where there are many."""
+        raise NotImplementedError
+
+    def claim(self, it: View) -> Iterator[Relation]:
+        chosen = self.chosen
+        if chosen is None or not chosen.few():
+            yield from super().claim(it)
+            return
+        assert self.predicted is not None
+        first, sets = self.predicted, _subsets(chosen.doubtful)
+        steps = [first, *(chosen.step(chosen.wrong | some) for some in sets)]
+        self.predicted = min(steps, key=lambda v: upper((it.here - v).norm()))
+        yield from super().claim(it)
+        self.predicted = first
+        if chosen.before.score_error <= COARSE * _scores(chosen.before):
+            return
+        right = chosen.right(it.level)
+        known = right is not None and self.same(it, right).certain()
+        yield fact(True if known else None, "the step is that with the rows of S_t")
 
 
 @per_iterate(
@@ -123,7 +226,7 @@ class NormalizedGradientStep(Step):
     note="A score within rounding of 0 is decided exactly where doubles compute it without "
     "rounding; elsewhere the step may contain the row or not.",
 )
-class BatchStep(PerceptronStep):
+class BatchStep(SetStep):
     """The first step of Batch Perceptron takes half of every row, the others every misclassified
     row, over n."""
 
@@ -132,10 +235,17 @@ class BatchStep(PerceptronStep):
         if it.t == 0:
             return it.here + number(1) / (2 * n) * combination(self.space, np.ones(n))
         wrong, doubtful = misclassified(it)
-        self._free = self.space.radius * int(doubtful.sum()) / n
         # A solver may carry 2n w_t, of which w_t and w_{t+1} are two roundings.
         rounded = it.vec(it.w, 4 * ROUNDOFF * it.here.size())
-        return rounded + number(1) / n * combination(self.space, floats(wrong))
+
+        def step(rows: Mask) -> Vec:
+            return rounded + number(1) / n * combination(self.space, floats(rows))
+
+        self._chosen = Chosen(it, wrong, doubtful, step)
+        return step(wrong)
+
+    def far(self, chosen: Chosen) -> float:
+        return self.space.radius * int(chosen.doubtful.sum()) / self.case.n
 
 
 @per_iterate(
@@ -147,17 +257,25 @@ class BatchStep(PerceptronStep):
     solvers=("normalized-batch-perceptron",),
     note="Scores within rounding of 0 as for gb.tyurin.batch-perceptron.step.",
 )
-class NormalizedBatchStep(PerceptronStep):
+class NormalizedBatchStep(SetStep):
     """Every step of Normalized Batch Perceptron takes the mean of the misclassified rows."""
 
     def step(self, it: View) -> Vec:
         wrong, doubtful = misclassified(it)
-        rows, more = int(wrong.sum()), int(doubtful.sum())
+
+        def step(rows: Mask) -> Vec:
+            chosen = int(rows.sum())
+            if not chosen:
+                return it.vec(it.w)
+            return it.here + number(1) / chosen * combination(self.space, floats(rows))
+
+        self._chosen = Chosen(it, wrong, doubtful, step)
+        return step(wrong)
+
+    def far(self, chosen: Chosen) -> float:
         # The means of S and of S with some of F are |F|/(|S| + |F|) of two means apart.
-        self._free = 2 * self.space.radius * more / (rows + more) if more else 0.0
-        if not rows:
-            return it.vec(it.w)
-        return it.here + number(1) / rows * combination(self.space, floats(wrong))
+        rows, more = int(chosen.wrong.sum()), int(chosen.doubtful.sum())
+        return 2 * self.space.radius * more / (rows + more)
 
 
 @per_iterate(
@@ -176,12 +294,13 @@ class RowStep(PerceptronStep):
         self.before: View | None = None
         self._now: View | None = None
         self._lengths: Floats | None = None
+        self._power = 0
 
     def update(self, it: View) -> None:
         self.before, self._now = self._now, it
-        self.row = None if self.before is None else self._added(self.before, it)
         # A solver that sums the t rows anew when it halts sums them in another order.
         self.free = (it.t + it.n) * it.t * ROUNDOFF * self.space.radius
+        self.row = None if self.before is None else self._added(self.before, it)
         if self.before is None:
             return
         self.predicted = self.before.here
@@ -200,13 +319,16 @@ class RowStep(PerceptronStep):
             score = ball(float(before.score_doubles[self.row]), before.score_error)
         # A solver may carry its scores along: t products with a row, and t sums.
         row = self.case.problem.row(self.row)
-        carried = self.space.score_error(row) + it.t * ROUNDOFF * self.space.radius**2
+        carried = (
+            self.space.score_error(row) + it.t * ROUNDOFF * self.space.radius * self.space.radius
+        )
         allowed = 2 * before.score_error + it.t * carried
         yield at_most(
             score,
-            allowed,
+            widened(0, allowed, _scores(before)),
             "the row that is added is in S_t, up to rounding",
             where=f"row {self.row}",
+            allowance=allowed,
             size=self.space.radius * upper(it.norm),
         )
 
@@ -220,9 +342,20 @@ class RowStep(PerceptronStep):
         if said is not None and np.allclose(step, problem.row(said), rtol=1e-6, atol=0):
             return said
         if self._lengths is None:
-            self._lengths = floats([problem.norm(problem.row(i)) ** 2 for i in range(it.n)])
-        distance = self._lengths - 2 * problem.scores(step)
-        return int(np.argmin(distance))
+            norms = floats([problem.norm(problem.row(i)) for i in range(it.n)])
+            # Squares of norms near one neither vanish nor overflow.
+            self._power = -int(np.frexp(norms.max())[1])
+            self._lengths = np.ldexp(norms, self._power) ** 2
+        size = problem.norm(step)
+        if not size < 4 * self.space.radius:
+            return int(np.argmax(self._lengths))  # it is no row at all
+        near_one = np.ldexp(problem.scores(np.ldexp(step, self._power)), self._power)
+        distance = self._lengths - 2 * near_one
+        # The square of a distance is a difference: those that it cannot tell apart are compared.
+        close = np.flatnonzero(distance <= distance.min() + SEEN * (it.n + it.space.dimension + 16))
+        gaps = [problem.norm(step - problem.row(int(i))) for i in close[:MANY]]
+        nearest = close[: len(gaps)][floats(gaps) <= min(gaps) + self.free]
+        return int(nearest[np.argmin(before.score_doubles[nearest])])
 
 
 TRIALS = (

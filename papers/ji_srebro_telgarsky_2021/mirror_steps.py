@@ -195,7 +195,9 @@ class Mirror:
         """
         space, size = self.case.space, float(np.abs(past.nu_doubles).sum())
         pull = self.case.problem.combine(past.nu_doubles)
-        products = space.score_error(pull) + (space.n + 16) * ROUNDOFF * space.radius**2 * size
+        products = (
+            space.score_error(pull) + (space.n + 16) * ROUNDOFF * space.radius * space.radius * size
+        )
         return products + 4 * ROUNDOFF * float(np.abs(now.scores).max()) * upper(self.ratio(past.t))
 
     def rounding_of_logs(self, past: Point, now: Point, q: Weights) -> float:

@@ -5,7 +5,16 @@ Rows of A are y_i x_i and the paper's Z is −A; norms are the same.
 
 from __future__ import annotations
 
-from gammabar.papers import Case, Relation, View, at_most, fact, per_iterate, separable
+from gammabar.papers import (
+    Case,
+    Relation,
+    View,
+    at_most,
+    fact,
+    per_iterate,
+    separable,
+    widened,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     BOTH_FORMS,
     ONE_ROW,
@@ -80,7 +89,7 @@ def norm_grows(it: View, case: Case) -> Relation:
 def norm_is_bounded(it: View, case: Case) -> Relation:
     """‖w_t‖ ≤ Σ_{j<t} ‖Zᵀν_j‖/λ_j for θ_t = 1."""
     seen = case.history(Sequences)
-    bound = seen.path + (seen.rounding + 2 * float(seen.path.rad()))
+    bound = widened(seen.path, seen.rounding + 2 * float(seen.path.rad()), 1.0)
     return at_most(it.norm, bound, "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j")
 
 

@@ -99,11 +99,16 @@ def same_vector(
 def no_vector(gap: Vec, what: str, more: float = 0.0) -> Relation:
     """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some."""
     allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err)
-    return equal(gap.norm(), 0, what, allowance=allowance)
+    return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap))
 
 
 def vanishes(rest: Vec, more: float, what: str) -> Relation:
     """A vector is zero, but for rounding: what this court's own evaluation of it may be off by,
     the same for the solver's evaluation (three times, for it may sum in another order), and
     `more`."""
-    return equal(rest.norm(), 0, what, allowance=4 * rest.err + more)
+    return equal(rest.norm(), 0, what, allowance=4 * rest.err + more, size=_size(rest))
+
+
+def _size(gap: Vec) -> float:
+    """What the vectors of a sum that should vanish are as large as: a row, or they themselves."""
+    return gap.space.least_radius + gap.reach()

@@ -95,7 +95,7 @@ def row_error(it: View) -> float:
 
 def carried(it: View, k: int) -> float:
     """How far scores may be off that were carried through k convex combinations."""
-    each = row_error(it) + 8 * ROUNDOFF * it.space.radius**2
+    each = row_error(it) + 8 * ROUNDOFF * it.space.radius * it.space.radius
     return 2 * (k + 2) * each * SAFETY
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gammabar.papers import Case, Number, number
+from gammabar.papers import Case, LinearSpace, Number, Relation, View, fact, number
 from gammabar.problems import DenseProblem, Problem, SparseProblem, load
 
 SOURCE = "Tyurin (2024)"
@@ -43,6 +43,17 @@ def linear(case: Case) -> str | None:
     """The rows are vectors of ℝ^d, in the units of the data."""
     known = isinstance(case.problem, DenseProblem | SparseProblem) and not case.unit
     return None if known else "this is about points of ℝ^d in the units of their data"
+
+
+def only_zeros(it: View) -> Relation | None:
+    """Where all rows are zero, that w_t is: there is no scale that rounding could be small beside.
+
+    None where some row is not zero.
+    """
+    if it.space.least_radius > 0 or it.case.truth.radius_squared_hi > 0:
+        return None
+    zero = not it.w.any() or not isinstance(it.space, LinearSpace)  # whatever the coefficients are
+    return fact(zero, "all rows are zero, and so is w_t")
 
 
 def same_data(problem: Problem, spec: str) -> bool:

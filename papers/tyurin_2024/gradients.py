@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
+from scipy.special import expit, log_expit
 
 from gammabar.oracle.integers import integer_rows
 from gammabar.papers import ROUNDOFF, SAFETY, Floats, Space, Vec, View, upper
@@ -69,7 +69,11 @@ class Logistic:
 
     def __init__(self, it: View) -> None:
         self.space = it.space
-        scores, e = it.score_doubles, min(2 * it.score_error, 300.0)
+        scores, apart = it.score_doubles, 2 * it.score_error
+        #: Whether scores are known well enough for these bounds, which overflow beyond.
+        self.known = apart <= 300
+        e = min(apart, 300.0)
+        self.scores, self.apart = scores, apart
         self.logs: Floats = log_expit(-scores)
         self.sigma: Floats = np.exp(self.logs)
         change = e * np.exp(np.minimum(scores + e, 0.0))
@@ -77,8 +81,15 @@ class Logistic:
 
     def sum(self) -> tuple[float, float]:
         """Σ_i σ_i, and a bound on its error; a σ_i that underflows is off by less than u."""
-        lost = float(self.sigma @ self.relative) + ROUNDOFF * self.space.n
+        # No σ_i is further from another than 1, whatever is known of its score.
+        each = np.minimum(self.sigma * self.relative, 1.0) if self.known else self._between()
+        lost = float(each.sum()) + ROUNDOFF * self.space.n
         return float(self.sigma.sum()), lost * SAFETY
+
+    def _between(self) -> Floats:
+        """How far apart the σ_i are at the ends of what is known of the scores."""
+        high, low = expit(self.apart - self.scores), expit(-self.apart - self.scores)
+        return np.where(np.isfinite(high - low), high - low, 1.0) + per_sum(self.space)
 
     def pull(self) -> Vec:
         """Σ_i σ_i a_i."""
@@ -93,7 +104,7 @@ class Logistic:
         raw = np.exp(self.logs - self.logs.max())
         q = raw / raw.sum()
         off = float(q @ self.relative) * SAFETY
-        moved = 2 * off / (1 - off) if off < 0.5 else 2.0
+        moved = 2 * off / (1 - off) if self.known and off < 0.5 else 2.0
         return combination(self.space, q, min(moved, 2.0))
 
 
@@ -115,16 +126,18 @@ def misclassified(it: View) -> tuple[Mask, Mask]:
 
 
 def _free_of_rounding(it: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of the rows for which Σ_j |a_ij w_j| fits into 53 bits of a common unit."""
+    """Those of the rows for which Σ_j |a_ij w_j| fits into 53 bits of a common unit, a double."""
     if not it.w.any():
         return rows
     if linear(it.case) is not None:
         return rows[:0]
-    w, _ = integer_rows(it.w[None, :], np.array([0]))
+    w, power = integer_rows(it.w[None, :], np.array([0]))
     sizes = [abs(int(v)) for v in w[0]]
     if sum(sizes) >= 2**53:
         return rows[:0]
-    entries, _ = integer_rows(it.case.problem.X, rows)
+    entries, more = integer_rows(it.case.problem.X, rows)
+    if not -1000 < power + more < 900:  # products may underflow, or what they are scaled by
+        return rows[:0]
     fits = [
         sum(abs(int(a)) * size for a, size in zip(row, sizes, strict=True) if a) < 2**53
         for row in entries

@@ -56,8 +56,10 @@ from gammabar.papers import (
     middle,
     number,
     total,
+    widened,
     working,
 )
+from gammabar.papers.tyurin_2024.conventions import only_zeros
 from gammabar.papers.tyurin_2024.gradients import Mask, combination, floats, least, per_sum
 
 #: Of an iterate after an S_t that could not be decided.
@@ -232,7 +234,9 @@ class Closeness:
             return fact(None, UNKNOWN)
         if rate.ended:
             return None
+        if (zero := only_zeros(it)) is not None:
+            return zero
         apart, size = rate.apart(it.here), rate.path.point.size()
         # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
-        bound = rate.distance + self.least + 2 * float(apart.rad())
+        bound = widened(rate.distance, self.least + 2 * float(apart.rad()), it.space.least_radius)
         return at_most(apart, bound, "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)", size=size)

@@ -334,7 +334,9 @@ def test_the_right_solvers_are_never_refuted(problem, solver):
         # a score is zero but for rounding, a perceptron may halt one step early.
         stops = isinstance(OURS[found.statement], StoppingStatement)
         early = found.reason.endswith("does not separate the data")
-        patient = found.verdict == "undecided" and (stops or early)
+        # Scores of 10¹² are off by as much as a softmax tells apart: any step would agree.
+        blind = found.statement.endswith(".step") and getattr(solver, "step", 0) >= 1e6
+        patient = found.verdict == "undecided" and (stops or early or blind)
         assert patient or found.verdict in ("holds", "inapplicable"), found
 
 
