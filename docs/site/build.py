@@ -67,6 +67,8 @@ SECTIONS = {
 MEMBERS = "\n   :members:\n   :exclude-members: set_fit_request, set_score_request"
 #: Folders whose pages are on the site.
 FOLDERS = (".", "docs", "oracle")
+#: Pictures that nobody can read on a phone unless they are wider than it is.
+WIDE = ("margins-of-pairs.svg", "tightness.svg", "benchmarks-gaps.svg")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 
 
@@ -97,6 +99,7 @@ def lay_out(source: Path, report: Report) -> None:
                 place = (path.parent / target).resolve().relative_to(ROOT)
                 text = text.replace(f"]({target})", f"]({FORGE}/tree/main/{place})")
             _bring(path.parent / target, source)
+        text = linked(text, "../" * name.count("/"))
         _write(source / f"{name}.md", text if name != "index" else f"{text}\n{_ways()}")
     shutil.copy(Path(__file__).with_name("conf.py"), source)
     _write(source / "api.md", api_page())
@@ -104,6 +107,27 @@ def lay_out(source: Path, report: Report) -> None:
         _write(source / "statements" / f"{place}.md", text)
     for place, text in solver_pages():
         _write(source / "solvers" / f"{place}.md", text)
+
+
+def linked(text: str, up: str) -> str:
+    """A page in which names of statements and solvers lead to their pages; code is left alone."""
+    rooms = dict.fromkeys(SOLVERS, "solvers") | dict.fromkeys(everything(), "statements")
+
+    def link(found: re.Match[str]) -> str:
+        room = rooms.get(found[2] or "")
+        return found[0] if room is None else f"[`{found[2]}`]({up}{room}/{found[2]}.md)"
+
+    # Fenced blocks, headings and what is a link already are met first, and stay as they are.
+    parts = r"(^```.*?^```$|^#[^\n]*$|\[[^\]\n]*\]\([^)\n]*\))|`([\w./-]+)`"
+    return re.sub(parts, link, text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _breakable(cell: re.Match[str]) -> str:
+    """A cell whose long names may go on in the next line, after their commas and the like."""
+    named = r'(?<=<span class="pre">)[^<]*'
+    return re.sub(
+        named, lambda name: re.sub(r"([,/:;]|\.(?=[a-z]))(?=.)", r"\1<wbr>", name[0]), cell[0]
+    )
 
 
 def _bring(target: Path, source: Path) -> None:
@@ -230,7 +254,11 @@ def main(arguments: list[str]) -> int:
     code = subprocess.run([*sphinx, str(source), str(target)], check=False).returncode
     for page in target.rglob("*.html"):  # numpydoc's names of references are for its own use
         text = page.read_text(encoding="utf-8")
-        page.write_text(re.sub(r"\[R[0-9a-f]{12}-(\d+)\]", r"[\1]", text), encoding="utf-8")
+        text = re.sub(r"\[R[0-9a-f]{12}-(\d+)\]", r"[\1]", text)
+        text = re.sub(r"<td>.*?</td>", _breakable, text, flags=re.DOTALL)
+        for picture in WIDE:
+            text = re.sub(rf'<img (?=[^>]*/{re.escape(picture)}")', '<img class="wide" ', text)
+        page.write_text(text, encoding="utf-8")
     if code == 0:
         print(f"the site: {target / 'index.html'}")
     return code

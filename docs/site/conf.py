@@ -34,6 +34,7 @@ html_static_path = ["_static"]
 html_css_files = ["statement.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # they are fetched, which a page from disk may not
 
 
 def _palette(block: str) -> dict[str, str]:
@@ -53,12 +54,28 @@ _own = """
 .gammabar { h4, p { margin-bottom: .4rem; } .body { border: 0; padding: 0; margin: 0; } }
 div.citation { display: flex; gap: .6em; }
 div.citation > span.label { position: static; float: none; }
+td code span.pre { white-space: normal; }  /* at the marks that build.py puts in */
+.gammabar dt { padding-top: 0; }
+/* Pictures are drawn on white. In the dark they are turned over, and colours keep their hue. */
+body[data-theme="dark"] article img { filter: invert(.92) hue-rotate(180deg); }
+@media (prefers-color-scheme: dark) {
+  body:not([data-theme="light"]) article img { filter: invert(.92) hue-rotate(180deg); }
+}
+@media print { article img { filter: none !important; } }
+/* On a phone a picture of many columns is looked at piece by piece. */
+@media (max-width: 46em) {
+  p:has(> img.wide) { overflow-x: auto; }
+  img.wide { max-width: none; width: 46em; }
+}
 """
+#: It sets the macron of γ̄ above its letter.
+_letters = '"DejaVu Sans Mono", ui-monospace, SFMono-Regular, Menlo, Consolas, monospace'
 _static = Path(__file__).parent / "_static"
 _static.mkdir(exist_ok=True)
 (_static / "statement.css").write_text(_rules + _own, encoding="utf-8")
 html_theme_options = {
-    "light_css_variables": _light | {"ground": "var(--color-background-primary)"},
+    "light_css_variables": _light
+    | {"ground": "var(--color-background-primary)", "font-stack--monospace": _letters},
     "dark_css_variables": _dark | {"ground": "var(--color-background-primary)"},
 }
 

@@ -46,9 +46,21 @@ def test_the_reference_has_every_public_name(site):
             assert f"gammabar.{name}\n" in page
 
 
-@pytest.mark.slow
-def test_it_builds_without_a_warning(site, tmp_path: Path, monkeypatch, capfd):
-    monkeypatch.setattr(site, "BUILD", tmp_path)
-    assert site.main([]) == 0, capfd.readouterr().err
-    text = (tmp_path / "html" / "statements" / "jst.thm3.1.1.html").read_text(encoding="utf-8")
-    assert "http://" not in text.replace("http://www.w3.org", "")
+def test_names_in_the_text_lead_to_their_pages(site):
+    text = "\n".join(
+        [
+            "# `jst.thm3.1.1`",
+            "`jst.thm3.1.1` and `winnow`, not `winnows`; [`gb.sharp`](x.md).",
+            "```text",
+            "`gb.sharp`",
+            "```",
+        ]
+    )
+    assert site.linked(text, "../").splitlines() == [
+        "# `jst.thm3.1.1`",
+        "[`jst.thm3.1.1`](../statements/jst.thm3.1.1.md) and [`winnow`](../solvers/winnow.md), "
+        "not `winnows`; [`gb.sharp`](x.md).",
+        "```text",
+        "`gb.sharp`",
+        "```",
+    ]

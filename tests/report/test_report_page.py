@@ -89,6 +89,21 @@ def test_a_phone_does_not_have_to_scroll_sideways(browser: Chromium, url: str):
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_drawing_leaves_room_for_its_words(browser: Chromium, url: str):
+    """On a phone it stands above them; beside them it would split the heading."""
+    beside = "getComputedStyle(document.querySelector('.planar')).float"
+    assert browser.open(f"{url}#tyurin.thm4.1", width=390).evaluate(beside) == "none"
+    assert browser.open(f"{url}#tyurin.thm4.1").evaluate(beside) == "right"
+
+
+def test_dark_is_dark_and_paper_is_white(browser: Chromium, url: str):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    shown = browser.open(url, prefers_color_scheme="dark")
+    assert all(int(part) < 50 for part in shown.evaluate(ground).strip("rgb()").split(","))
+    shown.ask("Emulation.setEmulatedMedia", media="print", features=[])
+    assert shown.evaluate(ground) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+
+
 def test_it_is_readable_without_scripts(browser: Chromium, url: str):
     shown = browser.open(f"{url}#jst.thm3.1.1", scripts=False)
     assert shown.evaluate(COUNT) == 5

@@ -1,0 +1,124 @@
+"""The site in a real browser: phone, dark, paper; no complaints.
+
+It is built once, which takes a minute or two: all of this is slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from chromium import MISSING, Chromium, found
+from results_for_tests import some
+
+from gammabar.harness.report.model import gather
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
+browsing = pytest.mark.skipif(found() is None, reason=MISSING)
+#: One of each kind, and those with the widest tables and formulas.
+PAGES = (
+    "index",
+    "api",
+    "search",
+    "docs/first-ten-minutes",
+    "docs/what-the-screen-says",
+    "docs/errata",
+    "docs/tightness",
+    "docs/benchmarks",
+    "docs/gallery",
+    "docs/power",
+    "docs/coverage",
+    "docs/own-results",
+    "docs/margins-of-pairs",
+    "docs/json",
+    "oracle/CERTIFICATE",
+    "statements/index",
+    "statements/of-jst",
+    "statements/jst.thm3.1.1",
+    "statements/jst.lemC.12.sum.fixed",
+    "statements/rp.winnow",
+    "solvers/dual-acceleration",
+)
+#: What sticks out and cannot be scrolled to: neither it nor what it is in can be moved.
+OUT = """
+(() => {
+    const wide = document.documentElement.clientWidth, found = [];
+    const moves = e => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX)
+        || moves(e.parentElement));
+    for (const e of document.querySelectorAll("article *, main *")) {
+        const box = e.getBoundingClientRect();
+        if (box.width && box.right > wide + 1 && !moves(e)) found.push(e.outerHTML.slice(0, 120));
+    }
+    return found;
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = spec_from_file_location("site_to_see", ROOT / "docs" / "site" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    site = module_from_spec(spec)
+    spec.loader.exec_module(site)
+    site.BUILD = tmp_path_factory.mktemp("site")
+    site.read = lambda store: gather(some())
+    assert site.main([]) == 0, "a warning of Sphinx is an error: see above"
+    return site.BUILD / "html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    with Chromium() as started:
+        yield started
+
+
+def test_it_builds_without_a_warning_and_needs_no_network(html: Path):
+    text = (html / "statements" / "jst.thm3.1.1.html").read_text(encoding="utf-8")
+    assert "http://" not in text.replace("http://www.w3.org", "")
+
+
+@browsing
+@pytest.mark.parametrize("page", PAGES)
+def test_a_phone_does_not_have_to_scroll_sideways(browser: Chromium, html: Path, page: str):
+    shown = browser.open((html / f"{page}.html").as_uri(), width=390, height=800)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    assert shown.evaluate(OUT) == []
+    assert shown.complaints == []
+
+
+@browsing
+@pytest.mark.parametrize("page", ["index", "statements/jst.thm3.1.1", "docs/tightness"])
+def test_dark_is_dark(browser: Chromium, html: Path, page: str):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    picture = "[...document.querySelectorAll('article img')].map(e => getComputedStyle(e).filter)"
+    light, dark = (
+        browser.open((html / f"{page}.html").as_uri(), prefers_color_scheme=scheme)
+        for scheme in ("light", "dark")
+    )
+    assert brightness(light.evaluate(ground)) > 240
+    assert brightness(dark.evaluate(ground)) < 40
+    assert all(filtered == "none" for filtered in light.evaluate(picture))
+    # Pictures are drawn on white: a white sheet in the dark is what a reader would mind.
+    assert all("invert" in filtered for filtered in dark.evaluate(picture))
+    assert dark.complaints == []
+
+
+def brightness(colour: str) -> float:
+    red, green, blue = (float(part) for part in colour.strip("rgba()").split(",")[:3])
+    return (red + green + blue) / 3
+
+
+@browsing
+def test_the_search_finds_a_statement(browser: Chromium, html: Path):
+    shown = browser.open((html / "search.html").as_uri() + "?q=winnow")
+    hits = "[...document.querySelectorAll('#search-results li a')].map(e => e.textContent)"
+    deadline = monotonic() + 30
+    while not any("rp.winnow" in hit for hit in shown.evaluate(hits)):
+        assert monotonic() < deadline, shown.evaluate(hits)
+        sleep(0.1)
+    assert shown.complaints == []
