@@ -33,7 +33,7 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> int:
-    """Check certificate or witness FILE.
+    """Check certificate or witness FILE; the id of a statement is its witness.
 
     A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
     `gammabar oracle` was given, or the data file(s); by default it is the data that the

@@ -76,6 +76,7 @@ def statement_facts(statement: Statement, results: list[Result]) -> Facts:
     killed = {
         name: kills[statement.id] for name, kills in matrix().items() if statement.id in kills
     }
+    refuted = next((r for r in results if r.verdict.verdict == Ruling.REFUTED), None)
     best = max((r for r in results if _ratio(r) is not None), key=_known_ratio, default=None)
     return {
         "kind": "statement",
@@ -94,7 +95,7 @@ def statement_facts(statement: Statement, results: list[Result]) -> Facts:
         "charitable": statement.charitable,
         "survives": statement.survives,
         "witness": None if proof is None else str(_short(proof)),
-        "check": None if proof is None else shlex.join(["gammabar", "check", str(_short(proof))]),
+        "check": None if proof is None else shlex.join(["gammabar", "check", statement.id]),
         "note": statement.note,
         "instances": statement.instances,
         "powerless": statement.powerless,
@@ -104,7 +105,7 @@ def statement_facts(statement: Statement, results: list[Result]) -> Facts:
         "where": place_of(statement.body),
         "verdicts": [_verdict(result) for result in results],
         "tightest": None if best is None else _verdict(best),
-        "reproduce": _command(statement, best or next(iter(results), None)),
+        "reproduce": _command(statement, refuted or best or next(iter(results), None)),
     }
 
 

@@ -207,7 +207,7 @@ def _falsity(statement: Statement, context: Context) -> Markup:
         parts.insert(0, Markup(drawing(data)))
         shown = json.dumps(data, ensure_ascii=False)
         parts.append(tag("details", tag("summary", "The witness"), tag("pre", shown)))
-        check = f"gammabar check {_relative(path)}"
+        check = f"gammabar check {statement.id}"
         parts.append(tag("p", "Checked by a program of its own: ", tag("code", check)))
     return tag("section", *parts, class_="falsity")
 

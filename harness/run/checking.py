@@ -39,7 +39,7 @@ def check(
     Parameters
     ----------
     certificate : str or Path
-        The file.
+        The file, or the id of a statement whose witness is meant.
     data : Problem, str, Path, or several files, optional
         What `solve` was given: a problem, the text that `load` takes, or the data file(s). By
         default the data that the certificate names.
@@ -76,7 +76,12 @@ def check(
     """
     file = Path(certificate)
     if not file.is_file():
-        raise ProblemError(no_file(file))
+        from gammabar.harness.library import witness
+
+        known = witness(str(certificate))
+        if known is None:
+            raise ProblemError(no_file(file))
+        file = known
     files = [data] if isinstance(data, str | Path | Problem) else list(data or ())
     if _is_witness(file):
         if files:
