@@ -105,15 +105,18 @@ def _by_source(by_source: dict[str, dict[str, list[Result]]]) -> None:
     for source, statements in by_source.items():
         marks = Counter(_mark(found) for found in statements.values())
         refuted = _refuted(statements)
+        hold, nothing, every = marks["✓"] - refuted.total(), marks["·"], len(statements)
         parts = {
-            "hold ✓": marks["✓"] - refuted.total(),
+            "holds ✓" if hold == 1 else "hold ✓": hold,
             f"false as printed ✓ ({by_severity(refuted.elements())})": refuted.total(),
-            "say nothing or were not tested": marks["·"],
+            "says nothing or was not tested"
+            if nothing == 1
+            else "say nothing or were not tested": nothing,
             "not as expected ✗": marks["✗"],
         }
         counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
         say(f"{source}: {_named(source)}")
-        say(f"    {len(statements)} statements: {counts}")
+        say(f"    {every} statement{'' if every == 1 else 's'}: {counts}")
     say()
     tightest = _tightest(by_source)
     if tightest is not None:

@@ -63,8 +63,8 @@ def _wrapped(line: str, stream: Any) -> str:
     width = _width(stream)
     if width is None or len(line) <= width:
         return line
-    # A line that begins with a word and a gap has its text in a column, which goes on below.
-    label = re.match(r"( +\S+ {1,}(?=\S))?", line)
+    # A line that begins with a name and a gap has its text in a column, which goes on below.
+    label = re.match(r"( +\S+(?: \S+){0,2} {2,}(?=\S)| +\S+ (?=\S))?", line)
     indent = len(label.group()) if label is not None and len(label.group()) <= width // 3 else 0
     return textwrap.fill(
         line,

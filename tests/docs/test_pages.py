@@ -165,6 +165,44 @@ def exists(words: list[str], block: Block) -> None:
         assert (ROOT / rest[0]).is_dir(), f"{block}: {rest[0]}"
 
 
+@pytest.mark.slow
+def test_the_first_commands_in_a_fresh_clone(tmp_path: Path):
+    """Without data beside it and with a new virtual environment, which needs a network."""
+    [block] = [b for b in blocks("docs/first-ten-minutes.md") if b.way == "clone"]
+    clone, verify, expected = block.text.split("\n", 2)
+    assert clone.endswith("&& cd gammabar")
+    subprocess.run(["git", "clone", "-q", str(ROOT), "gammabar"], cwd=tmp_path, check=True)
+    kept = {k: v for k, v in os.environ.items() if k not in ("GAMMABAR_DATA", "PYTHONPATH")}
+    done = subprocess.run(
+        shlex.split(verify.removeprefix("$ ")),
+        cwd=tmp_path / "gammabar",
+        env=kept | {"COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # In a terminal they are one after the other: set-up and progress first.
+    setup, _, results = done.stdout.partition("oracle:")
+    agree(expected, "\n".join([setup, done.stderr, f"oracle:{results}"]))
+
+
+def test_the_first_screen_counts_the_statements_that_there_are():
+    """Totals and severities; that they hold is shown by the run above, in a fresh clone."""
+    from gammabar.harness.run.registry import everything
+
+    [block] = [b for b in blocks("docs/first-ten-minutes.md") if b.way == "clone"]
+    found = re.findall(r"^(\w+): .*\n +(\d+) statements: (.*)", block.text, re.MULTILINE)
+    known = everything().values()
+    assert {source for source, _, _ in found} == {s.source for s in known}
+    for source, total, counts in found:
+        own = [s for s in known if s.source == source]
+        severities = Counter(str(s.severity) for s in own if s.severity)
+        assert int(total) == len(own), f"{source}: run make verify and renew the page"
+        said = re.findall(r"(\d+) (substance|misprint|edge case|transcription)", counts)
+        assert {name: int(count) for count, name in said} == severities, source
+
+
 @pytest.mark.parametrize(
     ("page", "example"),
     [("bring-your-own-theorem.md", "novikoff.py"), ("any-solver.md", "algorithm1.awk")],
