@@ -1,0 +1,229 @@
+"""Every command with every option of it: wrong types, huge numbers, unknown names, bad files.
+
+Commands and options are those that click knows, so a new one is tried without being listed here.
+What takes minutes once all is understood (a plan, a benchmark, a figure) is not done: `_WORK` ends
+there, or gives an earlier result, so that what is written afterwards is tried too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+import click
+
+from gammabar.harness.cli import cli, main
+from gammabar.problems import ProblemError
+
+from .fuzz_certificates import certificate_seeds
+from .fuzz_files import csv_seeds
+from .fuzz_store import store_seeds
+from .mutations import NUMBERS
+from .target import Fault, Target
+
+#: A valid line of each command, to start from; `_options` knows what else it takes.
+SEEDS = (
+    "bench --from bench.json --json",
+    "check c.json a.csv --json",
+    "data list",
+    "export s.db --csv out.csv",
+    "falsify gb.sharp --budget 0.1 --seed 1 --jobs 1",
+    "falsify rp.eq1 --budget 0.1 --out w.json",
+    "gate --counts-only --json",
+    "list statements --source jst",
+    "list artefacts --json",
+    "margins three.csv --certificates kept --jobs 1 --json",
+    "oracle a.csv --digits 5 --certificate out.json",
+    "oracle a.csv --intercept --export out.npz --explain",
+    "report s.db --markdown",
+    "report s.db --out page.html",
+    "reproduce tyurin.fig1 --quick --out pictures",
+    "separation a.csv --intercept --certificate out.json",
+    "show perceptron --json",
+    "show jst.thm3.1.1 --store s.db",
+    "verify --problem a.csv --solver perceptron --iterations 2 --jobs 1",
+    "verify --random 2 --store new.db --junit out.xml",
+)
+
+#: What an argument or the value of an option is replaced by. Files are those of `_folder`; nothing
+#: outside of it is written to.
+VALUES = [
+    *NUMBERS,
+    "",
+    " ",
+    ".",
+    "..",
+    "a.csv",
+    "c.json",
+    "s.db",
+    "bench.json",
+    "three.csv",
+    "my.py",
+]
+VALUES += ["none.csv", "none/out.json", "folder", "folder/", "empty", "binary", "locked/x", "loop"]
+VALUES += ["/dev/null", "/dev/full", "/proc/self/mem", "/proc/none/x", "x" * 300, "a.csv/x", "a\0b"]
+VALUES += [
+    "\x1b[2J",
+    "\udc80",
+    "é",
+    "-",
+    "--",
+    "--json",
+    "-h",
+    "nan",
+    "a.csv:0,1",
+    "a.csv:0,9",
+    ":",
+]
+VALUES += ["my.py:Mine", "my.py:Nobody", "my.py:Mine:step=nan", "perceptron:choice=", "nobody"]
+VALUES += ["jst.thm3.1.1", "gb.sharp", "jst", "jst.", "*", "holds", "l1", "rbf:gamma=nan", "rbf:"]
+VALUES += [
+    "poly:degree=99999999",
+    "iris:0,1",
+    "iris:0,0",
+    "planted:n=0",
+    "planted:n=1e9",
+    "tcp://x:1",
+]
+
+
+class _Would(BaseException):
+    """All was understood, and now it would take its time; no error, so that nothing catches it."""
+
+
+def _would(*_: Any, **__: Any) -> Any:
+    raise _Would("understood: it would run now")
+
+
+def _measured(*_: Any, **__: Any) -> dict[str, Any]:
+    return json.loads(_bench())
+
+
+#: Where commands begin to work for long, and what is there instead.
+_WORK = {
+    "bench.document.measure": _measured,
+    "gate.sides.checkout": _would,
+    "gate.compare.compare": _would,
+    "commands.reproduce._make": _would,
+    "commands.falsify._many": _would,
+    "commands.falsify._one": _would,
+    "margins.work.run": _would,
+    "run.engine.run": _would,
+    "commands.listing._matrix": _would,
+}
+
+
+@cache
+def _bench() -> str:
+    return (Path(__file__).parents[2] / "docs" / "benchmarks.json").read_text("utf-8")
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder of its own for every line: a command may write over what it reads."""
+    with tempfile.TemporaryDirectory(prefix="gammabar-fuzz-") as name:
+        folder = Path(name)
+        (folder / "a.csv").write_bytes(csv_seeds()[0])
+        (folder / "three.csv").write_text("a,0,0\nb,1,0\nc,0,1\nb,2,0\nc,0,3\n")
+        (folder / "c.json").write_bytes(certificate_seeds()[0])
+        (folder / "s.db").write_bytes(store_seeds()[0])
+        (folder / "bench.json").write_text(_bench(), encoding="utf-8")
+        (folder / "my.py").write_text("class Mine:\n    def iterates(self, problem, rng): ...\n")
+        (folder / "empty").write_bytes(b"")
+        (folder / "binary").write_bytes(bytes(range(256)) * 8)
+        (folder / "folder").mkdir()
+        (folder / "loop").symlink_to("loop")
+        (folder / "locked").mkdir(mode=0o500)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder / "locked", ignore_errors=True)
+
+
+@cache
+def _options() -> dict[str, list[tuple[str, bool]]]:
+    """Of every command (and every one of `data`), its options, and whether they take a value."""
+    found = {}
+    for name in _commands():
+        command = cli.get_command(click.Context(cli), name)
+        parts = command.commands.items() if isinstance(command, click.Group) else [("", command)]
+        for part, leaf in parts:
+            taken = [p for p in leaf.params if isinstance(p, click.Option)]
+            options = [(flag, not p.is_flag) for p in taken for flag in p.opts if flag[:2] == "--"]
+            found[f"{name} {part}".strip()] = options
+    return found
+
+
+def _commands() -> list[str]:
+    return cli.list_commands(click.Context(cli))
+
+
+def seeds() -> list[bytes]:
+    assert {line.split()[0] for line in SEEDS} == set(_commands())
+    return ["\n".join(line.split()).encode() for line in SEEDS]
+
+
+def spoil(data: bytes, rng: Random) -> bytes:
+    """Replace, add or drop an argument, or put in an option of the command with any value."""
+    parts = data.decode("utf-8", "surrogatepass").split("\n")
+    place = rng.randrange(1, len(parts) + 1)
+    action = rng.randrange(8)
+    if action < 3 and place < len(parts):
+        parts[place] = rng.choice(VALUES)
+    elif action == 3 and place < len(parts):
+        del parts[place]
+    elif action == 4:
+        parts.insert(place, rng.choice(VALUES))
+    else:
+        known = (
+            _options().get(parts[0]) or _options().get(" ".join(parts[:2])) or [("--help", False)]
+        )
+        name, takes = rng.choice(known)
+        parts[place:place] = [name, rng.choice(VALUES)] if takes else [name]
+    kept = [part.replace("\n", " ") for part in parts]
+    return "\n".join(kept).encode("utf-8", "surrogatepass")
+
+
+def run(path: Path) -> None:
+    """Exit code 0, 1 or 2; with 2 comes one sentence, and never more than that."""
+    arguments = path.read_bytes().decode("utf-8", "surrogatepass").split("\n")
+    if arguments[:2] == ["data", "fetch"] or (arguments[:1] == ["data"] and "fetch" in arguments):
+        raise ProblemError("not tried: it would ask the network")
+    out, err, code, here = io.StringIO(), io.StringIO(), 0, Path.cwd()
+    with _folder() as folder, contextlib.ExitStack() as stack:
+        for name, instead in _WORK.items():
+            module, _, function = name.rpartition(".")
+            home = importlib.import_module(f"gammabar.harness.{module}")
+            if hasattr(home, function):
+                stack.enter_context(patch.object(home, function, instead))
+        os.chdir(folder)
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main(arguments)
+        except _Would:
+            code = 0
+        except SystemExit as left:
+            code = left.code if isinstance(left.code, int) else 1
+        finally:
+            os.chdir(here)
+    said = err.getvalue()
+    if code not in (0, 1, 2):
+        raise Fault(f"exit code {code}: {said[:300]!a}")
+    if "\x1b" in out.getvalue() + said or "Traceback" in said:
+        raise Fault(f"{said[:300]!a}")
+    if code == 2:
+        raise ProblemError(said.removesuffix("\n"))
+
+
+TARGETS = [Target("options", seeds, spoil, run, (ProblemError,), seconds=10)]
