@@ -29,13 +29,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import BATCH, MAX_SCANS, Candidate
 from gammabar.oracle.scans import least_scores, sides_of, spread
 from gammabar.oracle.watch import Watch
 from gammabar.problems import DenseProblem, Problem, SparseProblem
+from gammabar.problems.sparsity import is_sparse
 
 #: Columns up to which dense factors of a full corral are kept (128 MB at 4,000).
 COLUMNS = 4000
@@ -93,7 +93,7 @@ class _Plain:
 
     def take(self, rows: Rows) -> Floats:
         block = self.problem._rows(rows)
-        return np.asarray(block.toarray() if scipy.sparse.issparse(block) else block)
+        return np.asarray(block.toarray() if is_sparse(block) else block)
 
     def scores(self, w: Floats) -> Floats:
         return np.asarray(self.problem.scores(w))

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from gammabar.oracle.integers import exponent_of, largest_norm
 from gammabar.problems import (
@@ -26,6 +25,7 @@ from gammabar.problems import (
 )
 from gammabar.problems.chunks import Divide
 from gammabar.problems.linear import LinearProblem
+from gammabar.problems.sparsity import is_sparse
 
 #: Binary exponents of data, and of the parameters of a kernel, that are left alone.
 LINEAR, KERNEL, VALUE = 300, 100, 600
@@ -63,7 +63,7 @@ def _tame(problem: Problem) -> tuple[Problem, int]:
     scaled = _divided(problem.X, k)
     if isinstance(problem, MulticlassProblem):
         return MulticlassProblem(scaled, problem.labels, problem.k), k
-    return (SparseProblem if issparse(scaled) else DenseProblem)(scaled, problem.y), k
+    return (SparseProblem if is_sparse(scaled) else DenseProblem)(scaled, problem.y), k
 
 
 def largest_value(problem: KernelProblem) -> float:

@@ -20,9 +20,9 @@ import struct
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import Array, Floats
+from gammabar.problems.sparsity import is_sparse
 
 _BLOCK_VALUES = 1 << 20
 _EXACT = 1 << 53
@@ -39,7 +39,7 @@ def digest(X: Any, labels: Array) -> str:
     """
     n, d = X.shape
     sha = hashlib.sha256(b"gammabar-data-1\n" + struct.pack(">qq", n, d))
-    stored = X.nnz if scipy.sparse.issparse(X) else X.size
+    stored = X.nnz if is_sparse(X) else X.size
     step = max(1, n * _BLOCK_VALUES // max(1, stored))
     for lo in range(0, n, step):
         hi = min(n, lo + step)
@@ -50,7 +50,7 @@ def digest(X: Any, labels: Array) -> str:
 
 def _nonzeros(block: Any) -> tuple[list[int], Array, Array]:
     """Where each row ends in the list of nonzeros; their columns; their values."""
-    if scipy.sparse.issparse(block):
+    if is_sparse(block):
         return block.indptr[1:].tolist(), block.indices, block.data
     rows, columns = np.nonzero(block)
     ends = np.cumsum(np.bincount(rows, minlength=len(block)))

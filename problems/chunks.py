@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import Array, frozen
 from gammabar.problems.dense import dense_matrix
 from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
+from gammabar.problems.sparsity import is_sparse
 
 if TYPE_CHECKING:
     from gammabar.problems.tables import Table
@@ -123,8 +123,10 @@ class Constant(Step):
 
     def __call__(self, X: Any, chunk: int) -> Any:
         ones = np.ones((X.shape[0], 1), self.dtype)
-        if scipy.sparse.issparse(X):
-            return scipy.sparse.hstack([X.astype(self.dtype), ones], format="csr")
+        if is_sparse(X):
+            from scipy.sparse import hstack
+
+            return hstack([X.astype(self.dtype), ones], format="csr")
         return np.hstack([X.astype(self.dtype, copy=False), ones])
 
     def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
@@ -138,7 +140,7 @@ class Divide(Step):
     exponent: int
 
     def __call__(self, X: Any, chunk: int) -> Any:
-        if not scipy.sparse.issparse(X):
+        if not is_sparse(X):
             return np.ldexp(X.astype(np.float64), -self.exponent)
         X = X.astype(np.float64)
         X.data = np.ldexp(X.data, -self.exponent)
@@ -185,7 +187,7 @@ def tidy(X: Any) -> Any:
     What came over a network may begin at any byte. NumPy multiplies such arrays in another order
     than others, and a chunk that was sent elsewhere would give other last bits.
     """
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         return csr_matrix(X)
     matrix = dense_matrix(X)
     return matrix if matrix.flags.aligned else frozen(matrix.copy())

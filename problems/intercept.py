@@ -15,7 +15,6 @@ import copy
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import INTERCEPTS, Problem, ProblemError
 from gammabar.problems.chunks import Constant
@@ -26,6 +25,7 @@ from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
 from gammabar.problems.rounding import EXACT
 from gammabar.problems.scattered import ScatteredProblem
 from gammabar.problems.sparse import SparseProblem
+from gammabar.problems.sparsity import is_sparse
 
 
 def intercept_named(kind: str | bool | None) -> str:
@@ -90,7 +90,7 @@ def _augmented(problem: Problem) -> Problem:
     X = with_constant(problem.X)
     if isinstance(problem, MulticlassProblem):
         return MulticlassProblem(X, problem.labels, problem.k, problem.source)
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         return SparseProblem(X, problem.y, problem.source)
     return DenseProblem(X, problem.y, problem.source)
 
@@ -99,8 +99,10 @@ def with_constant(X: Any, value: float = 1.0) -> Any:
     """X with a constant column, in a dtype that holds both exactly."""
     dtype = _dtype_of_both(X, value)
     column = np.full((X.shape[0], 1), value, dtype=dtype)
-    if scipy.sparse.issparse(X):
-        return scipy.sparse.hstack([X.astype(dtype), column], format="csr")
+    if is_sparse(X):
+        from scipy.sparse import hstack
+
+        return hstack([X.astype(dtype), column], format="csr")
     return np.hstack([X.astype(dtype), column])
 
 
@@ -116,7 +118,7 @@ def _dtype_of_both(X: Any, value: float) -> np.dtype[Any]:
             info = np.iinfo(dtype)
             if np.can_cast(given, dtype) and info.min <= int(value) <= info.max:
                 return dtype
-    entries = X.data if scipy.sparse.issparse(X) else X
+    entries = X.data if is_sparse(X) else X
     if entries.size and max(-int(entries.min()), int(entries.max())) > EXACT:
         raise ProblemError(
             f"intercept_scaling={value!r} does not fit beside integers beyond 2^53; "

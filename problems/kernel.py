@@ -6,7 +6,6 @@ import math
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems import canonical
 from gammabar.problems.base import (
@@ -25,6 +24,7 @@ from gammabar.problems.kernels import Kernel, check_diagonal, check_gram
 from gammabar.problems.linear import signs, vector
 from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
+from gammabar.problems.sparsity import is_sparse
 
 
 class Coefficients(Problem):
@@ -97,7 +97,7 @@ class KernelProblem(Coefficients):
         normalised: bool = False,
         source: Source | None = None,
     ) -> None:
-        sparse = scipy.sparse.issparse(X)
+        sparse = is_sparse(X)
         if sparse and kernel.name == "precomputed":
             X, sparse = X.toarray(), False
         self.points = points_of(csr_matrix(X) if sparse else dense_matrix(X))
@@ -130,7 +130,7 @@ class KernelProblem(Coefficients):
         """Whether some row is not zero though its K(x, x) is, as doubles compute it."""
         if self.kernel.name not in ("linear", "poly", "network"):
             return False  # K(x, x) is 1, or what was given
-        values = self.X.data if scipy.sparse.issparse(self.X) else self.X
+        values = self.X.data if is_sparse(self.X) else self.X
         return bool(values.any()) or (self.kernel.name == "poly" and self.kernel.coef0 > 0)
 
     @property

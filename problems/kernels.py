@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import Array, Floats, ProblemError
 from gammabar.problems.network import (
@@ -19,6 +18,7 @@ from gammabar.problems.network import (
     network_kernel,
 )
 from gammabar.problems.points import Points, product
+from gammabar.problems.sparsity import is_sparse
 from gammabar.problems.spelling import did_you_mean, nearest
 
 #: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
@@ -280,13 +280,13 @@ def _number(value: Any) -> float:
 
 def _doubles(X: Any) -> Any:
     """The same matrix in float64: products of small integers would wrap around."""
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         return X.astype(np.float64, copy=False)
     return np.asarray(X, dtype=np.float64)
 
 
 def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 def _squared_distances(
@@ -314,6 +314,6 @@ def _squared_distances(
 
 
 def _squares(X: Any) -> Floats:
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.square(X).sum(axis=1))

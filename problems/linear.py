@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems import canonical
 from gammabar.problems.base import (
@@ -20,6 +19,7 @@ from gammabar.problems.base import (
     frozen,
 )
 from gammabar.problems.points import DensePoints, product
+from gammabar.problems.sparsity import is_sparse
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
 _GRAM_COLUMNS = 1024
@@ -78,7 +78,7 @@ class LinearProblem(Problem):
 
     def row(self, i: int) -> Floats:
         row = self._rows(np.array([i]))
-        return np.asarray(row.toarray() if scipy.sparse.issparse(row) else row).ravel()
+        return np.asarray(row.toarray() if is_sparse(row) else row).ravel()
 
     def gram(self, rows: Array, cols: Array | None = None) -> Floats:
         rows = np.asarray(rows)
@@ -110,7 +110,7 @@ class LinearProblem(Problem):
 def scaled(block: Any, factors: Array, inner: float, outer: float) -> Any:
     """Rows times their factors, times inner, times outer (in this order: inner makes room)."""
     by_row = factors.astype(np.float64)
-    if scipy.sparse.issparse(block):
+    if is_sparse(block):
         block.data *= np.repeat(by_row, np.diff(block.indptr))
         target = block.data
     else:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems import canonical
 from gammabar.problems.base import (
@@ -25,6 +24,7 @@ from gammabar.problems.dense import dense_matrix
 from gammabar.problems.linear import scaled, vector
 from gammabar.problems.points import BLOCK_BYTES, points_of, product
 from gammabar.problems.sparse import MOST_COLUMNS, csr_matrix
+from gammabar.problems.sparsity import is_sparse
 
 
 class Reduction(Problem):
@@ -111,7 +111,7 @@ class MulticlassProblem(Reduction):
     def __init__(
         self, X: Any, labels: Array, k: int | None = None, source: Source | None = None
     ) -> None:
-        sparse = scipy.sparse.issparse(X)
+        sparse = is_sparse(X)
         self.points = points_of(csr_matrix(X) if sparse else dense_matrix(X))
         n, self.d = self.points.shape
         self._set_classes(labels, n, k)
@@ -166,7 +166,7 @@ class MulticlassProblem(Reduction):
     def row(self, i: int) -> Floats:
         points, right, wrong = self._unpack(np.array([i]))
         x = self._take(points)
-        x = np.asarray(x.toarray() if scipy.sparse.issparse(x) else x)[0] / math.sqrt(2)
+        x = np.asarray(x.toarray() if is_sparse(x) else x)[0] / math.sqrt(2)
         U = np.zeros((self.d, self.k))
         U[:, right[0]], U[:, wrong[0]] = x, -x
         return U.ravel()

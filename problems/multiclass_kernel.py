@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import Array, Floats, ProblemError, Source, frozen
 from gammabar.problems.dense import dense_matrix
@@ -17,6 +16,7 @@ from gammabar.problems.linear import vector
 from gammabar.problems.multiclass import Reduction
 from gammabar.problems.points import points_of
 from gammabar.problems.sparse import csr_matrix
+from gammabar.problems.sparsity import is_sparse
 
 # Kernel rows that are computed at a time, in a product with many of them.
 _ROWS = 256
@@ -72,9 +72,9 @@ class MulticlassKernelProblem(Coefficients, Reduction):
     ) -> None:
         if kernel.name == "precomputed":
             raise ProblemError("a multiclass problem takes points and a kernel, no Gram matrix")
-        if not scipy.sparse.issparse(X):
+        if not is_sparse(X):
             X = np.asarray(X)
-        self.points = points_of(csr_matrix(X) if scipy.sparse.issparse(X) else dense_matrix(X))
+        self.points = points_of(csr_matrix(X) if is_sparse(X) else dense_matrix(X))
         self._set_classes(labels, self.points.shape[0], k)
         self.dimension = self.n
         self.kernel = kernel.fitted(self.points.X)

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems import compiled, quiet
 from gammabar.problems.base import Array, Floats, soften
 from gammabar.problems.soft_pass import Meanwhile, Soft, SoftPass
+from gammabar.problems.sparsity import is_sparse
 from gammabar.problems.stripes import run, stripes
 
 # Up to so many values a float64 copy costs little and BLAS is fastest.
@@ -329,15 +329,15 @@ Points: TypeAlias = DensePoints | SparsePoints
 
 def points_of(X: Any) -> Points:
     """The class that fits the matrix."""
-    return SparsePoints(X) if scipy.sparse.issparse(X) else DensePoints(X)
+    return SparsePoints(X) if is_sparse(X) else DensePoints(X)
 
 
 def product(a: Any, b: Any) -> Floats:
     """a b^T as a dense array, for float64 blocks of either kind."""
-    if not scipy.sparse.issparse(a) and not scipy.sparse.issparse(b):
+    if not is_sparse(a) and not is_sparse(b):
         return quiet.product(a, b)
     result = a @ b.T
-    return np.asarray(result.toarray() if scipy.sparse.issparse(result) else result)
+    return np.asarray(result.toarray() if is_sparse(result) else result)
 
 
 def sum_in_order(parts: list[Floats]) -> Floats:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import (
     Array,
@@ -22,6 +21,7 @@ from gammabar.problems.files import gigabytes, memory_budget
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.points import longest_rows, norm_of_longest, rows_to_compare, sum_in_order
 from gammabar.problems.soft_pass import Meanwhile, Soft
+from gammabar.problems.sparsity import is_sparse
 
 #: Bytes of single rows that are kept, lest a chunk is visited again for each of them.
 _KEPT_BYTES = 1 << 26
@@ -81,7 +81,7 @@ class Rows:
             size = gigabytes(self.size * self.dtype.itemsize)
             raise ProblemError(f"the points take {size}, too much for the memory of this machine")
         found = self[:]
-        found = found.toarray() if scipy.sparse.issparse(found) else found
+        found = found.toarray() if is_sparse(found) else found
         return np.asarray(found, dtype=dtype)
 
     def min(self) -> Any:
@@ -128,8 +128,10 @@ class ScatteredPoints:
         found = self.chunks.each(_take, (), own)
         if not found:
             return np.empty((0, self.shape[1]), self.chunks.dtype)
-        if any(scipy.sparse.issparse(part) for part in found):
-            return scipy.sparse.vstack(found, format="csr")[np.searchsorted(wanted, rows)]
+        if any(is_sparse(part) for part in found):
+            from scipy.sparse import vstack
+
+            return vstack(found, format="csr")[np.searchsorted(wanted, rows)]
         block = np.concatenate(found)[np.searchsorted(wanted, rows)]
         if few:
             self._keep(rows, block)
@@ -206,7 +208,7 @@ class ScatteredPoints:
         )
         self.longest = longest_rows(squares, self.shape[1])
         close = self.take(rows_to_compare(squares, self.longest, self.shape[1]))
-        if scipy.sparse.issparse(close):
+        if is_sparse(close):
             close = close.toarray()
         return norm_of_longest(list(close), exponent, squares, self.shape[1])
 
@@ -220,7 +222,7 @@ class ScatteredPoints:
 
 def _take(points: Any, rows: Array) -> Any:
     found = points.X[rows]
-    return found if scipy.sparse.issparse(found) else np.array(found)
+    return found if is_sparse(found) else np.array(found)
 
 
 def _dot(points: Any, w: Floats) -> Floats:
@@ -249,14 +251,14 @@ class _Part:
     """What the first pass learns of a chunk."""
 
     def __init__(self, X: Any, points: Any) -> None:
-        values = X.data if scipy.sparse.issparse(X) else X
+        values = X.data if is_sparse(X) else X
         self.bad = _not_finite(X) if values.dtype.kind == "f" else None
         self.low = self.high = values.dtype.type(0)
         self.exponent, self.squares = -1074, np.zeros(X.shape[0])
         if self.bad is not None or not values.size:
             return
         self.low, self.high = values.min(), values.max()
-        if scipy.sparse.issparse(X):  # zeros are not stored
+        if is_sparse(X):  # zeros are not stored
             self.low, self.high = min(self.low, 0 * self.low), max(self.high, 0 * self.high)
         top = max(-float(self.low), float(self.high))
         if top == 0:
@@ -264,7 +266,7 @@ class _Part:
         self.exponent = math.frexp(top)[1]
         parts = []
         for _, _, block in points.blocks():
-            if scipy.sparse.issparse(block):
+            if is_sparse(block):
                 block.data = np.square(np.ldexp(block.data, -self.exponent))
                 parts.append(np.asarray(block.sum(axis=1)).ravel())
             else:
@@ -281,9 +283,9 @@ def _not_finite(X: Any) -> tuple[int, int, float] | None:
     step = max(1, (1 << 20) // X.shape[1])
     for lo in range(0, X.shape[0], step):
         block = X[lo : lo + step]
-        values = block.data if scipy.sparse.issparse(block) else block
+        values = block.data if is_sparse(block) else block
         if not np.isfinite(values).all():
-            block = block.toarray() if scipy.sparse.issparse(block) else block
+            block = block.toarray() if is_sparse(block) else block
             i, j = (int(v) for v in np.argwhere(~np.isfinite(block))[0])
             return lo + i, j, float(block[i, j])
     return None

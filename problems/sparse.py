@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import Array, ProblemError, Source, frozen
 from gammabar.problems.dense import exact_dtype
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.points import SparsePoints
+from gammabar.problems.sparsity import is_sparse
 
 #: Columns are 32-bit numbers, in the compiled loops and in the canonical form.
 MOST_COLUMNS = 2**31 - 1
@@ -37,7 +37,7 @@ class SparseProblem(LinearProblem):
 
 def csr_matrix(X: Any) -> Any:
     """X as a canonical csr_array in a dtype that holds its values exactly; X is left alone."""
-    if not scipy.sparse.issparse(X):
+    if not is_sparse(X):
         raise ProblemError("X must be a scipy.sparse matrix here; from_arrays takes any matrix")
     if X.ndim != 2 or 0 in X.shape:
         raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
@@ -46,7 +46,9 @@ def csr_matrix(X: Any) -> Any:
             f"X has {X.shape[1]:,} columns, but at most {MOST_COLUMNS:,} can be kept"
         )
     X = _without_overflow(X)
-    csr = scipy.sparse.csr_array(X)
+    from scipy.sparse import csr_array
+
+    csr = csr_array(X)
     dtype = exact_dtype(csr.data)
     ready = csr.dtype == dtype and csr.has_canonical_format and csr.data.all()
     if not ready:
@@ -83,4 +85,6 @@ def _without_overflow(X: Any) -> Any:
         raise ProblemError("X stores an entry in several parts whose sum exceeds 64 bits; sum them")
     rows, cols = np.array(list(sums), dtype=np.int64).T
     data = np.array(list(sums.values()), dtype=wide)
-    return scipy.sparse.csr_array((data, (rows, cols)), shape=X.shape)
+    from scipy.sparse import csr_array
+
+    return csr_array((data, (rows, cols)), shape=X.shape)

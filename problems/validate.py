@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from gammabar.problems.base import Array, Problem, ProblemError, Source
 from gammabar.problems.chunks import Chunks
@@ -18,6 +17,7 @@ from gammabar.problems.labels import encode_labels
 from gammabar.problems.multiclass import MulticlassProblem
 from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
 from gammabar.problems.sparse import SparseProblem, csr_matrix
+from gammabar.problems.sparsity import is_sparse
 
 # Integers up to here are doubles.
 _EXACT = 1 << 53
@@ -97,7 +97,7 @@ def _problem(
     signs = _signs(labels, classes)
     if kernel is not None:
         return KernelProblem(X, signs, Kernel.of(kernel), normalised, source)
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         return SparseProblem(X, signs, source)
     return DenseProblem(X, signs, source)
 
@@ -133,7 +133,7 @@ def _signs(labels: Array, classes: tuple[str, ...]) -> Array:
 
 def _matrix(X: Any) -> Any:
     """X as a finite dense or canonical CSR matrix of numbers."""
-    if scipy.sparse.issparse(X):
+    if is_sparse(X):
         return _sparse(X)
     values = _frame(X) if hasattr(X, "columns") and hasattr(X, "dtypes") else _array(X)
     if values.ndim != 2:

@@ -124,7 +124,6 @@ def command(
         raise click.UsageError(f"--signed is for --norm l2, not {norm}")
     from gammabar.harness.commands.explain import explanation, write_classifier
     from gammabar.harness.run.memory import peak_memory
-    from gammabar.harness.run.processes.cluster import connected
     from gammabar.oracle import solve
     from gammabar.oracle.watch import Interrupted
     from gammabar.problems import ScatteredProblem, load
@@ -132,7 +131,11 @@ def command(
 
     with ExitStack() as stack:
         stage = stack.enter_context(stages(quiet=as_json))
-        client = None if dask is None else stack.enter_context(connected(dask))
+        client = None
+        if dask is not None:
+            from gammabar.harness.run.processes.cluster import connected
+
+            client = stack.enter_context(connected(dask))
         stage(f"reading {data}")
         problem = load(
             data,

@@ -50,6 +50,20 @@ def test_help_names_every_command_without_importing_numpy():
         assert f"  {name} " in shown
 
 
+def test_the_oracle_of_little_data_imports_little():
+    """Each of these takes longer to import than the answer to compute."""
+    heavy = ("scipy", "numba", "cvxpy", "sklearn", "joblib", "matplotlib", "distributed")
+    code = "import sys; from gammabar.harness.cli import main\n"
+    code += "try: main(['oracle', 'iris:0,1', '--json'])\nexcept SystemExit: pass\n"
+    code += f"there = [m for m in {heavy} if m in sys.modules]\n"
+    code += "print(there + [m for m in sys.modules if m.startswith('gammabar.harness.court')])"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert '"separable": true' in shown
+    assert shown.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("command", ["oracle", "check", "verify", "list", "data"])
 def test_every_command_has_help(gammabar, command):
     code, out, _ = gammabar(command, "--help")
