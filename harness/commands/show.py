@@ -131,7 +131,12 @@ def _text(field: str, facts: dict[str, Any]) -> str:
         )
     if isinstance(value, dict):
         return ", ".join(value)
-    return "; ".join(value) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    if field == "parts" and len(value) > MOST:  # a run for each of many seeds
+        value = [*value[: MOST // 2], f"… ({len(value)} in all)"]
+    # Sentences have their full stops; names do not.
+    return (" " if all(one.endswith(".") for one in value) else "; ").join(value)
 
 
 def _verdicts(verdicts: list[dict[str, Any]]) -> None:
@@ -144,7 +149,9 @@ def _verdicts(verdicts: list[dict[str, Any]]) -> None:
             "—" if v["worst_t"] is None else str(v["worst_t"]),
             "—" if v["informative"] is None else f"{v['informative']} of {v['checked']}",
         )
-        for v in sorted(verdicts, key=lambda v: -(v["tightness"] or 0.0))[:MOST]
+        for v in sorted(
+            verdicts, key=lambda v: (v["verdict"] != "refuted", -(v["tightness"] or 0.0))
+        )[:MOST]
     ]
     columns = ("problem", "solver", "verdict", "tightness", "worst t", "informative")
     print_table(columns, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import fields
@@ -151,7 +152,7 @@ def solver_facts(name: str) -> Facts:
         "kind": "solver",
         "id": name,
         "reference": card.reference,
-        "what": (inspect.getdoc(kind) or "").partition("\n")[0],
+        "what": re.sub(r" \[\d+\]_", "", (inspect.getdoc(kind) or "").partition("\n")[0]),
         "geometries": list(card.geometries),
         "unit": card.unit_ball,
         "options": {one.name: repr(one.default) for one in fields(kind)},

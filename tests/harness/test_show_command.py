@@ -123,6 +123,19 @@ def test_did_you_mean(gammabar, arguments, hint):
     assert "Traceback" not in err
 
 
+def test_what_is_long_is_short_and_reads_well(gammabar):
+    _, shown, _ = gammabar("show", "tyurin.table1")
+    assert "… (" in shown
+    assert len(shown.splitlines()) < 20
+    assert len(json.loads(gammabar("show", "tyurin.table1", "--json")[1])["parts"]) > 12
+    assert "]_" not in gammabar("show", "dual-acceleration")[1]
+    _, shown, _ = gammabar("show", "rp.winnow")
+    assert ".;" not in shown
+    # The run that refutes it comes first, and is the one to do again.
+    assert "refuted" in shown.partition("informative")[2].splitlines()[2]
+    assert "--iterations 1\n" in shown
+
+
 def test_lines_are_wrapped_at_words_where_the_width_is_known(gammabar, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     _, shown, _ = gammabar("show", "dual-acceleration/no-momentum")
