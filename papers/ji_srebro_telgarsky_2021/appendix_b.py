@@ -207,8 +207,8 @@ def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
     problems=("planted:n=2,d=1,gamma=0.5",),
     fixed_by="jst.eqB.6.fixed",
     severity="transcription",
-    survives="Everything: the last expression, from Lemma B.4, is right for every q, and "
-    "(B.8), Lemma B.3 and Theorem B.12 rest on it alone.",
+    survives="Everything: the last expression, from Lemma B.4, is right for every q. "
+    "(B.8) takes nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8).",
     why="The equation stands in one of the two texts only; q_t for q may be a slip of that text.",
     charitable="jst.eqB.6.fixed",
     note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"

@@ -80,7 +80,7 @@ def _least(values: list[Number]) -> Number:
     fixed_by="jst.appE.margin.fixed",
     severity="misprint",
     survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
-    "with it Theorem 5.1.",
+    "Theorem 5.1, though its rate takes more than the next lines (jst.appE.rate).",
     why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
     charitable="jst.appE.margin.fixed",
     powerless=REDUCTION,

@@ -29,8 +29,8 @@ def quarter(it: View, case: Case) -> Trit:
     status="refuted",
     fixed_by="jst.sec1.quarter.fixed",
     severity="edge case",
-    survives="Everything: it is a remark on other work, and Proposition 3.7, which it is "
-    "drawn from, holds from t = 1 on.",
+    survives="Everything: it is a remark beside other work, on which nothing is built, and "
+    "Proposition 3.7, which it is drawn from, holds from t = 1 on.",
     why="A single row has ln n = 0; for n ≥ 2 it is true as printed.",
     charitable="jst.sec1.quarter.charitable",
     problems=(ONE_ROW,),

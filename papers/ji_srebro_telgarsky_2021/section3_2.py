@@ -165,7 +165,7 @@ def same_space(case: Case) -> str | None:
     note="The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is"
     " false there. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, so Z = (−1), μ_1 = q_1 = (1),"
     " t = 1: Zᵀμ_1 = −1 on the left, 2q_1/1 = 2 on the right. The other text of the paper prints"
-    " Zᵀμ_t = 2g_t/t, as Lemma C.3 does in both: a slip of transcription.",
+    " Zᵀμ_t = 2g_t/t, as Lemma C.3 does here: a slip of transcription.",
 )
 def mu_is_weights(it: View, case: Case) -> Relation:
     """Zᵀμ_t = 2q_t/t for λ_t = 2/(t+2), with the weights q_t in place of the momentum g_t."""

@@ -245,9 +245,9 @@ ONE_POINT = {name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")}
     status="refuted",
     fixed_by="jst.sec5.2.risk.fixed",
     severity="substance",
-    survives="Theorem 5.1, which goes by margins and not by risks (Appendix E). What does "
-    "not: that Algorithm 1 on Z descends R_m itself. It descends U ↦ R_m(U/√2), "
-    "the same up to the scale of U.",
+    survives="Theorem 5.1, once it has its own minus (jst.thm5.1.fixed): it goes by margins and "
+    "not by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself. With the "
+    "minus it descends U ↦ R_m(U/√2), the same up to the scale of U.",
     why="The sign is a slip, but with it the factor √2 is still lost: the identity needs"
     " another constant (the theorem does not use it).",
     powerless="it is about the data and a matrix U, not about a solver",
