@@ -86,7 +86,7 @@ def command(
     if repo is None and not sides.same_lock(root, tree):
         say("the lock files differ: both sides run with the packages installed now", err=True)
     findings = []
-    with bar(len(plan), "comparing", as_json) as advance:
+    with bar(len(plan), "benchmarks", as_json) as advance:
         for finding in compare(plan, lambda: sides.Pair(tree, root, suites)):
             findings.append(finding)
             advance(finding.name)

@@ -1,4 +1,4 @@
-"""Tables for people, JSON for programs, progress on stderr when it is a terminal.
+"""Tables for people, JSON for programs, progress on stderr.
 
 What is shown may quote labels, names of files, or what a solver has to say, which hold whatever
 somebody put there. A terminal obeys some characters instead of showing them, and takes a new line
@@ -16,12 +16,15 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any, Protocol
 
 #: Of the JSON documents: it changes if a field is renamed or removed, or means something else.
 VERSION = 1
 #: Columns of a table in a pipe.
 WIDE = 160
+#: Seconds before the first line about progress in a pipe, and between two of them.
+FIRST, PAUSE = 2.0, 5.0
 
 
 class Stage(Protocol):
@@ -227,11 +230,29 @@ def print_facts(title: str, lines: dict[str, str]) -> None:
         console.print(Text(label, style="dim"), Text(below), sep="", soft_wrap=True)
 
 
+def now_and_then() -> Stage:
+    """Lines on stderr that say how far something is; none of what takes no longer than FIRST."""
+    begun = monotonic()
+    due = begun + FIRST
+
+    def tell(text: str) -> None:
+        nonlocal due
+        now = monotonic()
+        if now >= due:
+            due = now + PAUSE
+            say(f"{now - begun:.0f} s: {text}", err=True)
+
+    return tell
+
+
 @contextmanager
 def stages(quiet: bool = False) -> Iterator[Stage]:
-    """A spinner with the current stage on stderr; silent where stderr is not a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """The current stage on stderr: a spinner on a terminal, a line now and then in a pipe."""
+    if quiet:
         yield lambda text: None
+        return
+    if not sys.stderr.isatty():
+        yield now_and_then()
         return
     from rich.console import Console
     from rich.markup import escape

@@ -19,6 +19,7 @@ from gammabar.harness.court.message import explain
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.screen import output
+from gammabar.harness.screen.progress import bar
 
 #: Every kind of character, and the sequences that terminals obey.
 NASTY = st.text(
@@ -199,3 +200,24 @@ def test_tables_of_a_terminal_without_greek_are_straight():
     )
     lines = done.stdout.decode("ascii").splitlines()
     assert lines == ["gamma_bar", "  gamma_bar                a", "  gamma_bar in data units  b"]
+
+
+def test_in_a_pipe_progress_is_a_line_now_and_then(capsys, monkeypatch):
+    clock = iter([0.0, 1.0, 2.5, 3.0, 8.0])
+    monkeypatch.setattr(output, "monotonic", lambda: next(clock))
+    with output.stages() as stage:
+        for text in ("reading", "candidate", "γ̄ in [0, 1]", "\x1b[2Jproof"):
+            stage(text)
+    assert capsys.readouterr().err == "2 s: candidate\n8 s: \\x1b[2Jproof\n"
+
+
+def test_a_bar_in_a_pipe_counts(capsys, monkeypatch):
+    monkeypatch.setattr(output, "FIRST", 0.0)
+    monkeypatch.setattr(output, "PAUSE", 0.0)
+    with bar(2, "pairs") as advance:
+        advance("0,1")
+        advance("0,2")
+    assert capsys.readouterr().err == "0 s: 1 of 2 pairs: 0,1\n0 s: 2 of 2 pairs: 0,2\n"
+    with bar(2, "pairs", quiet=True) as advance:
+        advance("0,1")
+    assert capsys.readouterr().err == ""
