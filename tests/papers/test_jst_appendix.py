@@ -513,6 +513,24 @@ def test_a_small_margin_asks_for_no_endless_run(n, narrow, scale, seed, kernel) 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("identifier", "problem"),
+    [
+        ("jst.thm4.1.fixed", "digits:0,1:n=4,seed=0 --kernel rbf:gamma=0.001"),
+        ("jst.thm4.1.fixed", "degenerate:kind=square"),
+        ("jst.thm4.1.delta", "degenerate:kind=simplex,n=3,d=3"),
+        ("jst.thm4.1.delta", "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1"),
+        ("jst.thm4.1.tenth", "planted:n=8,d=3,gamma=0.97,seed=3"),
+        ("jst.thm4.1.tenth", "opposed:r=1,copies=1 --kernel poly:degree=2,coef0=1 --normalised"),
+    ],
+)
+def test_theorem_4_1_on_more_data_than_the_plan_has_time_for(identifier, problem) -> None:
+    statement = STATEMENTS[identifier]
+    found = examine(statement, Case(open_problem(problem), unit=True, name=problem))
+    assert (found.verdict, found.informative) == ("holds", statement.runs)
+
+
+@pytest.mark.slow
 def test_the_guarantee_of_algorithm_2_for_several_classes() -> None:
     """Section 5.2: three points at 120°, one of each class, through the reduction."""
     X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
