@@ -415,7 +415,7 @@ class TestCommand:
         assert words in err
         assert err.count("\n") == 1
 
-    @pytest.mark.parametrize("script", ["oracle_ratios", "solver_speed"])
+    @pytest.mark.parametrize("script", ["oracle_ratios", "several_classes", "solver_speed"])
     def test_scripts_import_nothing_until_they_run(self, script):
         """asv imports them on commits that have no such package."""
         line = f"import sys, benchmarks.{script}; sys.exit('harness' in sys.modules)"
