@@ -94,7 +94,7 @@ class Found:
         if self.truth["separable"] is None:
             return f"not settled: γ̄ ≤ {self.truth['gamma_hi']:.3g}, proved"
         if not self.truth["separable"]:
-            return "not separable, proved"
+            return "not separable through the origin, proved"
         if self.truth["exact"]:
             return f"γ̄ = {self.truth['gamma']:.6g}, exact"
         return f"{self.truth['gamma_lo']:.4g} ≤ γ̄ ≤ {self.truth['gamma_hi']:.4g}, proved"
@@ -106,7 +106,9 @@ class Found:
 def _separable(found: Found) -> list[Shown]:
     """What the theory says of these data, where the margin is known."""
     separable, gamma = found.truth["separable"], found.truth["gamma_lo"]
-    words = found.margin() + (": accuracy 1.0 cannot be reached" if separable is False else "")
+    words = found.margin() + (
+        ": accuracy 1.0 cannot be reached without a bias" if separable is False else ""
+    )
     shown = [Shown("the subsample is separable", separable, words)]
     if not separable:
         return shown
