@@ -431,7 +431,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path):
     assert b"Traceback" not in err
     assert whole(path)
     assert children
-    assert all(not _alive(pid) for pid in children)
+    _wait_for_the_end_of(children)
 
 
 def test_processes_end_with_a_parent_that_is_killed(tmp_path):
@@ -443,6 +443,11 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     process.kill()
     process.communicate()
     assert children
+    _wait_for_the_end_of(children)
+
+
+def _wait_for_the_end_of(children: list[int]) -> None:
+    """They end by themselves: those at work when nobody hears their answer any more."""
     deadline = time.monotonic() + 60
     while any(map(_alive, children)):
         assert time.monotonic() < deadline

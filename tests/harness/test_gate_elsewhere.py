@@ -175,7 +175,7 @@ def test_what_has_to_be_built_is_built_on_both_sides(gate, repository: Path):
 
 def test_bad_requests(gate, repository: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path):
     assert "'nonsense'" in gate("--bench", "nonsense")[2]
-    assert "clone" in gate("--benchmarks", str(repository / "none"))[2]
+    assert "no such folder of benchmarks" in gate("--benchmarks", str(repository / "none"))[2]
     (repository / "perf" / "sorting.py").write_text("import nothing_of_this_name\n")
     code, _, err = gate()
     assert code == 2
