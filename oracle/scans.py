@@ -31,10 +31,10 @@ def sides_of(problem: Problem) -> tuple[Rows, int]:
 
 
 def least_scores(scores: Floats, side: Rows, sides: int) -> list[float]:
-    """The smallest score of each side."""
+    """The smallest score of each side; infinite where none of its rows was looked at."""
     if sides == 1:
         return [float(scores.min())]
-    return [float(scores[side == k].min()) for k in range(sides)]
+    return [float(scores[side == k].min(initial=np.inf)) for k in range(sides)]
 
 
 def spread(n: int, rows: Rows, weights: Floats) -> Floats:

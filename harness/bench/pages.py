@@ -62,9 +62,11 @@ from others. Four fifths of the rows are fitted, the rest is tested; all have an
 "Missing" is what a margin lacks of ours, which is exact. Ten classes: one hyperplane for each
 pair (ours, SVC) or for each class (LIBLINEAR, and ours with `several='ovr'`, where classes that
 no hyperplane separates from the rest get a soft margin). Where the pairs disagree about a point,
-ours is the class whose region it is deepest in, and SVC counts votes, with ties for the first class
-(`python -m benchmarks.several_classes` compares the rules alone). Default settings of LIBLINEAR are
-not for hard margins; they are here because they are what people use.""",
+ours is the class whose region it is deepest in, and SVC counts votes, with ties for the first
+class. `python -m benchmarks.several_classes` compares the rules alone, with the same hyperplanes:
+errors of 2.11 % by votes and 1.91 % by depth on digits (60 splits; difference −0.195 ± 0.038),
+9.63 % and 9.07 % on MNIST (4,000 rows fitted, 20,000 tested, six splits; −0.561 ± 0.066). Default
+settings of LIBLINEAR are not for hard margins; they are here because they are what people use.""",
     "margin": """\
 How long until the margin is 90 %, 99 %, 99.9 % of the largest? `MaxMarginClassifier` with its
 iterative solver stops by itself, when it has proved that it is there; the oracle proves that
