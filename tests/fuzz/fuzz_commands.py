@@ -97,20 +97,29 @@ def run_command(path: Path) -> None:
     # Who asks for 65,535 digits of a transcendental number gets them, in minutes.
     if re.search("--digits[\n=][0-9]{4}", "\n".join(arguments)):
         raise ProblemError("not tried: so many digits take their time")
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    here = Path.cwd()
-    os.chdir(_folder())
+    call(arguments, _folder())
+
+
+def call(arguments: list[str], folder: Path, *instead: type[Exception]) -> None:
+    """A command in a folder: exit code 0, 1 or 2; with 2 comes one sentence, as a `ProblemError`.
+
+    `instead` are raised where the work would begin.
+    """
+    out, err, code, here = io.StringIO(), io.StringIO(), 0, Path.cwd()
+    os.chdir(folder)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             main(arguments)
+    except instead:
+        code = 0
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else 1
     finally:
         os.chdir(here)
     said = err.getvalue()
     if code not in (0, 1, 2):
-        raise Fault(f"exit code {code}")
-    if "\x1b" in out.getvalue() or "Traceback" in said:
+        raise Fault(f"exit code {code}: {said[:300]!a}")
+    if "\x1b" in out.getvalue() + said or "Traceback" in said:
         raise Fault(f"{said[:300]!a}")
     if code == 2:
         raise ProblemError(said.removesuffix("\n"))
