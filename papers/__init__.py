@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.numbers import upper as upper
     from gammabar.harness.court.numbers import working as working
     from gammabar.harness.court.relation import Relation as Relation
+    from gammabar.harness.court.relation import any_of as any_of
     from gammabar.harness.court.relation import at_least as at_least
     from gammabar.harness.court.relation import at_most as at_most
     from gammabar.harness.court.relation import below as below
@@ -119,6 +120,7 @@ _WORDS = {
     ),
     "harness.court.relation": (
         "Relation",
+        "any_of",
         "at_least",
         "at_most",
         "below",

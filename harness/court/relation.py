@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, isfinite
@@ -154,6 +155,16 @@ def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
     """Something that is true, false, or not known at this precision."""
     known = None if truth is None else bool(truth)  # NumPy has truths of its own
     return Relation(number(0), number(0), "fact", fact=known, what=what, **more)
+
+
+def any_of(relations: Iterable[Relation]) -> Relation:
+    """That one of several equations holds: one that does, else one that is in doubt, if any.
+
+    Each has an allowance of its own, so the one with the smallest gap may be violated while another
+    holds.
+    """
+    order = (VIOLATED, ROUNDING, DOUBT, HOLDS)
+    return max(relations, key=lambda one: (order.index(one.decide(0)), float(one.slack.mid())))
 
 
 def widened(bound: Any, rounding: float, size: float) -> Number:

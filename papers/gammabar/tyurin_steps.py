@@ -23,6 +23,7 @@ from gammabar.papers import (
     Trial,
     Vec,
     View,
+    any_of,
     at_most,
     ball,
     claimed_row,
@@ -62,8 +63,11 @@ def _subsets(rows: Mask) -> Iterator[Mask]:
 
 
 def _scores(it: View) -> float:
-    """What scores are sums of, in size: the largest norm of a row times ‖w‖, or a bound of it."""
-    return it.space.least_radius * it.here.reach()
+    """What scores are sums of, in size: the largest norm of a row times the largest entry of w.
+
+    Not a bound of ‖w‖ from above, which never vanishes: rounding is small beside what is there.
+    """
+    return it.space.least_radius * float(np.abs(it.w).max(initial=0.0))
 
 
 class Step:
@@ -88,7 +92,11 @@ class Step:
         if self.predicted is None:
             yield fact(not it.w.any(), "w_0 = 0")
         else:
-            yield self.same(it, self.predicted)
+            yield any_of(self.same(it, step) for step in self.possible(self.predicted))
+
+    def possible(self, predicted: Vec) -> list[Vec]:
+        """The steps that a right solver may have made."""
+        return [predicted]
 
     def same(self, it: View, predicted: Vec) -> Relation:
         """w_t is a step that was recomputed."""
@@ -166,17 +174,18 @@ class SetStep(PerceptronStep):
         """How far rows that rounding may move can take the step, where there are many."""
         raise NotImplementedError
 
-    def claim(self, it: View) -> Iterator[Relation]:
+    def possible(self, predicted: Vec) -> list[Vec]:
         chosen = self.chosen
         if chosen is None or not chosen.few():
-            yield from super().claim(it)
-            return
-        assert self.predicted is not None
-        first, sets = self.predicted, _subsets(chosen.doubtful)
-        steps = [first, *(chosen.step(chosen.wrong | some) for some in sets)]
-        self.predicted = min(steps, key=lambda v: upper((it.here - v).norm()))
+            return [predicted]
+        sets = _subsets(chosen.doubtful)
+        return [predicted, *(chosen.step(chosen.wrong | some) for some in sets)]
+
+    def claim(self, it: View) -> Iterator[Relation]:
         yield from super().claim(it)
-        self.predicted = first
+        chosen = self.chosen
+        if chosen is None or not chosen.few():
+            return
         if chosen.before.score_error <= COARSE * _scores(chosen.before):
             return
         right = chosen.right(it.level)

@@ -17,6 +17,8 @@ from .methods import add, softmax, times
 
 #: An equation between doubles is false for certain if it is off by so much of what is added.
 COARSE = arb(10) ** -6
+#: A score of this part of what it is a sum of may be seen on either side of 0.
+NEAR = arb(10) ** -12
 
 
 class Facts:
@@ -297,9 +299,21 @@ def _radius(f: Facts) -> arb:
     return arb(f.data.radius_squared).sqrt()
 
 
+def _sides(f: Facts, t: int) -> list[Trit]:
+    """Whether scores are positive; None where rounding may show a solver either side.
+
+    Doubles compute small whole numbers without rounding, and anything at w = 0.
+    """
+    exact = f.data.whole and all(v.is_integer() and abs(v) < 2**20 for v in f.w[t])
+    if exact or all(v == 0 for v in f.w[t]):
+        return [_trit(s) for s in f.scores[t]]
+    near = NEAR * _radius(f) * _size(f, t)
+    return [_trit(s) if abs(s) > near else None for s in f.scores[t]]
+
+
 def _rows(f: Facts, t: int, first: Any, normalised: bool) -> list[arb] | None:
-    """The step of a batch perceptron; None if the sign of a score is not known."""
-    signs = [_trit(s) for s in f.scores[t]]
+    """The step of a batch perceptron; None if the side of a row is not known."""
+    signs = _sides(f, t)
     if None in signs:
         return None
     wrong = [i for i, s in enumerate(signs) if not s]
@@ -338,8 +352,8 @@ def _least(f: Facts) -> arb:
 def row_step(f: Facts) -> Iterator[Side]:
     """The step is one of the rows whose score is not positive."""
     for t in range(len(f.w) - 1):
-        signs = [_trit(s) for s in f.scores[t]]
-        if None in signs or all(signs):
+        signs = _sides(f, t)
+        if all(s is not False for s in signs):  # it may have ended
             continue
         best = None
         for i in (i for i, s in enumerate(signs) if not s):

@@ -149,6 +149,11 @@ class Data:
         """Whether vectors are coordinates."""
         return self.kind in ("dense", "sparse", "multiclass")
 
+    @property
+    def whole(self) -> bool:
+        """Whether doubles compute scores of small whole numbers without rounding."""
+        return self.linear and self.kind != "multiclass" and self.dtype in ("bool", *INTEGERS[:4])
+
     @cached_property
     def half(self) -> int:
         """What inner products of `rows` are divided by: the rows of several classes have 1/√2."""

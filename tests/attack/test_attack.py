@@ -22,6 +22,7 @@ def test_no_verdict_is_wrong() -> None:
     tally = trial.Tally()
     for number in range(40):
         trial.one(2026, number, tally)
+    trial.one(101, 135, tally)  # rows that differ by 10^16 in length, one of them on either side
     assert not tally.faults, "\n".join(tally.faults)
     assert tally.trials >= 20
     assert tally.of_false["refuted"] > tally.of_false["undecided"] > 0

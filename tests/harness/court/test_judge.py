@@ -16,6 +16,7 @@ from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import number, sqrt
 from gammabar.harness.court.relation import (
     Relation,
+    any_of,
     at_least,
     at_most,
     below,
@@ -99,6 +100,16 @@ def verdict(statement: Statement, points, iterations: int = 3, problem=SQUARE, *
 )
 def test_decisions(relation: Relation, decision: str):
     assert relation.decide(rounding=1e-15) == decision
+
+
+def test_one_of_several_equations_is_enough():
+    """The one with the smallest gap may be violated, for its allowance is smaller still."""
+    near, far = equal(1e-9, 0, allowance=1e-10), equal(1e-7, 0, allowance=1e-6)
+    doubtful, worse = equal(arb(1e-9, 1e-8), 0, allowance=1e-10), equal(2e-9, 0, allowance=1e-10)
+    for several in ([near, far, doubtful], [far, doubtful], [doubtful, far]):
+        assert any_of(several) is far
+    assert any_of([near, doubtful]) is doubtful
+    assert any_of([worse, near]) is near
 
 
 def test_rounding_excuses_no_more_than_rounding():
