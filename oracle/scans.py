@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.problems import DenseProblem, Problem
+from gammabar.problems import Problem, ScatteredProblem
+from gammabar.problems.linear import LinearProblem
 
 #: Rows from which on some of them are looked at between passes over all, and which share of them.
 MANY, SHARE = 4000, 8
+#: Bytes of the copy of these rows, at most: of data in memory, and of chunks.
+HERE, NEAR = 1 << 27, 1 << 23
+#: With fewer it is not worth while.
+FEWEST = 500
 #: Rows of a side whose mean is where the search starts.
 SOME = 500
 
@@ -85,7 +90,7 @@ class Scans:
         self.side, self.sides = sides_of(problem)
         self._active: Rows | None = None
         self._part: Problem | None = None
-        self._choosy = isinstance(problem, DenseProblem) and problem.n >= MANY
+        self._share = _share(problem)
 
     @property
     def whole(self) -> bool:
@@ -142,7 +147,21 @@ class Scans:
 
     def _choose(self, above: Floats) -> None:
         """The lowest rows are those to look at from now on."""
-        if self._choosy:
-            assert isinstance(self.problem, DenseProblem)
-            self._active = np.argpartition(above, len(above) // SHARE)[: len(above) // SHARE]
+        if self._share:
+            assert isinstance(self.problem, LinearProblem)
+            self._active = np.argpartition(above, self._share)[: self._share]
             self._part = self.problem.part(self._active)
+
+
+def _share(problem: Problem) -> int:
+    """How many rows to look at between passes over all; none, if all are few or any are large.
+
+    They are copied. Of rows in chunks as many bytes come here as a pass brings scores, or a few
+    megabytes.
+    """
+    if not isinstance(problem, LinearProblem) or problem.n < MANY:
+        return 0
+    row = problem.points.values / problem.n * problem.X.dtype.itemsize
+    most = max(NEAR, 8 * problem.n) if isinstance(problem, ScatteredProblem) else HERE
+    share = min(problem.n // SHARE, int(most / row))
+    return share if share >= FEWEST else 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -38,13 +37,6 @@ class DenseProblem(LinearProblem):
 
     def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:
         super().__init__(DensePoints(dense_matrix(X)), y, source)
-
-    def part(self, rows: Array) -> Self:
-        """Some of the rows, in a copy; what is known of all (the radius, say) is not asked anew."""
-        view = copy.copy(self)
-        view.points, view.y = DensePoints(self.X[rows]), self.y[rows]
-        view.n, view.source, view._memo = len(rows), None, {}
-        return view
 
 
 def dense_matrix(X: Any) -> Array:

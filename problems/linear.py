@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from gammabar.problems.base import (
     check_temperature,
     frozen,
 )
-from gammabar.problems.points import DensePoints, product
+from gammabar.problems.points import DensePoints, points_of, product
 from gammabar.problems.sparsity import is_sparse
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
@@ -51,9 +52,10 @@ class LinearProblem(Problem):
 
     def some_scores(self, rows: Array, w: Array) -> Floats:
         w = vector(w, self.dimension)
-        if not isinstance(self.points, DensePoints) or self.scale != 1:
-            return super().some_scores(rows, w)
-        return self.points.some(rows, w) * self.y[rows]
+        if 2 * len(rows) > self.n:
+            return self.scores(w)[rows]
+        scores = self.points.some(rows, w if self._inner == 1 else w * self._inner)
+        return scores * (self.y[rows] if self._outer == 1 else self._outer * self.y[rows])
 
     def rough_scores(self, w: Array) -> tuple[Floats, float] | None:
         w = vector(w, self.dimension)
@@ -98,6 +100,13 @@ class LinearProblem(Problem):
             part = slice(lo, lo + _GRAM_COLUMNS)
             result[:, part] = product(left, self._rows(cols[part]))
         return result
+
+    def part(self, rows: Array) -> Self:
+        """Some of the rows, in a copy here; what is known of all (the radius) is not asked anew."""
+        view = copy.copy(self)
+        view.points, view.y = points_of(self.X[rows]), self.y[rows]
+        view.n, view.source, view._memo = len(rows), None, {}
+        return view
 
     def _rows(self, rows: Array) -> Any:
         """The chosen rows a_i in float64, as a dense or CSR matrix."""

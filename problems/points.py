@@ -270,6 +270,10 @@ class SparsePoints:
         sparse.add(self._csr(), rows, q[rows], out)
         return out
 
+    def some(self, rows: Array, w: Floats) -> Floats:
+        """The products of w with some rows."""
+        return np.asarray(self.take(rows) @ w)
+
     def softmin(
         self,
         w: Floats,

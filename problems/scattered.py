@@ -25,6 +25,8 @@ from gammabar.problems.sparsity import is_sparse
 
 #: Bytes of single rows that are kept, lest a chunk is visited again for each of them.
 _KEPT_BYTES = 1 << 26
+#: Which share of the rows are few: they come here, where the oracle's working set is kept.
+_FEW = 8
 
 
 class ScatteredProblem(LinearProblem):
@@ -117,9 +119,24 @@ class ScatteredPoints:
         """The chosen rows as they are stored, from the chunks that have them."""
         rows = np.asarray(rows, dtype=np.int64)
         rows = np.where(rows < 0, rows + self.shape[0], rows)
-        few = len(rows) * self.shape[1] * self.chunks.dtype.itemsize <= _KEPT_BYTES // 4
-        if few and all(int(i) in self._kept for i in rows) and len(rows):
-            return np.stack([self._kept[int(i)] for i in rows])
+        if not 0 < self.bytes(len(rows)) <= _KEPT_BYTES // 4:
+            return self._brought(rows)
+        fresh = np.unique([i for i in rows.tolist() if i not in self._kept]).astype(np.int64)
+        if len(fresh):
+            block = self._brought(fresh)
+            if is_sparse(block):  # is not kept
+                return self._brought(rows) if self._kept else block[np.searchsorted(fresh, rows)]
+            if self.bytes(len(self._kept) + len(fresh)) > _KEPT_BYTES:
+                self._kept = {i: self._kept[i] for i in rows.tolist() if i in self._kept}
+            self._kept |= {i: row.copy() for i, row in zip(fresh.tolist(), block, strict=True)}
+        return np.stack([self._kept[i] for i in rows.tolist()])
+
+    def bytes(self, rows: int) -> int:
+        """What so many rows take, if they are dense."""
+        return rows * self.shape[1] * self.chunks.dtype.itemsize
+
+    def _brought(self, rows: Array) -> Any:
+        """The chosen rows, whatever is kept of them."""
         wanted = np.unique(rows)
         place = np.searchsorted(self._ends, wanted, side="right")
         own: dict[int, Any] = {}
@@ -132,16 +149,7 @@ class ScatteredPoints:
             from scipy.sparse import vstack
 
             return vstack(found, format="csr")[np.searchsorted(wanted, rows)]
-        block = np.concatenate(found)[np.searchsorted(wanted, rows)]
-        if few:
-            self._keep(rows, block)
-        return block
-
-    def _keep(self, rows: Array, block: Array) -> None:
-        most = _KEPT_BYTES // max(1, self.shape[1] * block.dtype.itemsize)
-        if len(self._kept) + len(rows) > most:
-            self._kept.clear()
-        self._kept |= dict(zip(rows.tolist(), block, strict=True))
+        return np.concatenate(found)[np.searchsorted(wanted, rows)]
 
     def take(self, rows: Array | slice) -> Any:
         """The chosen rows in float64."""
@@ -156,8 +164,15 @@ class ScatteredPoints:
         """X w."""
         return np.concatenate(self.chunks.each(_dot, (w,)))
 
+    def some(self, rows: Array, w: Floats) -> Floats:
+        """The products of w with some rows, which are brought here."""
+        return np.asarray(self.take(rows) @ w)
+
     def adjoint(self, q: Floats) -> Floats:
-        """X^T q, visiting only the chunks where q is not zero."""
+        """X^T q, visiting only the chunks where q is not zero; a few rows are brought here."""
+        some = np.flatnonzero(q)
+        if len(some) <= self.shape[0] // _FEW and self.bytes(len(some)) <= _KEPT_BYTES // 4:
+            return np.asarray(self.take(some).T @ q[some])
         parts = {k: q[lo:hi] for k, (lo, hi) in enumerate(self.chunks.bounds)}
         own = {k: (part,) for k, part in parts.items() if part.any()}
         sums = self.chunks.each(_adjoint, (), own) if own else []

@@ -218,3 +218,62 @@ def test_a_file_larger_than_the_memory_that_is_allowed(tmp_path):
     refused = _limited(*arguments, 1 << 40)  # whoever wants all of it at once gets nothing
     assert refused.returncode != 0
     assert refused.stdout == ""
+
+
+class _Counting(NpyChunks):
+    """Chunks of a file that know what was asked of them."""
+
+    passes: list[str]
+
+    def each(self, work, *args):
+        self.passes.append(getattr(work, "work", work).__name__)
+        return super().each(work, *args)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_between_passes_the_oracle_looks_at_rows_that_are_here(tmp_path, sparse, intercept):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((8_000, 30)) * (rng.random((8_000, 30)) < 0.5)
+    X[:, 0] = rng.choice([-1, 1], 8_000) * (0.2 + rng.random(8_000))
+    y = np.sign(X[:, 0]).astype(int)
+    X[:, 1] += 0.1 * y
+    here = gb.solve(X, y, intercept=intercept)
+    if sparse:
+        _same(gb.solve(scipy.sparse.csr_array(X), y, intercept=intercept), here)
+        blocks = _on_dask(X, 900, sparse=True)
+        with dask.config.set(scheduler="synchronous"):
+            _same(gb.solve(from_dask(blocks, y, intercept=intercept)), here)
+        return
+    np.save(tmp_path / "X.npy", X)
+    chunks = _Counting(tmp_path / "X.npy", 900 * 240)
+    chunks.passes = []
+    _same(gb.solve(from_arrays(chunks, y, intercept=intercept)), here)
+    scores = [name for name in chunks.passes if "take" not in name]
+    assert 3 <= len(scores) <= 12  # were 50 when the rows of the working set were asked for anew
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_some_rows_are_like_all_of_them(tmp_path_factory, seed, unit, sparse):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 60)), int(rng.integers(1, 5))
+    X, y = rng.integers(-9, 9, (n, d)) / 8, rng.choice([-1, 1], n)
+    X[0, 0], y[:2] = 2.0, (-1, 1)
+    if sparse:
+        problem = from_arrays(scipy.sparse.csr_array(X), y)
+    else:
+        problem = from_arrays(_on_disk(tmp_path_factory.mktemp("c"), X, int(rng.integers(1, n))), y)
+    problem = problem.unit() if unit else problem
+    w = rng.integers(-9, 9, d) / 4
+    for _ in range(3):  # some of which are kept from before
+        some = rng.integers(0, n, int(rng.integers(0, n)))
+        close = {"rel": 1e-14, "abs": 1e-14}
+        assert problem.some_scores(some, w) == pytest.approx(problem.scores(w)[some], **close)
+        part = problem.part(some)
+        assert part.scores(w) == pytest.approx(problem.scores(w)[some], **close)
+        q = np.zeros(n)
+        q[some] = rng.integers(0, 5, len(some))
+        rows = np.array([problem.row(i) for i in range(n)])
+        assert problem.combine(q) == pytest.approx(q @ rows, **close)
+        assert problem.gram(some) == pytest.approx(rows[some] @ rows[some].T, **close)
