@@ -141,7 +141,7 @@ def _statements(as_json: bool, choice: Choice) -> None:
     find_sources(choice.sources)  # a source that is none is refused
     statements = [s for s in load_statements().values() if choice.fits(s)]
     if as_json:
-        print_json([_described(s, witness(s.id)) for s in statements], "statement")
+        print_json([_described(s, witness(s.id)) for s in statements], "list-statement")
         return
     for source in dict.fromkeys(s.source for s in statements):
         rows = [
@@ -189,7 +189,7 @@ def _papers(as_json: bool, text: str | None) -> None:
         names = ("key", "title", "authors", "year", "venue", "url", "text")
         print_json(
             [{n: getattr(p, n) for n in names} | {"statements": sources[p.key]} for p in found],
-            "paper",
+            "list-paper",
         )
         return
     rows = [(p.key, str(sources[p.key]), str(p), p.venue) for p in found]
@@ -213,7 +213,7 @@ def _artefacts(as_json: bool, text: str | None) -> None:
                 | took.get(one.id, dict.fromkeys(names))
                 for one in found
             ],
-            "artefact",
+            "list-artefact",
         )
         return
     rows = [
@@ -261,7 +261,7 @@ def _mutants(as_json: bool, text: str | None) -> None:
     ]
     entries = [entry for entry in entries if _says(text, entry)]
     if as_json:
-        print_json(entries, "mutant")
+        print_json(entries, "list-mutant")
         return
     for family in dict.fromkeys(entry["family"] for entry in entries):
         rows = [
@@ -290,7 +290,7 @@ def _problems(as_json: bool, text: str | None) -> None:
 
     entries = [entry for entry in catalogue() if _says(text, entry)]
     if as_json:
-        print_json([asdict(entry) for entry in entries], "problem")
+        print_json([asdict(entry) for entry in entries], "list-problem")
         return
     for kind in ("data set", "generator", "file"):
         rows = [(e.syntax, e.what, _last(e)) for e in entries if e.kind == kind]
@@ -316,7 +316,9 @@ def _solvers(as_json: bool, text: str | None) -> None:
         for card in cards
     }
     if as_json:
-        print_json([asdict(card) | {"statements": about[card.name]} for card in cards], "solver")
+        print_json(
+            [asdict(card) | {"statements": about[card.name]} for card in cards], "list-solver"
+        )
         return
     rows = [
         (card.name, card.reference, " ".join(card.geometries), " ".join(about[card.name]) or "—")
