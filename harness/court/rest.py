@@ -60,16 +60,25 @@ class Resting:
         self._places = [self.view]  # before its only step, and after it
         #: Claims that remember, which it has not failed yet: they must hear it from the start.
         self._open = {j: parts(j.statement, self.case) for j in judges if remembers(j.statement)}
+        self._heard, self._now = -1, -1  # the last t that they heard, and where the run is
 
     def moves(self, view: View) -> None:
         """It makes a step, at t = 1."""
         self._places.append(view)
 
     def stand(self, t: int) -> None:
-        """It is at t now, and all that must hear it do."""
-        self.go(t)
-        if self._open:
+        """It is at t now. Nobody need hear it before it is asked for: another may pass instead."""
+        self._now = t
+
+    def _catch_up(self) -> None:
+        """All that must hear it do, up to now; what it fails on the way it has failed."""
+        while self._heard < self._now and self._open:
+            self._heard += 1
+            self.go(self._heard)
             self._follow()
+            if self._heard < self._now:
+                for judge in list(self._open):
+                    self._put(judge)
 
     def go(self, t: int) -> None:
         """It is at t, whatever it was before: for claims that do not remember."""
@@ -106,9 +115,15 @@ class Resting:
 
         Where nothing is said of it, but of the run, that is no pass.
         """
+        if remembers(judge.statement):
+            self._catch_up()
+            if judge not in self._open:
+                return False  # it has failed before
+        return self._put(judge, judged)
+
+    def _put(self, judge: IterateJudge, judged: bool = False) -> bool:
+        """Put a claim to it where it is."""
         statement, view = judge.statement, self.view
-        if remembers(statement) and judge not in self._open:
-            return False  # it has failed before
         if view.t < statement.since:
             return True
         try:
@@ -134,9 +149,10 @@ class Resting:
 class Rest:
     """The solvers at rest of one run.
 
-    Claims that remember hear them along with the run. The others can be put to them at any t, and
-    are so after the run: a bound that says nothing at first and more and more later is searched for
-    the first t at which all have failed by doubling and bisection, which costs next to nothing.
+    Claims that remember hear them along with the run, in which one that passes is enough. The
+    others can be put to them at any t, and are so after the run: a bound that says nothing at first
+    and more and more later is searched for the first t at which all have failed by doubling and
+    bisection, which costs next to nothing.
     Claims that a solver at rest is known to obey for ever are not put to them.
     """
 

@@ -76,8 +76,11 @@ class Space(ABC):
         """A bound on ‖v‖ that is monotone in the |v_j|: rounding v moves it by at most u·size."""
 
     @abstractmethod
-    def norm(self, v: Floats, error: float = 0.0) -> Number:
-        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given."""
+    def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
+        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given.
+
+        `square` is the sum of the squares of v in doubles, if that is known already.
+        """
 
     @abstractmethod
     def inner(self, u: Floats, v: Floats) -> Number:
@@ -156,12 +159,13 @@ class LinearSpace(Space):
     def size(self, v: Floats) -> float:
         return self._length(v) * (1 + self._dot) + TINY
 
-    def norm(self, v: Floats, error: float = 0.0) -> Number:
-        length = self._length(v)
+    def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
+        length = self._length(v, square)
         return ball(length, length * self._dot + TINY + error * (1 + 4 * ROUNDOFF))
 
-    def _length(self, v: Floats) -> float:
-        square = float(v.dot(v))
+    def _length(self, v: Floats, square: float | None = None) -> float:
+        if square is None:
+            square = float(v.dot(v))
         # Far from over- and underflow there is no need for the care that `Problem.norm` takes.
         if 1e-200 < square < 1e200:
             return math.sqrt(square)
@@ -247,7 +251,7 @@ class KernelSpace(Space):
         sums = float(np.abs(v).sum())
         return self.radius * sums * (1 + self.n * ROUNDOFF) * SAFETY + self.tiny
 
-    def norm(self, v: Floats, error: float = 0.0) -> Number:
+    def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
         if not v.any():
             return ball(0.0, error)
         return sqrt(self.inner(v, v)) + ball(0.0, error)

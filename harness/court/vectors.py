@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from math import inf
 from typing import Any
+
+from numpy import empty
 
 from gammabar.harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
 from gammabar.harness.court.space import Floats, Space
@@ -16,12 +20,19 @@ class Vec:
     exactly its doubles, and its norm can be had to any precision: ``norm(exact=True)``.
     """
 
-    __slots__ = ("_reach", "err", "mid", "space")
+    __slots__ = ("_reach", "_square", "err", "mid", "space")
 
     def __init__(
-        self, space: Space, mid: Floats, err: float = 0.0, reach: float | None = None
+        self,
+        space: Space,
+        mid: Floats,
+        err: float = 0.0,
+        reach: float | None = None,
+        square: float | None = None,
     ) -> None:
         self.space, self.mid, self.err, self._reach = space, mid, err, reach
+        #: The sum of the squares of `mid` in doubles, where it is known already.
+        self._square = square
 
     def __add__(self, other: Vec) -> Vec:
         # The triangle inequality saves a norm, for a bound that is hardly larger.
@@ -58,7 +69,7 @@ class Vec:
     def norm(self, exact: bool = False) -> Number:
         """‖v‖."""
         if not exact:
-            return self.space.norm(self.mid, self.err)
+            return self.space.norm(self.mid, self.err, self._square)
         length = self.space.exact_norm(self.mid)
         return length if not self.err else length + ball(0.0, self.err)
 
@@ -84,29 +95,50 @@ def weighted_sum(*terms: Any) -> Vec:
 
     ``weighted_sum(a, x, b, y)`` is ``a * x + b * y`` for doubles, with one bound for the whole.
     """
-    factor, x = terms[0], terms[1]
-    mid = factor * x.mid
-    size = abs(factor)
-    error, reach, least = size * x.err, size * x.reach(), size
-    for k in range(2, len(terms), 2):
-        factor, y = terms[k], terms[k + 1]
-        if factor == 1:
-            mid += y.mid
-        elif factor == -1:
-            mid -= y.mid
-        else:
-            mid += factor * y.mid
+    space = terms[1].space
+    error = reach = 0.0
+    least = inf
+    doubles: list[Any] = []
+    for k in range(0, len(terms), 2):
+        factor, x = float(terms[k]), terms[k + 1]
+        doubles += factor, x.mid
         size = abs(factor)
         if size < least:
             least = size
-        error += size * y.err
-        reach += size * (y.reach() if y._reach is None else y._reach)
+        error += size * x.err
+        reach += size * (x.reach() if x._reach is None else x._reach)
     if 0 < least < TINY:  # a coefficient that underflow may have taken roundoffs from
         error = inf
     # Per entry: four roundoffs in a coefficient, one in its product, one in every sum.
     error += (6 + len(terms) // 2) * ROUNDOFF * reach
-    tiny, grown = len(terms) * x.space.tiny, 1 + 8 * ROUNDOFF
-    return Vec(x.space, mid, error * grown + tiny, reach * grown + tiny)
+    tiny, grown = len(terms) * space.tiny, 1 + 8 * ROUNDOFF
+    mid, square = _summed(doubles)
+    return Vec(space, mid, error * grown + tiny, reach * grown + tiny, square)
+
+
+def _summed(doubles: list[Any]) -> tuple[Floats, float | None]:
+    """a x + b y + … for doubles in any order, and perhaps the square of its length."""
+    compiled = _compiled().get(len(doubles)) if "numba" in sys.modules else None
+    if compiled is not None:
+        mid = empty(doubles[1].size)
+        return mid, compiled(mid, *doubles)
+    mid = doubles[0] * doubles[1]
+    for factor, other in zip(doubles[2::2], doubles[3::2], strict=True):
+        if factor == 1:
+            mid += other
+        elif factor == -1:
+            mid -= other
+        else:
+            mid += factor * other
+    return mid, None
+
+
+@cache
+def _compiled() -> dict[int, Any]:
+    """The compiled sums by how many coefficients and vectors there are."""
+    from gammabar.problems.compiled import sums
+
+    return {4: sums.two, 6: sums.three, 8: sums.four}
 
 
 def scaled(a: float, x: Vec) -> Vec:

@@ -10,6 +10,7 @@ taken in doubles.
 `instructions`     written in the terms of LLVM: vectors, prefetching, atomic operations
 `plain`            the vectors of `instructions` as ordinary loops
 `team`             the threads of a pass and how they share it
+`sums`             sums of a few multiples of vectors, for the court
 =================  =============================================================================
 
 **Two ways, one result.** With `GAMMABAR_PLAIN=1` in the environment, or where `instructions`
