@@ -1,0 +1,52 @@
+"""Sums of multiples of vectors, compiled or not, are within their bounds of the exact ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gammabar.harness.court import vectors
+from gammabar.harness.court.numbers import number, working
+from gammabar.harness.court.space import space_of
+from gammabar.problems import from_arrays
+from gammabar.problems.compiled import sums  # noqa: F401  (from now on Numba is there)
+
+DIMENSION = 9
+SPACE = space_of(from_arrays(np.eye(2, DIMENSION), [1, -1]))
+
+doubles = st.floats(allow_nan=False, allow_infinity=False)
+factors = st.one_of(st.sampled_from([1.0, -1.0, 0.0]), doubles)
+entries = st.lists(doubles, min_size=DIMENSION, max_size=DIMENSION).map(np.array)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@given(terms=st.lists(st.tuples(factors, entries), min_size=1, max_size=6))
+def test_a_sum_is_within_its_bound(compiled: bool, terms: list[tuple[float, Any]]) -> None:
+    flat = [part for a, x in terms for part in (a, vectors.Vec(SPACE, x))]
+    with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+        if not compiled:
+            patch.setattr(vectors, "_compiled", dict)
+        found = vectors.weighted_sum(*flat)
+        length = found.norm()
+    if not (isfinite(found.err) and np.isfinite(found.mid).all()):
+        return  # such a bound decides nothing
+    exact = [sum(Fraction(a) * Fraction(float(x[j])) for a, x in terms) for j in range(DIMENSION)]
+    off = sum((v - Fraction(float(m))) ** 2 for v, m in zip(exact, found.mid, strict=True))
+    assert off <= Fraction(found.err) ** 2
+    square = sum(v * v for v in exact)
+    if length.is_finite():
+        with working(2048):
+            assert not length * length > number(square)
+            assert not length * length < number(square)
+
+
+def test_the_compiled_way_is_taken() -> None:
+    x = vectors.Vec(SPACE, np.ones(DIMENSION))
+    for count in (2, 3, 4):
+        assert vectors.weighted_sum(*[2.0, x] * count)._square == 4 * count**2 * DIMENSION
