@@ -60,11 +60,7 @@ SECTIONS = {
         "docs/benchmarks",
     ],
     "Reference": ["statements/index", "solvers/index", "api", "docs/json"],
-    "Running it": [
-        "docs/continuous-benchmarking",
-        "docs/running-on-a-cluster",
-        "docs/internet-scale",
-    ],
+    "Running it": ["docs/continuous-benchmarking", "docs/running-on-a-cluster"],
     "The project": ["CONTRIBUTING", "SECURITY", "SUPPORT", "CODE_OF_CONDUCT", "CHANGELOG"],
 }
 #: What scikit-learn adds to every estimator is explained there.

@@ -79,7 +79,7 @@ def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
 
 def _show(found: list[Status], as_json: bool) -> None:
     if as_json:
-        print_json([asdict(status) for status in found], "data")
+        print_json([asdict(status) for status in found])
         return
     rows = [(s.name, s.state, s.what, " ".join(filter(None, (s.where, s.detail)))) for s in found]
     print_table(("data set", "state", "what it is", "where"), rows)

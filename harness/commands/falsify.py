@@ -172,7 +172,7 @@ def _one(
         tell=_telling(monotonic(), path),
         confirm=confirming(about) if not solvers else None,
     )
-    say(_intention(about, budget), err=True)
+    say(f"searching for {budget:g} s where {about.id} fails", err=True)
     report = hunt.carry_out()
     if path is not None:
         write(path, report)
@@ -183,16 +183,6 @@ def _one(
     if out is not None:
         _write_witness(out, about, report)
     return int(report.refuted)
-
-
-def _intention(about: Statement, budget: float) -> str:
-    """What is going to be done."""
-    from gammabar.harness.falsify.hunt import about_data
-
-    if about.inputs or about_data(about):
-        return f"searching for {budget:g} s where {about.id} fails"
-    brings = f" on what it brings ({about.instances})" if about.instances else ""
-    return f"nothing to vary: {about.id} takes no data and declares no inputs; judged once{brings}"
 
 
 def _write_witness(path: Path, statement: Statement, report: Report) -> None:
@@ -260,7 +250,7 @@ def _telling(start: float, path: Path | None) -> Tell:
         if best is None or best.score == float("-inf"):
             return
         ratio = "refuted" if best.refuted else _ratio(best.score)
-        shown = _short(best.candidate.problem or report.statement)
+        shown = _short(best.candidate.problem)
         seconds, runs = monotonic() - start, report.runs.total()
         say(f"{seconds:5.1f} s  {runs:6,} runs  {ratio}  {best.strategy}: {shown}", err=True)
         if path is not None:
@@ -295,13 +285,10 @@ def _show(report: Report, unit: bool, budget: float) -> None:
             )
     else:
         words = everything()[report.statement].words
-        spent = f"in {budget:g} s, {runs}" if best.candidate.problem else "by what it brings"
-        at = "" if best.verdict.worst_t is None else f", at t = {best.verdict.worst_t}"
-        say(f"{report.statement}: not refuted {spent}")
+        say(f"{report.statement}: not refuted in {budget:g} s, {runs}")
         say(f"    claimed   {words}")
-        say(f"    nearest   {_ratio(best.score)}{at}")
-        if best.candidate.problem:
-            say(f"    on        {best.candidate.problem}")
+        say(f"    nearest   {_ratio(best.score)}, at t = {best.verdict.worst_t}")
+        say(f"    on        {best.candidate.problem}")
         say(f"    reproduce {reproduce(result)}")
     rows = [
         (name, f"{report.runs[name]:,}", _near(report.nearest.get(name))) for name in report.runs

@@ -141,7 +141,7 @@ def _statements(as_json: bool, choice: Choice) -> None:
     find_sources(choice.sources)  # a source that is none is refused
     statements = [s for s in load_statements().values() if choice.fits(s)]
     if as_json:
-        print_json([_described(s, witness(s.id)) for s in statements], "list-statement")
+        print_json([_described(s, witness(s.id)) for s in statements])
         return
     for source in dict.fromkeys(s.source for s in statements):
         rows = [
@@ -188,8 +188,7 @@ def _papers(as_json: bool, text: str | None) -> None:
     if as_json:
         names = ("key", "title", "authors", "year", "venue", "url", "text")
         print_json(
-            [{n: getattr(p, n) for n in names} | {"statements": sources[p.key]} for p in found],
-            "list-paper",
+            [{n: getattr(p, n) for n in names} | {"statements": sources[p.key]} for p in found]
         )
         return
     rows = [(p.key, str(sources[p.key]), str(p), p.venue) for p in found]
@@ -212,8 +211,7 @@ def _artefacts(as_json: bool, text: str | None) -> None:
                 {name: getattr(one, name) for name in known}
                 | took.get(one.id, dict.fromkeys(names))
                 for one in found
-            ],
-            "list-artefact",
+            ]
         )
         return
     rows = [
@@ -261,7 +259,7 @@ def _mutants(as_json: bool, text: str | None) -> None:
     ]
     entries = [entry for entry in entries if _says(text, entry)]
     if as_json:
-        print_json(entries, "list-mutant")
+        print_json(entries)
         return
     for family in dict.fromkeys(entry["family"] for entry in entries):
         rows = [
@@ -279,9 +277,8 @@ def _compute(path: Path, quiet: bool) -> None:
 
     with path.open("w", encoding="utf-8") as file:
         with bar(len(mutants()), "wrong solvers", quiet) as advance:
-            found = dict(sorted(matrix(advance=advance).items()))
-        document = {"format": "gammabar-matrix", "version": 1, "mutants": found}
-        json.dump(document, file, indent=1, ensure_ascii=False)
+            found = matrix(advance=advance)
+        json.dump(found, file, indent=1, ensure_ascii=False, sort_keys=True)
         file.write("\n")
 
 
@@ -290,7 +287,7 @@ def _problems(as_json: bool, text: str | None) -> None:
 
     entries = [entry for entry in catalogue() if _says(text, entry)]
     if as_json:
-        print_json([asdict(entry) for entry in entries], "list-problem")
+        print_json([asdict(entry) for entry in entries])
         return
     for kind in ("data set", "generator", "file"):
         rows = [(e.syntax, e.what, _last(e)) for e in entries if e.kind == kind]
@@ -316,9 +313,7 @@ def _solvers(as_json: bool, text: str | None) -> None:
         for card in cards
     }
     if as_json:
-        print_json(
-            [asdict(card) | {"statements": about[card.name]} for card in cards], "list-solver"
-        )
+        print_json([asdict(card) | {"statements": about[card.name]} for card in cards])
         return
     rows = [
         (card.name, card.reference, " ".join(card.geometries), " ".join(about[card.name]) or "—")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Space:
     kernels: bool = True
 
     def each(self) -> Iterator[Candidate]:
-        """Every solver without options, then with every other value of one; on no data yet."""
+        """Every solver without options, then with every value of one of them; on no data yet."""
         if not self.solvers:
             yield Candidate("")
         for solver, _ in self.solvers:
@@ -53,9 +54,7 @@ class Space:
         for solver, options in self.solvers:
             for name, values in options.items():
                 for value in dict.fromkeys(values):
-                    chosen = Registered(f"{solver.name}:{name}={value}")
-                    if chosen.open() != Registered(solver.name).open():  # not what it has anyway
-                        yield Candidate("", solver=chosen)
+                    yield Candidate("", solver=Registered(f"{solver.name}:{name}={value}"))
 
     def any(self, rng: np.random.Generator) -> Candidate:
         """A solver with some options, on no data yet."""
@@ -73,15 +72,6 @@ class Space:
             more = "--multiclass"
         length, seed = int(rng.choice(LENGTHS)), int(rng.integers(4))
         return Candidate("", more, solver, length, seed)
-
-
-@dataclass
-class Lane:
-    """A choice of options: how many of the special data were tried, and how near they came."""
-
-    first: Candidate
-    tried: int = 0
-    nearest: float = -np.inf
 
 
 def _rows(values: Any) -> Rows:
@@ -127,27 +117,14 @@ SPECIAL = (
 )
 
 
-#: By how many data a choice of options is ahead of the one that comes after it.
-LEAD = 6
-
-
 def families(ask: Ask, space: Space, rng: np.random.Generator) -> None:
-    """Data in special position, then random problems of every family.
-
-    Options that have brought the claim nearer to failing on the data so far go first to the
-    larger data; the others follow, so that none has to wait until all data were tried.
-    """
-    lanes = [Lane(first) for first in space.each()]
-    while lanes:
-        lanes.sort(key=lambda lane: -lane.nearest)
-        at = min(range(len(lanes)), key=lambda rank: LEAD * rank + lanes[rank].tried)
-        lane, data = lanes[at], SPECIAL[lanes[at].tried]
+    """Data in special position, then random problems of every family."""
+    # Options and data side by side, so that no option has to wait until all data were tried.
+    pairs = product(enumerate(space.each()), enumerate(SPECIAL))
+    for (_, first), (_, data) in sorted(pairs, key=lambda pair: 2 * pair[0][0] + pair[1][0]):
         # Orthogonal rows are extremal for a rate, which takes long to show.
         length = 250 if data.startswith("orthogonal") else 15
-        found = ask(replace(lane.first, data=data, iterations=length))
-        lane.tried, lane.nearest = lane.tried + 1, max(lane.nearest, found.score)
-        if lane.tried == len(SPECIAL):
-            del lanes[at]
+        ask(replace(first, data=data, iterations=length))
     while True:
         drawn = rng.random()
         if drawn < 0.4:

@@ -247,7 +247,7 @@ def matrix() -> dict[str, dict[str, list[str]]]:
     for volume in _volumes():
         path = volume.folder / "matrix.json" if volume.folder else None
         if path is not None and volume.module("mutants") and path.is_file():
-            found |= json.loads(path.read_text(encoding="utf-8"))["mutants"]
+            found |= json.loads(path.read_text(encoding="utf-8"))
     return found
 
 

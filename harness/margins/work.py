@@ -121,7 +121,6 @@ def known(pair: Pair, folder: Path, check: bool) -> dict[str, Any] | None:
         same = all(_stamp(name) == stamp for name, stamp in found["files"].items())
         done = found["exact"] and (found["accepted"] or not check)
         there = (folder / found["certificate"]).is_file()
-        found = {name: value for name, value in found.items() if name not in _HEAD}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return found if fits and same and done and there else None
@@ -200,14 +199,9 @@ def _stamp(path: str) -> list[int] | None:
     return [status.st_size, status.st_mtime_ns]
 
 
-#: What a file says of itself.
-_HEAD = {"format": "gammabar-margin", "version": 1}
-
-
-def _write(path: Path, result: dict[str, Any]) -> None:
+def _write(path: Path, document: dict[str, Any]) -> None:
     part = path.with_name(path.name + ".part")
-    text = json.dumps(_HEAD | result, indent=1, ensure_ascii=False)
-    part.write_text(text + "\n", encoding="utf-8")
+    part.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     part.replace(path)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 from collections.abc import Callable
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter, process_time
@@ -14,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gammabar import __version__
 from gammabar.harness.library.artefact import Artefact, Numbers
-from gammabar.harness.run.keys import source
+from gammabar.harness.reproduce.stamp import source_of
 from gammabar.harness.run.memory import forget_peak, peak_memory
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here
@@ -69,7 +67,7 @@ def compute(
     folder : Path
         Where parts are kept, in ``parts/``: whoever is interrupted goes on from there, and
         artefacts that share a part compute it once. A part counts as long as its name and the
-        source code that it comes from are the same.
+        source code that it depends on are the same, see `gammabar.harness.reproduce.stamp`.
     quick : bool
         Smaller settings, on data that are embedded.
     tell : callable
@@ -82,7 +80,7 @@ def compute(
     seconds, cpu, memory = 0.0, 0.0, 0
     for place, (name, make) in enumerate(parts.items()):
         path = folder / "parts" / f"{sha256(name.encode()).hexdigest()[:16]}.json"
-        stamp = {"name": name, "gammabar": __version__, "source": _source(make)}
+        stamp = {"name": name, "gammabar": __version__, "source": source_of(make)}
         kept = None if fresh else _kept(path, stamp)
         tell(name, place, len(parts), kept is not None)
         if kept is None:
@@ -104,12 +102,6 @@ def _made(make: Callable[[], Numbers]) -> dict[str, Any]:
         "cpu": round(process_time() - busy, 3),
         "memory": peak_memory(),
     }
-
-
-def _source(make: Callable[[], Numbers]) -> str:
-    """The hash of the module of a part, and of all that it imports of the project."""
-    function: Any = inspect.unwrap(make.func if isinstance(make, partial) else make)
-    return source((str(function.__module__),))
 
 
 def _kept(path: Path, stamp: dict[str, str]) -> dict[str, Any] | None:

@@ -16,10 +16,10 @@ import importlib.metadata
 import inspect
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import gammabar
 from gammabar.harness.court.statement import Statement
@@ -33,6 +33,8 @@ _ROOT = Path(gammabar.__file__).resolve().parent
 _PACKAGES = ("problems", "oracle", "solvers", "harness", "papers")
 #: Their results may differ in the last digit from version to version.
 _LIBRARIES = ("gammabar", "numpy", "scipy", "numba", "python-flint")
+#: What an import asks for: a module, and a name in it unless it is the module itself.
+Import: TypeAlias = tuple[str, str | None]
 #: Every task depends on these, partly through imports by name, which a parser does not see.
 _ALWAYS = (
     "problems/*.py",
@@ -109,7 +111,7 @@ def _modules(task: Task) -> tuple[str, ...]:
 def _homes(statement: Statement) -> tuple[str, ...]:
     """The module of a statement; its whole paper if it is registered elsewhere than written."""
     name = str(statement.body.__module__)
-    path = _path(name)
+    path = path_of(name)
     if path is None or f'"{statement.id}"' in path.read_text(encoding="utf-8"):
         return (name,)
     package = name.rpartition(".")[0]
@@ -152,32 +154,32 @@ def whole() -> str:
 @cache
 def _read(name: str) -> tuple[str, tuple[str, ...]]:
     """The hash of a module, and what it imports of the project."""
-    path = _path(name)
+    path = path_of(name)
     if path is None:  # a test's own module, or one that exists in memory alone
         module = sys.modules.get(name)
         file = inspect.getsourcefile(module) if module else None
         return (hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""), ()
     text = path.read_bytes()
-    imported = _imports(ast.parse(text), name, path.name == "__init__.py")
-    return hashlib.sha256(text).hexdigest(), tuple(one for one in imported if _path(one))
+    asked = imports(ast.parse(text), name, path.name == "__init__.py")
+    imported = {one for base, word in asked for one in (base, f"{base}.{word}")}
+    return hashlib.sha256(text).hexdigest(), tuple(one for one in imported if path_of(one))
 
 
-def _imports(tree: ast.AST, name: str, package: bool) -> Iterable[str]:
+def imports(tree: ast.AST, name: str, package: bool) -> Iterator[Import]:
     """What a module imports anywhere in it, but for imports that only a type checker sees."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
-        yield from _imports(node, name, package)
+        yield from imports(node, name, package)
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 parts = name.split(".")
                 parts = parts[: len(parts) - node.level + package]
                 base = ".".join([*parts, *filter(None, [base])])
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            yield from ((base, alias.name) for alias in node.names)
 
 
 def _name(path: Path) -> str:
@@ -186,7 +188,8 @@ def _name(path: Path) -> str:
 
 
 @cache
-def _path(name: str) -> Path | None:
+def path_of(name: str) -> Path | None:
+    """The file of a module of the project; None if it is none."""
     package, *parts = name.split(".")
     if package != "gammabar" or not parts or parts[0] not in _PACKAGES:
         return None

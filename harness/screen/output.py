@@ -117,13 +117,11 @@ def print_json(document: Any, kind: str = "") -> None:
     ----------
     document : dict or list
     kind : str
-        What it is, or what each entry of a list is: its first fields are then ``format`` and
-        ``version``, see ``docs/json.md``.
+        What it is, for a dictionary: its first fields are then ``format`` and ``version``, see
+        ``docs/json.md``.
     """
     if kind:
-        head = {"format": f"gammabar-{kind}", "version": VERSION}
-        listed = isinstance(document, list)
-        document = [head | entry for entry in document] if listed else head | document
+        document = {"format": f"gammabar-{kind}", "version": VERSION} | document
     text = json.dumps(document, indent=2, ensure_ascii=not _is_unicode(sys.stdout))
     lines = (line if line.isprintable() else _escaped(line) for line in text.split("\n"))
     sys.stdout.write("\n".join(lines) + "\n")

@@ -39,8 +39,9 @@ def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
         A multiple of 8. Convolutions have 1, 3, 6, 4 and 4 times `width` channels, the ratios of
         AlexNet, where width is 64; dense layers have 32 times `width` nodes, half of AlexNet's.
     seed : int
-        Of the initial parameters: normal weights of variance 2/inputs [1]_, biases of zero. (With
-        the smaller ones that PyTorch draws by default, training rests for 70 epochs.)
+        Of the initial parameters, which are those that PyTorch draws: weights and biases uniform
+        between −1/√inputs and 1/√inputs. (A sixth of the variance that [1]_ advise: training rests
+        for hundreds of epochs before it begins.)
     classes, side : int
         Outputs, and the height of an image of three colours: a multiple of 16.
 
@@ -60,7 +61,7 @@ def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
     def conv(inputs: int, outputs: int, stride: int = 1) -> list[Any]:
         return [nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1), nn.ReLU()]
 
-    model = nn.Sequential(
+    return nn.Sequential(
         *[*conv(3, one, stride=2), nn.MaxPool2d(2)],
         *[*conv(one, three), nn.MaxPool2d(2)],
         *conv(three, six),
@@ -70,11 +71,6 @@ def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
         *[nn.Linear(32 * width, 32 * width), nn.ReLU()],
         nn.Linear(32 * width, classes),
     )
-    for layer in model:
-        if list(layer.parameters()):
-            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
-            nn.init.zeros_(layer.bias)
-    return model
 
 
 def images(X: NDArray[np.uint8]) -> Any:

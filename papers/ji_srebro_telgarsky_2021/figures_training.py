@@ -8,10 +8,14 @@ differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 a
 How it is read here. The predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, for that of the last kernel is to
 agree with the network itself; the Jacobian of x, flattened, is the feature that is normalised; so
 rows are (∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong class j, of norm
-at most one. The paper says neither step size nor batch, nor which 128 images; the legend of its
-Figure 4 has epochs 0, 400, 800, 1200 and 1600. Ours has a step of its own and ends at epoch 100:
-see `FULL`. Beyond the paper there are the exact maximum margin of every kernel (of its Gram matrix
-in doubles, which is proved positive definite first) and more seeds.
+at most one. The paper says neither step size nor batch, nor which 128 images, nor how weights are
+drawn; the legend of its Figure 4 has epochs 0, 400, 800, 1200 and 1600. With the weights that
+PyTorch draws where nobody says otherwise, a step of 0.01 and batches of 16, the loss rests at that
+of guessing for several hundred epochs and is small at the end, so that such a run is as long as
+the paper's. (With the larger weights of He et al. it is over after fifty, and test errors end four
+hundredths below the paper's axis.) Beyond the paper there are the exact maximum margin of every
+kernel (of its Gram matrix in doubles, which is proved positive definite first) and more seeds, of
+which only the first and the last kernel are taken.
 """
 
 from __future__ import annotations
@@ -43,7 +47,8 @@ class Setting:
     step, batch : float, int
         Of SGD.
     epochs : tuple of int
-        When kernels are taken; the first is the start, the last the end of training.
+        When kernels are taken; the first is the start, the last the end of training. With other
+        seeds than those of the paper, at the start and at the end.
     steps : tuple of int
         Of Algorithm 2, when it is looked at; the last are its steps in all.
     seeds : tuple of int
@@ -62,8 +67,12 @@ class Setting:
         """The part of a seed, by all that it depends on."""
         return (
             f"kernels of a network of width {self.width}, {self.data}, SGD of step {self.step} and"
-            f" batch {self.batch}, epochs {self.epochs}, {self.steps[-1]} steps, seed {seed}"
+            f" batch {self.batch}, epochs {self.taken(seed)}, {self.steps[-1]} steps, seed {seed}"
         )
+
+    def taken(self, seed: int) -> tuple[int, ...]:
+        """When kernels are taken with a seed."""
+        return self.epochs if seed in PAPER else (self.epochs[0], self.epochs[-1])
 
 
 FULL = Setting(
@@ -71,18 +80,16 @@ FULL = Setting(
     width=16,
     step=0.01,
     batch=16,
-    epochs=(0, 5, 15, 40, 100),
-    steps=(100, 1000, 10_000),
-    seeds=(100, 13579, 0, 1),
+    epochs=(0, 400, 800, 1200, 1600),
+    steps=(500, 1000, 2000, 4000),
+    seeds=(100, 13579, *range(6)),
 )
 #: The seeds of Figure 4 (a) and (b).
 PAPER = (100, 13579)
 #: Test errors that differ by no more are the same: three standard deviations of a difference of
 #: predictors that disagree on one image in ten, of 10,000.
 SAME = 0.01
-#: Test images that early iterates of Algorithm 2 are tried on.
-EARLY = 2000
-QUICK = Setting("mnist-sample", 8, 0.01, 8, (0, 5, 15), (10, 100), (100, 13579))
+QUICK = Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (100, 13579, 0))
 
 
 def reduced(gram: Floats, labels: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -130,7 +137,7 @@ def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
 
     dataset = DATASETS[setting.data]
     points = read(dataset)
-    if setting == FULL:
+    if setting.data == "cifar-128":
         others = held_out(dataset)
         pairs = [(points.X, points.labels), (others.X, others.labels)]
     else:  # digits, 28 by 28, within images of three colours
@@ -152,9 +159,10 @@ def _seed(setting: Setting, seed: int) -> list[dict[str, Any]]:
     model = deep.alexnet(setting.width, seed)
     losses = deep.train(model, X, y, seed, setting.step, setting.batch)
     found = []
-    for epoch in range(setting.epochs[-1] + 1):
+    taken = setting.taken(seed)
+    for epoch in range(taken[-1] + 1):
         loss = next(losses) if epoch else None
-        if epoch in setting.epochs:
+        if epoch in taken:
             network = {"training loss": loss, "network error": deep.network_error(model, T, z)}
             found.append({"epoch": epoch} | network | _kernel(setting, seed, model, X, y, T, z))
     return found
@@ -171,20 +179,19 @@ def _kernel(
     k = 1 + len(G) // len(y)
     problem = KernelProblem(G, np.ones(len(G), dtype=np.int64), Kernel("precomputed"))
 
-    def error(weights: Floats, images: int | None = None) -> float:
+    def error(weights: Floats) -> float:
         along = deep.direction(model, X, spread(weights, y, lengths, k))
-        return deep.error_of(deep.derivatives(model, T[:images], along), z[:images])
+        return deep.error_of(deep.derivatives(model, T, along), z)
 
     truth = solve(problem)
     curve: dict[str, list[float]] = {"t": [], "margin": [], "error": []}
     for iterate in AdaptiveSampling().iterates(problem, np.random.default_rng(seed)):
-        if iterate.t in setting.steps:
-            last = iterate.t == setting.steps[-1]
+        if iterate.t in (setting.steps if seed in PAPER else setting.steps[-1:]):
             curve["t"].append(iterate.t)
             curve["margin"].append(iterate.margin)
-            curve["error"].append(error(iterate.w, None if last else EARLY))
-            if last:
-                break
+            curve["error"].append(error(iterate.w))
+        if iterate.t == setting.steps[-1]:
+            break
     return {
         "γ̄": truth.gamma_raw,
         "exact": truth.exact,
@@ -211,38 +218,43 @@ def _draw(figure: Any, numbers: dict[str, Any]) -> None:
     seeds = _by_seed(numbers)
     figure.set_size_inches(9.6, 6.4)
     (one, two), (errors, margins) = figure.subplots(2, 2)
-    top = max(max(at["algorithm"]["error"]) for found in seeds.values() for at in found)
     for axes, seed in zip((one, two), PAPER, strict=True):
         for at in seeds[seed]:
             curve = at["algorithm"]
-            axes.semilogx(curve["t"], curve["error"], marker=".", label=f"epoch {at['epoch']}")
+            axes.plot(curve["t"], curve["error"], marker=".", label=f"epoch {at['epoch']}")
         end = seeds[seed][-1]["network error"]
         axes.axhline(end, color="0.5", lw=0.8, ls="-", label="network, at the end")
         axes.set(title=f"random seed {seed}", xlabel="iterations of Algorithm 2")
-        axes.set(ylabel="test error", ylim=(None, top + 0.01))
-        axes.legend(fontsize=7, loc="upper right")
+        axes.set(ylabel="test error", xlim=(0, None))
+        axes.legend(fontsize=7, loc="upper right", ncols=2)
     two.sharey(one)
-    for seed, found in seeds.items():
-        epochs = range(len(found))
-        label = f"seed {seed}"
-        errors.plot(epochs, [at["error"] for at in found], marker=".", label=label)
-        margins.plot(epochs, [at["γ̄"] for at in found], marker=".", label=label)
+    low, high = one.get_ylim()  # the paper's axis goes from 0.79 to 0.85
+    one.set_ylim(min(low, 0.79), max(high, 0.85))
+    for place, (seed, found) in enumerate(seeds.items()):
+        ends = (found[0], found[-1])
+        mark = {"marker": "o^sDvPX*"[place % 8], "ms": 4, "label": f"seed {seed}"}
+        errors.plot((0, 1), [at["error"] for at in ends], **mark)
+        margins.semilogy((0, 1), [at["γ̄"] for at in ends], **mark)
     for axes, what in ((errors, "test error at the largest margin"), (margins, "γ̄, exact")):
-        axes.set_xticks(range(len(found)), [str(at["epoch"]) for at in found])
-        axes.set(xlabel="epoch of the kernel", ylabel=what)
-    margins.legend(fontsize=7, ncols=2)
+        axes.set_xticks((0, 1), [f"epoch {at['epoch']}" for at in ends])
+        axes.set(xlabel="kernel", ylabel=what, xlim=(-0.2, 1.8))
+    errors.legend(fontsize=7, loc="center right")
 
 
 def _shown(numbers: dict[str, Any]) -> list[Shown]:
     seeds = _by_seed(numbers)
     first = {seed: found[0] for seed, found in seeds.items()}
     last = {seed: found[-1] for seed, found in seeds.items()}
-    better = {seed: first[seed]["error"] > last[seed]["error"] for seed in seeds}
-    apart = {seed: abs(at["error"] - at["network error"]) for seed, at in last.items()}
+    lower = {seed: first[seed]["error"] - last[seed]["error"] for seed in seeds}
+    apart = [abs(at["error"] - at["network error"]) for at in last.values()]
     short = min(at["algorithm"]["margin"][-1] / at["γ̄"] for found in seeds.values() for at in found)
     larger = sum(last[seed]["γ̄"] > first[seed]["γ̄"] for seed in seeds)
     proved = sum(at["exact"] for found in seeds.values() for at in found)
     kernels = sum(len(found) for found in seeds.values())
+    improved, not_improved = (
+        sum(change > SAME for change in lower.values()),
+        sum(change < 0 for change in lower.values()),
+    )
 
     def change(seed: int) -> str:
         return f"{first[seed]['error']:.4f} → {last[seed]['error']:.4f}"
@@ -250,19 +262,24 @@ def _shown(numbers: dict[str, Any]) -> list[Shown]:
     return [
         Shown(
             "with seed 100 the last kernel is better than the first",
-            better[100] or None,
+            lower[100] > 0 or None,
             f"test error {change(100)}; a seed draws other weights in other programs",
         ),
         Shown(
             "with seed 13579 it is not",
-            not better[13579] or None,
+            lower[13579] <= 0 or None,
             f"test error {change(13579)}; a seed draws other weights in other programs",
         ),
         Shown(
             "changing the seed suffices to change whether features improve",
-            len(set(better.values())) > 1,
-            f"the last kernel is better with {sum(better.values())} of {len(seeds)} seeds: "
-            + ", ".join(f"{seed}: {change(seed)}" for seed in seeds),
+            improved > 0 and not_improved > 0,
+            f"the test error falls by more than {SAME} with {improved} of {len(seeds)} seeds and "
+            f"rises with {not_improved}: " + ", ".join(f"{seed}: {change(seed)}" for seed in seeds),
+        ),
+        Shown(
+            "kernels seem to improve in training in terms of test errors",
+            improved > len(seeds) / 2,
+            f"the mean test error goes from {_mean(first):.4f} to {_mean(last):.4f}",
         ),
         Shown(
             "kernels seem to improve in training in terms of margins",
@@ -272,10 +289,9 @@ def _shown(numbers: dict[str, Any]) -> list[Shown]:
         ),
         Shown(
             "the last kernel's predictor has the test error of the network",
-            max(apart.values()) <= SAME,
-            "they differ by "
-            + ", ".join(f"{value:.4f}" for value in apart.values())
-            + f" (up to {SAME} counts as the same)",
+            max(apart) <= SAME,
+            f"they differ by {', '.join(f'{value:.4f}' for value in apart)} (up to {SAME} counts as"
+            " the same)",
         ),
         Shown(
             "Algorithm 2 quickly determines the maximum margin",
@@ -284,6 +300,10 @@ def _shown(numbers: dict[str, Any]) -> list[Shown]:
             f"{kernels} kernels",
         ),
     ]
+
+
+def _mean(found: dict[int, dict[str, Any]]) -> float:
+    return float(np.mean([at["error"] for at in found.values()]))
 
 
 def _steps(seeds: dict[int, list[dict[str, Any]]]) -> int:
@@ -300,7 +320,7 @@ ARTEFACTS = (
         draw=_draw,
         shown=_shown,
         data=("cifar-128",),
-        cost="10 min of one processor, 1.1 GB",
+        cost="40 min of one processor, 1.1 GB",
         package=("torch", "networks"),
     ),
 )

@@ -104,10 +104,10 @@ def _numbers(*ends: tuple[int, float, float]) -> dict:
 
 def test_figure_4_counts_the_seeds():
     found = figures_training._shown(_numbers((100, 0.8, 0.7), (13579, 0.7, 0.705), (3, 0.8, 0.75)))
-    assert [shown.agrees for shown in found] == [True, True, True, True, False, True]
-    assert "with 2 of 3 seeds" in found[2].found
+    assert [shown.agrees for shown in found] == [True, True, True, True, True, False, True]
+    assert "falls by more than 0.01 with 2 of 3 seeds and rises with 1" in found[2].found
     found = figures_training._shown(_numbers((100, 0.8, 0.7), (13579, 0.8, 0.7)))
-    assert [shown.agrees for shown in found] == [True, None, False, True, True, True]
+    assert [shown.agrees for shown in found] == [True, None, False, True, True, True, True]
 
 
 # --- Figure 4, with torch --------------------------------------------------------------------

@@ -12,19 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.hunt import Hunt, Report, space_of
 from gammabar.harness.falsify.record import read, write
 from gammabar.harness.falsify.shrink import shrink
-from gammabar.harness.falsify.strategies import (
-    LEAD,
-    SPECIAL,
-    STRATEGIES,
-    Over,
-    Space,
-    families,
-)
+from gammabar.harness.falsify.strategies import STRATEGIES, Over
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.texts import open_problem
@@ -227,43 +220,8 @@ def test_a_statement_with_its_own_data_is_searched_over_its_inputs(gammabar):
     code, out, _ = gammabar("falsify", "rp.eq16", "--jobs", "1", "--budget", "60")
     assert code == 1
     assert "inputs:slopes=" in out
-
-
-def test_a_statement_that_has_nothing_to_vary_is_judged_once_and_says_so(gammabar):
-    code, out, err = gammabar("falsify", "lec.ex9.2", "--jobs", "1")
+    code, out, _ = gammabar("falsify", "lec.ex9.2", "--jobs", "1")  # it says one thing
     assert code == 1
-    assert "nothing to vary: lec.ex9.2" in err
-    code, out, err = gammabar("falsify", "lec.ex2", "--jobs", "1")
-    assert code == 0
-    assert "judged once on what it brings (eight matrices" in " ".join(err.split())
-    assert "lec.ex2: not refuted by what it brings" in out
-    assert "None" not in out
-    _, _, err = gammabar("falsify", "rp.eq17", "--jobs", "1", "--budget", "20")
-    assert "nothing to vary" not in err
-
-
-def test_options_that_bring_a_claim_nearer_go_first():
-    """A claim that is false for one option only, on the last of the special data."""
-    asked: list[Candidate] = []
-    solver = Registered("dual-acceleration")
-    space = Space(((solver, {"loss": ("exponential", "logistic"), "step": ("1", "0.5")}),))
-
-    def ask(candidate: Candidate) -> Finding:
-        asked.append(candidate)
-        near = 0.4 if "logistic" in candidate.solver.text else 0.1
-        if candidate.data == SPECIAL[-1] and near == 0.4:
-            raise Over
-        verdict = Verdict("x", Ruling.HOLDS, tightness=near)
-        return Finding(candidate, verdict)
-
-    with pytest.raises(Over):
-        families(ask, space, np.random.default_rng(0))
-    texts = [candidate.solver.text for candidate in asked]
-    assert set(texts) == {solver.text, f"{solver.text}:loss=logistic", f"{solver.text}:step=0.5"}
-    # It has tried all data, and the others have not waited until then.
-    ahead = [texts.count(text) for text in dict.fromkeys(texts)]
-    assert max(ahead) == texts.count(f"{solver.text}:loss=logistic") == len(SPECIAL)
-    assert all(len(SPECIAL) - 3 * LEAD <= count for count in ahead)
 
 
 def test_trouble_in_a_strategy_is_not_swallowed(monkeypatch):
