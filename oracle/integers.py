@@ -76,7 +76,8 @@ def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
 
 def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
     """left @ right.T over the integers; through BLAS where doubles hold every partial sum."""
-    if largest(left) * largest(right) * left.shape[1] < 2**53:
+    # Not less than one each: beside a matrix of zeros the other may be of any size.
+    if max(1, largest(left)) * max(1, largest(right)) * left.shape[1] < 2**53:
         exact = quiet.product(left.astype(np.float64), right.astype(np.float64))
         return to_fmpz_mat(exact.astype(np.int64))
     return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()

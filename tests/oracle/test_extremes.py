@@ -77,6 +77,20 @@ def test_integer_arithmetic_does_not_wrap(data):
     assert [[int(v) for v in row] for row in product(whole, whole).tolist()] == inner
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.integers(1, 3))
+def test_products_of_integers_of_any_two_sizes(data, width):
+    """One factor may be zero and the other beyond any double."""
+    sizes = st.sampled_from([0, 1, 2**26, 2**27, 2**53, 2**62, 2**64, 2**1100])
+    parts = []
+    for name in ("left", "right"):
+        most = data.draw(sizes, label=name)
+        row = st.lists(st.integers(-most, most), min_size=width, max_size=width)
+        parts.append(np.array(data.draw(st.lists(row, min_size=1, max_size=3)), dtype=object))
+    inner = [[sum(a * b for a, b in zip(r, s, strict=True)) for s in parts[1]] for r in parts[0]]
+    assert [[int(v) for v in row] for row in product(*parts).tolist()] == inner
+
+
 @st.composite
 def scaled_points(draw):
     """A few points at a common scale from 1e-170 to 1e150, some rows and columns off by more."""
