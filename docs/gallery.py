@@ -32,8 +32,9 @@ needs; `--quick` takes embedded data and seconds. Killed in the middle, it goes 
 and ends with the same numbers. Full settings need `GAMMABAR_DATA`, or `gammabar data fetch
 NAME`; what is missing is said, with the command, before anything is computed.
 
-The texts of the papers that we have are without pictures, so that axes and ranges are ours
-where a caption does not give them. Times and memory are those of one run on one of two cores,
+The texts of the papers that we have are without pictures. One of them has the numbers on the axes
+of Figures 1 and 4 of Ji, Srebro and Telgarsky, and ours have the same; others are ours where a
+caption does not give them. Times and memory are those of one run on one of two cores,
 which had much other work to do (a load of five to ten): processor time is nearer to what an idle
 machine takes. Parts that several figures share are counted in each of them. Written by `python
 docs/gallery.py` from what the runs wrote down.

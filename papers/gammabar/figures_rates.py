@@ -93,21 +93,19 @@ def _parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
 def _draw(figure: Any, numbers: dict[str, Any]) -> None:
     figure.set_size_inches(8.4, 4.6)
     styles = (
-        ("#000000", "-", 1.6),
-        ("#d55e00", "--", 1),
-        ("#0072b2", "-.", 1),
-        ("#009e73", (0, (5, 1)), 1),
-        ("#cc79a7", ":", 1.6),
+        {"color": "#000000", "ls": "-", "lw": 1.6},
+        {"color": "#d55e00", "ls": "--", "lw": 1},
+        {"color": "#0072b2", "ls": "-.", "lw": 1},
+        {"color": "#009e73", "ls": "-", "lw": 1, "marker": "s", "ms": 3, "markevery": 0.1},
+        {"color": "#cc79a7", "ls": ":", "lw": 1.6},
     )
     for axes, found in zip(figure.subplots(1, 2), numbers.values(), strict=True):
-        for (name, label), (colour, dashes, width) in zip(LABELS.items(), styles, strict=True):
+        for (name, label), style in zip(LABELS.items(), styles, strict=True):
             seen = [(t, v) for t, v in zip(found["t"], found[name], strict=True) if v > 0]
             if seen:
-                axes.loglog(
-                    *zip(*seen, strict=True), color=colour, ls=dashes, lw=width, label=label
-                )
+                axes.loglog(*zip(*seen, strict=True), label=label, **style)
         axes.set(xlabel="t", title=f"{found['data']}; γ̄ = {found['gamma']:.6g}")
-    handles = [axes.plot([], [], color=c, ls=d, lw=w)[0] for c, d, w in styles]
+    handles = [axes.plot([], [], **style)[0] for style in styles]
     figure.legend(handles, LABELS.values(), loc="outside lower center", ncols=2, fontsize=7)
 
 

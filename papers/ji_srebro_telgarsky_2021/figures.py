@@ -53,14 +53,18 @@ def _by_method(numbers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _draw_1(figure: Any, numbers: dict[str, Any]) -> None:
-    axes = figure.subplots()
-    for label, curve in _by_method(numbers).items():
-        axes.semilogx(curve["t"], curve["margin"], label=label)
     best = next(value for name, value in numbers.items() if name.startswith("γ̄"))
-    axes.axhline(best, color="0.5", lw=0.8)
-    axes.annotate("γ̄, exact", (1, best), xytext=(2, -10), textcoords="offset points", fontsize=8)
-    axes.set(xlabel="gradient evaluations", ylabel="margin", ylim=(-0.5 * best, 1.05 * best))
-    axes.legend(loc="center left")
+    figure.set_size_inches(9.6, 4.0)
+    paper, near = figure.subplots(1, 2)
+    for label, curve in _by_method(numbers).items():
+        paper.plot(curve["t"], curve["margin"], label=label)
+        near.semilogx(curve["t"], curve["margin"], label=label)
+    for axes in (paper, near):
+        axes.axhline(best, color="0.5", lw=0.8, ls="-", label="γ̄, exact")
+        axes.set(xlabel="gradient evaluations", ylabel="margin")
+    paper.set(xlim=(0, 1000), ylim=(-0.40, 0.05), title="the axes of the paper")
+    near.set(ylim=(-0.5 * best, 1.05 * best), title="near γ̄")
+    paper.legend(loc="lower right")
 
 
 def _shown_1(numbers: dict[str, Any]) -> list[Shown]:
