@@ -61,9 +61,16 @@ body[data-theme="dark"] article img { filter: invert(.92) hue-rotate(180deg); }
 @media (prefers-color-scheme: dark) {
   body:not([data-theme="light"]) article img { filter: invert(.92) hue-rotate(180deg); }
 }
-@media print { article img { filter: none !important; } }
+/* Paper cannot be scrolled: lines of code are wrapped, and tables small enough to fit. */
+@media print {
+  article img { filter: none !important; }
+  article pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  article :is(.table-wrapper, .highlight, pre) { overflow: visible !important; }
+  table.docutils { font-size: 8pt; }
+  table.docutils :is(th, td) { padding: .1rem .25rem; overflow-wrap: anywhere; }
+}
 /* On a phone a picture of many columns is looked at piece by piece. */
-@media (max-width: 46em) {
+@media screen and (max-width: 46em) {
   p:has(> img.wide) { overflow-x: auto; }
   img.wide { max-width: none; width: 46em; }
 }

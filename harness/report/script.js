@@ -40,7 +40,11 @@
     event.target.textContent = open ? "close all" : "open all";
   });
   addEventListener("hashchange", reveal);
-  addEventListener("beforeprint", () => { for (const one of statements) one.open = !one.hidden; });
+  // What is open is printed. If nothing is, what was filtered: all of them would be 300 pages.
+  addEventListener("beforeprint", () => {
+    const shown = statements.filter((one) => !one.hidden);
+    if (shown.length < statements.length && !shown.some((one) => one.open)) for (const one of shown) one.open = true;
+  });
   addEventListener("keydown", (event) => {
     const search = form.elements.text;
     if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) {

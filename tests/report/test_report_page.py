@@ -104,6 +104,30 @@ def test_dark_is_dark_and_paper_is_white(browser: Chromium, url: str):
     assert shown.evaluate(ground) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
 
 
+def test_paper_has_no_scroll_bars(browser: Chromium, url: str):
+    """All columns of the matrix and of an open statement are on it: A4 without its margins."""
+    shown = browser.open(f"{url}#jst.thm3.1.1", width=718)
+    shown.ask("Emulation.setEmulatedMedia", media="print", features=[])
+    wide = "[...document.querySelectorAll('.grid, [open] table')]"
+    assert shown.evaluate(f"{wide}.length") >= 2
+    out = f"{wide}.filter(one => one.getBoundingClientRect().right > 718).length"
+    assert shown.evaluate(out) == 0
+
+
+def test_what_is_open_is_printed_and_otherwise_what_was_filtered(browser: Chromium, url: str):
+    opened = "document.querySelectorAll('.statement[open]').length"
+    ask = "dispatchEvent(new Event('beforeprint'))"
+    shown = browser.open(url)
+    shown.evaluate(ask)
+    assert shown.evaluate(opened) == 0  # all of them may be hundreds of pages
+    choice = "document.querySelector('[name=severity]')"
+    shown.evaluate(f"{choice}.value = 'misprint'")
+    shown.evaluate(f"{choice}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    chosen = shown.evaluate("document.querySelectorAll('.statement:not([hidden])').length")
+    shown.evaluate(ask)
+    assert shown.evaluate(opened) == chosen > 0
+
+
 def test_it_is_readable_without_scripts(browser: Chromium, url: str):
     shown = browser.open(f"{url}#jst.thm3.1.1", scripts=False)
     assert shown.evaluate(COUNT) == 5

@@ -35,6 +35,7 @@ PAGES = (
     "docs/own-results",
     "docs/margins-of-pairs",
     "docs/json",
+    "docs/internet-scale",
     "oracle/CERTIFICATE",
     "statements/index",
     "statements/of-jst",
@@ -89,6 +90,22 @@ def test_a_phone_does_not_have_to_scroll_sideways(browser: Chromium, html: Path,
     assert shown.evaluate("document.documentElement.scrollWidth") <= 390
     assert shown.evaluate(OUT) == []
     assert shown.complaints == []
+
+
+@browsing
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_cut_off_on_paper(browser: Chromium, html: Path, page: str):
+    """A4 without its margins; there, what can be scrolled is lost."""
+    shown = browser.open((html / f"{page}.html").as_uri(), width=718)
+    shown.ask("Emulation.setEmulatedMedia", media="print", features=[])
+    cut = """
+        [...document.querySelectorAll("article *")].filter(e => {
+            const box = e.getBoundingClientRect(), way = getComputedStyle(e).overflowX;
+            return e.checkVisibility({contentVisibilityAuto: true}) && (box.right > 718 + 1
+                || (way !== "visible" && e.clientWidth && e.scrollWidth > e.clientWidth + 2));
+        }).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)
+    """
+    assert shown.evaluate(cut) == []
 
 
 @browsing
