@@ -50,6 +50,8 @@ def requests_of(
         for data in dict.fromkeys(problems)
     )
     named = tuple(Registered(text) for text in solvers)
+    for solver in named:
+        _no_mutant(solver.name)
     refs, keys = open_papers(papers)
     if not wishes["statements"]:  # whoever brings a paper wants to know about that one
         wishes["sources"] = (*wishes["sources"], *keys)
@@ -60,6 +62,19 @@ def requests_of(
         *(_with_file(request, file) for file in dict.fromkeys(files)),
         *(_with_trajectory(request, file) for file in dict.fromkeys(trajectories)),
     ]
+
+
+def _no_mutant(name: str) -> None:
+    """A wrong solver of the project is told apart from a name that is none."""
+    if "/" in name:
+        from gammabar.harness.library import mutants
+        from gammabar.problems import ProblemError
+
+        if name in mutants():
+            raise ProblemError(
+                f"{name} is a mutant, wrong on purpose: `gammabar show {name}` says which"
+                " statements refute it, and on which data"
+            )
 
 
 def plan_of(requests: list[Request]) -> list[Task]:

@@ -60,6 +60,24 @@ def test_functions_are_judged_as_classes_are(form):
     assert ruling(form) == ruling(DualAcceleration()) == ["holds", "holds"]
 
 
+def test_a_class_of_a_file_may_yield_mere_vectors(gammabar, tmp_path):
+    (tmp_path / "my.py").write_text(
+        "class Mine:\n    rate = 1.0\n    def iterates(self, problem, rng):\n"
+        "        w = problem.origin()\n        while True:\n            yield w\n"
+        "            w = w + self.rate * problem.softmin(w).pull\n"
+    )
+    mine = ("--solver-file", f"{tmp_path / 'my.py'}:Mine", "--problem", PROBLEM)
+    code, out, _ = gammabar("verify", *mine, "--statement", "jst.lem3.4.primal")
+    assert code == 1
+    assert "dual-acceleration/no-momentum" in out
+
+
+def test_a_mutant_is_no_solver_and_its_name_leads_to_what_refutes_it(gammabar):
+    code, out, err = gammabar("verify", "--solver", "dual-acceleration/no-momentum")
+    assert (code, out) == (2, "")
+    assert "is a mutant, wrong on purpose: `gammabar show dual-acceleration/no-momentum`" in err
+
+
 def test_a_function_that_errs_is_refuted_like_a_class():
     def gradient(problem):
         w = problem.origin()

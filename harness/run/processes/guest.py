@@ -28,6 +28,7 @@ from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers import Iterate
+from gammabar.solvers.forms import with_arrays
 
 
 def main(dump: int) -> None:
@@ -102,7 +103,7 @@ class _Guest:
         try:
             problem, rng = _problem(request["problem"]), np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
-            for iterate in self._granted(solver.iterates(problem, rng)):
+            for iterate in self._granted(with_arrays(solver.iterates(problem, rng))):
                 self._send(**_told(iterate))
             self._send(end=True)
         except Fault as error:
