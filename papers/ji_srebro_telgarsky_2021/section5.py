@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -121,6 +122,7 @@ def _ordered(start: Floats, end: Floats) -> list[tuple[float, float]]:
 @direct(
     "jst.sec5.1.gradnorm",
     instances="points with rational e^ξ, n up to 40",
+    inputs={"k": rationals(0, None, positive=True, shape=("n",))},
     reference="Section 5.1",
     kind="anytime",
     claim=r"\|\nabla\psi\|_1 \geq 1",
@@ -133,19 +135,22 @@ def _ordered(start: Floats, end: Floats) -> list[tuple[float, float]]:
 )
 def gradient_norm(case: Case) -> Iterator[Relation]:
     """The gradient of ψ has ℓ₁ norm at least 1, for the exponential and the logistic loss."""
+    for (k,) in case.instances(_exponentials()):
+        for loss in ("exponential", "logistic"):
+            slopes = k if loss == "exponential" else [v / (1 + v) for v in k]
+            # ℓ′(ℓ⁻¹(S)): S itself, and 1 − e^{−S} with e^S = Π (1 + e^ξ_i).
+            whole = sum(k) if loss == "exponential" else 1 - 1 / prod(1 + v for v in k)
+            where = f"{loss} loss, n = {len(k)}"
+            yield at_least(sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0", where=where)
+
+
+def _exponentials() -> Iterator[tuple[list[Fraction]]]:
+    """e^ξ_1, …, e^ξ_n."""
     rng = np.random.default_rng(52)
-    for n in (1, 2, 3, 10, 40):
-        for bits in (0, 1, 10, 60, 2000):
-            exponents = rng.integers(-bits, bits, n, endpoint=True).tolist()
-            odd = rng.integers(1, 100, n).tolist()
-            k = [Fraction(m) * Fraction(2) ** e for m, e in zip(odd, exponents, strict=True)]
-            for loss in ("exponential", "logistic"):
-                slopes = k if loss == "exponential" else [v / (1 + v) for v in k]
-                # ℓ′(ℓ⁻¹(S)): S itself, and 1 − e^{−S} with e^S = Π (1 + e^ξ_i).
-                whole = sum(k) if loss == "exponential" else 1 - 1 / prod(1 + v for v in k)
-                yield at_least(
-                    sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0", where=f"{loss} loss, n = {n}"
-                )
+    for n, bits in product((1, 2, 3, 10, 40), (0, 1, 10, 60, 2000)):
+        exponents = rng.integers(-bits, bits, n, endpoint=True).tolist()
+        odd = rng.integers(1, 100, n).tolist()
+        yield ([Fraction(m) * Fraction(2) ** e for m, e in zip(odd, exponents, strict=True)],)
 
 
 @direct(
@@ -179,14 +184,15 @@ def normaliser(case: Case) -> Iterator[Relation]:
     r"{\ell'\left(\ell^{-1}\left(\sum_{j=1}^n \ell(\xi_j)\right)\right)} > 0",
     problems=("",),
     instances="points of many sizes, n up to 40, for both losses",
+    inputs={"xi": rationals(shape=("n",))},
     powerless="a property of ψ alone: no solver has a part in it",
     note="The equation is eq. (2.2) for Z = I, and checked there.",
 )
 def gradient_is_positive(case: Case) -> Iterator[Relation]:
     """Every entry of ∇ψ is positive, for the exponential and the logistic loss."""
     for loss in ("exponential", "logistic"):
-        for start, _ in points():
-            xi = [number(v) for v in start.tolist()]
+        for (start,) in case.instances((start.tolist(),) for start, _ in points()):
+            xi = [number(v) for v in start]
             for slope in potential_gradient(xi, loss):
                 yield below(0, slope, "0 < ∇ψ(ξ)_i", where=f"{loss} loss, n = {len(xi)}")
 

@@ -132,7 +132,8 @@ def no_training_error_line_4(case: Case) -> Iterator[Relation]:
     fixed_by="lec.lem7",
     severity="misprint",
     survives="Lemma 7 (lec.lem7), and Theorem 6 with ½ − γ in the definition. Read as "
-    "printed, with γ = ½, Theorem 6 would make every class learnable.",
+    "printed, with γ = ½, which a coin reaches, Theorem 6 would make every class "
+    "learnable.",
     why="An advantage γ is over chance: error ≤ ½ − γ is meant, as the remark on Algorithm 3 has"
     " it.",
     charitable="lec.lem7",

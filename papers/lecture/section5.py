@@ -119,6 +119,7 @@ def ridge_as_printed(case: Case) -> Iterator[Relation]:
     r"(K + \lambda I)\alpha = y, \text{ with} \iff \text{if } K \text{ is regular; in each case } "
     r"w^* = \Phi^T\alpha = (\Phi^T\Phi + \lambda I)^{-1}\Phi^T y",
     problems=("",),
+    inputs=RIDGES,
     solvers=RIDGE,
     assumes=(ridge_options,),
     note="Kᵀu = 0 with u = (K + λI)α − y gives Φᵀu = 0, and then Φᵀα = w* by the first line. Also: "
@@ -127,9 +128,9 @@ def ridge_as_printed(case: Case) -> Iterator[Relation]:
 def ridge(case: Case) -> Iterator[Relation]:
     """Every α at which the gradient of the dual objective vanishes gives the primal solution, and
     α = (K + λI)⁻¹y is one of them, the only one if K is regular."""
-    for r in (Regression(*data) for data in REGRESSIONS):
+    for r, candidates in _regressions(case):
         regular = r.K.rank() == r.K.nrows()
-        for alpha in r.candidates():
+        for alpha in candidates:
             lines = r.chain(alpha)
             where = f"{r.name}, α = {[str(v) for v in alpha.entries()]}"
             yield fact(lines[0] == lines[1] == lines[2], "the first three lines", where=where)
@@ -137,7 +138,8 @@ def ridge(case: Case) -> Iterator[Relation]:
             yield fact(lines[2] if lines[3] else not (lines[2] and regular), "⟸", where=where)
             if lines[2]:
                 yield fact(bool(r.Phi.transpose() * alpha == r.w), "w* = Φᵀα", where=where)
-        yield from _delivered(case, r)
+        if case.inputs is None:  # which are rational, and a solver takes doubles
+            yield from _delivered(case, r)
 
 
 def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
@@ -357,16 +359,26 @@ def mercer_as_printed(case: Case) -> Iterator[Relation]:
     claim=r"k \text{ symmetric: } k(x, x') = \langle\phi(x), \phi(x')\rangle \iff K \succcurlyeq 0 "
     r"\text{ for any } x_1, \dots, x_n",
     problems=("",),
+    inputs={"K": rationals(-9, 9, shape=("n", "n"))},
     note="For n points a φ of length n is made (K = L diag(d) Lᵀ); for all points at once the "
     "Hilbert space of k may be needed. That vᵀKv ≥ 0 is decided by the characteristic polynomial.",
 )
 def mercer(case: Case) -> Iterator[Relation]:
     """A symmetric function is a product of features, in some Hilbert space, if and only if all its
     matrices are positive semidefinite."""
-    for name, K in _grams(case):
-        yield fact(symmetric(K) and _semidefinite(K), "a kernel has K ≽ 0", where=name)
-        yield fact(_has_features(K), "K = ΦΦᵀ", where=name)
-    for name, rows in SYMMETRIC.items():
+    own = SYMMETRIC
+    if case.inputs is None:
+        for name, K in _grams(case):
+            yield fact(symmetric(K) and _semidefinite(K), "a kernel has K ≽ 0", where=name)
+            yield fact(_has_features(K), "K = ΦΦᵀ", where=name)
+    else:  # what is above the diagonal is what is below it
+        given = case.inputs["K"]
+        own = {
+            "K": [
+                [given[max(i, j)][min(i, j)] for j in range(len(given))] for i in range(len(given))
+            ]
+        }
+    for name, rows in own.items():
         K = matrix(rows)
         yield fact(_semidefinite(K) == _has_features(K), "K ≽ 0 ⟺ K = ΦΦᵀ", where=name)
         yield fact(_semidefinite(K) == nonnegative_form(K), "K ≽ 0, in two ways", where=name)

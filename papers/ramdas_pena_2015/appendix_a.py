@@ -11,7 +11,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Unclaimed,
     at_most,
     direct,
     equal,
@@ -25,7 +24,14 @@ from gammabar.papers import (
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE
 from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
-from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, centres, dot, gram_of
+from gammabar.papers.ramdas_pena_2015.small_data import (
+    INSEPARABLE,
+    centres,
+    dot,
+    gram_of,
+    on_circle,
+    shares,
+)
 
 
 def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
@@ -49,18 +55,6 @@ SMOOTHED = {
     "q": wholes(0, 20, shape=("n",)),
     "mu": rationals(positive=True),
 }
-
-
-def on_circle(s: Fraction) -> list[Fraction]:
-    """The point of the circle on the line of this slope through (−1, 0)."""
-    return [(1 - s * s) / (1 + s * s), 2 * s / (1 + s * s)]
-
-
-def shares(weights: tuple[int, ...]) -> list[Fraction]:
-    """Weights, divided by their sum."""
-    if not sum(weights):
-        raise Unclaimed("all weights are zero")
-    return [Fraction(v, sum(weights)) for v in weights]
 
 
 def smoothed(case: Case) -> Iterator[tuple[str, list[Any], list[Any], list[Any], Fraction]]:
@@ -218,6 +212,7 @@ def eq17(case: Case) -> Iterator[Relation]:
 @direct(
     "rp.eq17.charitable",
     instances="a grid of q and r in Δ_3",
+    inputs={"q": rationals(0, None, shape=("n",))},
     reference=f"{SOURCE}, equation (17), for the entropy and d_q",
     kind="identity",
     claim=r"d \in \{d_q, \text{entropy}\}:\ \langle\nabla d(p^*), r - p^*\rangle = 0,"
@@ -229,10 +224,11 @@ def eq17(case: Case) -> Iterator[Relation]:
 def eq17_charitable(case: Case) -> Iterator[Relation]:
     """For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
     r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖²."""
-    for q in centres(3):
-        best = _projected(q, [Fraction(0)] * 3, Fraction(1))
+    for (weights,) in case.instances((q,) for q in centres(3)):
+        q = shares(weights)
+        best = _projected(q, [Fraction(0)] * len(q), Fraction(1))
         slope = [a - b for a, b in zip(best, q, strict=True)]
-        for r in centres(3):
+        for r in centres(len(q)):
             where = f"d_q, q = {[str(v) for v in q]}"
             value = dot(slope, r) - dot(slope, best)
             yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)

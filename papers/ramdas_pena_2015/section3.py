@@ -20,6 +20,7 @@ from gammabar.papers import (
     equal,
     fact,
     number,
+    rationals,
     separable,
     smallest,
     sqrt,
@@ -117,6 +118,7 @@ def _loss_at(f: Row, rows: list[Row]) -> Fraction:
     r"\langle Y\tilde\phi_X, \alpha\rangle",
     problems=("",),
     instances="small data sets in a space with one dimension more, and a grid of f",
+    inputs={"rows": rationals(shape=("n", "d")), "f": rationals(shape=("d",))},
     note="The Representer Theorem, as it is proved: the part of f that is orthogonal to the rows"
     " changes no score and makes ½‖f‖² larger, so L(f) > L(Pf) unless f = Pf is in their span.",
     powerless=DATA_ALONE,
@@ -124,14 +126,20 @@ def _loss_at(f: Row, rows: list[Row]) -> Fraction:
 def eq8(case: Case) -> Iterator[Relation]:
     """What minimises L is a combination of the rows: outside their span, L is larger than at the
     nearest point of it."""
-    for name, data in (SEPARABLE | INSEPARABLE_ROWS).items():
+    for rows, f in case.instances(_outside_the_span()):
+        rows, f = [[*map(Fraction, row)] for row in rows], [*map(Fraction, f)]
+        near, where = _projected(f, rows), f"{len(rows)} rows, f = {[str(v) for v in f]}"
+        gap, off = _loss_at(f, rows) - _loss_at(near, rows), [*map(sub, f, near)]
+        yield fact(gap > 0 if any(off) else gap == 0, "L(f) > L(Pf) unless f = Pf", where=where)
+        yield fact(gap == dot(off, off) / 2, "L(f) − L(Pf) = ½‖f − Pf‖²", where=where)
+
+
+def _outside_the_span() -> Iterator[tuple[list[Row], tuple[int, ...]]]:
+    """Data in a space with one dimension more, and points f of it."""
+    for data in (SEPARABLE | INSEPARABLE_ROWS).values():
         rows = [[*row, Fraction(0)] for row in data]
-        for entries in product(range(-1, 2), repeat=len(rows[0])):
-            f = [Fraction(v) for v in entries]
-            near = _projected(f, rows)
-            gap, off = _loss_at(f, rows) - _loss_at(near, rows), [*map(sub, f, near)]
-            yield fact(gap > 0 if any(off) else gap == 0, "L(f) > L(Pf) unless f = Pf", where=name)
-            yield fact(gap == dot(off, off) / 2, "L(f) − L(Pf) = ½‖f − Pf‖²", where=name)
+        for f in product(range(-1, 2), repeat=len(rows[0])):
+            yield rows, f
 
 
 # 3.1 Some Interesting and Useful Lemmas

@@ -23,6 +23,7 @@ from gammabar.papers import (
     log,
     number,
     per_iterate,
+    rationals,
     separable,
     sqrt,
     stopping,
@@ -36,6 +37,8 @@ from gammabar.papers.ramdas_pena_2015.small_data import (
     centres,
     dot,
     gram_of,
+    on_circle,
+    shares,
 )
 from gammabar.papers.ramdas_pena_2015.smoothed_weights import SoftAverages, followed
 from gammabar.papers.ramdas_pena_2015.weights import square
@@ -63,24 +66,41 @@ PROX = "it is about p_μ and d, not about a solver"
     r"= \frac{e^{-G\alpha/\mu}}{\|e^{-G\alpha/\mu}\|_1}",
     problems=("",),
     instances="small data sets, a grid of α and p, μ = 2 and 1/6",
+    inputs={
+        "slopes": rationals(shape=("n",)),
+        "alpha": rationals(0, None, shape=("n",)),
+        "p": rationals(0, None, shape=("n",)),
+        "mu": rationals(0, 100, positive=True),
+    },
     note="Checked as F(p) ≥ F(p_μ) + (μ/2)‖p − p_μ‖₁² for F(p) = ⟨α, p⟩_G + μd(p), which is so of"
     " the minimiser of a μ-strongly convex function.",
     powerless=PROX,
 )
 def eq11(case: Case) -> Iterator[Relation]:
     """The smoothed minimiser p_μ(α) is the softmax of −Gα/μ."""
+    for name, rows, alpha, p, strength in _proximal(case):
+        scores, mu = [dot(row, alpha) for row in gram_of(rows)], number(strength)
+        raw = [exp(-number(s) / mu) for s in scores]
+        best = [v / total(raw) for v in raw]
+        if len(set(scores)) == 1 == len(set(p)):
+            continue  # then p is p_μ
+        point = [*map(number, p)]
+        gap = _smoothed(scores, point, mu) - _smoothed(scores, best, mu)
+        bound = mu / 2 * _one_norm(point, best) ** 2
+        yield at_least(gap, bound, "F(p) − F(p_μ) ≥ (μ/2)‖p − p_μ‖₁²", where=name)
+
+
+def _proximal(case: Case) -> Iterator[tuple[str, Any, Weights, Weights, Fraction]]:
+    """A name, rows, α, p and μ."""
+    if case.inputs is not None:
+        slopes, alpha, p, mu = case.inputs.values()
+        rows = [on_circle(Fraction(s)) for s in slopes]
+        yield "rows of the circle", rows, shares(alpha), shares(p), Fraction(mu)
+        return
     for name, rows in (SEPARABLE | INSEPARABLE).items():
-        for alpha, mu in product(centres(len(rows)), (number(2), number(1) / 6)):
-            scores = [dot(row, alpha) for row in gram_of(rows)]
-            raw = [exp(-number(s) / mu) for s in scores]
-            best = [v / total(raw) for v in raw]
-            for p in centres(len(rows)):
-                if len(set(scores)) == 1 == len(set(p)):
-                    continue  # then p is p_μ
-                point = [*map(number, p)]
-                gap = _smoothed(scores, point, mu) - _smoothed(scores, best, mu)
-                bound = mu / 2 * _one_norm(point, best) ** 2
-                yield at_least(gap, bound, "F(p) − F(p_μ) ≥ (μ/2)‖p − p_μ‖₁²", where=name)
+        points = [*centres(len(rows))]
+        for alpha, mu, p in product(points, (Fraction(2), Fraction(1, 6)), points):
+            yield name, rows, alpha, p, mu
 
 
 def _smoothed(scores: Weights, p: list[Number], mu: Number) -> Number:
@@ -96,20 +116,23 @@ def _smoothed(scores: Weights, p: list[Number], mu: Number) -> Number:
     r"\ell_1\text{-norm}",
     problems=("",),
     instances="n = 2, 3, 6, and a grid of p and q",
+    inputs={"p": rationals(0, None, shape=("n",)), "q": rationals(0, None, shape=("n",))},
     note="With 0 ≤ d ≤ log n, which the proof of Lemma 4 uses.",
     powerless=PROX,
 )
 def eq12(case: Case) -> Iterator[Relation]:
     """d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n."""
-    for n in (2, 3, 6):
-        points = [[*map(number, p)] for p in centres(n)]
-        for p in points:
-            if not any(v == 1 for v in p):  # at a corner d is log n
-                yield at_most(entropy(p), log(n), "d ≤ log n")
-            for q in (q for q in points if all(v > 0 for v in q) and q is not p):
-                slope = total((log(b) + 1) * (a - b) for a, b in zip(p, q, strict=True))
-                gap = entropy(p) - entropy(q) - slope
-                yield at_least(gap, _one_norm(p, q) ** 2 / 2, "D_d(p, q) ≥ ½‖p − q‖₁²")
+    own = ((p, q) for n in (2, 3, 6) for p, q in product(centres(n), centres(n)))
+    for one, other in case.instances(own):
+        if case.inputs is not None:
+            one, other = shares(one), shares(other)
+        p, q = [*map(number, one)], [*map(number, other)]
+        if not any(v == 1 for v in one):  # at a corner d is log n
+            yield at_most(entropy(p), log(len(p)), "d ≤ log n")
+        if all(other) and one != other:
+            slope = total((log(b) + 1) * (a - b) for a, b in zip(p, q, strict=True))
+            gap = entropy(p) - entropy(q) - slope
+            yield at_least(gap, _one_norm(p, q) ** 2 / 2, "D_d(p, q) ≥ ½‖p − q‖₁²")
 
 
 def temperature(k: int) -> Number:

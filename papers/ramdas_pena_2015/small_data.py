@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from gammabar.papers import Unclaimed
+
 
 def _normalised(*rows: tuple[int, ...]) -> list[list[Fraction]]:
     """Rows whose length is their norm, divided by it."""
@@ -67,3 +69,15 @@ def centres(n: int) -> Iterator[list[Fraction]]:
     for shift in range(2):
         parts = [1 + (3 * i + shift) % 7 for i in range(n)]
         yield [Fraction(v, sum(parts)) for v in parts]
+
+
+def on_circle(s: Fraction) -> list[Fraction]:
+    """The point of the circle on the line of this slope through (−1, 0)."""
+    return [(1 - s * s) / (1 + s * s), 2 * s / (1 + s * s)]
+
+
+def shares(weights: tuple[int, ...]) -> list[Fraction]:
+    """Weights, divided by their sum."""
+    if not sum(weights):
+        raise Unclaimed("all weights are zero")
+    return [Fraction(v, sum(weights)) for v in weights]

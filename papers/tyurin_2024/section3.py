@@ -21,6 +21,7 @@ from gammabar.papers import (
     Floats,
     Relation,
     Trial,
+    Unclaimed,
     Vec,
     View,
     at_most,
@@ -30,8 +31,10 @@ from gammabar.papers import (
     log,
     number,
     per_iterate,
+    rationals,
     separable,
     stopping,
+    wholes,
 )
 from gammabar.papers.tyurin_2024.conventions import (
     SOURCE,
@@ -188,6 +191,7 @@ def batch_perceptron(case: Case) -> Any:
     claim=r"\frac{1}{t \times n}\sum_{i=1}^n \log(1 + \exp(-t \times y_i a_i^\top\theta))"
     r" \text{ reduces to the perceptron loss when } t \to \infty",
     problems=("",),
+    inputs={"t": wholes(1, 10**6), "s": rationals(-100, 100)},
     instances="one row, t = 1, 10, 10³, 10⁶, scores from −3 to 3",
     note="Checked as |log(1 + e^{−ts})/t − max(0, −s)| ≤ log(2)/t for a score s, with equality at"
     " s = 0; means over rows keep it.",
@@ -196,7 +200,10 @@ def batch_perceptron(case: Case) -> Any:
 def scaled_loss(case: Case) -> Iterator[Relation]:
     """The logistic loss of t times the scores, divided by t, tends to the perceptron loss."""
     hundredths = map(Fraction, (-300, -100, -1, 1, 200))
-    for t, s in product((1, 10, 10**3, 10**6), (v / 100 for v in hundredths)):
+    own = product((1, 10, 10**3, 10**6), (v / 100 for v in hundredths))
+    for t, s in case.instances(own):
+        if not s:
+            raise Unclaimed("there both sides are log(2)/t")
         gap = log(1 + exp(number(-t * s))) / t - number(max(-s, 0))
         yield at_most(abs(gap), log(2) / t, "|loss − max(0, −s)| ≤ log(2)/t", where=f"t={t}, s={s}")
 
