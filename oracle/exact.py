@@ -22,6 +22,7 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
+from gammabar.oracle import lifting
 from gammabar.oracle.rational import ExactRows
 from gammabar.oracle.watch import Watch
 
@@ -151,9 +152,11 @@ def _settle(
     while True:
         if watch is not None:
             watch.check()
-        gram, unit = rows.gram(np.array(corral, dtype=np.int64))
-        sides = [rows.side(i) for i in corral]
-        affine = _affine_minimiser(gram, unit, sides)
+        chosen, sides = np.array(corral, dtype=np.int64), [rows.side(i) for i in corral]
+        affine = _lifted(rows, chosen, sides)
+        if affine is None:
+            gram, unit = rows.gram(chosen)
+            affine = _affine_minimiser(gram, unit, sides)
         if affine is not None and all(v > 0 for v in affine.numerators):
             return corral, affine
         current = begin() if current is None else current
@@ -208,6 +211,35 @@ def _affine_minimiser(gram: fmpz_mat, unit: Fraction, sides: list[int]) -> _Affi
     total = int(denominator) * t
     levels = tuple(Fraction(v, total) * unit for v in numbers[s:])
     return _Affine(numbers[:s], total, levels)
+
+
+def _lifted(rows: ExactRows, corral: NDArray[np.int64], sides: list[int]) -> _Affine | None:
+    """The same, where inner products are small integers and there are many of them.
+
+    In the order of the unknowns one row of each side and its level come first. Then all leading
+    minors are those of such systems, and none of them vanishes if the rows are independent.
+    """
+    s, t = len(corral), max(sides) + 1
+    if not lifting.worth_while(s):
+        return None
+    found = rows.small_gram(corral)
+    if found is None:
+        return None
+    system = np.zeros((s + t, s + t), np.int32)
+    system[:s, :s] = found[0]
+    for k, side in enumerate(sides):
+        system[k, s + side], system[s + side, k] = -1, 1
+    first = [v for side in range(t) for v in (sides.index(side), s + side)]
+    order = np.array([*first, *(k for k in range(s) if k not in first)])
+    right = (order >= s).astype(np.int64)
+    solution = lifting.solve(np.ascontiguousarray(system[np.ix_(order, order)]), right)
+    if solution is None:
+        return None
+    numbers = [0] * (s + t)
+    for k, value in zip(order.tolist(), solution[0], strict=True):
+        numbers[k] = value
+    total = solution[1] * t
+    return _Affine(numbers[:s], total, tuple(Fraction(v, total) * found[1] for v in numbers[s:]))
 
 
 def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> list[int]:

@@ -34,6 +34,7 @@ from gammabar.oracle.integers import (
     SAFETY,
     combination,
     integer_rows,
+    largest,
     largest_norm,
     product,
     signed_rows,
@@ -49,11 +50,14 @@ from gammabar.problems import (
     ProblemError,
     ScatteredProblem,
     SparseProblem,
+    quiet,
 )
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.network import UNIT, whole_weights
 from gammabar.problems.rounding import KernelRounding
 
+#: Bits of numerators that are enough for a vector in doubles, unless its coordinates cancel.
+KEPT = 256
 #: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
 UNDERFLOW = 2.0**-1060
 
@@ -108,6 +112,10 @@ class ExactRows(ABC):
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
         """Integers G and a unit with ⟨a_i, a_j⟩ = unit · G_ij on the given rows."""
 
+    def small_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], Fraction] | None:
+        """The same as integers of 32 bits, where they are and doubles have them exactly."""
+        return None
+
     @abstractmethod
     def radius_squared(self) -> Fraction:
         """The largest squared row norm."""
@@ -115,6 +123,10 @@ class ExactRows(ABC):
     @abstractmethod
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         """The combination of rows with integer coefficients."""
+
+    def short_vector(self, rows: NDArray[np.int64], numerators: list[int]) -> list[int] | None:
+        """A multiple of the point with relative errors below 2⁻⁷⁰, where that is less work."""
+        return None
 
     @abstractmethod
     def score(self, i: int, point: Point) -> Fraction:
@@ -234,6 +246,14 @@ class _Linear(_Coordinates):
         integers, exponent = self._rows(rows)
         return product(integers, integers), Fraction(4) ** exponent
 
+    def small_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], Fraction] | None:
+        integers, exponent = self._rows(rows)
+        if largest(integers) ** 2 * integers.shape[1] >= 2**31:
+            return None
+        doubles = integers.astype(np.float64)
+        exact = quiet.product(doubles, doubles)
+        return exact.astype(np.int32), Fraction(4) ** exponent
+
     def radius_squared(self) -> Fraction:
         return largest_norm(self.points)
 
@@ -243,6 +263,19 @@ class _Linear(_Coordinates):
             return combination(numerators, integers), exponent
 
         return Point(rows, numerators, coordinates)
+
+    def short_vector(self, rows: NDArray[np.int64], numerators: list[int]) -> list[int] | None:
+        spare = max(v.bit_length() for v in numerators) - KEPT
+        if spare <= 0:
+            return None
+        integers, _ = self._rows(rows)
+        vector = combination([v >> spare for v in numerators], integers).entries()
+        # What was cut off is less than one of each numerator.
+        error = len(rows) * largest(integers) << 70
+        certain = np.array([abs(v) > error for v in vector])
+        if (certain | ~(integers != 0).any(axis=0)).all():
+            return [int(v) for v in vector]
+        return None
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None

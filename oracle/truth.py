@@ -229,7 +229,11 @@ class Truth(Margin):
         from gammabar.oracle.rational import exact_rows
 
         if not isinstance(self.problem, KernelProblem):
-            vector = exact_rows(self.problem).point(self.support, self.numerators).vector
+            rows = exact_rows(self.problem)
+            short = rows.short_vector(self.support, self.numerators)
+            if short is not None:
+                return unit_vector(short)
+            vector = rows.point(self.support, self.numerators).vector
             assert vector is not None
             return unit_vector([int(v) for v in vector.entries()])
         # Rounded only here: sums of rounded q̄ cancel where γ̄ is small, or leave the doubles.
