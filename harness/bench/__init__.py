@@ -6,4 +6,4 @@ One module per section, each with `TITLE`, `measure` (numbers, for JSON) and `ta
 from __future__ import annotations
 
 #: In the order of the page.
-SECTIONS = ("oracle", "classifier", "margin", "iteration", "growth", "overhead")
+SECTIONS = ("oracle", "classifier", "margin", "iteration", "growth", "scale", "overhead")

@@ -8,6 +8,7 @@ from typing import Any
 from gammabar.problems.extras import extra_module
 
 GROWTH, GAPS = "benchmarks-growth.svg", "benchmarks-gaps.svg"
+SCALE = "benchmarks-scale.svg"
 #: The smallest gap that is drawn; what is exact is drawn there.
 FLOOR = 3e-4
 
@@ -17,6 +18,8 @@ def draw(document: dict[str, Any], folder: Path) -> list[Path]:
     run, written = document["sections"], []
     if run.get("growth"):
         written.append(_save(_growth(run["growth"]), folder / GROWTH))
+    if run.get("scale"):
+        written.append(_save(_scale(run["scale"]), folder / SCALE))
     if run.get("margin"):
         written.append(_save(_gaps(run["margin"]), folder / GAPS))
     return written
@@ -57,6 +60,24 @@ def _growth(results: list[dict[str, Any]]) -> Any:
         place.set_ylabel("seconds")
         place.grid(alpha=0.3)
         place.legend(fontsize=7, frameon=False, title="exponent at the end", title_fontsize=7)
+    return figure
+
+
+def _scale(results: list[dict[str, Any]]) -> Any:
+    figure, axes = _subplots(2 * len(results), 2)
+    for k, result in enumerate(results):
+        sizes, curves = result["sizes"], result["curves"]
+        for place, what, unit in zip(axes[2 * k :], ("computing", "peak"), (1, 1e9), strict=False):
+            for style, (name, found) in zip(("o-", "s--", "^:"), curves.items(), strict=False):
+                values = [one[what] / unit for one in found if not one["failure"]]
+                place.loglog(sizes[: len(values)], values, style, ms=4, lw=1.5, label=name)
+            place.set_title(f"{result['axis']} grows: {result['fixed']}", fontsize=9)
+            place.set_xlabel(result["axis"])
+            place.set_ylabel("seconds of processor time" if what == "computing" else "peak, GB")
+            place.grid(alpha=0.3)
+        memory = [size / 1e9 for size in result["bytes"]]
+        axes[2 * k + 1].loglog(sizes, memory, color="0.6", lw=1, label="the data")
+        axes[2 * k + 1].legend(fontsize=7, frameon=False)
     return figure
 
 

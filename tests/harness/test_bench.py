@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ from gammabar.harness.bench import (
     oracle,
     overhead,
     pages,
+    scale,
     table,
 )
 from gammabar.harness.bench.contest import Entry, Field, interleaved, race
@@ -261,6 +263,7 @@ def tiny():
                 ),
                 growth._axis("d", "n = 50", {d: growth._proofs(50, d) for d in (2, 4)}, 1, 1),
             ],
+            "scale": scale.measure(True, say, sizes={"dense": (300, 600), "sparse": (30_000,)}),
             "overhead": [overhead.compare(TINY, 5, 2)],
         }
     about = document.circumstances()
@@ -317,12 +320,74 @@ class TestDocument:
             assert all(map(math.isfinite, result["exponents"].values()))
             assert all(len(c) == len(result["sizes"]) for c in result["curves"].values())
 
+    def test_contestants_of_any_size_find_the_same_margin(self, tiny):
+        dense, sparse = tiny["sections"]["scale"]
+        assert dense["sizes"] == [300, 600]
+        assert sparse["bytes"] == [240_000]
+        for found in (*dense["curves"].values(), *sparse["curves"].values()):
+            assert not any(one["failure"] for one in found)
+            assert all(-1e-12 < one["missing"] < 0.1 for one in found)
+            assert all(one["peak"] > 30e6 and one["computing"] > 0 for one in found)
+        for name in (scale.ORACLE, scale.CHUNKED):
+            assert all(abs(one["missing"]) < 1e-12 for one in dense["curves"][name])
+
     def test_tables_are_rectangular(self, tiny):
         shown = document.tables(tiny)
         assert list(shown) == list(SECTIONS)
         for one in (t for tables in shown.values() for t in tables):
             assert {len(row) for row in one.rows} == {len(one.columns)}
             assert all(isinstance(cell, str) for row in one.rows for cell in row)
+
+
+class TestAlone:
+    """Contestants that have a process for themselves."""
+
+    def test_an_answer(self):
+        assert scale.alone(60, divmod_of, 7, 2) == {"failure": "", "found": [3, 1]}
+
+    def test_too_slow(self):
+        assert "within 0.5 s" in scale.alone(0.5, sleeping)["failure"]
+
+    def test_killed(self):
+        assert "ended" in scale.alone(60, killing)["failure"]
+
+    def test_too_much_memory(self):
+        found = scale.alone(60, reserving)
+        assert found["failure"] == "not enough memory"
+
+    def test_whoever_fails_is_not_asked_with_more(self, monkeypatch):
+        asked = []
+
+        def alone(limit, work, kind, size, who):
+            asked.append((size, who))
+            bad = who == scale.LIBLINEAR
+            one = {"failure": "no", "margin": 1.0, "computing": 1.0, "peak": 10**9}
+            return one if bad else one | {"failure": ""}
+
+        monkeypatch.setattr(scale, "alone", alone)
+        (result,) = scale.measure(True, say, sizes={"sparse": (100, 1000, 10**15)})
+        assert result["left_out"] == [10**15]
+        assert asked == [(100, scale.ORACLE), (100, scale.LIBLINEAR), (1000, scale.ORACLE)]
+        (table,) = scale.tables([result])
+        assert table.rows[2][1:3] == ("**fails**: no", "**fails**: no (smaller data)")
+
+
+def divmod_of(a, b):
+    return {"found": [*divmod(a, b)]}
+
+
+def sleeping():
+    time.sleep(60)
+    return {}
+
+
+def killing():
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+def reserving():
+    return {"size": len(np.empty(1 << 44, np.uint8))}
 
 
 class TestPage:
@@ -343,7 +408,7 @@ class TestPage:
         assert f"{os.cpu_count()} cores" in text
         assert str(ROOT) not in text
         pictures = [path for path in written if path.suffix == ".svg"]
-        assert len(pictures) == 2
+        assert len(pictures) == 3
         for picture in pictures:
             assert f"({picture.name})" in text
             assert "<svg" in picture.read_text("utf-8")
