@@ -90,8 +90,8 @@ logarithmic axes: 1 is linear. LIBLINEAR is here for its time only; it may have 
 The oracle beside LIBLINEAR as far as this machine goes, on generated data with a gap: processor
 time (of all threads) and peak memory with the data, each contestant once, alone in a process that
 has the data when the clock starts. What LIBLINEAR lacks of the margin is shown, as it stops at its
-limit of 1,000 iterations or before. Whoever needs more memory than is free, or more than ten
-minutes, fails; and is not asked again with more.""",
+limit of 1,000 iterations or before. Whoever needs more memory than is free, or more than half an
+hour by the clock, fails; and is not asked again with more.""",
     "overhead": """\
 All that is claimed of Algorithm 1 and its iterates, judged with proof at every iterate, against as
 many iterations of the solver alone (medians). What a judge costs hardly depends on the data, so it

@@ -34,7 +34,7 @@ BLOCK = 100_000
 #: Rows (of sparse data: times `WIDTH`, entries) from which on all that is compiled is used.
 WARM = 30_000
 #: Seconds for one contestant.
-LIMIT = 600.0
+LIMIT = 1800.0
 #: Of the memory, which part data may take: the oracle needs little more than the data.
 ROOM = 0.7
 
