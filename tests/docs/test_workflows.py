@@ -1,9 +1,16 @@
-"""Workflows for users: they are YAML that GitHub takes, and what they call exists."""
+"""Workflows for users: they are YAML that GitHub takes, and their steps do what they are for.
+
+Nothing here is GitHub: keys and events are compared with those of its reference, and every step but
+the installation is run in a repository made for it, by bash as there.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -67,3 +74,111 @@ def test_the_report_that_is_kept_is_the_one_that_is_written():
     from gammabar.harness.report import write_report  # it names the files that it writes
 
     assert Path(summary[1]).name in Path(write_report.__code__.co_filename).read_text("utf-8")
+
+
+#: What may stand where, of what GitHub's "Workflow syntax" knows.
+KEYS = {
+    "workflow": {"name", "on", "permissions", "env", "concurrency", "jobs"},
+    "job": {"name", "runs-on", "timeout-minutes", "needs", "if", "strategy", "env", "steps"},
+    "step": {"name", "id", "if", "uses", "with", "run", "env", "shell", "continue-on-error"},
+}
+EVENTS = {"push", "pull_request", "schedule", "workflow_dispatch"}
+#: Inputs of the actions, from the action.yml of the version that is named.
+INPUTS = {
+    "actions/checkout@v4": {"fetch-depth", "ref", "path"},
+    "actions/setup-python@v5": {"python-version", "cache"},
+    "actions/upload-artifact@v4": {"name", "path", "retention-days"},
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_nothing_stands_where_github_does_not_know_it(name):
+    found = yaml.safe_load(TEXTS[name])
+    assert {"on" if key is True else key for key in found} <= KEYS["workflow"]
+    events = [found[True]] if isinstance(found[True], str) else list(found[True])
+    assert set(events) <= EVENTS
+    assert found["permissions"] == {"contents": "read"}  # no workflow may write
+    for job in found["jobs"].values():
+        assert set(job) <= KEYS["job"]
+        for step in job["steps"]:
+            assert set(step) <= KEYS["step"]
+            assert set(step.get("with", {})) <= INPUTS.get(step.get("uses", ""), set())
+            used = re.findall(r"\$\{\{ *(\S+) *\}\}", step.get("run", ""))
+            assert set(used) <= {"github.base_ref"}  # nothing that strangers can write
+
+
+ALGORITHM_1 = """
+def mine(problem):
+    w = momentum = problem.origin()
+    t = 0
+    while True:
+        yield w
+        pull = problem.softmin(w).pull
+        momentum = t / (t + 1) * (momentum + pull)
+        w, t = w + momentum + pull, t + 1
+"""
+BOUND = """
+from my import mine
+
+def test_mine(check_bound):
+    check_bound("jst.thm3.1.2", mine, problem="iris:0,1", iterations=60, strict=True)
+"""
+SUITE = "import my\n\n\ndef track_lines():\n    return len(open(my.__file__).readlines())\n"
+
+
+def repository(folder: Path) -> None:
+    """One of a user's: a solver, a test, an asv suite, and a remote whose branch is main."""
+    (folder / "perf").mkdir(parents=True)
+    files = {"my.py": ALGORITHM_1, "test_bounds.py": BOUND, "perf/__init__.py": ""}
+    files |= {"perf/suite.py": SUITE, "asv.conf.json": '{"benchmark_dir": "perf"}'}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    who = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a solver"]):
+        subprocess.run([*who, *words], cwd=folder, check=True)
+    subprocess.run(
+        ["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=folder, check=True
+    )
+
+
+def steps(name: str, folder: Path) -> list[int]:
+    """Exit codes of the steps that run something, without those that install."""
+    codes = []
+    ours = f'gammabar() {{ "{sys.executable}" -m gammabar "$@"; }}\n'
+    ours += f'python() {{ "{sys.executable}" "$@"; }}\n'
+    more = {"GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "PYTHONPATH": f"{ROOT}"}
+    [job] = jobs(TEXTS[name]).values()
+    for step in job["steps"]:
+        script = step.get("run", "").replace("${{ github.base_ref }}", "main")
+        if script and "pip install" not in script:
+            words = ["bash", "-e", "-o", "pipefail", "-c", ours + script]  # as GitHub does
+            done = subprocess.run(words, cwd=folder, env=os.environ | more, check=False)
+            codes.append(done.returncode)
+    return codes
+
+
+@pytest.mark.slow
+def test_the_checks_pass_for_a_right_solver_and_fail_for_a_wrong_one(tmp_path):
+    repository(tmp_path)
+    assert steps("checks.yml", tmp_path) == [0]
+    wrong = ALGORITHM_1.replace("t / (t + 1)", "0.0")
+    (tmp_path / "my.py").write_text(wrong, encoding="utf-8")
+    assert steps("checks.yml", tmp_path) == [1]
+
+
+def test_the_gate_lets_a_pull_request_pass_and_stops_another(tmp_path):
+    pytest.importorskip("asv_runner")
+    repository(tmp_path)
+    assert steps("gate.yml", tmp_path) == [0]
+    with (tmp_path / "my.py").open("a", encoding="utf-8") as file:
+        file.write("# one line more\n")
+    assert steps("gate.yml", tmp_path) == [1]
+
+
+@pytest.mark.slow
+def test_the_report_of_a_right_solver_is_kept(tmp_path):
+    repository(tmp_path)
+    assert steps("verify.yml", tmp_path) == [0, 0]
+    assert (tmp_path / "report" / "index.html").is_file()
+    assert (tmp_path / "junit.xml").is_file()
+    assert "holds" in (tmp_path / "summary.md").read_text(encoding="utf-8")
