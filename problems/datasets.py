@@ -317,6 +317,7 @@ _CIFAR = (
 )
 _DIGITS = tuple(str(i) for i in range(10))
 _TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
@@ -330,6 +331,18 @@ DATASETS: dict[str, Dataset] = {
             {
                 _TRAIN[0]: "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
                 _TRAIN[1]: "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+            },
+            _read_idx_pair,
+        ),
+        Dataset(
+            "mnist-test",
+            "the 10,000 test images of MNIST, on which no method is trained",
+            _DIGITS,
+            "mnist",
+            _TEST,
+            {
+                _TEST[0]: "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+                _TEST[1]: "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
             },
             _read_idx_pair,
         ),
@@ -393,7 +406,6 @@ DATASETS: dict[str, Dataset] = {
                 "y_test": "cec8a24a1e92aa2ecaa0bbd3dbfa86bf6cd8759fbd209a832824c8cf0afca9d5",
             },
             _read_archive,
-            fetched=False,
         ),
         Dataset(
             "eurosat",

