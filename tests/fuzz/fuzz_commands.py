@@ -122,7 +122,11 @@ def call(arguments: list[str], folder: Path, *instead: type[Exception]) -> None:
     if "\x1b" in out.getvalue() + said or "Traceback" in said:
         raise Fault(f"{said[:300]!a}")
     if code == 2:
-        raise ProblemError(said.removesuffix("\n"))
+        # What a command that takes long says at once is no part of the answer.
+        lines = [line for line in said.splitlines() if not line.startswith("verifying ")]
+        if len(lines) != 1:
+            raise Fault(f"not one sentence: {said[:300]!a}")
+        raise ProblemError(lines[0])
 
 
 # --- solvers in files ------------------------------------------------------------------------

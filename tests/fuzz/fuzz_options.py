@@ -2,7 +2,8 @@
 
 Commands and options are those that click knows, so a new one is tried without being listed here.
 What takes minutes once all is understood (a plan, a benchmark, a figure) is not done: `_WORK` ends
-there, or gives an earlier result, so that what is written afterwards is tried too.
+there, or gives an earlier result, so that what is written afterwards is tried too. The target
+`work` does it, for lines of a second or two, with options for where results go and how they look.
 """
 
 from __future__ import annotations
@@ -208,4 +209,48 @@ def run(path: Path) -> None:
         call(arguments, folder, _Would)
 
 
-TARGETS = [Target("options", seeds, spoil, run, (ProblemError,), seconds=10)]
+#: Lines whose work is done.
+WORK_SEEDS = (
+    "falsify gb.sharp --budget 0.1 --jobs 1",
+    "falsify rp.eq1 --budget 0.1 --jobs 1",
+    "falsify jst.thm4.1 --budget 0.1 --jobs 1",
+    "margins three.csv --jobs 1",
+    "verify --problem a.csv --solver perceptron --iterations 2 --jobs 1",
+    "verify --problem a.csv --statement gb.sharp --iterations 3 --jobs 1",
+    "verify --problem a.csv --solver-file my.py:Mine --statement gb.sharp --jobs 1",
+)
+#: Options that do not make it long: where results go, and how they look.
+RESULTS = {
+    "falsify": ["--store", "--out", "--json"],
+    "margins": ["--certificates", "--picture", "--page", "--check", "--json"],
+    "verify": ["--store", "--resume", "--depends", "--junit", "--report", "--strict", "--json"],
+}
+
+
+def work_seeds() -> list[bytes]:
+    return ["\n".join(line.split()).encode() for line in WORK_SEEDS]
+
+
+def spoil_work(data: bytes, rng: Random) -> bytes:
+    """Another option for the results of a line, with any value."""
+    command, *rest = data.decode("utf-8", "surrogatepass").split("\n")
+    takes = dict(_options()[command])
+    name = rng.choice(RESULTS[command])
+    value = rng.choice([*VALUES, *_FILES * 5]).replace("\n", " ")
+    added = [name, value] if takes[name] else [name]
+    return "\n".join([command, *rest, *added]).encode("utf-8", "surrogatepass")
+
+
+_FILES = ["out.json", "out.xml", "new.db", "s.db", "page.html", "page.md", "kept", "p.svg"]
+
+
+def run_work(path: Path) -> None:
+    arguments = path.read_bytes().decode("utf-8", "surrogatepass").split("\n")
+    with _folder() as folder:
+        call(arguments, folder)
+
+
+TARGETS = [
+    Target("options", seeds, spoil, run, (ProblemError,), seconds=10),
+    Target("work", work_seeds, spoil_work, run_work, (ProblemError,), seconds=20),
+]

@@ -13,9 +13,14 @@ from fuzz.target import Fault, Target, targets
 _TRUE = ("certify-sparse", "sentence")
 
 
-@pytest.mark.parametrize("name", targets())
+#: Fewer of those that take their time: whole commands, and two certificates for each input.
+_FEW = {"options": 100, "sentence": 100, "work": 12}
+_NAMES = [pytest.param(n, marks=pytest.mark.slow if n == "work" else ()) for n in targets()]
+
+
+@pytest.mark.parametrize("name", _NAMES)
 def test_every_input_is_read_or_refused_with_a_sentence(name: str, tmp_path: Path) -> None:
-    inputs = 100 if name == "options" else 300  # whole commands take their time
+    inputs = _FEW.get(name, 300)
     tally = quick(targets()[name], inputs, 0, tmp_path)
     assert not tally.faults
     assert tally.tried >= inputs
