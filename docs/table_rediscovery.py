@@ -53,18 +53,20 @@ def search(statement: Statement, seed: int, budget: float, crew: Crew) -> dict[s
     )
     report = hunt.carry_out(crew)
     seconds = round(monotonic() - start, 1)
-    return as_document(report) | {"seconds": seconds, "witness": _witness(statement, report)}
+    return as_document(report) | {"seconds": seconds} | _witness(statement, report)
 
 
-def _witness(statement: Statement, report: Report) -> str:
-    """What the checker says of the witness of a report, or why there is none."""
+def _witness(statement: Statement, report: Report) -> dict[str, str]:
+    """What the checker says of the witness of a report, or why there is none; and its size."""
     if report.best is None or not report.refuted:
-        return ""
+        return {"witness": "", "size": ""}
     with TemporaryDirectory() as folder:
+        path = Path(folder) / "w.json"
         try:
-            return "accepted: " + write_witness(Path(folder) / "w.json", statement, report.best)
+            said = "accepted: " + write_witness(path, statement, report.best)
         except ProblemError as reason:
-            return str(reason)
+            return {"witness": str(reason), "size": ""}
+        return {"witness": said, "size": _size_of(path)}
 
 
 def main() -> None:
@@ -99,27 +101,25 @@ def main() -> None:
 def write(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list[int]) -> None:
     """Put the table into the page."""
     lines = [
-        "| statement | found | smallest | of size | hand-made | by | seconds | checked |",
-        "|---|---|---|---|---|---|---|---|",
+        "| statement | found | smallest | of size | witness | hand-made | by | seconds | checked |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for statement in refuted:
         runs = [kept[k] for s in seeds if (k := f"{statement.id} {s}") in kept]
         found = [run for run in runs if run["refuted"]]
         ours = _by_hand(statement)
         if not found:
-            lines.append(f"| `{statement.id}` | 0 of {len(runs)} | | | {ours} | | | |")
+            lines.append(f"| `{statement.id}` | 0 of {len(runs)} | | | | {ours} | | | |")
             continue
-        best = min(found, key=lambda run: (_length(run["best"]), run["seconds"]))["best"]
+        first = min(
+            found, key=lambda run: ("size" not in run, _length(run["best"]), run["seconds"])
+        )
+        best = first["best"]
         seconds = "–".join(f"{f(run['seconds'] for run in found):.0f}" for f in (min, max))
         by = ", ".join(sorted({run["best"]["strategy"] for run in found}))
-        problem = best["problem"] or "the claim itself"
-        problem = problem if len(problem) < 48 else problem[:47] + "…"
-        lines.append(
-            f"| `{statement.id}` | {len(found)} of {len(runs)} | `{problem}` |"
-            f" {_size(best)} | {ours} | {by} | {seconds} | {_accepted(found)} |".replace(
-                "`the claim itself`", "the claim itself"
-            )
-        )
+        cells = [f"`{statement.id}`", f"{len(found)} of {len(runs)}", _shown(best["problem"])]
+        cells += [_size(best), first.get("size", ""), ours, by, seconds, _accepted(found)]
+        lines.append(f"| {' | '.join(cells)} |")
     text = PAGE.read_text(encoding="utf-8")
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
@@ -169,8 +169,11 @@ def _size(best: dict[str, Any]) -> str:
 def _by_hand(statement: Statement) -> str:
     """The size of the committed witness."""
     path = witness(statement.id)
-    if path is None:
-        return "–"
+    return "–" if path is None else _size_of(path)
+
+
+def _size_of(path: Path) -> str:
+    """Of what is in a witness."""
     data = json.loads(Path(path).read_text(encoding="utf-8"))["data"]
     rows = data.get("rows")
     copies = data.get("copies")

@@ -26,7 +26,7 @@ def script():
 @pytest.mark.parametrize("statement", sorted(REFUTED))
 def test_a_refutation_is_found_again_and_its_witness_accepted(statement: str):
     with Crew(single=True) as crew:
-        found = script().search(REFUTED[statement], seed=3, budget=80.0, crew=crew)
+        found = script().search(REFUTED[statement], seed=3, budget=60.0, crew=crew)
     assert found["refuted"]
     assert found["witness"].startswith("accepted")
 
