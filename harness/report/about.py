@@ -223,8 +223,11 @@ def _problem_or_nothing(name: str) -> Facts:
         }
     if name.partition(":")[0] in entries or Path(name).is_file():
         return _problem(name)
+    from gammabar.harness.library import papers
     from gammabar.solvers.registry import SOLVERS
 
+    if name in papers():
+        raise ProblemError(f"{name} is a source: `gammabar list statements --source {name}`")
     known = [*everything(), *SOLVERS, *mutants(), *artefacts(), *entries]
     hint = did_you_mean(name, known, "see `gammabar list statements`, or solvers, …")
     raise ProblemError(f"nothing is called {name!r} ({hint})")

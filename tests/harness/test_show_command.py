@@ -109,6 +109,7 @@ def test_other_things(gammabar, name, kind, shown):
         (("show", "jst.thm3.1.11"), "did you mean jst.thm3.1.1?"),
         (("show", "dual-acelration"), "did you mean dual-acceleration?"),
         (("show", "plantd"), "did you mean planted?"),
+        (("show", "jst"), "jst is a source: `gammabar list statements --source jst`"),
         (("show", "dual-acceleration/no-momentm"), "did you mean dual-acceleration/no-momentum?"),
         (("verfy",), "did you mean verify?"),
         (("verify", "--source", "jstt"), "did you mean jst?"),
