@@ -44,6 +44,7 @@ SECTIONS = {
     ],
     "Concepts": [
         "docs/verdicts",
+        "docs/soundness",
         "docs/severity",
         "docs/oracle",
         "oracle/CERTIFICATE",
