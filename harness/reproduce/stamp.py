@@ -38,8 +38,10 @@ def source_of(make: Callable[[], Any]) -> str:
 
 def texts(make: Callable[[], Any]) -> dict[str, str]:
     """The source code that a part depends on, by module; of its own module, a piece of it."""
-    roots = list(_functions(make))
-    modules = _modules(*sorted({str(one.__module__).partition(".")[0] for one in roots}))
+    first, *others = _functions(make)
+    own = _package(first)
+    roots = [first, *(one for one in others if _package(one) in ("gammabar", own))]
+    modules = _modules(own)
     found: dict[str, str] = {}
     todo: list[Import] = []
     for function in roots:
@@ -53,6 +55,11 @@ def texts(make: Callable[[], Any]) -> dict[str, str]:
                 found[name], asked = modules.whole(name)
                 todo += asked
     return found
+
+
+def _package(function: Any) -> str:
+    """The package that a function comes from, by the first part of its name."""
+    return str(function.__module__).partition(".")[0]
 
 
 def _functions(make: Callable[[], Any]) -> Iterator[Any]:
@@ -90,9 +97,12 @@ class _Modules:
     def text(self, name: str) -> str:
         """The source of a module, be it in memory alone."""
         file = self.file(name)
-        if file is not None and file.is_file():
+        if file is not None and file.is_file() and file.suffix == ".py":
             return file.read_text(encoding="utf-8")
-        return inspect.getsource(sys.modules[name])
+        try:
+            return inspect.getsource(sys.modules[name])
+        except (OSError, TypeError, KeyError, UnicodeError):
+            return ""  # compiled
 
     def whole(self, name: str) -> tuple[str, list[Import]]:
         """A module, and what it imports anywhere in it."""

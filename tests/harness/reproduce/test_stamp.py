@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gammabar
@@ -160,3 +162,9 @@ def test_functions_among_the_arguments_count():
 
     names = [one.__name__ for one in stamp._functions(partial(outer, partial(inner), n=3))]
     assert names == ["outer", "inner"]
+
+
+@pytest.mark.parametrize("make", [partial(math.sqrt, 2.0), partial(max, [1, 2], key=np.negative)])
+def test_functions_of_others_are_no_source_of_the_project(make: Callable[[], Any]):
+    assert set(stamp.texts(make).values()) == {""}
+    assert stamp.source_of(make) == stamp.source_of(make)
