@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import (
+    LARGE,
     LITTLE,
     NARROW,
     ZERO,
@@ -18,6 +19,7 @@ from gammabar.oracle.candidate import (
     load_core,
     working_set,
 )
+from gammabar.oracle.scans import spread
 from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
 from gammabar.oracle.watch import Interrupted, Progress, TimeUp, Watch, silent
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
@@ -271,9 +273,20 @@ def _working_set(problem: Problem, watch: Watch) -> Candidate:
 
     second = narrow(problem)
     found = working_set(problem, watch, NARROW if second else ZERO)
-    if found.settled or not second:
+    if found.settled or not second or _large_and_wide(problem, found):
         return found
     return narrow_candidate(problem, found, watch)
+
+
+def _large_and_wide(problem: Problem, found: Candidate) -> bool:
+    """Whether the second way would need much memory, for a margin that doubles show well enough.
+
+    Then rounding has ended the search next to the answer, and the proof mends what is missing.
+    """
+    if problem.n * problem.dimension <= LARGE:
+        return False
+    w = problem.combine(spread(problem.n, found.support, found.weights))
+    return float(np.linalg.norm(w)) > NARROW * problem.radius
 
 
 def prove(problem: Problem, candidate: Candidate) -> Truth:

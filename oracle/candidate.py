@@ -30,6 +30,8 @@ NARROW = 1e-4
 ROOM = 160
 #: Entries of the data up to which no compiled code is loaded for them.
 LITTLE = 50_000
+#: Entries of the data, if they were dense, from which on no dense copy of them is made lightly.
+LARGE = 40_000_000
 #: A scan is one pass over the data; convergence takes tens, so this is a guard, not a limit.
 MAX_SCANS = 1000
 

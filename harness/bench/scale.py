@@ -164,6 +164,7 @@ def blocks(kind: str, size: int) -> Iterator[tuple[Any, Array]]:
         rows = min(BLOCK, n - lo)
         width, dtype = (WIDTH, np.float64) if kind == DENSE else (ENTRIES, np.float32)
         values: Array = rng.standard_normal((rows, width), dtype=dtype)
+        values[values == 0] = 1  # a zero that is stored would be a reason for a copy without it
         y = np.where(values[:, 0] > 0, 1, -1).astype(np.int8)
         values[:, 0] += y
         if kind == DENSE:

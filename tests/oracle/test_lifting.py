@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gammabar as gb
-from gammabar.oracle import _lifting, exact, lifting
+from gammabar.oracle import _lifting, answer, candidate, exact, lifting, narrow
 from gammabar.oracle.decimals import unit_vector
 from gammabar.oracle.rational import exact_rows
 
@@ -146,3 +147,33 @@ def test_short_numerators_give_the_same_direction(seed, bits, cancel):
         assert abs((one << spare) - other) << 70 <= abs(other)
     if any(whole):
         assert unit_vector(short) == pytest.approx(unit_vector(whole), rel=2.3e-16, abs=0)
+
+
+def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
+    """Where rounding ends the search next to the answer, the proof goes on by itself."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((3_000, 40)).astype(np.float32)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    truth = gb.solve(X, y)
+    unsettled = []
+
+    def search(*args):
+        found = candidate.working_set(*args)
+        k = int(np.argmin(found.weights))  # a row of the support is missing
+        keep = np.arange(len(found.support)) != k
+        weights = found.weights[keep] / found.weights[keep].sum()
+        unsettled.append(found.support[k])
+        return replace(found, support=found.support[keep], weights=weights, settled=False)
+
+    def refused(*args):
+        raise AssertionError("the second way needs memory for a dense copy")
+
+    monkeypatch.setattr(answer, "LARGE", 0)
+    monkeypatch.setattr(answer, "working_set", search)
+    monkeypatch.setattr(narrow, "narrow_candidate", refused)
+    again = gb.solve(X, y)
+    assert len(unsettled) == 1
+    assert again.gamma_squared == truth.gamma_squared
+    assert again.support.tolist() == truth.support.tolist()
+    assert again.rounds > 1
