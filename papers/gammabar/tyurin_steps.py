@@ -42,6 +42,7 @@ from gammabar.papers.tyurin_2024.gradients import (
     floats,
     least,
     misclassified,
+    sums_are_exact,
 )
 
 #: Rounding beyond this part of what is compared decides nothing.
@@ -121,9 +122,18 @@ class PerceptronStep(Step):
         yield from super().claim(it)
         if it.extra.get("halt") == "separated":
             empty = it.separates
-            if empty is False and not misclassified(it)[0].any():
+            if empty is False and not self._for_certain(it):
                 empty = None  # by no more than rounding
             yield fact(empty, "S_t is empty where it halts")
+
+    @staticmethod
+    def _for_certain(it: View) -> bool:
+        """Whether a row is misclassified by more than rounding, also in w_t or in scores that a
+        solver carried along."""
+        if (it.score_doubles < -it.score_error).any():
+            return True
+        exact = not it.w.any() or sums_are_exact(it)
+        return exact and bool(misclassified(it)[0].any())
 
 
 class Chosen(NamedTuple):

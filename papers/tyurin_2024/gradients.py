@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.integers import integer_rows, largest
 from gammabar.papers import ROUNDOFF, SAFETY, Floats, Space, Vec, View, upper
 from gammabar.papers.tyurin_2024.conventions import linear
 
 Mask = NDArray[np.bool_]
+#: Data with more than so many entries are not turned into integers to learn how sums round.
+MANY_ENTRIES = 10**6
 
 
 # Rounding
@@ -123,6 +125,14 @@ def misclassified(it: View) -> tuple[Mask, Mask]:
         wrong |= exact & (scores <= 0)
         doubtful &= ~exact
     return wrong, doubtful
+
+
+def sums_are_exact(it: View) -> bool:
+    """Whether doubles hold every sum of t rows: then no right solver has rounded w_t or a score."""
+    if linear(it.case) is not None or it.n * it.space.dimension > MANY_ENTRIES:
+        return False
+    entries, power = integer_rows(it.case.problem.X, np.arange(it.n))
+    return -1000 < power < 900 and largest(entries) * max(it.t, 1) < 2**53
 
 
 def _free_of_rounding(it: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:

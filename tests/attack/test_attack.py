@@ -23,6 +23,7 @@ def test_no_verdict_is_wrong() -> None:
     for number in range(40):
         trial.one(2026, number, tally)
     trial.one(101, 135, tally)  # rows that differ by 10^16 in length, one of them on either side
+    trial.one(208, 157, tally)  # w is rounded onto a row's hyperplane where the method halts
     assert not tally.faults, "\n".join(tally.faults)
     assert tally.trials >= 20
     assert tally.of_false["refuted"] > tally.of_false["undecided"] > 0
