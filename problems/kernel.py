@@ -59,6 +59,14 @@ class Coefficients(Problem):
         return math.sqrt(max(0.0, float(np.dot(w, scores)))), scores, exponent
 
 
+def _own(X: Array) -> Array:
+    """A copy of an array that somebody can write to, in the same order."""
+    root = X
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    return frozen(X.copy(order="K")) if root.flags.writeable else X
+
+
 class KernelProblem(Coefficients):
     """Rows a_i = y_i phi(x_i) of the space of a kernel; w is a vector of n coefficients.
 
@@ -100,7 +108,8 @@ class KernelProblem(Coefficients):
         sparse = is_sparse(X)
         if sparse and kernel.name == "precomputed":
             X, sparse = X.toarray(), False
-        self.points = points_of(csr_matrix(X) if sparse else dense_matrix(X))
+        # A copy: the diagonal is kept, so nobody else may own what it was computed from.
+        self.points = points_of(csr_matrix(X.copy()) if sparse else _own(dense_matrix(X)))
         self.n = self.dimension = self.points.shape[0]
         self.y = signs(y, self.n)
         self.kernel = kernel.fitted(self.points.X)

@@ -38,8 +38,8 @@ def from_arrays(
     Parameters
     ----------
     X : array, list of rows, DataFrame, scipy.sparse matrix of shape (n, d), or Chunks
-        Finite numbers. Integers stay integers. Not copied where that can be avoided; do not
-        change it afterwards.
+        Finite numbers. Integers stay integers. Without a kernel not copied where that can be
+        avoided; do not change it afterwards.
     y : array, list or Series of n labels
         Two distinct values of any kind; the smaller one is the class -1 (numbers are compared
         as numbers, other labels as text). More than two with `multiclass`.

@@ -17,7 +17,7 @@ from gammabar.harness.court.message import explain
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.run.diagnosis import explained
-from gammabar.harness.run.imprint import changed, imprint
+from gammabar.harness.run.imprint import changed, imprint, same_as_ever
 from gammabar.harness.run.registry import everything, find_statements
 from gammabar.harness.run.sketch import unmet
 from gammabar.harness.run.solver_ref import InFile, reference
@@ -152,6 +152,8 @@ def _hear(
     name = problem if isinstance(problem, str) else repr(problem)
     opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
     before = imprint(opened)
+    if isinstance(problem, Problem):
+        same_as_ever(problem, before)
     found: dict[int, _Heard] = {}
     for unit in {statement.unit for statement in chosen}:
         case = Case(opened, solver, unit=unit, name=name, seed=seed)
