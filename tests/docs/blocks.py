@@ -11,6 +11,7 @@ A comment before a block says what becomes of it; without one, only ``console`` 
 ``usage: FILE``    what a program says of its arguments
 ``parsed``         it must be of its language
 ``clone``          the first commands in a fresh clone, run by a slow test
+``repository``     commands in a repository of a user's, run by test_workflows.py
 ``commands: WHY``  not run, for the reason given; the commands and their options exist
 ``drawing``        nothing that could run
 """
@@ -33,7 +34,7 @@ PROGRAMS = ("gammabar", "pytest", "python", "awk", "make", "asv", "pip", "git", 
 #: What becomes of a block is said in one of these ways.
 WAYS = (
     *("file", "run", "data", "walk", "copy", "layout"),
-    *("usage", "parsed", "clone", "commands", "drawing"),
+    *("usage", "parsed", "clone", "repository", "commands", "drawing"),
 )
 
 

@@ -40,7 +40,6 @@ COMMANDS = {
     "CONTRIBUTING.md": 1,
     "docs/benchmarks.md": 1,
     "docs/continuous-benchmarking.md": 4,
-    "docs/gate-your-own-repository.md": 1,
     "docs/running-on-a-cluster.md": 1,
 }
 DRAWINGS = {"docs/architecture.md": 1}

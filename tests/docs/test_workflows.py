@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from blocks import blocks
 
 from gammabar.harness.cli import cli
 
@@ -123,18 +124,21 @@ from my import mine
 def test_mine(check_bound):
     check_bound("jst.thm3.1.2", mine, problem="iris:0,1", iterations=60, strict=True)
 """
-SUITE = "import my\n\n\ndef track_lines():\n    return len(open(my.__file__).readlines())\n"
+SUITE = "import my\n\n\ndef track_parser():\n    return len(open(my.__file__).readlines())\n"
+SETUP = "from setuptools import setup\n\nsetup(name='mine', py_modules=['my'])\n"
 
 
 def repository(folder: Path) -> None:
-    """One of a user's: a solver, a test, an asv suite, and a remote whose branch is main."""
+    """One of a user's: a solver, a test, an asv suite, and main here and on a remote."""
     (folder / "perf").mkdir(parents=True)
     files = {"my.py": ALGORITHM_1, "test_bounds.py": BOUND, "perf/__init__.py": ""}
     files |= {"perf/suite.py": SUITE, "asv.conf.json": '{"benchmark_dir": "perf"}'}
+    files |= {"setup.py": SETUP}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     who = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a solver"]):
+    later = ["commit", "-q", "--allow-empty", "-m", "later"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "a solver"], later):
         subprocess.run([*who, *words], cwd=folder, check=True)
     subprocess.run(
         ["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=folder, check=True
@@ -143,18 +147,29 @@ def repository(folder: Path) -> None:
 
 def steps(name: str, folder: Path) -> list[int]:
     """Exit codes of the steps that run something, without those that install."""
-    codes = []
+    [job] = jobs(TEXTS[name]).values()
+    found = [step.get("run", "") for step in job["steps"]]
+    return [by_bash(script, folder) for script in found if script and "pip install" not in script]
+
+
+def by_bash(script: str, folder: Path) -> int:
+    """The exit code of a script, which is called as GitHub does it."""
     ours = f'gammabar() {{ "{sys.executable}" -m gammabar "$@"; }}\n'
     ours += f'python() {{ "{sys.executable}" "$@"; }}\n'
     more = {"GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "PYTHONPATH": f"{ROOT}"}
-    [job] = jobs(TEXTS[name]).values()
-    for step in job["steps"]:
-        script = step.get("run", "").replace("${{ github.base_ref }}", "main")
-        if script and "pip install" not in script:
-            words = ["bash", "-e", "-o", "pipefail", "-c", ours + script]  # as GitHub does
-            done = subprocess.run(words, cwd=folder, env=os.environ | more, check=False)
-            codes.append(done.returncode)
-    return codes
+    script = ours + script.replace("${{ github.base_ref }}", "main")
+    words = ["bash", "-e", "-o", "pipefail", "-c", script]
+    return subprocess.run(words, cwd=folder, env=os.environ | more, check=False).returncode
+
+
+def test_commands_of_the_page_on_the_gate(tmp_path):
+    pytest.importorskip("asv_runner")
+    repository(tmp_path)
+    [block] = [b for b in blocks("docs/gate-your-own-repository.md") if b.way == "repository"]
+    lines = block.text.splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        assert by_bash(line, tmp_path) == 0, line
 
 
 @pytest.mark.slow
