@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from itertools import combinations
 from math import gcd
 
 import numpy as np
@@ -108,7 +109,7 @@ def _smaller(found: Finding) -> Iterator[Candidate]:
 
 
 def _less(rows: Rows) -> Iterator[Rows]:
-    """Fewer rows, many at a time first; one column less."""
+    """Fewer rows, many at a time first; one column less, left out or added to another."""
     n, d = len(rows), len(rows[0])
     size, seen = n // 2, {rows}
     while size:
@@ -120,6 +121,8 @@ def _less(rows: Rows) -> Iterator[Rows]:
         size //= 2
     if d > 1:
         yield from (tuple(row[:j] + row[j + 1 :] for row in rows) for j in range(d))
+        for j, k in combinations(range(d), 2):
+            yield tuple((*row[:j], row[j] + row[k], *row[j + 1 : k], *row[k + 1 :]) for row in rows)
 
 
 def _simpler(rows: Rows) -> Iterator[Rows]:

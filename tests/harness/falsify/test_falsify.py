@@ -142,6 +142,18 @@ def test_shrinking_keeps_what_refutes_and_drops_the_rest(rows, least, t):
     assert smallest.candidate.seed == 0
 
 
+def test_shrinking_adds_a_column_to_another_where_neither_can_go():
+    """Of a claim that fails where no row is zero and two rows differ, one column remains."""
+
+    def ask(candidate: Candidate) -> Finding:
+        rows = candidate.data
+        return finding(candidate, all(map(any, rows)) and len(set(rows)) == 2)
+
+    rows = ((Fraction(0), Fraction(1)), (Fraction(1), Fraction(1)))
+    smallest = shrink(ask(Candidate(rows)), ask)
+    assert sorted(smallest.candidate.data) == [(Fraction(1),), (Fraction(2),)]
+
+
 def test_shrinking_ends_with_the_time():
     first = finding(Candidate(small(9, 9, 9)), True, worst_t=1)
 
