@@ -127,7 +127,8 @@ def _near(value: Any, rng: Random) -> Any:
     if isinstance(value, bool) or value is None:
         return not value
     if isinstance(value, (int, float)):
-        return value + rng.choice([1, -1, 0.5, 10**6, -(10**6), 2**40])
+        half = 0.5 if abs(value) < 2**53 else 1  # an integer may be too large for a double
+        return value + rng.choice([1, -1, half, 10**6, -(10**6), 2**40])
     if isinstance(value, str):
         return spoil_text(value.encode(), rng, "x/").decode("utf-8", "replace")
     return rng.choice([value * 2, value[:1]]) if isinstance(value, list) else {**value, "a": 1}
