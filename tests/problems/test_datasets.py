@@ -148,7 +148,7 @@ def test_a_data_set_that_cannot_be_fetched_is_not_offered(nowhere):
         load("eurosat:0,1")
     with pytest.raises(ProblemError) as caught:
         load("eurosat:0,1")
-    assert "fetch" not in str(caught.value)
+    assert "data fetch" not in str(caught.value)
 
 
 def test_other_data_under_the_right_name_are_refused(nowhere, monkeypatch):

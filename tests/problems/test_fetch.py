@@ -125,14 +125,14 @@ def test_names(home):
     said = []
     assert fetch_data("digits", said.append) == []
     assert said == ["digits is embedded, there is nothing to fetch"]
-    with pytest.raises(ProblemError, match=r"^eurosat cannot be fetched .* by hand$"):
+    with pytest.raises(ProblemError, match=r"^eurosat: no command fetches it: .* by hand$"):
         fetch_data("eurosat")
 
 
 def test_what_can_be_fetched_is_what_has_routes():
     for dataset in DATASETS.values():
         if dataset.folder:
-            assert dataset.fetched == (dataset.name in routes.ROUTES)
+            assert bool(dataset.by_hand) != (dataset.name in routes.ROUTES)
 
 
 def test_status(home):
