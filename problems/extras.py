@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from gammabar.problems.base import ProblemError
 
@@ -42,3 +45,12 @@ def extra_module(module: str, extra: str, what: str) -> ModuleType:
         return import_module(module)
     except ImportError:
         raise missing(what, module.partition(".")[0], extra) from None
+
+
+def for_arrow(path: Path) -> Any:
+    """A file as pyarrow opens it: by its name, or, where that is not UTF-8, opened already."""
+    try:
+        os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError:
+        return path.open("rb")
+    return str(path)

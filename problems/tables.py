@@ -16,7 +16,7 @@ import numpy as np
 
 from gammabar.problems.base import Array, ProblemError
 from gammabar.problems.dense import exact_dtype
-from gammabar.problems.extras import extra_module
+from gammabar.problems.extras import extra_module, for_arrow
 from gammabar.problems.files import readable
 from gammabar.problems.labels import label_fault
 from gammabar.problems.readers import Points, find_column
@@ -186,7 +186,7 @@ class _Groups:
 class _Parquet(_Groups):
     def __init__(self, path: Path) -> None:
         parquet = extra_module("pyarrow.parquet", "parquet", f"{path}: a Parquet file")
-        self._file = parquet.ParquetFile(path, memory_map=False)
+        self._file = parquet.ParquetFile(for_arrow(path), memory_map=False)
         self.schema = self._file.schema_arrow
 
     def lengths(self) -> list[int]:
@@ -204,7 +204,9 @@ class _Batches(_Groups):
         arrow = extra_module("pyarrow", "parquet", f"{path}: an Arrow file")
         self._arrow = arrow
         ipc = extra_module("pyarrow.ipc", "parquet", f"{path}: an Arrow file")
-        self._file = ipc.open_file(arrow.memory_map(str(path)))
+        source = for_arrow(path)
+        mapped = arrow.memory_map(source) if isinstance(source, str) else source
+        self._file = ipc.open_file(mapped)
         self.schema = self._file.schema
         self._lengths = [
             int(self._file.get_batch(k).num_rows) for k in range(self._file.num_record_batches)

@@ -66,4 +66,5 @@ def write_parquet(results: Sequence[Result], path: Path) -> None:
         if name in names
     }
     schema = pyarrow.schema([(name, kinds[name]) for name in names])
-    parquet.write_table(pyarrow.Table.from_pylist(table, schema=schema), path)
+    with Path(path).open("wb") as file:  # pyarrow takes no name that is not UTF-8
+        parquet.write_table(pyarrow.Table.from_pylist(table, schema=schema), file)

@@ -15,7 +15,7 @@ from gammabar.harness.run.options import parse_options
 from gammabar.problems import ProblemError
 from gammabar.problems.arrays import read_array
 from gammabar.problems.base import Array
-from gammabar.problems.extras import extra_module
+from gammabar.problems.extras import extra_module, for_arrow
 from gammabar.problems.files import COMPRESSED, readable
 from gammabar.problems.readers import read_numbers
 from gammabar.solvers.forms import Recorder
@@ -92,7 +92,7 @@ def _parquet(file: Path) -> Any:
     parquet = extra_module("pyarrow.parquet", "parquet", str(file))
     with readable(file):
         try:
-            table = parquet.ParquetFile(file).read()
+            table = parquet.ParquetFile(for_arrow(file)).read()
         except arrow.ArrowException as error:
             raise ProblemError(f"{file}: not a Parquet file ({str(error)[:80]})") from None
     columns = []
