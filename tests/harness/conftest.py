@@ -12,7 +12,8 @@ from gammabar.harness.library.shelf import _OPENED
 
 @pytest.fixture
 def gammabar(capsys):
-    """Run a command in this process: (exit code, stdout, stderr)."""
+    """Run a command in this process: (exit code, stdout, stderr); papers it opens are closed."""
+    before = set(_OPENED)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as left:
@@ -20,7 +21,9 @@ def gammabar(capsys):
         out, err = capsys.readouterr()
         return left.value.code, out, err
 
-    return run
+    yield run
+    for path in set(_OPENED) - before:
+        close_paper(path)
 
 
 @pytest.fixture

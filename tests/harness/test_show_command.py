@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.cli import main
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.store import Store
@@ -34,17 +33,6 @@ FILES = {
     "certificate.json": "{}",
     "store.sqlite": "",
 }
-
-
-@pytest.fixture
-def gammabar(capsys):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as exit_:
-            main(list(arguments))
-        shown = capsys.readouterr()
-        return int(exit_.value.code or 0), shown.out, shown.err
-
-    return run
 
 
 def test_a_statement_that_is_false_as_printed(gammabar, tmp_path, monkeypatch):

@@ -69,7 +69,7 @@ def test_a_false_statement_is_refuted():
 def test_all_that_is_claimed_of_a_solver():
     found = gb.verify("dual-acceleration", PLANTED, iterations=20)
     assert {"gb.sharp", "jst.thm3.1.1"} <= {v.statement for v in found}
-    assert "refuted" not in {v.verdict for v in found}
+    assert not [v.statement for v in found if v.verdict == "refuted"]
 
 
 def test_a_solver_of_ones_own_says_what_it_is_to_obey():
@@ -178,7 +178,7 @@ def test_a_solver_that_changes_the_data_shows_nothing():
                 problem.X[0] = 0
                 yield from super().iterates(problem, rng)
 
-        gb.verify(Direct(), problem, "gb.sharp")
+        gb.verify(Direct(), gb.from_arrays(X, y), "gb.sharp")
 
 
 def test_what_was_not_heard_is_not_shown(mine):
