@@ -21,5 +21,6 @@ values = st.recursive(
 @given(st.one_of(numbers.map(lambda v: [v]), values), st.integers())
 def test_any_json(value: Any, seed: int) -> None:
     rng, data = Random(seed), json.dumps(value).encode()
-    for _ in range(20):
-        spoil_json(spoil_json(data, rng), rng)
+    spoilt = [spoil_json(spoil_json(data, rng), rng) for _ in range(20)]
+    assert all(type(text) is bytes for text in spoilt)
+    assert any(text != data for text in spoilt)
