@@ -71,20 +71,31 @@ def _drop(R, s, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath=_FAST)
-def _scores(G, S, q, s, g, side, levels):  # type: ignore[no-untyped-def]
-    """g = G q for weights q on the corral, and its mean on each side; returns qᵀ G q."""
-    m = G.shape[0]
-    for i in range(m):
-        g[i] = 0.0
-    for k in range(0, s - s % 4, 4):  # four rows at a time, so that g is read less
-        a, b, c, d = q[k], q[k + 1], q[k + 2], q[k + 3]
-        u, v, w, x = G[S[k]], G[S[k + 1]], G[S[k + 2]], G[S[k + 3]]
-        for i in range(m):
-            g[i] += a * u[i] + b * v[i] + c * w[i] + d * x[i]
-    for k in range(s - s % 4, s):
-        weight, row = q[k], G[S[k]]
-        for i in range(m):
-            g[i] += weight * row[i]
+def _add(g, at, count, rows, start, weights):  # type: ignore[no-untyped-def]
+    """Add four rows, from their column `start` on, to a stretch of g, which is read less so."""
+    (a, b, c, d), (u, v, w, x) = weights, rows
+    for i in range(count):
+        j = start + i
+        g[at + i] += a * u[j] + b * v[j] + c * w[j] + d * x[j]
+
+
+@njit(cache=True, fastmath=_FAST)
+def _scores(G, part, S, q, s, g, side, levels):  # type: ignore[no-untyped-def]
+    """g = the scores for weights q on the corral, and their mean on each side; returns ‖w‖²."""
+    start, m, other, n = part
+    g[:] = 0.0
+    for k in range(0, s, 4):
+        # Beyond the corral rows are taken with weight zero.
+        k1, k2, k3 = min(k + 1, s - 1), min(k + 2, s - 1), min(k + 3, s - 1)
+        i0, i1, i2, i3 = S[k], S[k1], S[k2], S[k3]
+        a = q[k] if i0 < m else -q[k]
+        b = 0.0 if k1 == k else (q[k1] if i1 < m else -q[k1])
+        c = 0.0 if k2 == k1 else (q[k2] if i2 < m else -q[k2])
+        d = 0.0 if k3 == k2 else (q[k3] if i3 < m else -q[k3])
+        rows = G[_row(part, i0)], G[_row(part, i1)], G[_row(part, i2)], G[_row(part, i3)]
+        _add(g, 0, m, rows, start, (a, b, c, d))
+        if n:
+            _add(g, m, n, rows, other, (-a, -b, -c, -d))
     square, count = 0.0, len(levels)
     levels[:] = 0.0
     for k in range(s):
@@ -94,15 +105,30 @@ def _scores(G, S, q, s, g, side, levels):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _admit(G, c2, side, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
+def _row(part, i):  # type: ignore[no-untyped-def]
+    """The row of the Gram matrix that the i-th row of a part is."""
+    start, m, other, _ = part
+    return start + i if i < m else other + i - m
+
+
+@njit(cache=True)
+def _product(G, part, i, j):  # type: ignore[no-untyped-def]
+    """The inner product of two rows of a part, with their signs."""
+    value = np.float64(G[_row(part, i), _row(part, j)])
+    return value if (i < part[1]) == (j < part[1]) else -value
+
+
+@njit(cache=True)
+def _admit(G, part, c2, side, S, q, s, R, j, b, x):  # type: ignore[no-untyped-def]
     """Append row j to the corral; False when it depends on the rows already there."""
     for k in range(s):
-        b[k] = G[j, S[k]] + (c2 if side[S[k]] == side[j] else 0.0)
+        b[k] = _product(G, part, j, S[k]) + (c2 if side[S[k]] == side[j] else 0.0)
     _forward(R, s, b, x)
-    rest = G[j, j] + c2
+    own = _product(G, part, j, j) + c2
+    rest = own
     for k in range(s):
         rest -= x[k] * x[k]
-    if rest <= DEPENDENT * (G[j, j] + c2):
+    if rest <= DEPENDENT * own:
         return False
     for k in range(s):
         R[k, s] = x[k]
@@ -161,6 +187,40 @@ def _settle(side, S, q, s, R, inside, right, x, u, v, sides):  # type: ignore[no
         s -= 1
 
 
+@njit(cache=True)
+def _search(G, part, c2, side, S, q, s, R, sides):  # type: ignore[no-untyped-def]
+    """Improve the corral (S, q) of size s until no row of the part lies below its hyperplane.
+
+    The part (start, m, other, n) is the rows from `start` to start + m − 1 of the Gram matrix, and,
+    with the opposite sign, those from `other` to other + n − 1; S and `side` count within it. Two
+    classes of many are such a part, so that the Gram matrix of all of them does for every pair.
+    """
+    count = len(side)
+    g, u, b, x = np.zeros(count), np.zeros(len(S)), np.zeros(len(S)), np.zeros(len(S))
+    right, v, levels = np.ones(len(S)), np.zeros(len(S)), np.zeros(sides)
+    inside, refused = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    for k in range(s):
+        inside[S[k]] = True
+    square = _scores(G, part, S, q, s, g, side, levels)
+    while s < len(S):
+        j, lowest = -1, 0.0
+        for i in range(count):
+            if not inside[i] and not refused[i] and g[i] - levels[side[i]] < lowest:
+                j, lowest = i, g[i] - levels[side[i]]
+        if j < 0:
+            break
+        if not _admit(G, part, c2, side, S, q, s, R, j, b, x):
+            refused[j] = True
+            continue
+        inside[j] = True
+        s = _settle(side, S, q, s + 1, R, inside, right, x, u, v, sides)
+        previous = square
+        square = _scores(G, part, S, q, s, g, side, levels)
+        if not square < previous:  # rounding has taken over: exact arithmetic goes on from here
+            break
+    return s
+
+
 # With its signature given it is loaded from the cache when imported, not when first called.
 @njit(
     "int64(float64[:,::1], float64, int64[::1], int64[::1], float64[::1], int64, float64[:,::1],"
@@ -173,27 +233,4 @@ def minimum_norm(G, c2, side, S, q, s, R, sides):  # type: ignore[no-untyped-def
     S, q and R are updated in place; returns the new size, which equals ``len(S)`` when the
     arrays are full and the caller has to enlarge them. `side` is that of each row of G, 0 or 1.
     """
-    m = G.shape[0]
-    g, u, b, x = np.zeros(m), np.zeros(len(S)), np.zeros(len(S)), np.zeros(len(S))
-    right, v, levels = np.ones(len(S)), np.zeros(len(S)), np.zeros(sides)
-    inside, refused = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
-    for k in range(s):
-        inside[S[k]] = True
-    square = _scores(G, S, q, s, g, side, levels)
-    while s < len(S):
-        j, lowest = -1, 0.0
-        for i in range(m):
-            if not inside[i] and not refused[i] and g[i] - levels[side[i]] < lowest:
-                j, lowest = i, g[i] - levels[side[i]]
-        if j < 0:
-            break
-        if not _admit(G, c2, side, S, q, s, R, j, b, x):
-            refused[j] = True
-            continue
-        inside[j] = True
-        s = _settle(side, S, q, s + 1, R, inside, right, x, u, v, sides)
-        previous = square
-        square = _scores(G, S, q, s, g, side, levels)
-        if not square < previous:  # rounding has taken over: exact arithmetic goes on from here
-            break
-    return s
+    return _search(G, (0, len(G), 0, 0), c2, side, S, q, s, R, sides)

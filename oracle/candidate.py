@@ -114,45 +114,6 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     return Candidate(rows[S[order]], weights, look.count, "working-set", settled)
 
 
-def from_gram(
-    gram: NDArray[np.float64], side: NDArray[np.int64], scores: NDArray[np.float64]
-) -> Candidate | None:
-    """The same guess for rows that are few enough to have their Gram matrix, in one step.
-
-    Parameters
-    ----------
-    gram : array of shape (n, n)
-        Inner products of all rows.
-    side : array of int
-        The side of each row: 0, or 0 and 1 with a free intercept.
-    scores : array
-        By which the search chooses where to start: of each side with the lowest row.
-
-    Returns
-    -------
-    Candidate or None
-        None where doubles may not be enough: then `working_set` and what comes after it are.
-    """
-    from gammabar.oracle._wolfe import minimum_norm
-
-    radius2, sides = float(np.diagonal(gram).max()), int(side.max()) + 1
-    if not 1e-250 < radius2 < 1e250:
-        return None
-    S, q, R = _grow(min(len(gram), ROOM) + 1, None, None, None)
-    S[:sides] = [np.where(side == k, scores, np.inf).argmin() for k in range(sides)]
-    q[:sides] = 1 / sides
-    first = S[:sides]
-    _first_factor(R, gram[first][:, first], radius2)
-    size = minimum_norm(gram, radius2, side, S, q, sides, R, sides)
-    scores = q[:size] @ gram[S[:size]]
-    square = float(scores[S[:size]] @ q[:size])
-    if size == len(S) or not square > NARROW**2 * radius2:
-        return None
-    keep = np.flatnonzero(q[:size] > 0)
-    order = keep[np.argsort(S[keep])]
-    return Candidate(S[order], q[order] / q[order].sum(), 1, "gram", True)
-
-
 def _first_factor(R: NDArray[np.float64], gram: NDArray[np.float64], radius2: float) -> None:
     """The factor of a corral of one row of each side."""
     R[0, 0] = np.sqrt(gram[0, 0] + radius2)

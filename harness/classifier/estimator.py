@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Self
 
@@ -18,16 +20,16 @@ from gammabar.harness.classifier.hyperplane import (
     Array,
     Hyperplane,
     depths,
-    drawn,
     guessed,
     proved,
 )
-from gammabar.harness.classifier.shared import shared_gram
+from gammabar.harness.classifier.shared import Later, shared_pairs
 from gammabar.harness.classifier.soft import softened
 from gammabar.harness.classifier.weights import row_weights
 from gammabar.oracle.answer import solve
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.decimals import signed_bounds
+from gammabar.oracle.truth import Truth
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.intercept import with_intercept
 from gammabar.problems.validate import from_arrays
@@ -100,7 +102,9 @@ class MaxMarginClassifier(IterativeClassifier):
     separable_ : bool or None
         Whether all sets are separable; None if that is not known (no proof, or an enclosure).
     truths_ : list of Truth
-        What the oracle said of each hyperplane (with `proof`).
+        What the oracle said of each hyperplane (with `proof`). Where there are many pairs of small
+        integers, `fit` proves which rows the support is, and with that all numbers above; γ̄² and q̄
+        as fractions are computed when they or the certificates are asked for.
 
     Notes
     -----
@@ -208,6 +212,16 @@ class MaxMarginClassifier(IterativeClassifier):
         self._gather(self._parts(points, labels, weights[kept]), kept)
         return self
 
+    @property
+    def truths_(self) -> list[Truth]:
+        """What the oracle said of each hyperplane; the fractions are computed when asked for."""
+        if "_proofs_" not in vars(self):
+            raise AttributeError("there are no proofs before fit, or of an iterative solver")
+        self._proofs_: list[Any] = [
+            proof.truth() if isinstance(proof, Later) else proof for proof in self._proofs_
+        ]
+        return self._proofs_
+
     def certificate(self) -> Any:
         """The certificate (of each hyperplane, if there are several), for `gammabar check`.
 
@@ -269,26 +283,36 @@ class MaxMarginClassifier(IterativeClassifier):
             if self.kernel != "linear":
                 raise ValueError("the joint margin of several classes is linear: use ovo or ovr")
             return [self._joint(X, labels)]
+        tasks = self._tasks(labels, k)
         several = k > 2 and self.several == "ovo" and self._kernel_ is None
-        shared = shared_gram(X, labels) if several else None
+        shared = shared_pairs(X, labels, self.fit_intercept) if several else None
+        parts = shared.hyperplanes(self.proof) if shared else [None] * len(tasks)
 
-        def work(rows: Array, signs: Array, pair: tuple[int, int]) -> Hyperplane:
-            guess = shared.candidate(*pair, self.fit_intercept) if shared else None
+        def work(number: int) -> Hyperplane:
+            rows, signs = tasks[number]()
+            guess = shared.candidate(number) if shared else None
             return self._two(X, rows, signs, weights[rows], guess)
 
+        open_ones = [k for k, part in enumerate(parts) if part is None or part.separable is False]
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        return list(run(delayed(work)(*task) for task in self._tasks(labels, k)))
+        for number, part in zip(open_ones, run(delayed(work)(k) for k in open_ones), strict=True):
+            parts[number] = part
+        return [part for part in parts if part is not None]
 
-    def _tasks(self, labels: Array, k: int) -> Any:
-        """Rows and signs of each hyperplane, and its pair of classes (or a class and itself)."""
-        if k == 2 or self.several == "ovr":
-            for c in (1,) if k == 2 else range(k):
-                yield np.arange(len(labels)), np.where(labels == c, 1, -1), (c, c)
-            return
-        for a, b in combinations(range(k), 2):
+    def _tasks(self, labels: Array, k: int) -> list[Callable[[], tuple[Array, Array]]]:
+        """Rows and signs of each hyperplane, when asked for."""
+
+        def rest(c: int) -> tuple[Array, Array]:
+            return np.arange(len(labels)), np.where(labels == c, 1, -1)
+
+        def pair(a: int, b: int) -> tuple[Array, Array]:
             rows = np.flatnonzero((labels == a) | (labels == b))
             # The first class of a pair is the positive one, as `depths` has it.
-            yield rows, np.where(labels[rows] == a, 1, -1), (a, b)
+            return rows, np.where(labels[rows] == a, 1, -1)
+
+        if k == 2 or self.several == "ovr":
+            return [partial(rest, c) for c in ((1,) if k == 2 else range(k))]
+        return [partial(pair, a, b) for a, b in combinations(range(k), 2)]
 
     def _two(
         self, X: Any, rows: Array, signs: Array, weights: Array, guess: Candidate | None
@@ -296,16 +320,13 @@ class MaxMarginClassifier(IterativeClassifier):
         part = X if len(rows) == X.shape[0] else X[rows]
         if self.kernel == "precomputed":
             part = part[:, rows]
-        if guess is not None and not self.proof:
-            found = drawn(part, signs, guess, self.fit_intercept)
+        made: Problem
+        if self._kernel_ is None:
+            made = from_arrays(part, signs)
         else:
-            made: Problem
-            if self._kernel_ is None:
-                made = from_arrays(part, signs)
-            else:
-                made = KernelProblem(part, signs, self._kernel_)
-            problem = with_intercept(made, "free" if self.fit_intercept else "none")
-            found = proved(problem, guess) if self.proof else guessed(problem)
+            made = KernelProblem(part, signs, self._kernel_)
+        problem = with_intercept(made, "free" if self.fit_intercept else "none")
+        found = proved(problem, guess) if self.proof else guessed(problem)
         if found.separable is False or not np.isfinite(found.coef).all():
             found = self._soft(part, signs, weights, found)
         return replace(found, support=rows[found.support])
@@ -359,7 +380,8 @@ class MaxMarginClassifier(IterativeClassifier):
         self.margins_ = np.array([part.margin for part in parts])
         self.margin_ = float(self.margins_.min())
         self.margin_gap_ = max(part.gap for part in parts)
-        self.truths_ = [part.truth for part in parts if part.truth is not None]
+        proofs = [part.truth or part.later for part in parts]
+        self._proofs_ = [proof for proof in proofs if proof is not None]
         self.n_iter_ = max(part.rounds for part in parts)
         known = {part.separable for part in parts}
         self.separable_ = False if False in known else None if None in known else True

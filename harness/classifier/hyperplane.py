@@ -22,7 +22,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`."""
+    """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
+
+    `later` is a proof that will be written down when it is asked for (see `shared.Later`).
+    """
 
     w: Array
     b: Any
@@ -33,6 +36,7 @@ class Hyperplane:
     separable: bool | None
     rounds: int
     truth: Truth | None
+    later: Any = None
 
 
 def proved(problem: Problem, candidate: Candidate | None = None) -> Hyperplane:
@@ -50,19 +54,6 @@ def guessed(problem: Problem) -> Hyperplane:
     found = candidate_for(problem, "exact")
     signed = found.weights * problem.y[found.support]
     return _part(problem, found.support, signed, math.nan, math.nan, None, None)
-
-
-def drawn(X: Array, signs: Array, candidate: Candidate, intercept: bool) -> Hyperplane:
-    """The hyperplane of a candidate between dense rows of ordinary size, without proof."""
-    signed = candidate.weights * signs[candidate.support]
-    w = signed @ X[candidate.support].astype(np.float64)
-    w /= math.sqrt(float(w @ w)) or 1.0
-    scores = signs * (X @ w)
-    positive = signs > 0
-    b = float(scores[~positive].min() - scores[positive].min()) / 2 if intercept else 0.0
-    margin = float((scores + b * signs).min())
-    separable = None if margin > 0 else False
-    return Hyperplane(w, b, candidate.support, signed, margin, math.nan, separable, 1, None)
 
 
 def _part(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import warnings
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -16,11 +19,13 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
 from gammabar.harness.classifier.hyperplane import depths
-from gammabar.harness.classifier.shared import SharedGram
+from gammabar.harness.classifier.shared import Later, SharedPairs
 from gammabar.oracle.candidate import Candidate
+from gammabar.oracle.pairs import Pairs
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)
+SHARED = "gammabar.harness.classifier.estimator.shared_pairs"
 
 
 @pytest.mark.slow
@@ -88,7 +93,7 @@ def test_pairs_with_a_shared_gram_matrix_are_those_without(intercept, make, monk
     order = np.random.default_rng(5).permutation(400)
     X, y = make(DIGITS[order]), NUMBERS[order]
     shared = MaxMarginClassifier(proof=False, fit_intercept=intercept).fit(X, y)
-    monkeypatch.setattr("gammabar.harness.classifier.estimator.shared_gram", lambda X, labels: None)
+    monkeypatch.setattr(SHARED, lambda *_: None)
     alone = MaxMarginClassifier(proof=False, fit_intercept=intercept).fit(X, y)
     assert shared.support_.tolist() == alone.support_.tolist()
     assert shared.dual_coef_ == pytest.approx(alone.dual_coef_, abs=1e-9)
@@ -98,6 +103,50 @@ def test_pairs_with_a_shared_gram_matrix_are_those_without(intercept, make, monk
     )
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("make", [np.uint8, lambda X: X / 16])
+def test_proofs_of_all_pairs_at_once_are_the_proofs_one_by_one(intercept, make, monkeypatch):
+    """All 45 pairs of digits: the same doubles to the last bit, and the same fractions."""
+    order = np.random.default_rng(6).permutation(len(DIGITS))
+    X, y = make(DIGITS[order]), NUMBERS[order]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # through the origin not all are
+        shared = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)
+        monkeypatch.setattr(SHARED, lambda *_: None)
+        alone = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)
+    assert sum(isinstance(proof, Later) for proof in shared._proofs_) >= 40
+    for name in ("support_", "dual_coef_", "margins_", "margin_", "margin_gap_", "separable_"):
+        assert np.array_equal(getattr(shared, name), getattr(alone, name)), name
+    # The nearest double or the one next to it, both.
+    for name in ("coef_", "intercept_"):
+        one, other = getattr(shared, name), getattr(alone, name)
+        assert (np.abs(one - other) <= np.spacing(np.abs(other))).all(), name
+    assert (shared.coef_ == alone.coef_).mean() > 0.99
+    for one, other in zip(shared.truths_, alone.truths_, strict=True):
+        assert one.gamma_squared == other.gamma_squared
+        assert (one.numerators, one.total) == (other.numerators, other.total)
+        assert one.certificate == other.certificate
+
+
+def test_what_was_proved_stays_so_whatever_becomes_of_the_array(tmp_path):
+    """The fractions are computed later, of a copy; the estimator goes through a file before."""
+    keep = NUMBERS < 3
+    X, y = DIGITS[keep].copy(), NUMBERS[keep]
+    model = MaxMarginClassifier().fit(X, y)
+    assert all(isinstance(proof, Later) for proof in model._proofs_)
+    X[:] = 0
+    body = pickle.loads(pickle.dumps(model)).certificate()
+    assert body == model.certificate()
+    for (a, b), one, margin in zip(((0, 1), (0, 2), (1, 2)), body, model.margins_, strict=True):
+        rows = np.isin(NUMBERS, (a, b))
+        (tmp_path / "c.json").write_text(json.dumps(one))
+        signs = np.where(NUMBERS[rows] == a, 1, -1)
+        np.savez(tmp_path / "d.npz", X=DIGITS[rows], y=signs)
+        assert "free intercept" in gb.check(tmp_path / "c.json", tmp_path / "d.npz")
+        square = Fraction(*(int(v, 16) for v in one["gamma_squared"].split("/")))
+        assert Fraction(margin) ** 2 < square < Fraction(np.nextafter(margin, 9.0**9)) ** 2
+
+
 def test_a_shared_gram_matrix_is_used_and_not_trusted(monkeypatch):
     """Candidates come from it; a wrong one costs time and changes nothing."""
     keep = NUMBERS < 3
@@ -105,7 +154,8 @@ def test_a_shared_gram_matrix_is_used_and_not_trusted(monkeypatch):
     right = MaxMarginClassifier().fit(X, y)
     assert {truth.method for truth in right.truths_} == {"gram"}
     wrong = Candidate(np.array([0, 1, 5]), np.full(3, 1 / 3), 1, "wrong", True)
-    monkeypatch.setattr(SharedGram, "candidate", lambda *_: wrong)
+    monkeypatch.setattr(Pairs, "answers", lambda self: [None] * len(self.pairs))
+    monkeypatch.setattr(SharedPairs, "candidate", lambda *_: wrong)
     found = MaxMarginClassifier().fit(X, y)
     assert max(truth.rounds for truth in found.truths_) > 1
     for one, other in zip(found.truths_, right.truths_, strict=True):

@@ -1,0 +1,247 @@
+"""The margins of all pairs of many classes at once: one Gram matrix, and proofs in 64 bits.
+
+For data of small integers (times a power of two) a pair's proof needs no long numbers. Let the
+candidate's support rows have the Gram matrix G; their weights q and levels λ solve
+
+    | G   −E | | t q |   | 0 |
+    | Eᵀ   0 | | t λ | = | 1 |,
+
+an integer system A x = b, where E_ij = 1 if row i is of side j of t (`gammabar.oracle.exact`).
+
+1. C ≈ A⁻¹ in doubles. If α = ‖I − C A‖ < ½, all roundings counted, then A is regular, and
+   ‖A⁻¹‖ ≤ ‖C‖/(1 − α) [1]_.
+2. x is found digit by digit, as by Wan [2]_: z = rint(2ˢ C r) and r ← 2ˢ r − A z in integers of 64
+   bits, whose range is tested before. Then x = Σ z_k/2^… + A⁻¹ r/2^… exactly, and by 1. the rest is
+   small: every x_i is known to some hundred bits.
+3. If all weights are positive, and all other rows are above their levels by more than all that may
+   be off, then the optimality conditions hold with strict inequalities: the support *is* that of
+   the unique q̄, which is the solution of the system. It is not near to it, and nothing is left
+   open: γ̄² and q̄ are rational numbers that have been determined, and have only to be written down.
+4. The doubles that are returned are those next to the exact numbers: the largest one below γ̄ and
+   the smallest one above, and the nearest ones of q̄. If hundred bits do not decide between two of
+   them (γ̄ is a double itself, say), that pair is not answered here.
+
+What is not answered (dependent rows, rows that tie, inseparable pairs, larger numbers) is left to
+the oracle, which is exact for anything.
+
+References
+----------
+.. [1] S. M. Rump (2010), Verification methods: rigorous results using floating-point arithmetic.
+   Acta Numerica 19, Section 10.
+.. [2] Z. Wan (2006), An algorithm to solve integer linear systems exactly using numerical methods.
+   Journal of Symbolic Computation 41.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.oracle.candidate import NARROW, ROOM
+from gammabar.oracle.integers import integer_rows, largest
+from gammabar.oracle.longer import Longer
+
+Array = NDArray[Any]
+
+#: Digits of 24 bits.
+DIGITS = 6
+#: What the coordinates of w may be off by, as a share of each: they are rounded once more.
+SLIGHT = 2.0**-64
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What floating point found for a pair: rows, in the order of the classes, and weights > 0."""
+
+    rows: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
+class Answer(Guess):
+    """The hyperplane of a pair, proved: of γ̄ the doubles next to it, of q̄ the nearest ones."""
+
+    w: Array
+    b: float
+    lower: float
+    upper: float
+
+
+class Pairs:
+    """Hyperplanes between all pairs of classes.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Rows in the order of their classes; integers or doubles of ordinary size.
+    starts : array of int
+        Where each class begins, and n.
+    intercept : bool
+        Whether it is free.
+    """
+
+    def __init__(self, X: Array, starts: Array, intercept: bool) -> None:
+        self.X, self.starts, self.sides = X, np.asarray(starts, np.int64), 2 if intercept else 1
+        classes = len(starts) - 1
+        self.pairs = list(combinations(range(classes), 2))
+        self.whole, self.exponent = _small(X)
+        rows = X.astype(np.float64) if self.whole is None else self.whole
+        self.gram = np.ascontiguousarray(rows @ rows.T)
+        self.points = rows if rows.dtype == np.float64 else rows.astype(np.float64)
+
+    @cached_property
+    def _found(self) -> tuple[Array, Array, Array]:
+        """Rows of each pair (counted within it), weights, and how many they are."""
+        from gammabar.oracle._pairs import search_all
+
+        starts, pairs = self.starts, len(self.pairs)
+        room = min(int(np.diff(starts).max()) * 2, ROOM) + 1
+        S, q = np.zeros((pairs, room), np.int64), np.zeros((pairs, room))
+        sizes, squares = np.zeros(pairs, np.int64), np.zeros(pairs)
+        means = np.add.reduceat(self.points, starts[:-1], axis=0) / np.diff(starts)[:, None]
+        nearness = np.ascontiguousarray(self.points @ means.T)
+        search_all(self.gram, starts, nearness, self.sides, S, q, sizes, squares)
+        sizes[~(squares > NARROW**2)] = 0
+        return S, q, sizes
+
+    def _placed(self, pair: int, local: Array) -> Array:
+        """Rows counted within a pair, in the order of the classes."""
+        a, b = self.pairs[pair]
+        m = self.starts[a + 1] - self.starts[a]
+        return np.where(local < m, self.starts[a] + local, self.starts[b] + local - m)
+
+    def guesses(self) -> list[Guess | None]:
+        """A candidate for each pair, or None where doubles may not be enough for one."""
+        S, q, sizes = self._found
+        return [
+            Guess(self._placed(k, S[k, :s]), q[k, :s] / q[k, :s].sum()) if s else None
+            for k, s in enumerate(sizes.tolist())
+        ]
+
+    def answers(self) -> list[Answer | None]:
+        """The truth about each pair, or None where it is not proved here."""
+        if self.whole is None:
+            return [None] * len(self.pairs)
+        from gammabar.oracle._pairs import prove_all
+
+        S, _, sizes = self._found
+        pairs, room = len(self.pairs), S.shape[1] + self.sides
+        digits = np.zeros((pairs, DIGITS, room), np.int64)
+        shifts, rough = np.zeros((pairs, DIGITS), np.int64), np.zeros((pairs, room))
+        errors, proved = np.zeros(pairs), np.zeros(pairs, np.bool_)
+        prove_all(
+            self.gram, self.starts, self.sides, S, sizes, digits, shifts, rough, errors, proved
+        )
+        places = np.cumsum(shifts, axis=1)
+        sums = Longer.sum(np.ldexp(digits, -places[:, :, None]), axis=1)
+        off = np.ldexp(errors, -places[:, -1])[:, None] + sums.lost
+        sure = sums.rounds(off) | (np.arange(room) >= sizes[:, None])
+        proved &= sure.all(axis=1)
+        sizes = np.where(proved, sizes, 0)
+        roots = [
+            self._root(digits[k, :, s : s + self.sides], places[k], errors[k]) if s else None
+            for k, s in enumerate(sizes.tolist())
+        ]
+        w, sure = self._directions(S, sizes, digits, places, errors, roots)
+        out: list[Answer | None] = [None] * pairs
+        for k, (root, s) in enumerate(zip(roots, sizes.tolist(), strict=True)):
+            if root is not None and sure[k]:
+                weights = sums.high[k, :s] / self.sides
+                rows = self._placed(k, S[k, :s])
+                out[k] = Answer(rows, weights, w[k], root.b, root.lower, root.upper)
+        return out
+
+    def _root(self, levels: Array, places: Array, error: float) -> _Root | None:
+        """γ̄ and b from the digits of the levels, each of which is off by no more than the error."""
+        at = places.tolist()
+        joined = [_joined(column, at) for column in levels.T.tolist()]
+        # The unknowns are `sides` times the levels, whose mean is γ̄²: sides² is 1 or 4.
+        exponent = 2 * self.exponent - at[-1] - 2 * (self.sides - 1)
+        return _root(joined, math.ceil(error) * self.sides, exponent)
+
+    def _directions(
+        self,
+        S: Array,
+        sizes: Array,
+        digits: Array,
+        places: Array,
+        errors: Array,
+        roots: list[_Root | None],
+    ) -> tuple[Array, Array]:
+        """w of each pair, and whether its coordinates are known well enough to be rounded."""
+        from gammabar.oracle._pairs import BITS, combine_all
+
+        pairs, d = len(self.pairs), self.X.shape[1]
+        vectors, lengths = np.zeros((pairs, DIGITS, d)), np.zeros((pairs, d))
+        if not 2.0**BITS * max(1, int(sizes.max())) * float(np.abs(self.points).max()) < 2.0**53:
+            return lengths, np.zeros(pairs, np.bool_)
+        combine_all(self.points, self.starts, S, sizes, digits, vectors, lengths)
+        sums = Longer.sum(np.ldexp(vectors, -places[:, :, None]), axis=1)
+        off = np.ldexp(errors, -places[:, -1])[:, None] * lengths + sums.lost
+        sure = (off <= SLIGHT * np.abs(sums.high)).all(axis=1)
+        # In the units of the integers; γ̄ too, so that units cancel.
+        gamma = [
+            (0, 0) if root is None else (root.value, root.exponent - self.exponent)
+            for root in roots
+        ]
+        divisor = Longer.of(gamma)
+        return sums.over(divisor) / self.sides, sure
+
+
+def _small(X: Array) -> tuple[Array | None, int]:
+    """X as integers times 2ᵉ in floats that hold their inner products exactly, and e; or None."""
+    whole, exponent = X, 0
+    if X.dtype.kind == "f" and not (np.rint(X) == X).all():
+        if not largest(integer_rows(X, np.arange(1))[0]) < 2**26:  # as one row shows already
+            return None, 0
+        whole, exponent = integer_rows(X, np.arange(len(X)))
+    top = largest(whole) if whole.dtype.kind != "f" else int(np.abs(whole).max())
+    square = max(1, top) ** 2 * X.shape[1]
+    if square < 2**24:
+        return whole.astype(np.float32), exponent
+    return (whole.astype(np.float64), exponent) if square < 2**53 else (None, 0)
+
+
+def _joined(digits: list[int], places: list[int]) -> int:
+    """Σ digits_k 2^(places_last − places_k)."""
+    last = places[-1]
+    return sum(digit << (last - place) for digit, place in zip(digits, places, strict=True))
+
+
+@dataclass(frozen=True)
+class _Root:
+    """γ̄ ≈ value 2^exponent, the doubles on both sides of it, and the intercept b."""
+
+    value: int
+    exponent: int
+    lower: float
+    upper: float
+    b: float
+
+
+def _root(levels: list[int], doubt: int, exponent: int) -> _Root | None:
+    """√(Σ levels 2^exponent), where the sum is certain up to ± doubt; None if that is too much."""
+    total = sum(levels)
+    if total <= doubt:
+        return None
+    shift = max(0, 256 - total.bit_length())
+    shift += (exponent - shift) % 2
+    low, high = math.isqrt(total - doubt << shift), math.isqrt(total + doubt << shift) + 1
+    half, spare = (exponent - shift) // 2, low.bit_length() - 53
+    below = low >> spare
+    # Strictly between two doubles that are neighbours: below < γ̄ < below + 1.
+    if below << spare == low or high >> spare != below or not -1000 < half + spare < 900:
+        return None
+    lower, b = math.ldexp(below, half + spare), 0.0
+    if len(levels) == 2:
+        # Half the difference of the levels, (λ₀ − λ₁)/2 = (x₀ − x₁)/4, divided by γ̄.
+        e = exponent - half
+        value = levels[0] - levels[1]
+        b = (value << e) / low if e >= 0 else value / (low << -e)
+    return _Root(low, half, lower, math.nextafter(lower, math.inf), b)
