@@ -59,8 +59,6 @@ class Dataset:
         SHA-256 of the decoded contents: by file for idx files, by array for NPZ files.
     read : callable
         From the paths of the files to the points.
-    by_hand : str
-        How its file is made where ``gammabar data fetch`` cannot get it.
     """
 
     name: str
@@ -70,7 +68,6 @@ class Dataset:
     files: tuple[str, ...]
     sums: dict[str, str]
     read: Callable[[Dataset, tuple[Path, ...]], Loaded]
-    by_hand: str = ""
 
 
 # --- where files are -------------------------------------------------------------------------
@@ -122,8 +119,6 @@ def _file(folder: Path, name: str) -> Path | None:
 def how_to_get(dataset: Dataset) -> str:
     """What to do about a data set that is not on this machine."""
     advice = f"set {VARIABLE} to a folder that holds {dataset.folder}/{dataset.files[0]}"
-    if dataset.by_hand:
-        return f"{advice} ({dataset.by_hand})"
     return f"{advice}, or run `gammabar data fetch {dataset.name}`"
 
 
@@ -420,9 +415,6 @@ DATASETS: dict[str, Dataset] = {
                 "y": "416df9905b5d097c19dbf9268c63bc64f45c8abfdfc1949b2a5d1c4f62ba9bd6",
             },
             _read_archive,
-            by_hand="no command fetches it: x holds the images AnnualCrop_1.jpg, "
-            "AnnualCrop_10.jpg, … and then Forest_1.jpg, … of the EuroSAT project's own "
-            "download (RGB), in the order of their names, and y a 0 or 1 for each",
         ),
         Dataset(
             "digits",

@@ -30,7 +30,7 @@ from gammabar.problems.datasets import (
     read,
     user_data_folder,
 )
-from gammabar.problems.routes import ROUTES, RouteError
+from gammabar.problems.routes import ARCHIVES, ROUTES, Route, RouteError, from_archive
 from gammabar.problems.spelling import did_you_mean
 
 Progress = Callable[[str], None]
@@ -72,7 +72,12 @@ def _status(dataset: Dataset, check: bool) -> Status:
     return Status(dataset.name, dataset.what, state, where, "")
 
 
-def fetch(name: str, progress: Progress = lambda message: None) -> list[Path]:
+def fetch(
+    name: str,
+    progress: Progress = lambda message: None,
+    *,
+    archive: Path | None = None,
+) -> list[Path]:
     """Bring a data set onto this machine.
 
     Parameters
@@ -81,6 +86,8 @@ def fetch(name: str, progress: Progress = lambda message: None) -> list[Path]:
         Such as ``mnist``.
     progress : callable
         Is told in words what is being tried and why it failed.
+    archive : Path, optional
+        Take it out of this file, which was downloaded by hand, and ask nobody.
 
     Returns
     -------
@@ -106,7 +113,10 @@ def fetch(name: str, progress: Progress = lambda message: None) -> list[Path]:
             progress(f"{error}")
     folder = _target() / dataset.folder
     failures = []
-    for route, get in ROUTES.get(name, {}).items():
+    routes: dict[str, Route] = ROUTES[name]
+    if archive is not None:
+        routes = {archive.name: lambda work: from_archive(name, archive)}
+    for route, get in routes.items():
         progress(f"{name}: trying {route}")
         try:
             with tempfile.TemporaryDirectory(prefix="gammabar-") as work:
@@ -128,10 +138,12 @@ def _named(name: str) -> Dataset:
 
 
 def _no_route(dataset: Dataset, folder: Path, failures: list[str]) -> str:
-    files = " and ".join(dataset.files)
-    by_hand = f"put {files} into {folder} by hand"
-    if not failures:
-        return f"{dataset.name}: {dataset.by_hand}; {by_hand}"
+    by_hand = f"put {' and '.join(dataset.files)} into {folder} by hand"
+    if dataset.name in ARCHIVES:
+        by_hand = (
+            f"download {ARCHIVES[dataset.name][0]} and run "
+            f"`gammabar data fetch {dataset.name} --archive FILE`"
+        )
     return f"{dataset.name} could not be fetched ({'; '.join(failures)}): {by_hand}"
 
 

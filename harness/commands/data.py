@@ -47,12 +47,17 @@ def check(name: str | None, as_json: bool) -> int:
 
 @command.command()
 @click.argument("name")
-def fetch(name: str) -> None:
+@click.option(
+    "--archive",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take it out of this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
+)
+def fetch(name: str, archive: Path | None) -> None:
     """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
     from gammabar.problems.fetch import fetch as get
 
     with stages() as stage:
-        paths = get(name, stage)
+        paths = get(name, stage, archive=archive)
     for path in paths:
         say(str(path))
 

@@ -125,14 +125,96 @@ def test_names(home):
     said = []
     assert fetch_data("digits", said.append) == []
     assert said == ["digits is embedded, there is nothing to fetch"]
-    with pytest.raises(ProblemError, match=r"^eurosat: no command fetches it: .* by hand$"):
+
+
+def test_everything_that_is_not_embedded_can_be_fetched():
+    names = {dataset.name for dataset in DATASETS.values() if dataset.folder}
+    assert names == set(routes.ROUTES)
+    for status in data_status():
+        if status.state == "missing":
+            assert f"gammabar data fetch {status.name}`" in status.detail
+
+
+def write_eurosat(path, images, names):
+    from PIL import Image
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for image, name in zip(images, names, strict=True):
+            buffer = io.BytesIO()
+            Image.fromarray(image).save(buffer, "JPEG", quality=100, subsampling=0)
+            archive.writestr(f"EuroSAT_RGB/{name}", buffer.getvalue())
+
+
+EUROSAT = ["Forest/Forest_2.jpg", "AnnualCrop/AnnualCrop_2.jpg", "River/River_1.jpg"]
+EUROSAT += ["AnnualCrop/AnnualCrop_10.jpg", "Forest/Forest_1.jpg", "AnnualCrop/AnnualCrop_1.jpg"]
+
+
+def test_an_archive_of_eurosat(home, monkeypatch, tmp_path):
+    images = np.repeat(np.arange(6, dtype=np.uint8) * 40, 64 * 64 * 3).reshape(6, 64, 64, 3)
+    write_eurosat(tmp_path / "mine.zip", images, EUROSAT)
+    arrays = routes.from_archive("eurosat", tmp_path / "mine.zip")
+    assert arrays["y"].tolist() == [0, 0, 0, 1, 1]
+    # As the original has them: by name, so 10 before 2.
+    assert arrays["file_number"].tolist() == [1, 10, 2, 1, 2]
+    for found, k in zip(arrays["x"], (5, 3, 1, 4, 0), strict=True):
+        assert np.abs(found.astype(int) - images[k]).max() <= 2
+    with pytest.raises(ProblemError, match=r"mine\.zip: the SHA-256 of x is not that of the orig"):
+        fetch_data("eurosat", archive=tmp_path / "mine.zip")
+    monkeypatch.setattr(fetch, "_check", lambda *_: None)
+    [stored] = fetch_data("eurosat", archive=tmp_path / "mine.zip")
+    assert stored == home / "eurosat" / "eurosat_rgb_annualcrop_forest.npz"
+    assert np.array_equal(np.load(stored)["x"], arrays["x"])
+
+
+@pytest.mark.parametrize(
+    ("contents", "reason"),
+    [
+        (b"", "unexpected contents"),
+        (b"PK\3\4 and no more", "unexpected contents"),
+        ({"a.txt": b""}, "has no images AnnualCrop_1.jpg"),
+        ({"AnnualCrop_1.jpg": b"no picture"}, "cannot identify image"),
+        ({"AnnualCrop_1.jpg": "small"}, "is not an image of 64 x 64"),
+    ],
+)
+def test_archives_that_are_not_eurosat(home, tmp_path, contents, reason):
+    from PIL import Image
+
+    path = tmp_path / "mine.zip"
+    if isinstance(contents, bytes):
+        path.write_bytes(contents)
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, raw in contents.items():
+                if raw == "small":
+                    buffer = io.BytesIO()
+                    Image.new("RGB", (8, 8)).save(buffer, "JPEG")
+                    raw = buffer.getvalue()
+                archive.writestr(name, raw)
+    with pytest.raises(ProblemError) as caught:
+        fetch_data("eurosat", archive=path)
+    assert reason in str(caught.value)
+    assert "gammabar data fetch eurosat --archive FILE" in str(caught.value)
+    assert not list(home.rglob("*.npz"))
+
+
+def test_archives_of_other_data_sets(home, tmp_path):
+    (tmp_path / "mine.zip").write_bytes(b"")
+    with pytest.raises(ProblemError, match="archives are read of eurosat only"):
+        fetch_data("mnist", archive=tmp_path / "mine.zip")
+
+
+def test_eurosat_is_downloaded(home, monkeypatch, tmp_path):
+    images = np.zeros((len(EUROSAT), 64, 64, 3), np.uint8)
+    write_eurosat(tmp_path / "there.zip", images, EUROSAT)
+    monkeypatch.setattr(routes, "_EUROSAT", (tmp_path / "there.zip").as_uri())
+    monkeypatch.setattr(fetch, "_check", lambda *_: None)
+    fetch_data("eurosat")
+    assert data_status("eurosat")[0].state == "present"
+    assert data_status("eurosat", check=True)[0].state == "damaged"
+    monkeypatch.setattr(routes, "_EUROSAT", (tmp_path / "gone.zip").as_uri())
+    (home / "eurosat" / "eurosat_rgb_annualcrop_forest.npz").unlink()
+    with pytest.raises(ProblemError, match=r"download https://zenodo\.org/.* and run `gammabar"):
         fetch_data("eurosat")
-
-
-def test_what_can_be_fetched_is_what_has_routes():
-    for dataset in DATASETS.values():
-        if dataset.folder:
-            assert bool(dataset.by_hand) != (dataset.name in routes.ROUTES)
 
 
 def test_status(home):
