@@ -131,6 +131,7 @@ class Pairs:
         from gammabar.oracle._pairs import prove_all
 
         S, _, sizes = self._found
+        S = np.ascontiguousarray(S[:, : int(sizes.max())])
         pairs, room = len(self.pairs), S.shape[1] + self.sides
         digits = np.zeros((pairs, DIGITS, room), np.int64)
         shifts, rough = np.zeros((pairs, DIGITS), np.int64), np.zeros((pairs, room))

@@ -191,7 +191,8 @@ class MaxMarginClassifier(IterativeClassifier):
             super().fit(X, y)
             return self
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
-        check_classification_targets(y)
+        if y.dtype.kind not in "bui":  # whole numbers are classes, whatever they are
+            check_classification_targets(y)
         weights = row_weights(X, y, sample_weight, self.class_weight)
         kept = np.flatnonzero(weights)
         if self.solver != "exact":
@@ -284,9 +285,13 @@ class MaxMarginClassifier(IterativeClassifier):
                 raise ValueError("the joint margin of several classes is linear: use ovo or ovr")
             return [self._joint(X, labels)]
         tasks = self._tasks(labels, k)
-        several = k > 2 and self.several == "ovo" and self._kernel_ is None
-        shared = shared_pairs(X, labels, self.fit_intercept) if several else None
-        parts = shared.hyperplanes(self.proof) if shared else [None] * len(tasks)
+        shared = None
+        if self._kernel_ is None and (k == 2 or self.several == "ovo"):
+            # The first class of a pair is the positive one; of two classes it is the second.
+            shared = shared_pairs(X, 1 - labels if k == 2 else labels, self.fit_intercept)
+        parts: list[Hyperplane | None] = [None] * len(tasks)
+        if shared:
+            parts = shared.hyperplanes(self.proof)
 
         def work(number: int) -> Hyperplane:
             rows, signs = tasks[number]()
@@ -294,9 +299,13 @@ class MaxMarginClassifier(IterativeClassifier):
             return self._two(X, rows, signs, weights[rows], guess)
 
         open_ones = [k for k, part in enumerate(parts) if part is None or part.separable is False]
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        for number, part in zip(open_ones, run(delayed(work)(k) for k in open_ones), strict=True):
-            parts[number] = part
+        if len(open_ones) == 1:
+            parts[open_ones[0]] = work(open_ones[0])
+        elif open_ones:
+            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+            done = run(delayed(work)(k) for k in open_ones)
+            for number, part in zip(open_ones, done, strict=True):
+                parts[number] = part
         return [part for part in parts if part is not None]
 
     def _tasks(self, labels: Array, k: int) -> list[Callable[[], tuple[Array, Array]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,10 @@ from gammabar.problems.validate import from_arrays
 
 #: Most rows: their Gram matrix has 32 MB.
 MOST = 2048
+#: Multiplications for the Gram matrix of two classes, above which only some rows' are computed.
+ALL = 1 << 26
+#: Entries of the data below which no compiled code is loaded for them (it takes half a second).
+LITTLE = 10_000
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,10 @@ class SharedPairs:
 def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
     """Those of the rows, if they are dense, few and of ordinary size."""
     if not isinstance(X, np.ndarray) or len(X) > MOST or X.dtype.kind not in "iuf":
+        return None
+    if labels.max() == 1 and len(X) * X.size > ALL:
+        return None
+    if X.size < LITTLE and "gammabar.oracle._pairs" not in sys.modules:
         return None
     if X.dtype.kind == "f" and not 1e-100 < float(np.abs(X).max()) < 1e100:
         return None

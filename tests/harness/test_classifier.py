@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 import warnings
 from fractions import Fraction
 from itertools import combinations, product
@@ -19,7 +20,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
 from gammabar.harness.classifier.hyperplane import depths
-from gammabar.harness.classifier.shared import Later, SharedPairs
+from gammabar.harness.classifier.shared import Later, SharedPairs, shared_pairs
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.pairs import Pairs
 
@@ -126,6 +127,24 @@ def test_proofs_of_all_pairs_at_once_are_the_proofs_one_by_one(intercept, make, 
         assert one.gamma_squared == other.gamma_squared
         assert (one.numerators, one.total) == (other.numerators, other.total)
         assert one.certificate == other.certificate
+
+
+def test_two_classes_are_proved_alike_at_once_and_one_by_one(monkeypatch):
+    """The second class is the positive one; little data do not load compiled code."""
+    keep = np.isin(NUMBERS, (3, 8))
+    X, y = DIGITS[keep], np.where(NUMBERS[keep] == 3, "three", "eight")
+    shared = MaxMarginClassifier().fit(X, y)
+    assert isinstance(shared._proofs_[0], Later)
+    monkeypatch.setattr(SHARED, lambda *_: None)
+    alone = MaxMarginClassifier().fit(X, y)
+    for name in ("support_", "dual_coef_", "margin_", "margin_gap_", "classes_"):
+        assert np.array_equal(getattr(shared, name), getattr(alone, name)), name
+    assert shared.coef_ == pytest.approx(alone.coef_, rel=1e-15)
+    assert shared.intercept_ == pytest.approx(alone.intercept_, rel=1e-15)
+    assert shared.certificate() == alone.certificate()
+    monkeypatch.undo()
+    monkeypatch.delitem(sys.modules, "gammabar.oracle._pairs")
+    assert shared_pairs(IRIS, np.minimum(SPECIES, 1), True) is None
 
 
 def test_what_was_proved_stays_so_whatever_becomes_of_the_array(tmp_path):
