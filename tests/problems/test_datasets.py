@@ -134,15 +134,6 @@ def nowhere(monkeypatch, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["mnist", "fashion", "cifar"])
-def test_missing_data_set_says_what_to_do(nowhere, name):
-    with pytest.raises(ProblemError) as caught:
-        load(f"{name}:0,1")
-    message = str(caught.value)
-    assert message.startswith(f"{name} is not on this machine: set GAMMABAR_DATA")
-    assert message.endswith(f"run `gammabar data fetch {name}`")
-
-
 @pytest.mark.parametrize("name", [d.name for d in DATASETS.values() if d.folder])
 def test_what_is_missing_has_a_command_that_gets_it(nowhere, name):
     with pytest.raises(
