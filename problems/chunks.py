@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import prod
@@ -240,6 +240,12 @@ class NpyChunks(FileChunks):
         self._step = step = max(1, most // (self.width * item))
         self.lengths = [min(step, n - lo) for lo in range(0, n, step)]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Whoever reads it there may be in another folder.
+        return super().__getstate__() | {
+            "_file": replace(self._file, path=self._file.path.absolute())
+        }
+
     def load(self, chunk: int) -> Any:
         from gammabar.problems.containers import check_truth_values
 
@@ -264,7 +270,9 @@ class TableChunks(FileChunks):
         self.dtype = self.table.dtype
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"table": None}  # an open file does not travel
+        # An open file does not travel, and whoever opens it again may be in another folder.
+        path, *rest = self._asked
+        return super().__getstate__() | {"table": None, "_asked": (path.absolute(), *rest)}
 
     def load(self, chunk: int) -> Any:
         if self.table is None:

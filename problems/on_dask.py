@@ -77,7 +77,13 @@ class Recipe:
 
     def load(self) -> Array:
         """The rows, read."""
-        return np.array(self.chunks.load(self.chunk))
+        try:
+            return np.array(self.chunks.load(self.chunk))
+        except FileNotFoundError as error:
+            raise ProblemError(
+                f"{error.filename}: a worker of the cluster does not find it; "
+                "all of them must see the file under this name"
+            ) from None
 
 
 def _on_block(work: Work, block: Any, length: int, *sent: Any) -> Any:

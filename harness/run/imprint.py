@@ -43,7 +43,8 @@ def same_as_ever(problem: Problem, now: Imprint) -> None:
 
 def _arrays(thing: Any, place: str, depth: int) -> Iterator[tuple[str, Any]]:
     if isinstance(thing, np.ndarray):
-        yield place, thing
+        if thing.size:  # an empty one stands for what has not been worked out yet
+            yield place, thing
     elif depth and hasattr(thing, "__dict__"):
         for name, value in vars(thing).items():
             yield from _arrays(value, f"{place}.{name}", depth - 1)

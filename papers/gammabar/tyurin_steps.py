@@ -371,9 +371,11 @@ class RowStep(PerceptronStep):
         near_one = np.ldexp(problem.scores(np.ldexp(step, self._power)), self._power)
         distance = self._lengths - 2 * near_one
         # The square of a distance is a difference: those that it cannot tell apart are compared.
-        close = np.flatnonzero(distance <= distance.min() + SEEN * (it.n + it.space.dimension + 16))
-        gaps = [problem.norm(step - problem.row(int(i))) for i in close[:MANY]]
-        nearest = close[: len(gaps)][floats(gaps) <= min(gaps) + self.free]
+        # What is NaN (a coefficient of 1e292 of a row that is 0) tells nothing apart.
+        blur = SEEN * (it.n + it.space.dimension + 16)
+        close = np.flatnonzero(~(distance > distance.min() + blur))
+        gaps = floats([problem.norm(step - problem.row(int(i))) for i in close[:MANY]])
+        nearest = close[: len(gaps)][~(gaps > gaps.min() + self.free)]
         return int(nearest[np.argmin(before.score_doubles[nearest])])
 
 

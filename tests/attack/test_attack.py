@@ -23,9 +23,11 @@ def test_no_verdict_is_wrong() -> None:
     for number in range(40):
         trial.one(2026, number, tally)
     trial.one(101, 135, tally)  # rows that differ by 10^16 in length, one of them on either side
+    trial.one(77, 159, tally)  # a coefficient of 1e292 of a row that is 0
     trial.one(208, 157, tally)  # w is rounded onto a row's hyperplane where the method halts
     assert not tally.faults, "\n".join(tally.faults)
     assert tally.trials >= 20
+    assert not any("changed" in reason for reason in tally.refused)
     assert tally.of_false["refuted"] > tally.of_false["undecided"] > 0
     assert tally.of_right["holds"] > 2 * tally.of_right["undecided"]
 

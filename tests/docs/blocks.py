@@ -12,7 +12,8 @@ A comment before a block says what becomes of it; without one, only ``console`` 
 ``parsed``         it must be of its language
 ``clone``          the first commands in a fresh clone, run by a slow test
 ``repository``     commands in a repository of a user's, run by test_workflows.py
-``commands: WHY``  not run, for the reason given; the commands and their options exist
+``small``          commands that are run in a fresh clone, made small, by test_commands.py
+``cluster``        a command that is run with a cluster, by test_commands.py
 ``drawing``        nothing that could run
 """
 
@@ -34,7 +35,7 @@ PROGRAMS = ("gammabar", "pytest", "python", "awk", "make", "asv", "pip", "git", 
 #: What becomes of a block is said in one of these ways.
 WAYS = (
     *("file", "run", "data", "walk", "copy", "layout"),
-    *("usage", "parsed", "clone", "repository", "commands", "drawing"),
+    *("usage", "parsed", "clone", "repository", "small", "cluster", "drawing"),
 )
 
 
@@ -85,3 +86,15 @@ def indented(page: str) -> Iterator[tuple[int, str]]:
         if inside and not fenced and line.strip():
             yield number, line.strip()
         above = line
+
+
+def agree(expected: str, printed: str) -> None:
+    """Every line of the page is printed, in this order and with the same words."""
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    place = 0
+    for line in expected.splitlines():
+        words = " ".join(line.split())
+        pattern = re.escape(words).replace("…", ".*")
+        while place < len(lines) and not re.fullmatch(pattern, lines[place]):
+            place += 1
+        assert place < len(lines), f"not printed: {line}\n\n{printed}"

@@ -18,11 +18,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from shutil import copy, which
 
-import click
 import pytest
-from blocks import PAGES, PROGRAMS, ROOT, WAYS, Block, blocks, indented
+from blocks import PAGES, PROGRAMS, ROOT, WAYS, Block, agree, blocks, indented
 
-from gammabar.harness.cli import cli
 from gammabar.problems.datasets import DATASETS, is_here
 
 RUN = [
@@ -34,14 +32,7 @@ RUN = [
 OTHERS = ("awk",)
 #: They put several solvers on trial.
 LONG = ("docs/what-the-screen-says.md",)
-#: What is not run, with the reason on the page: how many of them. Let them not become more.
-COMMANDS = {
-    "README.md": 1,
-    "CONTRIBUTING.md": 1,
-    "docs/benchmarks.md": 1,
-    "docs/continuous-benchmarking.md": 4,
-    "docs/running-on-a-cluster.md": 1,
-}
+#: Blocks with nothing that could run: how many. Let them not become more.
 DRAWINGS = {"docs/architecture.md": 1}
 
 
@@ -57,18 +48,6 @@ def run(arguments: list[str], folder: Path) -> str:
         check=False,
     )
     return done.stdout
-
-
-def agree(expected: str, printed: str) -> None:
-    """Every line of the page is printed, in this order and with the same words."""
-    lines = [" ".join(line.split()) for line in printed.splitlines()]
-    place = 0
-    for line in expected.splitlines():
-        words = " ".join(line.split())
-        pattern = re.escape(words).replace("…", ".*")
-        while place < len(lines) and not re.fullmatch(pattern, lines[place]):
-            place += 1
-        assert place < len(lines), f"not printed: {line}\n\n{printed}"
 
 
 def shown(block: Block, folder: Path) -> None:
@@ -118,18 +97,12 @@ def test_every_block_is_put_to_some_test(page: str):
     for number, line in indented(page):
         assert line.split()[0] not in PROGRAMS, f"{page}:{number}: commands belong in a fence"
     ways = Counter(block.way for block in blocks(page))
-    assert ways["commands"] == COMMANDS.get(page, 0)
     assert ways["drawing"] == DRAWINGS.get(page, 0)
 
 
 def hold(block: Block) -> None:
     """What a block must be that is not run."""
-    if block.way == "commands":
-        assert block.word, f"{block} does not say why"
-        for line in block.text.splitlines():
-            for part in line.partition("#")[0].split("&&"):
-                exists(shlex.split(part), block)
-    elif block.way == "copy":
+    if block.way == "copy":
         whole = (ROOT / block.page).parent / block.word
         assert block.text == whole.read_text(encoding="utf-8"), block
     elif block.way == "layout":
@@ -143,47 +116,6 @@ def hold(block: Block) -> None:
         assert tomllib.loads(block.text)
     elif block.way == "walk":
         assert block.word in (ROOT / "tests" / "test_walks.py").read_text(encoding="utf-8")
-
-
-def exists(words: list[str], block: Block) -> None:
-    """A command of a page is one, and so are its options."""
-    name, *rest = words
-    assert name in PROGRAMS, f"{block}: {name}"
-    if name == "gammabar":
-        command = cli.get_command(click.Context(cli), rest[0])
-        assert command is not None, f"{block}: {rest[0]}"
-        command.make_context(rest[0], rest[1:])
-    elif name == "make":
-        targets = (ROOT / "Makefile").read_text(encoding="utf-8")
-        for target in (word for word in rest if "=" not in word):
-            assert re.search(rf"^{re.escape(target)}:", targets, re.MULTILINE), f"{block}: {target}"
-    elif name == "python":
-        text = (ROOT / rest[0]).read_text(encoding="utf-8")
-        assert all(word in text for word in rest[1:] if word.startswith("--")), f"{block}: {words}"
-    elif name == "pytest":
-        assert (ROOT / rest[0]).is_dir(), f"{block}: {rest[0]}"
-
-
-@pytest.mark.slow
-def test_the_first_commands_in_a_fresh_clone(tmp_path: Path):
-    """Without data beside it and with a new virtual environment, which needs a network."""
-    [block] = [b for b in blocks("docs/first-ten-minutes.md") if b.way == "clone"]
-    clone, verify, expected = block.text.split("\n", 2)
-    assert clone.endswith("&& cd gammabar")
-    subprocess.run(["git", "clone", "-q", str(ROOT), "gammabar"], cwd=tmp_path, check=True)
-    kept = {k: v for k, v in os.environ.items() if k not in ("GAMMABAR_DATA", "PYTHONPATH")}
-    done = subprocess.run(
-        shlex.split(verify.removeprefix("$ ")),
-        cwd=tmp_path / "gammabar",
-        env=kept | {"COLUMNS": "400"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    # In a terminal they are one after the other: set-up and progress first.
-    setup, _, results = done.stdout.partition("oracle:")
-    agree(expected, "\n".join([setup, done.stderr, f"oracle:{results}"]))
 
 
 def test_the_first_screen_counts_the_statements_that_there_are():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from itertools import islice
@@ -277,3 +278,26 @@ def test_some_rows_are_like_all_of_them(tmp_path_factory, seed, unit, sparse):
         rows = np.array([problem.row(i) for i in range(n)])
         assert problem.combine(q) == pytest.approx(q @ rows, **close)
         assert problem.gram(some) == pytest.approx(rows[some] @ rows[some].T, **close)
+
+
+@pytest.mark.parametrize("name", ["points.npy", "points.parquet"])
+def test_chunks_of_a_file_are_found_from_another_folder(name, tmp_path, monkeypatch):
+    """A worker is not where the command was called, and the name of the file may be relative."""
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet, table
+
+    from gammabar.problems.chunks import TableChunks
+    from gammabar.problems.on_dask import Recipe
+
+    X = np.array([[3.0, 1.0], [1.0, 3.0]])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    np.save("points.npy", X)
+    parquet.write_table(table({"y": [0, 1], "a": X[:, 0], "b": X[:, 1]}), "points.parquet")
+    chunks = {"points.npy": NpyChunks, "points.parquet": TableChunks}[name](Path(name))
+    sent = pickle.dumps(Recipe(chunks, 0))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert pickle.loads(sent).load().tolist() == X.tolist()
+    (tmp_path / name).unlink()
+    with pytest.raises(ProblemError, match=f"{name}: a worker of the cluster does not find it"):
+        pickle.loads(sent).load()

@@ -1,0 +1,240 @@
+"""Commands of the pages that take minutes, or change files: run in a fresh clone, and made small.
+
+Each line is called by bash as it is printed, where somebody would be who has typed the lines above
+it. `SMALL` says what shortens it: variables that the command reads anyway, or options after it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+from blocks import PAGES, ROOT, Block, agree, blocks
+
+import gammabar as gb
+
+COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m"
+ASV_SUITE = "bench_papers.py"
+ONE_TEST = {"PYTEST_ADDOPTS": "tests/test_architecture.py"}
+ONE_TIMING = {"PYTEST_ADDOPTS": "-k iris --benchmark-max-time=0.01"}
+ONE_COUNT = "--runs 1 --bench track_digits"
+
+
+@dataclass(frozen=True)
+class Small:
+    """How a line becomes short, what is done before it, and words that it must print."""
+
+    says: tuple[str, ...]
+    more: str = ""
+    env: dict[str, str] = field(default_factory=dict)
+    first: str = ""
+    codes: tuple[int, ...] = (0,)
+    serves: bool = False
+
+
+SMALL = {
+    # In full by the test of the first commands, below.
+    "make verify": Small(("all as expected",), env={"ARGS": "--statement lec.thm10"}),
+    "make test": Small((" passed in ",), env=ONE_TEST),
+    "make lock": Small(("requirements.lock: ", " packages")),
+    "make lock ARGS=--upgrade": Small(("requirements.lock: ", " packages")),
+    # What the newest versions of others do is no matter of this page.
+    "make test-all lint verify": Small(
+        (" passed in ", "no issues found", "all as expected"),
+        env=ONE_TEST,
+        first="git checkout -q requirements.lock",
+    ),
+    "gammabar bench --page docs": Small(("wrote docs/benchmarks.md",), more="--quick"),
+    "make bench": Small(("bench_papers.Tightness.track_worst", "gammabar, exact with proof")),
+    "asv machine --yes": Small(()),
+    "asv run HEAD~3..HEAD": Small(("bench_papers.Tightness.track_worst",)),
+    "asv run --quick NEW": Small(
+        ("bench_papers.Tightness.track_worst",),
+        first=f"{COMMIT} 'one more'",
+    ),
+    "asv compare HEAD~1 HEAD": Small(("bench_papers.Tightness.track_worst",)),
+    "asv publish && asv preview": Small(("<title>airspeed velocity",), serves=True),
+    "pytest benchmarks/ --benchmark-only --benchmark-autosave": Small(
+        ("Saved benchmark data",), env=ONE_TIMING
+    ),
+    "pytest benchmarks/ --benchmark-only --benchmark-compare": Small(("(NOW)",), env=ONE_TIMING),
+    "make gate": Small(("same",), env={"ARGS": "HEAD~1 --bench track_digits --counts-only"}),
+    "gammabar gate HEAD~1 --bench oracle --counts-only --json": Small(('"regressions": 0',)),
+    "python benchmarks/gate_power.py --runs 10": Small(("quiet in 1 of 1 runs",), more=ONE_COUNT),
+    "python benchmarks/gate_power.py --runs 10 --load 4": Small(
+        ("quiet in 1 of 1 runs, load 4",), more=ONE_COUNT
+    ),
+    # A kernel that is slower by 1.3 may go unnoticed in a single run on a busy machine.
+    "python benchmarks/gate_power.py --runs 10 slow-kernel extra-pass extra-iteration leak": Small(
+        (
+            "slow-kernel: caught in ",
+            *(f"{name}: caught in 1 of 1" for name in ("extra-pass", "extra-iteration", "leak")),
+        ),
+        more="--runs 1",
+        codes=(0, 1),
+    ),
+}
+
+
+def lines(block: Block) -> list[str]:
+    """The commands of a block, without what is said of them."""
+    return [line.partition("#")[0].strip() for line in block.text.splitlines()]
+
+
+BLOCKS = [block for page in PAGES for block in blocks(page) if block.way == "small"]
+
+
+def test_every_line_is_there_and_none_that_no_page_has():
+    assert sorted(line for block in BLOCKS for line in lines(block)) == sorted(SMALL)
+
+
+def _index() -> bool:
+    """Is there anywhere that packages can be taken from?"""
+    with_pip = [sys.executable, "-m", "pip", "install", "-qq", "--no-input", "--no-deps"]
+    words = [*with_pip, "--dry-run", "--ignore-installed", "--retries", "0", "wheel"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh one with nothing beside it, on main, whose last three commits changed nothing."""
+    if not _index():
+        pytest.skip("make sets itself up from a package index, and there is none")
+    folder = tmp_path_factory.mktemp("fresh") / "gammabar"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+    nothing = f"{COMMIT} nothing"
+    call(" && ".join(["git checkout -qB main", nothing, nothing, nothing]), folder)
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """That of somebody who has activated .venv: nothing of ours is on the way."""
+    ours = ("GAMMABAR_DATA", "PYTHONPATH", "VIRTUAL_ENV", "PYTEST_CURRENT_TEST", "MAKEFLAGS")
+    kept = {k: v for k, v in os.environ.items() if k not in ours}
+    path = f"{folder / '.venv' / 'bin'}{os.pathsep}{kept['PATH']}"
+    # asv keeps what it knows of the machine in the home directory.
+    home = folder.parent / "home"
+    home.mkdir(exist_ok=True)
+    return kept | {"PATH": path, "COLUMNS": "400", "HOME": str(home), "PYTHONUNBUFFERED": "1"}
+
+
+@pytest.mark.slow
+def test_the_first_commands_in_a_fresh_clone(clone: Path):
+    """Without data beside it and with a new virtual environment, which needs a network."""
+    [block] = [b for b in blocks("docs/first-ten-minutes.md") if b.way == "clone"]
+    cloned, verify, expected = block.text.split("\n", 2)
+    assert cloned.endswith("&& cd gammabar")
+    subprocess.run(["make", "clean"], cwd=clone, check=True, capture_output=True)
+    done = subprocess.run(
+        shlex.split(verify.removeprefix("$ ")),
+        cwd=clone,
+        env=environment(clone),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # In a terminal they are one after the other: set-up and progress first.
+    setup, _, results = done.stdout.partition("oracle:")
+    agree(expected, "\n".join([setup, done.stderr, f"oracle:{results}"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_commands_of_a_page(block: Block, clone: Path):
+    call("make setup", clone)
+    begun = call("git rev-parse HEAD", clone).split()[-1]
+    if any(line.startswith("asv ") for line in lines(block)):  # else it would be an hour
+        call(f"cd benchmarks && git rm -q $(ls bench_*.py | grep -v {ASV_SUITE})", clone)
+        call(f"{COMMIT} 'one suite'", clone)
+    for line in lines(block):
+        how = SMALL[line]
+        if how.first:
+            call(how.first, clone)
+        if how.serves:
+            said = served(line, clone)
+        else:
+            said = call(f"{line} {how.more}", clone, how.env, how.codes)
+        for words in how.says:
+            assert words in said, f"{line}: {words!r} is not in\n{said}"
+    call(f"git reset -q --hard {begun}", clone)
+
+
+def call(
+    line: str, folder: Path, more: dict[str, str] | None = None, codes: tuple[int, ...] = (0,)
+) -> str:
+    """What bash prints for a line, both streams together."""
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment(folder) | (more or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in codes, f"{line}: {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+def served(line: str, folder: Path) -> str:
+    """The first page of the server that a line starts and that runs until it is interrupted."""
+    server = subprocess.Popen(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert server.stdout is not None
+    try:
+        for said in server.stdout:
+            if found := re.search(r"http://\S+:\d+", said):
+                with urlopen(found[0], timeout=30) as page:
+                    return page.read().decode()
+        raise AssertionError(f"{line} ended without an address")
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
+
+
+def test_the_oracle_on_a_cluster(tmp_path: Path):
+    """The line of the page, with the address of a scheduler that listens here."""
+    distributed = pytest.importorskip("distributed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    [block] = [b for page in PAGES for b in blocks(page) if b.way == "cluster"]
+    [line] = lines(block)
+    columns = {"id": [1, 2, 3], "a": [3.0, 1.0, -4.0], "y": [1, 1, 0], "b": [1.0, 3.0, -1.0]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "points.parquet")
+    with distributed.LocalCluster(
+        1, processes=False, protocol="tcp", dashboard_address=None, threads_per_worker=1
+    ) as cluster:
+        name, *words = shlex.split(line.replace("tcp://scheduler:8786", cluster.scheduler_address))
+        assert name == "gammabar"
+        done = subprocess.run(
+            [sys.executable, "-m", name, *words, "--json"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    truth = gb.solve(gb.from_arrays(np.column_stack([columns["a"], columns["b"]]), columns["y"]))
+    found = json.loads(done.stdout)
+    assert (found["gamma_lo"], found["gamma_hi"]) == (truth.gamma_lo, truth.gamma_hi)
