@@ -113,10 +113,14 @@ def _vector(w: Any, t: int) -> Array:
             w = getattr(w, name)()
     try:
         array = np.array(w)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(f"w_{t} is no vector of numbers: {error}") from None
+    except (TypeError, ValueError):  # such as (t, w)
+        array = np.array(None)
     if array.dtype.kind not in "biuf":
-        raise ProblemError(f"w_{t} is no vector of numbers: it has entries of dtype {array.dtype}")
+        what = f"an array of {array.dtype}" if isinstance(w, np.ndarray) else type(w).__name__
+        raise ProblemError(
+            f"w_{t} is no vector of numbers, but {what}: yield w itself, or"
+            " gammabar.solvers.Iterate(t=…, w=…)"
+        )
     return array.reshape(-1)
 
 
@@ -200,6 +204,31 @@ def counted(found: Iterable[Any]) -> Iterator[Iterate]:
         yield one if isinstance(one, Iterate) else Iterate(t, _vector(one, t))
 
 
+class CountedSolver:
+    """An object with ``iterates`` whose iterates may be mere vectors. Made by `from_object`."""
+
+    def __init__(self, solver: Any) -> None:
+        self._solver = solver
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # while it is copied, there is no solver yet
+            raise AttributeError(name)
+        return getattr(self._solver, name)
+
+    def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
+        """What the object yields, counted from t = 0."""
+        return counted(self._solver.iterates(problem, rng))
+
+
+def from_object(solver: Any) -> Any:
+    """A solver from an object that yields iterates or vectors; it goes by the object's name."""
+    kind = type(solver)
+    if kind.__module__.startswith("gammabar.") or isinstance(solver, FunctionSolver):
+        return solver
+    card = {"card": kind.card} if hasattr(kind, "card") else {}
+    return type(kind.__name__, (CountedSolver,), card)(solver)
+
+
 class _Stopped(BaseException):
     """Nobody listens any more. No `Exception`, so that a loop does not go on all the same."""
 
@@ -239,9 +268,3 @@ def _recorded(loop: Callable[[Callable[[Any], None]], Any]) -> Iterator[Any]:
             yield value
     finally:
         wanted.put(False)
-
-
-def with_arrays(found: Iterable[Any]) -> Iterator[Any]:
-    """What a class yields, where an array may stand for the iterate with this w."""
-    for t, one in enumerate(found):
-        yield Iterate(t, one) if isinstance(one, np.ndarray) else one

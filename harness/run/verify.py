@@ -24,7 +24,7 @@ from gammabar.harness.run.solver_ref import InFile, reference
 from gammabar.harness.run.task import Run
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
-from gammabar.solvers.forms import Recorder, from_function
+from gammabar.solvers.forms import Recorder, from_function, from_object
 
 #: Updates that are heard unless somebody wants more.
 ITERATIONS = 200
@@ -44,10 +44,10 @@ def verify(
     Parameters
     ----------
     solver : object, class, function, array or str
-        Something with ``iterates(problem, rng)``; a class is made without arguments. A function
-        that yields w_0, w_1, …, or that calls ``record(w)``; a `Recorder`, or an array whose row
-        t is w_t. A text is one of ``gammabar verify --solver``, or a file and a class or function
-        in it: "my.py:MySolver".
+        Something with ``iterates(problem, rng)``, which yields iterates or vectors; a class is
+        made without arguments. A function that yields w_0, w_1, …, or that calls ``record(w)``;
+        a `Recorder`, or an array whose row t is w_t. A text is one of ``gammabar verify
+        --solver``, or a file and a class or function in it: "my.py:MySolver".
     problem : Problem or str
         A text is one of ``gammabar verify --problem``.
     statements : str, Statement, decorated function, or a list of them, optional
@@ -193,10 +193,16 @@ def _solver(given: Any) -> Any:
         given = given()
     elif inspect.isroutine(given) or isinstance(given, partial):
         return from_function(given)
+    if inspect.isgenerator(given):
+        name = given.__name__
+        raise ProblemError(
+            f"{name}(…) is a run that has begun, and can be heard only once:"
+            f" give the function itself: {name}"
+        )
     if not callable(getattr(given, "iterates", None)):
         kind = type(given).__name__
         raise ProblemError(f"a solver has a method iterates(problem, rng), and {kind} has none")
-    return given
+    return from_object(given)
 
 
 def _length(solver: Any, iterations: int | None) -> int:

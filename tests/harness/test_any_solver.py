@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import subprocess
 import threading
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import gammabar as gb
 from gammabar.harness.cli import main
 from gammabar.harness.run.solver_ref import Recorded, reference
 from gammabar.harness.run.trajectory import read
+from gammabar.harness.run.verify import check_bounds
 from gammabar.problems import ProblemError
 from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.forms import from_function
@@ -70,6 +72,78 @@ def test_a_class_of_a_file_may_yield_mere_vectors(gammabar, tmp_path):
     code, out, _ = gammabar("verify", *mine, "--statement", "jst.lem3.4.primal")
     assert code == 1
     assert "dual-acceleration/no-momentum" in out
+
+
+class InPlace:
+    """Yields vectors, and always the same one."""
+
+    def __init__(self, beta: float = 1.0) -> None:
+        self.beta, self.steps = beta, 0
+
+    def iterates(self, problem, rng):
+        w = np.zeros(problem.dimension)
+        g = np.zeros(problem.dimension)
+        for t in count():
+            yield w
+            pull = problem.softmin(w).pull
+            g = self.beta * t / (t + 1) * (g + pull)
+            w += g + pull
+            self.steps += 1
+
+
+class Lists(InPlace):
+    def iterates(self, problem, rng):
+        return ([float(x) for x in w] for w in super().iterates(problem, rng))
+
+
+@pytest.mark.parametrize("form", [InPlace, Lists, DualAcceleration])
+def test_a_class_may_yield_mere_vectors_here_too(form, check_bound):
+    assert ruling(form()) == ruling(form) == ["holds", "holds"]
+    assert (
+        check_bound("jst.thm3.1.2", form(), PROBLEM, iterations=60, strict=True).verdict == "holds"
+    )
+    recorder = gb.Recorder(getattr(w, "w", w) for w in islice(run_of(form()), 31))
+    assert ruling(recorder) == ["holds", "holds"]
+
+
+def run_of(solver):
+    return solver.iterates(gb.load(PROBLEM).unit(), np.random.default_rng(0))
+
+
+def test_a_class_that_yields_vectors_keeps_its_name_and_what_it_knows(gammabar, tmp_path):
+    mine = InPlace(beta=0.0)
+    with pytest.raises(AssertionError, match=r"\(solver InPlace\)") as wrong:
+        check_bounds("jst.lem3.4.primal", mine, PROBLEM, iterations=30)
+    assert "dual-acceleration/no-momentum" in str(wrong.value)
+    assert mine.steps  # of its own run, not of a copy
+    slow = InPlace()
+    slow.step = 0.5
+    [verdict] = gb.verify(slow, PROBLEM, "jst.thm3.1.1", iterations=5)
+    assert "step is 0.5" in verdict.reason
+    # The same class by its file, in a process of its own.
+    source = "from itertools import count\nimport numpy as np\n" + inspect.getsource(InPlace)
+    (tmp_path / "my.py").write_text(source, encoding="utf-8")
+    words = ("--solver-file", f"{tmp_path / 'my.py'}:InPlace", "--problem", PROBLEM)
+    code, out, _ = gammabar("verify", *words, "--statement", "jst.thm3.1.2", "--strict")
+    assert (code, "1 holds" in out) == (0, True)
+
+
+@pytest.mark.parametrize("junk", [None, "w", object(), np.array([1j])])
+def test_what_is_no_vector_is_named(junk):
+    class Odd:
+        def iterates(self, problem, rng):
+            yield problem.origin()
+            yield junk
+
+    with pytest.raises(ProblemError, match="w_1 is no vector of numbers"):
+        gb.verify(Odd(), PROBLEM, "jst.thm3.1.2", iterations=5)
+
+
+def test_a_run_that_has_begun_is_no_solver():
+    """It could be heard only once, and nobody knows on which problem it was begun."""
+    problem = gb.load(PROBLEM)
+    with pytest.raises(ProblemError, match="give the function itself: algorithm_1"):
+        gb.verify(algorithm_1(problem), problem, "jst.thm3.1.2")
 
 
 def test_a_mutant_is_no_solver_and_its_name_leads_to_what_refutes_it(gammabar):

@@ -21,14 +21,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gammabar.harness.court.taken import Fault, taken_vector
-from gammabar.harness.run.limits import Crashed, crashed
+from gammabar.harness.run.limits import crashed
 from gammabar.harness.run.processes.family import die_with_parent
 from gammabar.harness.run.processes.frames import encode
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers import Iterate
-from gammabar.solvers.forms import with_arrays
+from gammabar.solvers.forms import counted
 
 
 def main(dump: int) -> None:
@@ -103,7 +103,7 @@ class _Guest:
         try:
             problem, rng = _problem(request["problem"]), np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
-            for iterate in self._granted(with_arrays(solver.iterates(problem, rng))):
+            for iterate in self._granted(counted(solver.iterates(problem, rng))):
                 self._send(**_told(iterate))
             self._send(end=True)
         except Fault as error:
@@ -115,7 +115,7 @@ class _Guest:
             pass
         self._send(stopped=request["number"])
 
-    def _granted(self, iterates: Iterator[Any]) -> Iterator[Any]:
+    def _granted(self, iterates: Iterator[Iterate]) -> Iterator[Iterate]:
         """As many iterates as are asked for."""
         for iterate in iterates:
             wish = self._wishes.get()
@@ -125,10 +125,7 @@ class _Guest:
             yield iterate
 
 
-def _told(iterate: Any) -> dict[str, Any]:
-    if not isinstance(iterate, Iterate):
-        kind = type(iterate).__name__
-        raise Crashed(f"iterates yields {kind}, not gammabar.solvers.Iterate(t=…, w=…)")
+def _told(iterate: Iterate) -> dict[str, Any]:
     # An array of objects has no frame of its own; the court looks at whatever else is sent.
     w = iterate.w
     if isinstance(w, np.ndarray) and w.dtype.kind not in "biufc":
