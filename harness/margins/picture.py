@@ -35,7 +35,8 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     data = list(dict.fromkeys(result["data"] for result in results))
     classes = [_names(results, name) for name in data]
     sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
-    with matplotlib.rc_context({"svg.hashsalt": "gammabar", "svg.fonttype": "path"}):
+    style = {"svg.hashsalt": "gammabar", "svg.fonttype": "path", "pdf.fonttype": 42}
+    with matplotlib.rc_context(style):
         figure = figures.Figure(figsize=(sum(sides), max(sides)), layout="constrained")
         agg.FigureCanvasAgg(figure)
         axes = figure.subplots(1, len(data), squeeze=False, width_ratios=sides)[0]

@@ -35,6 +35,7 @@ def draw(
         "legend.frameon": False,
         "svg.hashsalt": "gammabar",
         "svg.fonttype": "path",
+        "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     }
     written = []
     with matplotlib.rc_context(style):

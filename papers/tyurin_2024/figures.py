@@ -275,8 +275,9 @@ def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: dict[st
         ):
             label = f"{name}: {found.when(course)}"
             axes.semilogx(course["t"], course["accuracy"], label=label, **style)
-        axes.legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.9)
-        axes.set_title(f"{found.name}; {found.margin()}", fontsize=8)
+        # Above, since curves may be anywhere below.
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=7)
+        axes.set_title(f"{found.name}; {found.margin()}", fontsize=8, pad=18)
     for axes in panels[1]:
         axes.set_xlabel("iterations")
     for axes in panels[:, 0]:

@@ -89,6 +89,19 @@ def test_a_phone_does_not_have_to_scroll_sideways(browser: Chromium, url: str):
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_on_a_desk_all_columns_of_the_runs_are_seen(browser: Chromium, url: str):
+    sticks_out = "e => e.scrollWidth - e.clientWidth > 1"
+    tables = "[...document.querySelectorAll('.body .scroll')]"
+    names = f"{tables}.map(e => e.querySelector('td'))"
+    long = f"{names}.forEach(e => e.textContent = 'planted:n=200,d=10,'.repeat(6))"
+    for width in (1024, 1280):
+        shown = browser.open(url, width=width)
+        shown.evaluate("document.querySelector('[name=all]').click()")
+        shown.evaluate(long)
+        assert shown.evaluate(f"{tables}.length") > 2
+        assert shown.evaluate(f"{tables}.filter({sticks_out}).length") == 0
+
+
 def test_a_drawing_leaves_room_for_its_words(browser: Chromium, url: str):
     """On a phone it stands above them; beside them it would split the heading."""
     beside = "getComputedStyle(document.querySelector('.planar')).float"

@@ -203,6 +203,9 @@ def test_pictures_are_the_same_every_time(tmp_path: Path):
     numbers = work.compute(one, tmp_path, quick=True).numbers
     first = draw(one, numbers, tmp_path)
     assert [path.suffix for path in first] == [".svg", ".png", ".pdf"]
+    fonts = first[2].read_bytes()
+    assert b"/FontFile2" in fonts  # the letters are in the file
+    assert b"/Type3" not in fonts  # which publishers refuse
     (tmp_path / "again").mkdir()
     again = draw(one, numbers, tmp_path / "again", ("svg",))
     assert again[0].read_bytes() == first[0].read_bytes()
