@@ -34,14 +34,19 @@ def _start(G, part, side, nearness, c2, S, q, R, sides):  # type: ignore[no-unty
         R[1, 1] = np.sqrt(_product(G, part, S[1], S[1]) + c2 - R[0, 1] ** 2)
 
 
-@njit(
-    [
-        f"void({kind}[:,::1], int64[::1], float64[:,::1], int64, int64[:,::1], float64[:,::1],"
-        " int64[::1], float64[::1])"
-        for kind in ("float32", "float64")
-    ],
-    cache=True,
-)
+@njit(cache=True)
+def _sort(S, q, size):  # type: ignore[no-untyped-def]
+    """Put the rows of a corral in order, and their weights with them."""
+    for k in range(1, size):
+        row, weight, i = S[k], q[k], k
+        while i > 0 and S[i - 1] > row:
+            S[i], q[i] = S[i - 1], q[i - 1]
+            i -= 1
+        S[i], q[i] = row, weight
+
+
+# Compiled for one type of Gram matrix only, if that is all that is met.
+@njit(cache=True)
 def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[no-untyped-def]
     """Minimum-norm points of all pairs of classes.
 
@@ -82,8 +87,7 @@ def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[n
             _start(G, part, side, nearness, c2, S[pair], q[pair], R, sides)
             size = _search(G, part, c2, side, S[pair], q[pair], sides, R, sides)
             if size < room:
-                order = np.argsort(S[pair, :size])
-                S[pair, :size], q[pair, :size] = S[pair, :size][order], q[pair, :size][order]
+                _sort(S[pair], q[pair], size)
                 levels = np.zeros(sides)
                 squares[pair] = _scores(G, part, S[pair], q[pair], size, g, side, levels) / c2
                 sizes[pair] = size
@@ -91,12 +95,10 @@ def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[n
 
 
 @njit(cache=True)
-def _inverse(A, C):  # type: ignore[no-untyped-def]
-    """C = A⁻¹ in doubles, by elimination with exchanges; False if a pivot is zero. A is lost."""
+def _invert(A):  # type: ignore[no-untyped-def]
+    """A becomes A⁻¹ in doubles, by elimination with exchanges of rows; False if a pivot is zero."""
     n = len(A)
-    C[:] = 0.0
-    for i in range(n):
-        C[i, i] = 1.0
+    exchanged = np.zeros(n, np.int64)
     for k in range(n):
         p = k
         for i in range(k + 1, n):
@@ -104,22 +106,26 @@ def _inverse(A, C):  # type: ignore[no-untyped-def]
                 p = i
         if A[p, k] == 0.0:
             return False
+        exchanged[k] = p
         if p != k:
             for j in range(n):
                 A[k, j], A[p, j] = A[p, j], A[k, j]
-                C[k, j], C[p, j] = C[p, j], C[k, j]
         pivot = 1 / A[k, k]
-        for j in range(k, n):
-            A[k, j] *= pivot
+        A[k, k] = 1.0
+        chosen = A[k]
         for j in range(n):
-            C[k, j] *= pivot
+            chosen[j] *= pivot
         for i in range(n):
-            factor = A[i, k]
-            if i != k and factor != 0.0:
-                for j in range(k, n):
-                    A[i, j] -= factor * A[k, j]
+            if i != k:
+                factor, row = A[i, k], A[i]
+                row[k] = 0.0
                 for j in range(n):
-                    C[i, j] -= factor * C[k, j]
+                    row[j] -= factor * chosen[j]
+    for k in range(n - 1, -1, -1):
+        p = exchanged[k]
+        if p != k:
+            for i in range(n):
+                A[i, k], A[i, p] = A[i, p], A[i, k]
     return True
 
 
@@ -129,24 +135,28 @@ def _inverse_norm(A, C):  # type: ignore[no-untyped-def]
 
     With α = ‖I − C A‖ < 1 the matrix A is regular and ‖A⁻¹‖ ≤ ‖C‖/(1 − α). Entries of A are
     integers, so that nothing underflows; an entry of the product of n terms, in any order, is off
-    by at most (n + 2) u times the sum of sizes.
+    by at most (n + 2) u times the sum of sizes, and those of a row together by that times
+    Σ_k |c_ik| Σ_j |a_kj| (and n, for the one that is taken off).
     """
     n = len(A)
     worst, norm = 0.0, 0.0
     line, sizes = np.zeros(n), np.zeros(n)
-    for i in range(n):
-        line[:], sizes[:] = 0.0, 0.0
-        own = 0.0
-        for k in range(n):
-            c = C[i, k]
-            own += abs(c)
-            for j in range(n):
-                line[j] += c * A[k, j]
-                sizes[j] += abs(c * A[k, j])
-        line[i] -= 1.0
-        total = 0.0
+    for k in range(n):
         for j in range(n):
-            total += abs(line[j]) + (n + 2) * ROUNDOFF * SAFETY * (sizes[j] + 1.0)
+            sizes[k] += abs(A[k, j])
+    for i in range(n):
+        line[:] = 0.0
+        own, size = 0.0, 1.0 * n
+        for k in range(n):
+            c, row = C[i, k], A[k]
+            own += abs(c)
+            size += abs(c) * sizes[k]
+            for j in range(n):
+                line[j] += c * row[j]
+        line[i] -= 1.0
+        total = (n + 2) * ROUNDOFF * SAFETY * size
+        for j in range(n):
+            total += abs(line[j])
         worst, norm = max(worst, total * SAFETY), max(norm, own * SAFETY)
     return norm / (1 - worst) * SAFETY if worst < 0.5 else np.inf
 
@@ -198,35 +208,26 @@ def _digits(A, C, r, digits, shifts):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
-def _prove(G, part, sides, S, digits, shifts, rough, error):  # type: ignore[no-untyped-def]
-    """Whether the corral S is proved to be the support of the pair; its weights and levels.
+@njit(
+    "float64(int64[:,::1], int64, int64[:,::1], int64[::1], float64[::1], float64[::1])", cache=True
+)
+def solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-def]
+    """The weights and levels of a corral of s rows, whose system A is; −1 if they are not proved.
 
-    `rough` gets the solution in doubles, `error` what the digits may be off by, in units of the
-    last one.
+    They are proved if the system is regular and all weights are positive. `rough` gets the solution
+    in doubles, which are off by no more than what is returned; `error` what the digits may be off
+    by, in units of the last one.
     """
-    s, (_, m, _, n) = len(S), part
-    size = s + sides
-    A, D, C = np.zeros((size, size), np.int64), np.zeros((size, size)), np.zeros((size, size))
-    largest = 0.0
-    for i in range(m + n):
-        largest = max(largest, _product(G, part, i, i))
-    for i in range(s):
-        side = sides - 1 if S[i] < m else 0
-        A[i, s + side], A[s + side, i] = -1, 1
-        for j in range(s):
-            A[i, j] = np.int64(_product(G, part, S[i], S[j]))
-    for i in range(size):
-        for j in range(size):
-            D[i, j] = np.float64(A[i, j])
-    copy = D.copy()
-    if not _inverse(copy, C):
-        return False
+    size = len(A)
+    D = A.astype(np.float64)
+    C = D.copy()
+    if not _invert(C):
+        return -1.0
     bound = _inverse_norm(D, C)
     r = np.zeros(size, np.int64)
     r[s:] = 1
     if not bound < 2.0**60 or not _digits(A, C, r, digits, shifts):
-        return False
+        return -1.0
     left = 0.0
     for i in range(size):
         left = max(left, abs(np.float64(r[i])))
@@ -242,8 +243,27 @@ def _prove(G, part, sides, S, digits, shifts, rough, error):  # type: ignore[no-
         wrong = (len(digits) * ROUNDOFF * total + error[0] * unit) * SAFETY
         rough[i] = value
         if i < s and not value > wrong:
-            return False
+            return -1.0
         off = max(off, wrong)
+    return off
+
+
+@njit(cache=True)
+def _prove(G, part, sides, S, digits, shifts, rough, error):  # type: ignore[no-untyped-def]
+    """Whether the corral S is proved to be the support of the pair; its weights and levels."""
+    s, (_, m, _, n) = len(S), part
+    A = np.zeros((s + sides, s + sides), np.int64)
+    largest = 0.0
+    for i in range(m + n):
+        largest = max(largest, _product(G, part, i, i))
+    for i in range(s):
+        side = sides - 1 if S[i] < m else 0
+        A[i, s + side], A[s + side, i] = -1, 1
+        for j in range(s):
+            A[i, j] = np.int64(_product(G, part, S[i], S[j]))
+    off = solve_one(A, s, digits, shifts, rough, error)
+    if off < 0.0:
+        return False
     # |⟨a_i, a_j⟩| ≤ largest, and the weights, times `sides`, have the sum `sides`.
     slack = (largest * (s * off + (s + 8) * ROUNDOFF * sides) + off) * SAFETY
     g, inside = np.zeros(m + n), np.zeros(m + n, np.bool_)
@@ -258,14 +278,7 @@ def _prove(G, part, sides, S, digits, shifts, rough, error):  # type: ignore[no-
     return True
 
 
-@njit(
-    [
-        f"void({kind}[:,::1], int64[::1], int64, int64[:,::1], int64[::1], int64[:,:,::1],"
-        " int64[:,::1], float64[:,::1], float64[::1], boolean[::1])"
-        for kind in ("float32", "float64")
-    ],
-    cache=True,
-)
+@njit(cache=True)
 def prove_all(G, starts, sides, S, sizes, digits, shifts, rough, errors, proved):  # type: ignore[no-untyped-def]
     """Which supports are proved, and digits of the solutions of their systems.
 

@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 from gammabar.oracle.candidate import NARROW, ROOM
 from gammabar.oracle.integers import integer_rows, largest
 from gammabar.oracle.longer import Longer
+from gammabar.problems.arithmetic import require_doubles
 
 Array = NDArray[Any]
 
@@ -116,6 +117,7 @@ class Pairs:
         m = self.starts[a + 1] - self.starts[a]
         return np.where(local < m, self.starts[a] + local, self.starts[b] + local - m)
 
+    @cached_property
     def guesses(self) -> list[Guess | None]:
         """A candidate for each pair, or None where doubles may not be enough for one."""
         S, q, sizes = self._found
@@ -126,6 +128,7 @@ class Pairs:
 
     def answers(self) -> list[Answer | None]:
         """The truth about each pair, or None where it is not proved here."""
+        require_doubles()
         if self.whole is None:
             return [None] * len(self.pairs)
         from gammabar.oracle._pairs import prove_all
@@ -145,9 +148,10 @@ class Pairs:
         sure = sums.rounds(off) | (np.arange(room) >= sizes[:, None])
         proved &= sure.all(axis=1)
         sizes = np.where(proved, sizes, 0)
+        levels = [digits[k, :, s : s + self.sides] for k, s in enumerate(sizes.tolist())]
         roots = [
-            self._root(digits[k, :, s : s + self.sides], places[k], errors[k]) if s else None
-            for k, s in enumerate(sizes.tolist())
+            root_of(levels[k], places[k], errors[k], self.exponent) if proved[k] else None
+            for k in range(pairs)
         ]
         w, sure = self._directions(S, sizes, digits, places, errors, roots)
         out: list[Answer | None] = [None] * pairs
@@ -158,14 +162,6 @@ class Pairs:
                 out[k] = Answer(rows, weights, w[k], root.b, root.lower, root.upper)
         return out
 
-    def _root(self, levels: Array, places: Array, error: float) -> _Root | None:
-        """γ̄ and b from the digits of the levels, each of which is off by no more than the error."""
-        at = places.tolist()
-        joined = [_joined(column, at) for column in levels.T.tolist()]
-        # The unknowns are `sides` times the levels, whose mean is γ̄²: sides² is 1 or 4.
-        exponent = 2 * self.exponent - at[-1] - 2 * (self.sides - 1)
-        return _root(joined, math.ceil(error) * self.sides, exponent)
-
     def _directions(
         self,
         S: Array,
@@ -173,7 +169,7 @@ class Pairs:
         digits: Array,
         places: Array,
         errors: Array,
-        roots: list[_Root | None],
+        roots: list[Root | None],
     ) -> tuple[Array, Array]:
         """w of each pair, and whether its coordinates are known well enough to be rounded."""
         from gammabar.oracle._pairs import BITS, combine_all
@@ -209,14 +205,14 @@ def _small(X: Array) -> tuple[Array | None, int]:
     return (whole.astype(np.float64), exponent) if square < 2**53 else (None, 0)
 
 
-def _joined(digits: list[int], places: list[int]) -> int:
+def joined_digits(digits: list[int], places: list[int]) -> int:
     """Σ digits_k 2^(places_last − places_k)."""
     last = places[-1]
     return sum(digit << (last - place) for digit, place in zip(digits, places, strict=True))
 
 
 @dataclass(frozen=True)
-class _Root:
+class Root:
     """γ̄ ≈ value 2^exponent, the doubles on both sides of it, and the intercept b."""
 
     value: int
@@ -226,7 +222,18 @@ class _Root:
     b: float
 
 
-def _root(levels: list[int], doubt: int, exponent: int) -> _Root | None:
+def root_of(levels: Array, places: Array, error: float, exponent: int) -> Root | None:
+    """γ̄ and b from the digits of the levels, each of which is off by no more than the error.
+
+    Data are integers times 2^exponent. None if the digits do not tell the doubles next to γ̄.
+    """
+    at, sides = places.tolist(), levels.shape[1]
+    joined = [joined_digits(column, at) for column in levels.T.tolist()]
+    # The unknowns are `sides` times the levels, whose mean is γ̄²: sides² is 1 or 4.
+    return _root(joined, math.ceil(error) * sides, 2 * exponent - at[-1] - 2 * (sides - 1))
+
+
+def _root(levels: list[int], doubt: int, exponent: int) -> Root | None:
     """√(Σ levels 2^exponent), where the sum is certain up to ± doubt; None if that is too much."""
     total = sum(levels)
     if total <= doubt:
@@ -245,4 +252,4 @@ def _root(levels: list[int], doubt: int, exponent: int) -> _Root | None:
         e = exponent - half
         value = levels[0] - levels[1]
         b = (value << e) / low if e >= 0 else value / (low << -e)
-    return _Root(low, half, lower, math.nextafter(lower, math.inf), b)
+    return Root(low, half, lower, math.nextafter(lower, math.inf), b)

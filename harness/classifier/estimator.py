@@ -23,7 +23,7 @@ from gammabar.harness.classifier.hyperplane import (
     guessed,
     proved,
 )
-from gammabar.harness.classifier.shared import Later, shared_pairs
+from gammabar.harness.classifier.shared import octets, shared_pairs
 from gammabar.harness.classifier.soft import softened
 from gammabar.harness.classifier.weights import row_weights
 from gammabar.oracle.answer import solve
@@ -37,6 +37,8 @@ from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifie
 
 SOLVERS = ("exact", "dual-acceleration")
 SEVERAL = ("ovo", "ovr", "joint")
+#: Bytes of the data up to which they are copied, for proofs to be written down later.
+COPIED = 1 << 28
 
 
 class InseparableError(ValueError):
@@ -102,9 +104,9 @@ class MaxMarginClassifier(IterativeClassifier):
     separable_ : bool or None
         Whether all sets are separable; None if that is not known (no proof, or an enclosure).
     truths_ : list of Truth
-        What the oracle said of each hyperplane (with `proof`). Where there are many pairs of small
-        integers, `fit` proves which rows the support is, and with that all numbers above; γ̄² and q̄
-        as fractions are computed when they or the certificates are asked for.
+        What the oracle said of each hyperplane (with `proof`). Where data are small integers, `fit`
+        proves which rows the support is, and with that all numbers above; γ̄² and q̄ as fractions
+        are computed when they or the certificates are asked for, from a copy of the data.
 
     Notes
     -----
@@ -204,6 +206,8 @@ class MaxMarginClassifier(IterativeClassifier):
                 f"samples of two classes are needed, not of one class only: {self.classes_[0]!r}"
             )
         points = X if len(kept) == len(y) else X[kept]
+        if self.kernel == "linear":
+            points = octets(points)
         if points is not X and self.kernel == "precomputed":
             points = points[:, kept]
         self._kernel_: Any = (
@@ -219,7 +223,7 @@ class MaxMarginClassifier(IterativeClassifier):
         if "_proofs_" not in vars(self):
             raise AttributeError("there are no proofs before fit, or of an iterative solver")
         self._proofs_: list[Any] = [
-            proof.truth() if isinstance(proof, Later) else proof for proof in self._proofs_
+            proof if isinstance(proof, Truth) else proof.truth() for proof in self._proofs_
         ]
         return self._proofs_
 
@@ -326,7 +330,10 @@ class MaxMarginClassifier(IterativeClassifier):
     def _two(
         self, X: Any, rows: Array, signs: Array, weights: Array, guess: Candidate | None
     ) -> Hyperplane:
-        part = X if len(rows) == X.shape[0] else X[rows]
+        # What is proved is proved of a copy, unless that is large: then all is done at once.
+        some = len(rows) < X.shape[0]
+        own = some or (self.proof and getattr(X, "data", X).nbytes <= COPIED)
+        part = X[rows] if some else X.copy() if own and self.proof else X
         if self.kernel == "precomputed":
             part = part[:, rows]
         made: Problem
@@ -335,7 +342,7 @@ class MaxMarginClassifier(IterativeClassifier):
         else:
             made = KernelProblem(part, signs, self._kernel_)
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
-        found = proved(problem, guess) if self.proof else guessed(problem)
+        found = proved(problem, guess, own) if self.proof else guessed(problem)
         if found.separable is False or not np.isfinite(found.coef).all():
             found = self._soft(part, signs, weights, found)
         return replace(found, support=rows[found.support])

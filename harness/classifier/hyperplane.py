@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -12,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.oracle.answer import candidate_for, prove, solve
-from gammabar.oracle.candidate import Candidate
+from gammabar.oracle.candidate import LITTLE, Candidate
 from gammabar.oracle.decimals import root_ratio, signed_bounds
 from gammabar.oracle.truth import Truth
-from gammabar.problems import KernelProblem, Problem
+from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem
 
 Array = NDArray[Any]
 
@@ -24,7 +25,8 @@ Array = NDArray[Any]
 class Hyperplane:
     """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
 
-    `later` is a proof that will be written down when it is asked for (see `shared.Later`).
+    `later` is a proof that will be written down when it is asked for: a `Pending`, or one of the
+    pairs of `shared.Later`.
     """
 
     w: Array
@@ -39,14 +41,49 @@ class Hyperplane:
     later: Any = None
 
 
-def proved(problem: Problem, candidate: Candidate | None = None) -> Hyperplane:
-    """The oracle's answer; a candidate spares it the search."""
+@dataclass(frozen=True)
+class Pending:
+    """A proof that is done, and is written down when somebody asks for it (see `shared.Later`)."""
+
+    problem: Problem
+    candidate: Candidate
+
+    def truth(self) -> Truth:
+        """The oracle's answer."""
+        return prove(self.problem, self.candidate)
+
+
+def proved(problem: Problem, candidate: Candidate | None, own: bool) -> Hyperplane:
+    """The oracle's answer; a candidate spares it the search.
+
+    If the problem is our `own`, so that nobody changes its data, and has small integers, the
+    fractions are left for later.
+    """
+    if own and _quick(problem):
+        from gammabar.oracle.supports import answer
+
+        candidate = candidate or candidate_for(problem, "exact")
+        found = answer(problem, candidate)
+        if found is not None:
+            signed, gap = found.weights * problem.y[found.rows], found.upper - found.lower
+            later = Pending(problem, candidate)
+            return Hyperplane(
+                found.w, found.b, found.rows, signed, found.lower, gap, True, 1, None, later
+            )
     truth = solve(problem) if candidate is None else prove(problem, candidate)
     signed = truth.q[truth.support] * problem.y[truth.support]
     low, high = signed_bounds(*truth.squares)
     if not truth.separable:
         return _part(problem, truth.support, signed, 0.0, high, truth.separable, truth)
     return _part(problem, truth.support, signed, low, high - low, True, truth)
+
+
+def _quick(problem: Problem) -> bool:
+    """Whether to try the proof in 64 bits: not if compiled code would be loaded for little data."""
+    if not isinstance(problem, DenseProblem | SparseProblem):
+        return False
+    little = problem.n * problem.dimension <= LITTLE
+    return not little or "gammabar.oracle._pairs" in sys.modules
 
 
 def guessed(problem: Problem) -> Hyperplane:

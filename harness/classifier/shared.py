@@ -91,7 +91,7 @@ class SharedPairs:
 
     def candidate(self, pair: int) -> Candidate | None:
         """A guess at the hyperplane of a pair, or None where doubles may not do."""
-        guess = self._pairs.guesses()[pair]
+        guess = self._pairs.guesses[pair]
         return None if guess is None else self._later(pair, guess).candidate()
 
     def _later(self, pair: int, guess: Guess) -> Later:
@@ -116,7 +116,7 @@ class SharedPairs:
 
     def _drawn(self) -> list[Hyperplane | None]:
         """What floating point found, without proof."""
-        guesses, rows, starts = self._pairs.guesses(), self._pairs.points, self.rows.starts
+        guesses, rows, starts = self._pairs.guesses, self._pairs.points, self.rows.starts
         dual = np.zeros((len(guesses), len(rows)))
         for k, guess in enumerate(guesses):
             if guess is not None:
@@ -152,6 +152,24 @@ def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
         return None
     if X.size < LITTLE and "gammabar.oracle._pairs" not in sys.modules:
         return None
+    if X.dtype.itemsize > 8:  # numbers that may be no doubles are refused elsewhere
+        return None
     if X.dtype.kind == "f" and not 1e-100 < float(np.abs(X).max()) < 1e100:
         return None
     return SharedPairs(X, labels, intercept)
+
+
+def octets(X: Any) -> Any:
+    """The same numbers in bytes, if they are dense doubles and whole, as pixels are.
+
+    What is proved is the same; passes over bytes take a quarter of the time, and room an eighth.
+    """
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.size < LITTLE:
+        return X
+    for rows in (X[:1], X):  # one row tells most of the time
+        if not (rows.min() >= 0 and rows.max() <= 255):
+            return X
+        made = rows.astype(np.uint8)
+        if not (made == rows).all():
+            return X
+    return made

@@ -19,14 +19,16 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
-from gammabar.harness.classifier.hyperplane import depths
+from gammabar.harness.classifier.hyperplane import Pending, depths
 from gammabar.harness.classifier.shared import Later, SharedPairs, shared_pairs
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.pairs import Pairs
+from gammabar.oracle.truth import Truth
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)
 SHARED = "gammabar.harness.classifier.estimator.shared_pairs"
+QUICK = "gammabar.harness.classifier.hyperplane._quick"
 
 
 @pytest.mark.slow
@@ -114,7 +116,9 @@ def test_proofs_of_all_pairs_at_once_are_the_proofs_one_by_one(intercept, make, 
         warnings.simplefilter("ignore", ConvergenceWarning)  # through the origin not all are
         shared = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)
         monkeypatch.setattr(SHARED, lambda *_: None)
+        monkeypatch.setattr(QUICK, lambda _: False)
         alone = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)
+        assert all(isinstance(proof, Truth) for proof in alone._proofs_)
     assert sum(isinstance(proof, Later) for proof in shared._proofs_) >= 40
     for name in ("support_", "dual_coef_", "margins_", "margin_", "margin_gap_", "separable_"):
         assert np.array_equal(getattr(shared, name), getattr(alone, name)), name
@@ -136,9 +140,15 @@ def test_two_classes_are_proved_alike_at_once_and_one_by_one(monkeypatch):
     shared = MaxMarginClassifier().fit(X, y)
     assert isinstance(shared._proofs_[0], Later)
     monkeypatch.setattr(SHARED, lambda *_: None)
+    pending = MaxMarginClassifier().fit(X, y)
+    assert isinstance(pending._proofs_[0], Pending)
+    monkeypatch.setattr(QUICK, lambda _: False)
     alone = MaxMarginClassifier().fit(X, y)
     for name in ("support_", "dual_coef_", "margin_", "margin_gap_", "classes_"):
-        assert np.array_equal(getattr(shared, name), getattr(alone, name)), name
+        for one in (shared, pending):
+            assert np.array_equal(getattr(one, name), getattr(alone, name)), name
+    assert pending.certificate() == alone.certificate()
+    assert pending.coef_ == pytest.approx(alone.coef_, rel=1e-15)
     assert shared.coef_ == pytest.approx(alone.coef_, rel=1e-15)
     assert shared.intercept_ == pytest.approx(alone.intercept_, rel=1e-15)
     assert shared.certificate() == alone.certificate()

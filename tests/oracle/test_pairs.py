@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 import gammabar as gb
+from gammabar.oracle.answer import candidate_for
+from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.decimals import signed_bounds
 from gammabar.oracle.longer import Longer, two_product, two_sum
 from gammabar.oracle.pairs import Pairs
+from gammabar.oracle.supports import answer as supports_answer
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)
-ORDER = np.argsort(NUMBERS, kind="stable")
 
 
 def in_order(X, y):
@@ -133,6 +136,38 @@ def test_numbers_that_are_too_large_are_left_to_others(X):
         return
     assert answers[0] is not None
     assert_same(answers[0], *truth_of(made, starts, (0, 1), True))
+
+
+@given(classes(), st.sampled_from([np.asarray, csr_array]), st.integers(0, 2**32 - 1))
+def test_one_support_is_proved_where_it_is_right_and_nowhere_else(made, store, seed):
+    """Of one problem: candidates as they come, and with rows left out, added or exchanged."""
+    X, starts, intercept = made
+    rows = np.arange(starts[2])
+    problem = gb.from_arrays(store(X[rows]), np.where(rows < starts[1], 1, -1), intercept=intercept)
+    truth, rng = gb.solve(problem), np.random.default_rng(seed)
+    right = set(truth.support.tolist())
+    others = sorted(set(rows.tolist()) - right)
+    supports = [right]
+    if others:
+        supports += [right | {rng.choice(others)}, right - {min(right)} | {rng.choice(others)}]
+    supports += [right - {rng.choice(sorted(right))}]
+    for k, support in enumerate(supports):
+        guess = Candidate(np.array(sorted(support), np.int64), np.ones(len(support)), 1, "any")
+        found = supports_answer(problem, guess)
+        if found is not None:
+            assert k == 0
+            assert_same(found, rows, truth)
+
+
+def test_one_support_of_octets_is_proved():
+    """Pixels, with the loops for bytes and without, and so many that a scan clears the rows."""
+    keep = np.isin(NUMBERS, (1, 8))
+    signs = np.where(NUMBERS[keep] == 1, 1, -1)
+    for X in (DIGITS[keep], np.tile(DIGITS[keep].astype(np.uint8), 4)):
+        problem = gb.from_arrays(X, signs, intercept=True)
+        found = supports_answer(problem, candidate_for(problem, "exact"))
+        assert found is not None
+        assert_same(found, np.arange(problem.n), gb.solve(problem))
 
 
 numbers = st.floats(-(2.0**300), 2.0**300, allow_nan=False).map(
