@@ -138,7 +138,13 @@ def _message(error: click.UsageError) -> str:
 
         hint = did_you_mean(error.option_name, error.possibilities)
         return f"no such option: {error.option_name}; {hint}"
-    return error.format_message()
+    said = error.format_message()
+    if error.ctx is not None and "unexpected extra argument" in said:
+        options = [p for p in error.ctx.command.params if isinstance(p, click.Option)]
+        several = [p.opts[0] for p in options if p.multiple]
+        if several and len(options) == len(error.ctx.command.params):  # it takes nothing else
+            said += f"; several values take the option each: {several[0]} A {several[0]} B"
+    return said
 
 
 def _nearest(error: click.UsageError) -> str:
