@@ -1,7 +1,7 @@
 """`MaxMarginClassifier` and the linear support vector machines that people use, on real data.
 
 Fitted to four fifths of the rows, tested on the others: time to fit, margin on what was fitted
-(two classes), errors on both parts. All have an intercept.
+(two classes), errors on both parts. All have an intercept. At the end all pairs of a data set.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gammabar.harness.bench import every_pair
 from gammabar.harness.bench.contest import Entry, Field, race
 from gammabar.harness.bench.data import MNIST, SAMPLE, available
+from gammabar.harness.bench.every_pair import OURS, RIVALS
 from gammabar.harness.bench.table import Table, digits, duration, named, percent, ratio
 from gammabar.harness.screen.output import Stage
 from gammabar.problems import load
@@ -23,6 +25,8 @@ TITLE = "The classifier"
 PAIRS = (MNIST, "mnist:6,7", "mnist:2,7")
 EMBEDDED = (SAMPLE, "digits:3,8")
 TEN = ("digits", "mnist-sample")
+#: Data sets of which all pairs are fitted.
+ALL_PAIRS = ("digits",)
 #: Seconds that a fit may take.
 LIMIT = 120.0
 
@@ -30,15 +34,22 @@ Array = NDArray[Any]
 
 
 def measure(
-    quick: bool, say: Stage, *, names: tuple[str, ...] = (), repeat: int = 3
+    quick: bool,
+    say: Stage,
+    *,
+    names: tuple[str, ...] = (),
+    repeat: int = 3,
+    every: tuple[str, ...] | None = None,
 ) -> list[dict[str, Any]]:
-    """One contest per data set."""
+    """One contest per data set, and one of all pairs of classes for each of `every`."""
+    every = (() if names else ALL_PAIRS) if every is None else every
     pairs = EMBEDDED if quick else available(*PAIRS, otherwise=EMBEDDED)
     results = []
     for name in names or (*pairs, *TEN[: 1 if quick else 2]):
         about, scores = race(contestants, name, repeat=repeat, limit=LIMIT, say=say)
         results.append(about | {"rows": [score.as_dict() for score in scores]})
-    return results
+    turns = 3 if quick else 9
+    return results + [every_pair.compare(name, MAKERS, turns, say) for name in every]
 
 
 def contestants(name: str) -> Field:
@@ -57,19 +68,26 @@ def contestants(name: str) -> Field:
     def ours(label: str, proves: str, **options: Any) -> Entry:
         return Entry(label, lambda: _ours(own, **options), judged(own), proves)
 
+    def written() -> Any:
+        model = _ours(own)
+        model.certificate()
+        return model
+
     def peer(label: str, make: Callable[[], Any]) -> Entry:
         fit = lambda: make().fit(theirs.X, theirs.y)  # noqa: E731
         return Entry(label, fit, judged(theirs), needs=("sklearn.svm",))
 
+    fractions = Entry("MaxMarginClassifier, certificate()", written, judged(own), "γ̄², q̄ exact")
     entries = [
-        ours("MaxMarginClassifier", "γ̄², q̄ exact"),
-        ours("MaxMarginClassifier(proof=False)", "nothing", proof=False),
-        peer("SVC(kernel='linear', C=1e6)", _svc),
-        peer("LinearSVC (LIBLINEAR, hinge, C=1e6)", _hinge),
+        ours(OURS[0], "support; γ̄, q̄ to the last bit"),
+        fractions,
+        ours(OURS[1], "nothing", proof=False),
+        peer(RIVALS[0], _svc),
+        peer(RIVALS[1], _hinge),
         peer("LinearSVC (its defaults)", _default),
     ]
     if several:
-        entries.insert(1, ours("MaxMarginClassifier(several='ovr')", "γ̄², q̄ exact", several="ovr"))
+        entries.insert(2, ours("MaxMarginClassifier(several='ovr')", "as above", several="ovr"))
     about = {"data": name, "n": len(own.y), "d": X.shape[1], "tested": int(tested.sum())}
     return Field(entries, about | {"classes": len(np.unique(y))})
 
@@ -122,11 +140,29 @@ def _default() -> Any:
     return LinearSVC(random_state=0)
 
 
+def _without_proof() -> Any:
+    from gammabar.harness.classifier import MaxMarginClassifier
+
+    return MaxMarginClassifier(proof=False)
+
+
+def _with_proof() -> Any:
+    from gammabar.harness.classifier import MaxMarginClassifier
+
+    return MaxMarginClassifier()
+
+
+MAKERS = dict(zip((*OURS, *RIVALS), (_with_proof, _without_proof, _svc, _hinge), strict=True))
+
+
 def tables(results: list[dict[str, Any]]) -> list[Table]:
-    """One table per data set."""
+    """One table per data set or contest of all pairs."""
     columns = ("classifier", "time", "ratio", "margin", "missing", "training error", "test error")
     out = []
     for result in results:
+        if "pairs" in result:
+            out.append(every_pair.table(result))
+            continue
         title = (
             f"{result['data']}: {result['n']:,} × {result['d']:,}, {result['classes']} classes,"
             f" tested on {result['tested']:,}"

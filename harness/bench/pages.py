@@ -59,7 +59,11 @@ can hardly see; contestants have ten seconds for it.""",
     "classifier": """\
 A linear classifier out of the box: no parameter for ours, C = 1e6 where hard margins are wanted
 from others. Four fifths of the rows are fitted, the rest is tested; all have an intercept.
-"Missing" is what a margin lacks of ours, which is exact. Ten classes: one hyperplane for each
+"Missing" is what a margin lacks of ours, which is exact. A fit proves which rows the support is,
+and with that the margin, as the doubles next to it, and the weights, as the nearest ones; γ̄² and q̄
+are written down as fractions when certificates are asked for, which is a row of its own. (Where
+data are no small integers, a fit does all of it.) In the last table each pair is fitted alone;
+its ratios are of times of the same pair, medians of turns. Ten classes: one hyperplane for each
 pair (ours, SVC) or for each class (LIBLINEAR, and ours with `several='ovr'`, where classes that
 no hyperplane separates from the rest get a soft margin). Where the pairs disagree about a point,
 ours is the class whose region it is deepest in, and SVC counts votes, with ties for the first

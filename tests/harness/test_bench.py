@@ -248,7 +248,9 @@ def tiny():
         dense = {size: growth._dense(size, 3) for size in (20, 40)}
         sections = {
             "oracle": oracle.measure(True, say, names=[TINY], repeat=1),
-            "classifier": classifier.measure(True, say, names=("iris:0,1", "iris"), repeat=1),
+            "classifier": classifier.measure(
+                True, say, names=("iris:0,1", "iris"), repeat=1, every=("iris",)
+            ),
             "margin": margin.measure(True, say, names=(TINY,), repeat=1),
             "iteration": [
                 iteration.dense(TINY, load(TINY), 1),
@@ -303,7 +305,7 @@ class TestDocument:
             assert set(row["reached"]) == {"0.9", "0.99", "0.999"}
 
     def test_no_margin_is_larger_than_that_of_our_classifier(self, tiny):
-        pair, three = tiny["sections"]["classifier"]
+        pair, three, _ = tiny["sections"]["classifier"]
         ours, *others = pair["rows"]
         assert ours["failure"] == ""
         assert ours["train_error"] == 0
@@ -311,6 +313,19 @@ class TestDocument:
             assert row["failure"] or row["margin"] <= ours["margin"] * (1 + 1e-12)
         assert three["classes"] == 3
         assert all(row["test_error"] < 0.2 for row in three["rows"])
+
+    def test_all_pairs_are_fitted_by_all_and_compared_pair_by_pair(self, tiny):
+        *_, every = tiny["sections"]["classifier"]
+        assert every["pairs"] == ["0,1", "0,2"]  # the third one is not separable
+        for row in every["rows"]:
+            assert len(row["times"]) == 2
+            assert all(-1e-12 < part < 1 for part in row["missing"])
+        made = copy.deepcopy(every)
+        for row, seconds in zip(made["rows"], ([1, 4], [2, 1], [2, 2], [4, 8]), strict=True):
+            row["times"] = seconds
+        lines = classifier.tables([made])[0].rows
+        assert lines[0][1:8] == ("5.00 s", "1 of 2", "1.2×", "2.0×", "2 of 2", "0.38×", "0.50×")
+        assert lines[2][2:5] == ("", "", "")
 
     def test_ratios_and_exponents_are_numbers(self, tiny):
         for result in tiny["sections"]["iteration"]:
