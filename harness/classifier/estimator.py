@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gammabar.harness.classifier.frames import named_faults
 from gammabar.harness.classifier.hyperplane import (
     Array,
     Hyperplane,
@@ -188,6 +189,10 @@ class MaxMarginClassifier(IterativeClassifier):
         self
         """
         self._check_choices()
+        with named_faults(X, y):
+            return self._fit_all(X, y, sample_weight)
+
+    def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> Self:
         weighed = sample_weight is not None or self.class_weight is not None
         if self.solver != "exact" and not weighed:
             super().fit(X, y)
@@ -244,10 +249,11 @@ class MaxMarginClassifier(IterativeClassifier):
 
         Of pairs, the score is the least of the class's distances: how far inside its region x is.
         """
-        if self.solver != "exact":
-            return super().decision_function(X)
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        with named_faults(X):
+            if self.solver != "exact":
+                return super().decision_function(X)
+            check_is_fitted(self)
+            X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
         scores = self._distances(X)
         k = len(self.classes_)
         if k == 2 and scores.shape[1] == 1:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import sys
 import warnings
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_digits, load_iris
@@ -377,3 +379,80 @@ def test_bad_options(options, words):
 def test_no_certificate_without_proof():
     with pytest.raises(ValueError, match="proof=True"):
         MaxMarginClassifier(proof=False).fit(IRIS[:100], SPECIES[:100]).certificate()
+
+
+FRAME = load_iris(as_frame=True).data[:100]
+
+
+def frame(**columns):
+    """The first two species with some columns exchanged."""
+    return FRAME.assign(**columns)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_data_frames_are_their_arrays(kernel, intercept):
+    """Whatever the types of their columns; and the order of the columns is checked."""
+    options = {"kernel": kernel, "fit_intercept": intercept, "gamma": 0.5, "degree": 2}
+    first = FRAME.columns[0]
+    mixed = frame(
+        **{
+            first: (FRAME[first] * 10).round().astype("Int64"),
+            FRAME.columns[1]: FRAME[FRAME.columns[1]] > 3,
+            FRAME.columns[2]: FRAME[FRAME.columns[2]].astype("float32"),
+        }
+    )
+    shuffled = np.random.default_rng(0).permutation(100)
+    named = pd.Series(SPECIES[:100]).map({0: "setosa", 1: "versicolor"})
+    model = MaxMarginClassifier(**options).fit(mixed.iloc[shuffled], named.iloc[shuffled])
+    array = mixed.to_numpy(np.float64)
+    plain = MaxMarginClassifier(**options).fit(array[shuffled], SPECIES[:100][shuffled])
+    assert (model.margin_, model.support_.tolist()) == (plain.margin_, plain.support_.tolist())
+    assert model.feature_names_in_.tolist() == FRAME.columns.tolist()
+    assert model.predict(mixed).tolist() == named.tolist()
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(mixed[mixed.columns[::-1]])
+    with pytest.raises(ValueError, match="now missing"):
+        model.predict(mixed.iloc[:, :3])
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert (model.decision_function(array) == model.decision_function(mixed)).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.nan, "column 'petal width (cm)' has no value in row 7"),
+        (np.inf, "column 'petal width (cm)', row 7"),
+        ("wide", "column 'petal width (cm)' of X has 'wide' in row 7, not a number"),
+        (None, "column 'petal width (cm)' has no value in row 7"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"solver": "dual-acceleration"}])
+def test_a_bad_value_of_a_data_frame_is_named(value, words, options):
+    column = FRAME["petal width (cm)"].astype(object)
+    column.iloc[7] = value
+    bad, y = frame(**{"petal width (cm)": column}), SPECIES[:100]
+    with pytest.raises(ValueError, match=re.escape(words)):
+        MaxMarginClassifier(**options).fit(bad, y)
+    model = MaxMarginClassifier(**options).fit(FRAME, y)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        model.predict(bad)
+
+
+def test_bad_columns_and_labels_are_named():
+    y = pd.Series(SPECIES[:100]).map({0: "a", 1: "b"})
+    dates = frame(day=pd.Timestamp("2020-01-01"))
+    with pytest.raises(ValueError, match="column 'day' of X has dates"):
+        MaxMarginClassifier().fit(dates, y)
+    kinds = frame(kind=pd.Categorical(["u"] * 50 + ["v"] * 50))
+    with pytest.raises(ValueError, match="column 'kind' of X has 'u' in row 0"):
+        MaxMarginClassifier().fit(kinds, y)
+    for missing in (None, np.nan, pd.NA):
+        spoilt = y.astype(object)
+        spoilt.iloc[3] = missing
+        with pytest.raises(ValueError, match="no label in row 3"):
+            MaxMarginClassifier().fit(FRAME, spoilt)
+    with pytest.raises(ValueError, match="inconsistent numbers"):  # nothing else is explained away
+        MaxMarginClassifier().fit(FRAME, y[:50])
+    with pytest.raises(InseparableError):
+        MaxMarginClassifier(inseparable="error").fit(FRAME, np.arange(100) % 2)
