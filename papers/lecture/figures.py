@@ -85,10 +85,8 @@ def _draw_2(figure: Any, numbers: dict[str, Any]) -> None:
     axes.semilogx(course["t"], course["train"], label="training error")
     axes.semilogx(course["t"], course["test"], label="test error")
     if course["perfect"]:
-        axes.axvline(course["perfect"], color="0.5", lw=0.8, ls=":")
-        words = f"first without training error: {course['perfect']} "
-        place = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 8}
-        axes.text(course["perfect"], axes.get_ylim()[1], words, **place)
+        words = f"first without training error: {course['perfect']}"
+        axes.axvline(course["perfect"], color="0.5", lw=1, ls=":", label=words)
     axes.set(xlabel="rounds", ylabel="error", ylim=(0, None))
     axes.legend()
 

@@ -138,7 +138,8 @@ def _draw_aligned(sample: Sample, figure: Any, numbers: dict[str, Any]) -> None:
         axes.set_xlabel("iterations")
     for axes in panels[:, 0]:
         axes.set_ylabel("accuracy")
-    panels[0, 0].legend(("LR+GD", "Batch Perceptron"), loc="lower right", fontsize=8)
+    both = (panels[0, 0].get_lines(), ("LR+GD", "Batch Perceptron"))
+    figure.legend(*both, loc="outside lower center", ncols=2, fontsize=8)
     batch = found.when(found.batch)
     figure.suptitle(f"{found.name}; Batch Perceptron: {batch}; {found.margin()}", fontsize=9)
 
