@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import click
 from gammabar.harness.commands.intercept import INTERCEPT_OPTION, WHERE, BareIntercept
 from gammabar.harness.commands.reading import reading_options
 from gammabar.harness.commands.types import SECONDS, WRITTEN
-from gammabar.harness.screen.output import print_facts, print_json, stages
+from gammabar.harness.screen.output import Stage, print_facts, print_json, stages
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
@@ -114,18 +115,8 @@ def command(
     integers; γ̄ is given with the rows divided by the largest row norm, as in the papers,
     and in the data's own units.
     """
-    if norm != "l2" and (kernel or normalised or multiclass):
-        raise click.UsageError(f"--norm {norm} is for linear two-class problems")
-    if normalised and not kernel:
-        raise click.UsageError("--normalised needs --kernel")
-    if kernel and multiclass:
-        raise click.UsageError("--kernel and --multiclass cannot be combined")
-    if signed and norm != "l2":
-        raise click.UsageError(f"--signed is for --norm l2, not {norm}")
-    from gammabar.harness.commands.explain import explanation, write_classifier
+    _refuse(norm, kernel, normalised, multiclass, signed)
     from gammabar.harness.run.memory import peak_memory
-    from gammabar.oracle import solve
-    from gammabar.oracle.watch import Interrupted
     from gammabar.problems import ScatteredProblem, load
     from gammabar.problems.files import gigabytes
 
@@ -149,19 +140,8 @@ def command(
             multiclass=multiclass,
             intercept=intercept,
         )
-        interrupted = False
-        try:
-            found = solve(
-                problem,
-                norm=norm,
-                signed=signed,
-                method=method,
-                digits=digits,
-                time_limit=time_limit,
-                progress=stage,
-            )
-        except Interrupted as stop:
-            found, interrupted = stop.bounds(), True
+        wanted = {"norm": norm, "signed": signed, "method": method, "digits": digits}
+        found, interrupted = _solved(problem, stage, time_limit=time_limit, **wanted)
         answer, lines = _told(found, digits, signed)
         answer["intercept"] = intercept
         answer["memory"] = peak_memory()
@@ -173,21 +153,9 @@ def command(
                 problem, time_limit
             )
             lines["verdict"] += _BIAS[with_bias]
-        if explain:
-            stage("explaining")
-            more, words = explanation(found, stage)
+        for more, words in _asked(found, stage, explain, export, certificate):
             answer |= more
             lines |= words
-        if export:
-            write_classifier(found, export)
-            answer["export"] = lines["export"] = str(export)
-        if certificate:
-            stage("writing the certificate")
-            found.save(certificate)
-            answer["certificate"] = str(certificate)
-            lines["certificate"] = (
-                f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
-            )
     answer = {"format": "gammabar-oracle", "version": 1, "data": data, **answer}
     if as_json:
         print_json(answer, "oracle")
@@ -195,6 +163,50 @@ def command(
         print_facts(data, lines)
     if interrupted:
         sys.exit(130)
+
+
+def _refuse(
+    norm: str, kernel: str | None, normalised: bool, multiclass: bool, signed: bool
+) -> None:
+    """What does not go together, before anything is read."""
+    if norm != "l2" and (kernel or normalised or multiclass):
+        raise click.UsageError(f"--norm {norm} is for linear two-class problems")
+    if normalised and not kernel:
+        raise click.UsageError("--normalised needs --kernel")
+    if kernel and multiclass:
+        raise click.UsageError("--kernel and --multiclass cannot be combined")
+    if signed and norm != "l2":
+        raise click.UsageError(f"--signed is for --norm l2, not {norm}")
+
+
+def _solved(problem: Problem, stage: Stage, **wanted: Any) -> tuple[Margin, bool]:
+    """The answer, and whether Ctrl-C ended the search: then it is the best that was proved."""
+    from gammabar.oracle import solve
+    from gammabar.oracle.watch import Interrupted
+
+    try:
+        return solve(problem, progress=stage, **wanted), False
+    except Interrupted as stop:
+        return stop.bounds(), True
+
+
+def _asked(
+    found: Margin, stage: Stage, explain: bool, export: Path | None, certificate: Path | None
+) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """What options add to the answer: JSON fields, and lines for people."""
+    from gammabar.harness.commands.explain import explanation, write_classifier
+
+    if explain:
+        stage("explaining")
+        yield explanation(found, stage)
+    if export:
+        write_classifier(found, export)
+        yield {"export": str(export)}, {"export": str(export)}
+    if certificate:
+        stage("writing the certificate")
+        found.save(certificate)
+        words = f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
+        yield {"certificate": str(certificate)}, {"certificate": words}
 
 
 #: What is added about the same data with a bias, where there is none through the origin.
