@@ -157,8 +157,11 @@ def _inverse_norm(A, C):  # type: ignore[no-untyped-def]
         total = (n + 2) * ROUNDOFF * SAFETY * size
         for j in range(n):
             total += abs(line[j])
-        worst, norm = max(worst, total * SAFETY), max(norm, own * SAFETY)
-    return norm / (1 - worst) * SAFETY if worst < 0.5 else np.inf
+        total, own = total * SAFETY, own * SAFETY
+        if not (total < 0.5 and own < np.inf):  # NaN, too: `max` may pass over it
+            return np.inf
+        worst, norm = max(worst, total), max(norm, own)
+    return norm / (1 - worst) * SAFETY
 
 
 @njit(cache=True)
@@ -196,9 +199,10 @@ def _digits(A, C, r, digits, shifts):  # type: ignore[no-untyped-def]
             return False
         scale = 2.0**shift
         for i in range(n):
-            digits[k, i] = np.int64(np.rint(y[i] * scale))
-            if abs(digits[k, i]) > 1 << BITS:
+            digit = np.rint(y[i] * scale)
+            if not abs(digit) <= 2.0**BITS:  # before it becomes an integer, which may wrap
                 return False
+            digits[k, i] = np.int64(digit)
         for i in range(n):
             total = r[i] << shift
             for j in range(n):

@@ -57,8 +57,9 @@ class Longer:
 
     def rounds(self, off: Any) -> NDArray[np.bool_]:
         """Where `high` is the double nearest to every number that is `off` by no more than that."""
-        next_one = np.nextafter(self.high, np.where(self.low < 0, -np.inf, np.inf))
-        half = np.abs(next_one - self.high) / 2
+        # Of the two neighbours the nearer one: below a power of two doubles are denser.
+        below, above = (np.nextafter(self.high, to) for to in (-np.inf, np.inf))
+        half = np.minimum(self.high - below, above - self.high) / 2
         return np.asarray(half - np.abs(self.low) > off)
 
     def over(self, other: Longer) -> Floats:
