@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.statement import separates as separates
     from gammabar.harness.court.statement import stopping as stopping
     from gammabar.harness.court.taken import Fault as Fault
+    from gammabar.harness.court.taken import claimed_entries as claimed_entries
     from gammabar.harness.court.taken import claimed_number as claimed_number
     from gammabar.harness.court.taken import claimed_numbers as claimed_numbers
     from gammabar.harness.court.taken import claimed_row as claimed_row
@@ -152,6 +153,7 @@ _WORDS = {
         "Fault",
         "delivered",
         "claimed_number",
+        "claimed_entries",
         "claimed_numbers",
         "claimed_row",
         "taken_run",

@@ -112,7 +112,8 @@ class Case:
     @property
     def log_n(self) -> Number:
         """ln n."""
-        return self.once("log n", self._log_n)
+        found = self._balls.get(("log n", ctx.prec))
+        return self.once("log n", self._log_n) if found is None else found
 
     def _log_n(self) -> Number:
         return log(self.n)
@@ -157,7 +158,8 @@ class Case:
     @property
     def gamma(self) -> Number:
         """γ̄, in the convention of `problem`; 0 for data that are not separable."""
-        return self.once("gamma", self._gamma)
+        found = self._balls.get(("gamma", ctx.prec))
+        return self.once("gamma", self._gamma) if found is None else found
 
     def _gamma(self) -> Number:
         return sqrt(self.gamma_squared)
@@ -264,6 +266,7 @@ class Case:
         The kind is a class, named in ``history`` of the statements, whose instances are made with
         ``kind(case)``; its ``update(it)`` is called once for every iterate, before any claim is.
         """
-        if kind not in self._shared:
-            self._shared[kind] = kind(self)
-        return self._shared[kind]
+        found = self._shared.get(kind)
+        if found is None:
+            found = self._shared[kind] = kind(self)
+        return found

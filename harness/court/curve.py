@@ -17,24 +17,24 @@ class Curve:
     """What a statement compared at some of the iterates, in memory that hardly grows with t."""
 
     def __init__(self) -> None:
-        self._at, self._next = -1, 0
+        #: The t that was drawn last, and the first of those that are drawn next.
+        self.at, self.due = -1, 0
         self._points: dict[str, dict[int, tuple[float, Relation]]] = {}
 
-    def draws(self, t: int | None) -> bool:
-        """Whether t is one of those that are drawn; they are asked for in their order."""
-        if t is None or (t < self._next and t != self._at):
-            return False
-        if t != self._at:
-            self._at, self._next = t, t + 1 if t < EVERY else ceil(t * FACTOR)
-        return True
+    def note(self, relation: Relation, t: int, tightness: float) -> None:
+        """Keep a comparison if t is one of those that are drawn: at each t the tightest.
 
-    def note(self, relation: Relation, t: int | None, tightness: float) -> None:
-        """Keep a comparison if t is one of those that are drawn: at each t the tightest."""
-        if t is None or not self.draws(t):
-            return
-        if relation.what not in self._points and len(self._points) == MOST:
-            return
-        kept = self._points.setdefault(relation.what, {})
+        They come in the order of t.
+        """
+        if t != self.at:
+            if t < self.due:
+                return
+            self.at, self.due = t, t + 1 if t < EVERY else ceil(t * FACTOR)
+        kept = self._points.get(relation.what)
+        if kept is None:
+            if len(self._points) == MOST:
+                return
+            kept = self._points[relation.what] = {}
         if t not in kept or tightness > kept[t][0]:
             kept[t] = tightness, relation
 

@@ -146,13 +146,14 @@ class _Bench:
         """Judge what was heard."""
         waiting, self.waiting = self.waiting, []
         for it in waiting:
+            t = it.t
             for kind, last in self.histories.items():
-                if it.t <= last:
+                if t <= last:
                     _update(self.case, kind, it)
             try:
                 for judge, last in self.horizons:
                     # Who else listens may prolong the run, and must not change what a judge hears.
-                    if not judge.done and it.t <= last:
+                    if not judge.done and t <= last:
                         judge.see(it)
             except ProblemError:
                 raise

@@ -65,11 +65,7 @@ class Judge(ABC):
         if failure and not self.done:
             found = self.tally.verdict(unfinished=detail)
             return found if found.verdict is Ruling.REFUTED else replace(found, failure=failure)
-        found = self.tally.verdict(self.unfinished)
-        if found.verdict is not Ruling.HOLDS:
-            return found
-        informative, vacuous_to = self.worth()
-        return replace(found, informative=informative, vacuous_to=vacuous_to)
+        return self.tally.verdict(self.unfinished, self.worth)
 
     @abstractmethod
     def worth(self) -> tuple[int, int | None]:
@@ -92,6 +88,8 @@ class IterateJudge(Judge):
     def __init__(self, statement: IterateStatement, case: Case) -> None:
         super().__init__(statement, case)
         self._since, self._waits = statement.since, statement.waits
+        #: Of which iterates from its first on nothing was claimed: mostly none.
+        self.silent: list[int] = []
         self._update: Any = None
         self._last: View | None = None
         if not self.done:
@@ -123,20 +121,30 @@ class IterateJudge(Judge):
         # Nearly all claims are certain at once, and most are one relation: that must cost little.
         try:
             claimed = self._claim(it, *self._more)
-            if claimed is None:
-                return
-            relations = (claimed,) if type(claimed) is Relation else listed(claimed, self.statement)
+            if type(claimed) is Relation:
+                self.compared += 1
+                tightness = claimed.held()
+                if tightness is not None:
+                    self.tally.agree(claimed, tightness, it.t)
+                    return
+            else:
+                relations = listed(claimed, self.statement)
+                if not relations:
+                    self.silent.append(it.t)
+                    return
+                self.compared += 1
+                held = [relation.held() for relation in relations]
+                if None not in held:
+                    for relation, tightness in zip(relations, held, strict=True):
+                        self.tally.agree(relation, tightness, it.t)  # type: ignore[arg-type]
+                    return
         except Unclaimed as missing:  # a generator raises it when it is listed
             self.reason, self.done = str(missing), True
             return
-        if relations:
-            self.compared += 1
-        for relation in relations:
-            if not relation.certain():
-                break
-        else:
-            self.tally.agree(relations, it.t)
-            return
+        self._weigh(it)
+
+    def _weigh(self, it: View) -> None:
+        """Decide what is not certain at once."""
         rounding = run_rounding(it.n, it.space.dimension, it.t)
         views = {0: it}
 
@@ -146,6 +154,11 @@ class IterateJudge(Judge):
 
         self.tally.weigh(claim, it.t, rounding)
         self.done = self.tally.broken is not None
+
+    def told(self) -> list[int]:
+        """The iterates at which something was compared."""
+        last, silent = -1 if self._last is None else self._last.t, frozenset(self.silent)
+        return [t for t in range(self._since, last + 1) if t not in silent]
 
     def worth(self) -> tuple[int, int | None]:
         informative = 0 if self.uninformed is None else self.compared - self.uninformed

@@ -8,6 +8,8 @@ from enum import StrEnum
 from math import inf, isfinite
 from typing import Any
 
+from flint import arb
+
 from gammabar.harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
 
 
@@ -22,6 +24,8 @@ class Decision(StrEnum):
 
 
 HOLDS, DOUBT, ROUNDING, VIOLATED = Decision
+
+_ZERO = number(0)
 
 #: An equation that allows for more than this part of what it compares decides nothing.
 COARSE = 2.0**-10
@@ -101,6 +105,35 @@ class Relation:
             return self.fact is True
         return bool(fine) and left.is_finite() and right.is_finite()
 
+    def held(self) -> float | None:
+        """How tight it is if it is known to hold (−∞ where that says nothing), else None.
+
+        `certain` and `tightness` in one, for what is asked of nearly every relation of a run.
+        """
+        left, right, op = self.left, self.right, self.op
+        if op == "<=":
+            if left <= right:
+                top, bottom = float(left), float(right)
+                # Both are finite then: an infinite radius lies below +∞ and above −∞ alone.
+                if top > -inf and bottom < inf:
+                    return top / bottom if bottom > 0 else -inf
+        elif op == "==":
+            gap, allowance = left - right, self.allowance
+            if (
+                abs(gap) <= allowance < inf
+                and (self.size < 0 or allowance <= COARSE * self.size)
+                and left.is_finite()
+                and right.is_finite()
+            ):
+                return abs(float(gap)) / allowance if allowance else -inf
+            return None
+        elif op == "fact":
+            return -inf if self.fact is True else None
+        if not self.certain():
+            return None
+        tightness = self.tightness()
+        return -inf if tightness is None else tightness
+
     def _tells(self) -> bool:
         """Whether what an equation allows for is small beside what it is about."""
         return self.size < 0 or self.allowance <= COARSE * self.size
@@ -129,14 +162,23 @@ class Relation:
         return VIOLATED if self.left > self.right + allowed else ROUNDING
 
 
+# What is left out of a relation is left out by place here: names cost as much as the rest of it.
+
+
 def at_most(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
     """left ≤ right."""
-    return Relation(number(left), number(right), "<=", what=what, **more)
+    if type(left) is not arb:
+        left = number(left)
+    if type(right) is not arb:
+        right = number(right)
+    if more:
+        return Relation(left, right, "<=", what=what, **more)
+    return Relation(left, right, "<=", 0.0, -1.0, what)
 
 
 def at_least(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
     """left ≥ right (stored as right ≤ left)."""
-    return Relation(number(right), number(left), "<=", what=what, **more)
+    return at_most(right, left, what, **more)
 
 
 def below(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
@@ -145,16 +187,22 @@ def below(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
 
 
 def equal(
-    left: Any, right: Any, what: str = "", *, allowance: float = 0.0, **more: Any
+    left: Any,
+    right: Any,
+    what: str = "",
+    *,
+    allowance: float = 0.0,
+    size: float = -1.0,
+    **more: Any,
 ) -> Relation:
     """left = right, up to a proved bound on the rounding errors of the solver."""
-    return Relation(number(left), number(right), "==", allowance, what=what, **more)
+    return Relation(number(left), number(right), "==", allowance, size, what, **more)
 
 
 def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
     """Something that is true, false, or not known at this precision."""
     known = None if truth is None else bool(truth)  # NumPy has truths of its own
-    return Relation(number(0), number(0), "fact", fact=known, what=what, **more)
+    return Relation(_ZERO, _ZERO, "fact", what=what, fact=known, **more)
 
 
 def any_of(relations: Iterable[Relation]) -> Relation:

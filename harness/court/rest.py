@@ -60,6 +60,8 @@ class Resting:
         self._places = [self.view]  # before its only step, and after it
         #: Claims that remember, which it has not failed yet: they must hear it from the start.
         self._open = {j: parts(j.statement, self.case) for j in judges if remembers(j.statement)}
+        #: The sequences that these need.
+        self._kinds: list[type] | None = None
         self._heard, self._now = -1, -1  # the last t that they heard, and where the run is
 
     def moves(self, view: View) -> None:
@@ -88,8 +90,10 @@ class Resting:
 
     def _follow(self) -> None:
         """Tell all that must hear it."""
-        kinds = dict.fromkeys(kind for judge in self._open for kind in judge.statement.history)
-        for kind in kinds:
+        if self._kinds is None:
+            kinds = (kind for judge in self._open for kind in judge.statement.history)
+            self._kinds = list(dict.fromkeys(kinds))
+        for kind in self._kinds:
             try:
                 self.case.history(kind).update(self.view)
             except Exception:  # nothing is known of it from here on
@@ -104,11 +108,12 @@ class Resting:
     def _drop(self, judges: list[IterateJudge]) -> None:
         for judge in judges:
             judge.telling = False
-            self._open.pop(judge, None)
+            self.forget(judge)
 
     def forget(self, judge: IterateJudge) -> None:
         """The claim need not be put to it again."""
-        self._open.pop(judge, None)
+        if self._open.pop(judge, None) is not None:
+            self._kinds = None
 
     def passes(self, judge: IterateJudge, judged: bool) -> bool:
         """Whether it passes a claim at t; `judged`: something was claimed of the run there.
@@ -164,9 +169,7 @@ class Rest:
         self._resting: list[Resting] = []
         self._last = 0
         #: Iterates at which something was compared, before this one.
-        self._compared = dict.fromkeys(known, 0)
-        #: At which iterates a claim said something, for those that are asked after the run.
-        self._spoken = {judge: bytearray() for judge in self._after}
+        self._compared = dict.fromkeys(self._along, 0)
         #: Who passed each claim last: as long as one does, the others need not be asked.
         self._passing: dict[IterateJudge, Resting] = {}
 
@@ -185,8 +188,6 @@ class Rest:
             elif not self._passed(judge, judge.compared > before):
                 judge.vacuous_to, judge.uninformed = it.t - 1, before
                 self._close(judge)
-        for judge, spoken in self._spoken.items():
-            spoken.append(judge.compared > self._spoke(judge))
 
     def _spoke(self, judge: IterateJudge) -> int:
         """At how many iterates something had been compared before this one."""
@@ -201,12 +202,16 @@ class Rest:
         starts = (it, *resting_at(it))
         self._resting = [Resting(self._case, self._along, start) for start in starts]
 
-    def _passed(self, judge: IterateJudge, judged: bool) -> bool:
+    def _passed(self, judge: IterateJudge, judged: bool, t: int | None = None) -> bool:
+        """Whether one of them passes where they are, or at t."""
         last = self._passing.get(judge)
-        if last is not None and last.passes(judge, judged):
-            return True
-        for resting in self._resting:
-            if resting is not last and resting.passes(judge, judged):
+        asked = (
+            self._resting if last is None else [last, *(r for r in self._resting if r is not last)]
+        )
+        for resting in asked:
+            if t is not None:
+                resting.go(t)
+            if resting.passes(judge, judged):
                 self._passing[judge] = resting
                 return True
         return False
@@ -226,8 +231,8 @@ class Rest:
         for judge in (*self._along, *self._after):
             if judge.done or not judge.telling or not judge.compared:
                 continue
-            if judge in self._spoken:
-                self._search(judge, self._spoken[judge])
+            if judge in self._after:
+                self._search(judge)
                 if judge.uninformed is not None:
                     continue
             self._stand_at_the_end()
@@ -240,20 +245,18 @@ class Rest:
         for resting in self._resting:
             resting.go(self._last)
 
-    def _search(self, judge: IterateJudge, spoken: bytearray) -> None:
+    def _search(self, judge: IterateJudge) -> None:
         """The first t at which all solvers at rest fail, among those of the run or later ones.
 
         Of the run only those count at which something was claimed: a claim may be about one t.
         """
-        told = [t for t, said in enumerate(spoken) if said]
+        told = judge.told()
 
         def time(place: int) -> int:
             return told[place] if place < len(told) else self._last + 1 + place - len(told)
 
         def passes(place: int) -> bool:
-            for resting in self._resting:
-                resting.go(time(place))
-            return self._passed(judge, True)
+            return self._passed(judge, True, time(place))
 
         low, high, end = -1, 0, len(told) - 1
         while passes(high):
@@ -314,10 +317,13 @@ def fails(relations: list[Relation], it: View) -> bool:
     would not make it certain. What it says beside w is left out: that is the run's, and false of a
     solver at rest.
     """
+    open_ = [relation for relation in relations if not relation.certain()]
+    if not open_:
+        return False
     rounding = run_rounding(it.n, it.space.dimension, it.t)
-    if any(r.decide(rounding) in FALSE for r in relations if not r.said):
+    if any(r.decide(rounding) in FALSE for r in open_ if not r.said):
         return True
-    return not all(map(_finite, relations)) and not it.w.any()
+    return not all(map(_finite, open_)) and not it.w.any()
 
 
 def _listed(claimed: Any) -> list[Relation]:

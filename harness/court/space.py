@@ -72,22 +72,22 @@ class Space(ABC):
     # fast
 
     @abstractmethod
-    def size(self, v: Floats) -> float:
-        """A bound on ‖v‖ that is monotone in the |v_j|: rounding v moves it by at most u·size."""
-
-    @abstractmethod
-    def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
-        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given.
+    def size(self, v: Floats, square: float | None = None) -> float:
+        """A bound on ‖v‖ that is monotone in the |v_j|: rounding v moves it by at most u·size.
 
         `square` is the sum of the squares of v in doubles, if that is known already.
         """
+
+    @abstractmethod
+    def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
+        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given."""
 
     @abstractmethod
     def inner(self, u: Floats, v: Floats) -> Number:
         """⟨u, v⟩ as a ball, from one evaluation in doubles."""
 
     @abstractmethod
-    def score_error(self, w: Floats) -> float:
+    def score_error(self, w: Floats, square: float | None = None) -> float:
         """How far the doubles of ``problem.scores(w)`` are from the truth, at most."""
 
     # exact
@@ -156,8 +156,8 @@ class LinearSpace(Space):
         #: ‖w‖ up to which nothing overflows.
         self._most = HUGE / max(1.0, inner, self.radius / outer, self.radius)
 
-    def size(self, v: Floats) -> float:
-        return self._length(v) * (1 + self._dot) + TINY
+    def size(self, v: Floats, square: float | None = None) -> float:
+        return self._length(v, square) * (1 + self._dot) + TINY
 
     def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
         length = self._length(v, square)
@@ -176,8 +176,8 @@ class LinearSpace(Space):
         error = self._dot * self.size(u) * self.size(v) + TINY
         return ball(float(np.dot(u, v)), error * SAFETY)
 
-    def score_error(self, w: Floats) -> float:
-        size = self.size(w)
+    def score_error(self, w: Floats, square: float | None = None) -> float:
+        size = self.size(w, square)
         if not size < self._most:
             return math.inf
         return self._relative * size + self._under
@@ -247,7 +247,7 @@ class KernelSpace(Space):
         # A vector whose entries are all η has at most this norm.
         self.tiny = self.lost = 4 * self.n * self.radius * ETA + TINY
 
-    def size(self, v: Floats) -> float:
+    def size(self, v: Floats, square: float | None = None) -> float:
         sums = float(np.abs(v).sum())
         return self.radius * sums * (1 + self.n * ROUNDOFF) * SAFETY + self.tiny
 
@@ -259,7 +259,7 @@ class KernelSpace(Space):
     def inner(self, u: Floats, v: Floats) -> Number:
         return ball(self.problem.inner(u, v), self._bounds.inner(taxicab(u), taxicab(v)) * SAFETY)
 
-    def score_error(self, w: Floats) -> float:
+    def score_error(self, w: Floats, square: float | None = None) -> float:
         return float(self._bounds.scores(taxicab(w))) * SAFETY
 
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from math import isfinite
 from operator import index
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 _DOUBLE = np.dtype(np.float64)
 #: Every whole number up to this is a double.
 _EXACT = 2**53
+_NOT_FINITE = "has entries that are no finite numbers"
 
 
 class Fault(BaseException):
@@ -65,11 +67,32 @@ def claimed(value: Any, name: str) -> Any:
     return value
 
 
+def finite_square(array: Floats) -> float | None:
+    """The sum of the squares of a vector in doubles; None where some entry is not finite."""
+    square = float(array.dot(array))
+    # A finite sum of squares has finite terms; an infinite one may have them, too.
+    return square if isfinite(square) or np.isfinite(array).all() else None
+
+
 def claimed_numbers(value: Any, shape: tuple[int, ...]) -> Floats | str:
     """A claim as doubles of this shape, or what keeps it from being that.
 
     The answer of a text goes on with the name of the claim: "μ_t" + " has shape (3,), not (4,)".
     """
+    found = _shaped(value, shape)
+    return found if isinstance(found, str) or np.isfinite(found).all() else _NOT_FINITE
+
+
+def claimed_entries(value: Any, size: int) -> tuple[Floats, float] | str:
+    """A claim as a vector of so many doubles with the sum of their squares, or what is wrong."""
+    found = _shaped(value, (size,))
+    if isinstance(found, str):
+        return found
+    square = finite_square(found)
+    return _NOT_FINITE if square is None else (found, square)
+
+
+def _shaped(value: Any, shape: tuple[int, ...]) -> Floats | str:
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         array: Floats = value
     else:
@@ -79,7 +102,7 @@ def claimed_numbers(value: Any, shape: tuple[int, ...]) -> Floats | str:
             return "is no array of numbers"
     if array.shape != shape:
         return f"has shape {array.shape}, not {shape}"
-    return array if np.isfinite(array).all() else "has entries that are no finite numbers"
+    return array
 
 
 def claimed_number(value: Any) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from gammabar.harness.court.curve import Curve
@@ -31,21 +31,23 @@ class Tally:
         self.doubtful: tuple[int | None, Relation, Decision] | None = None
         self.curve = Curve()
 
-    def agree(self, relations: Sequence[Relation], t: int | None) -> None:
-        """Count and remember relations that are certain."""
-        self.checked += len(relations)
-        self._remember(relations, t)
+    def agree(self, relation: Relation, tightness: float, t: int) -> None:
+        """Count and remember a relation that is certain, and as tight as that."""
+        self.checked += 1
+        worst, curve = self.worst, self.curve
+        if worst is None or tightness > worst[0]:
+            self.worst = tightness, t, relation
+        if not curve.at < t < curve.due:
+            curve.note(relation, t, tightness)
 
-    def _remember(self, relations: Sequence[Relation], t: int | None) -> None:
-        drawn, worst = self.curve.draws(t), self.worst
-        for relation in relations:
-            tightness = relation.tightness()
-            if tightness is None:
-                tightness = -math.inf
-            if drawn:
-                self.curve.note(relation, t, tightness)
-            if worst is None or tightness > worst[0]:
-                self.worst = worst = tightness, t, relation
+    def _remember(self, relation: Relation, t: int | None) -> None:
+        tightness = relation.tightness()
+        if tightness is None:
+            tightness = -math.inf
+        if t is not None:
+            self.curve.note(relation, t, tightness)
+        if self.worst is None or tightness > self.worst[0]:
+            self.worst = tightness, t, relation
 
     def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
         """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
@@ -54,13 +56,13 @@ class Tally:
         self.checked += len(relations)
         if any(d is not HOLDS for d in decided):
             relations, decided = self._escalate(claim, relations, decided, rounding)
-        pairs = list(zip(relations, decided, strict=True))
-        self._remember([relation for relation, decision in pairs if decision is HOLDS], t)
-        for relation, decision in pairs:
-            if decision is VIOLATED:
+        for relation, decision in zip(relations, decided, strict=True):
+            if decision is HOLDS:
+                self._remember(relation, t)
+            elif decision is VIOLATED:
                 if self.broken is None:
                     self.broken = t, relation
-            elif decision is not HOLDS and self.doubtful is None:
+            elif self.doubtful is None:
                 self.doubtful = t, relation, decision
 
     def _escalate(
@@ -91,8 +93,10 @@ class Tally:
                 break
         return relations, decided
 
-    def verdict(self, unfinished: str = "") -> Verdict:
-        """The verdict on everything weighed so far."""
+    def verdict(
+        self, unfinished: str = "", worth: Callable[[], tuple[int, int | None]] | None = None
+    ) -> Verdict:
+        """The verdict on everything weighed so far; `worth` tells what a pass is worth."""
         if self.broken is not None:
             t, relation = self.broken
             return self._result(Ruling.REFUTED, t, relation, "the claim is violated")
@@ -109,14 +113,31 @@ class Tally:
         if not self.checked:
             reason = "nothing to check in this run"
             return Verdict(self.statement, Ruling.INAPPLICABLE, reason=reason)
-        return self._best(Ruling.HOLDS)
+        return self._best(Ruling.HOLDS, *(() if worth is None else worth()))
 
-    def _best(self, ruling: Ruling) -> Verdict:
+    def _best(
+        self, ruling: Ruling, informative: int | None = None, vacuous_to: int | None = None
+    ) -> Verdict:
         if self.worst is None:
-            return Verdict(self.statement, ruling, checked=self.checked, escalated=self.escalated)
-        return self._result(ruling, self.worst[1], self.worst[2], "")
+            return Verdict(
+                self.statement,
+                ruling,
+                checked=self.checked,
+                escalated=self.escalated,
+                informative=informative,
+                vacuous_to=vacuous_to,
+            )
+        return self._result(ruling, *self.worst[1:], "", informative, vacuous_to)
 
-    def _result(self, ruling: Ruling, t: int | None, relation: Relation, reason: str) -> Verdict:
+    def _result(
+        self,
+        ruling: Ruling,
+        t: int | None,
+        relation: Relation,
+        reason: str,
+        informative: int | None = None,
+        vacuous_to: int | None = None,
+    ) -> Verdict:
         return Verdict(
             self.statement,
             ruling,
@@ -130,6 +151,8 @@ class Tally:
             right=digits(relation.right) if relation.op != "fact" else "",
             what=relation.what,
             where=relation.where,
+            informative=informative,
+            vacuous_to=vacuous_to,
             curve=self.curve.of(relation, t),
         )
 

@@ -12,6 +12,9 @@ from numpy import empty
 from gammabar.harness.court.numbers import ROUNDOFF, TINY, Number, ball, middle, number, upper
 from gammabar.harness.court.space import Floats, Space
 
+#: What covers the rounding of a bound itself.
+_GROWN = 1 + 8 * ROUNDOFF
+
 
 class Vec:
     """A vector of the space of w: the doubles `mid`, and a bound `err` on ‖truth − mid‖.
@@ -20,7 +23,7 @@ class Vec:
     exactly its doubles, and its norm can be had to any precision: ``norm(exact=True)``.
     """
 
-    __slots__ = ("_reach", "_square", "err", "mid", "space")
+    __slots__ = ("_reach", "err", "mid", "space", "square")
 
     def __init__(
         self,
@@ -32,7 +35,7 @@ class Vec:
     ) -> None:
         self.space, self.mid, self.err, self._reach = space, mid, err, reach
         #: The sum of the squares of `mid` in doubles, where it is known already.
-        self._square = square
+        self.square = square
 
     def __add__(self, other: Vec) -> Vec:
         # The triangle inequality saves a norm, for a bound that is hardly larger.
@@ -69,7 +72,7 @@ class Vec:
     def norm(self, exact: bool = False) -> Number:
         """‖v‖."""
         if not exact:
-            return self.space.norm(self.mid, self.err, self._square)
+            return self.space.norm(self.mid, self.err, self.square)
         length = self.space.exact_norm(self.mid)
         return length if not self.err else length + ball(0.0, self.err)
 
@@ -86,59 +89,79 @@ class Vec:
     def reach(self) -> float:
         """A bound on the norm of the doubles, and on what it is for their absolute values."""
         if self._reach is None:
-            self._reach = self.space.size(self.mid)
+            self._reach = self.space.size(self.mid, self.square)
         return self._reach
 
 
-def weighted_sum(*terms: Any) -> Vec:
+def weighted_sum(
+    a: float,
+    x: Vec,
+    b: float,
+    y: Vec,
+    c: float = 0.0,
+    z: Vec | None = None,
+    e: float = 0.0,
+    u: Vec | None = None,
+) -> Vec:
     """a x + b y + …, for coefficients that are at most four roundoffs from what is meant.
 
     ``weighted_sum(a, x, b, y)`` is ``a * x + b * y`` for doubles, with one bound for the whole.
+    There are a dozen of them at every iterate, so there is no loop over two to four terms.
     """
-    space = terms[1].space
-    error = reach = 0.0
-    least = inf
-    doubles: list[Any] = []
-    for k in range(0, len(terms), 2):
-        factor, x = float(terms[k]), terms[k + 1]
-        doubles += factor, x.mid
-        size = abs(factor)
-        if size < least:
-            least = size
-        error += size * x.err
-        reach += size * (x.reach() if x._reach is None else x._reach)
-    if 0 < least < TINY:  # a coefficient that underflow may have taken roundoffs from
-        error = inf
+    p, q = abs(a), abs(b)
+    error = p * x.err + q * y.err
+    reach = p * (x._reach or x.reach()) + q * (y._reach or y.reach())
+    small, count = p < TINY or q < TINY, 2
+    if z is not None:
+        p, count = abs(c), 3
+        error += p * z.err
+        reach += p * (z._reach or z.reach())
+        small = small or p < TINY
+        if u is not None:
+            p, count = abs(e), 4
+            error += p * u.err
+            reach += p * (u._reach or u.reach())
+            small = small or p < TINY
+    if small and any(0 < abs(factor) < TINY for factor in (a, b, c, e)):
+        error = inf  # a coefficient that underflow may have taken roundoffs from
     # Per entry: four roundoffs in a coefficient, one in its product, one in every sum.
-    error += (6 + len(terms) // 2) * ROUNDOFF * reach
-    tiny, grown = len(terms) * space.tiny, 1 + 8 * ROUNDOFF
-    mid, square = _summed(doubles)
-    return Vec(space, mid, error * grown + tiny, reach * grown + tiny, square)
-
-
-def _summed(doubles: list[Any]) -> tuple[Floats, float | None]:
-    """a x + b y + … for doubles in any order, and perhaps the square of its length."""
-    compiled = _compiled().get(len(doubles)) if "numba" in sys.modules else None
-    if compiled is not None:
-        mid = empty(doubles[1].size)
-        return mid, compiled(mid, *doubles)
-    mid = doubles[0] * doubles[1]
-    for factor, other in zip(doubles[2::2], doubles[3::2], strict=True):
-        if factor == 1:
-            mid += other
-        elif factor == -1:
-            mid -= other
+    error += (6 + count) * ROUNDOFF * reach
+    space = x.space
+    tiny = 2 * count * space.tiny
+    compiled = _compiled() if "numba" in sys.modules else None
+    if compiled is None:
+        mid, square = _summed(a, x, b, y, c, z, e, u), None
+    else:
+        mid = empty(space.dimension)
+        if z is None:
+            square = compiled[0](mid, float(a), float(b), x.mid, y.mid)
+        elif u is None:
+            square = compiled[1](mid, float(a), float(b), float(c), x.mid, y.mid, z.mid)
         else:
-            mid += factor * other
-    return mid, None
+            factors = float(a), float(b), float(c), float(e)
+            square = compiled[2](mid, *factors, x.mid, y.mid, z.mid, u.mid)
+    return Vec(space, mid, error * _GROWN + tiny, reach * _GROWN + tiny, square)
+
+
+def _summed(
+    a: float, x: Vec, b: float, y: Vec, c: float, z: Vec | None, e: float, u: Vec | None
+) -> Floats:
+    """a x + b y + … in doubles. A factor of one costs a product less, and no rounding."""
+    mid = b * y.mid
+    mid += x.mid if a == 1 else a * x.mid
+    if z is not None:
+        mid += z.mid if c == 1 else c * z.mid
+    if u is not None:
+        mid += u.mid if e == 1 else e * u.mid
+    return mid
 
 
 @cache
-def _compiled() -> dict[int, Any]:
-    """The compiled sums by how many coefficients and vectors there are."""
+def _compiled() -> tuple[Any, Any, Any] | None:
+    """The compiled sums of two, three and four vectors."""
     from gammabar.problems.compiled import sums
 
-    return {4: sums.two, 6: sums.three, 8: sums.four}
+    return sums.two, sums.three, sums.four
 
 
 def scaled(a: float, x: Vec) -> Vec:

@@ -123,7 +123,7 @@ class Verdict:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", Ruling(self.verdict))
-        object.__setattr__(self, "curve", tuple(tuple(point) for point in self.curve))
+        object.__setattr__(self, "curve", tuple(map(tuple, self.curve)))
 
     @property
     def says_nothing(self) -> bool:

@@ -33,7 +33,7 @@ from gammabar.harness.court.space import Floats, Space
 from gammabar.harness.court.taken import Fault as Fault
 from gammabar.harness.court.taken import NotFinite as NotFinite
 from gammabar.harness.court.taken import claimed as taken
-from gammabar.harness.court.taken import taken_vector
+from gammabar.harness.court.taken import finite_square, taken_vector
 from gammabar.harness.court.vectors import Vec
 from gammabar.problems import SoftMin
 
@@ -101,11 +101,13 @@ class View:
         self.w = taken_vector(claimed.w, f"w_{t}")
         if self.w.shape != (self.space.dimension,):
             raise Fault(f"w_{t} has shape {self.w.shape}, not ({self.space.dimension},)")
-        # A finite sum of squares has finite terms; an infinite one may have them, too.
-        if not math.isfinite(np.dot(self.w, self.w)) and not np.isfinite(self.w).all():
+        square = finite_square(self.w)
+        if square is None:
             raise NotFinite(f"w_{t} has entries that are not finite numbers")
-        self.dual = taken(claimed.dual, f"dual of t = {t}")
-        self.momentum = taken(claimed.momentum, f"momentum of t = {t}")
+        self.here = Vec(self.space, self.w, square=square)
+        given = claimed.dual, claimed.momentum
+        self.dual = None if given[0] is None else taken(given[0], f"dual of t = {t}")
+        self.momentum = None if given[1] is None else taken(given[1], f"momentum of t = {t}")
         self.extra = {}
         if claimed.extra:
             if not isinstance(claimed.extra, dict):
@@ -176,7 +178,7 @@ class View:
     @lazy
     def score_error(self) -> float:
         """How far `score_doubles` may be off."""
-        return self.space.score_error(self.w)
+        return self.space.score_error(self.w, self.here.square)
 
     @lazy
     def scores(self) -> list[Number]:

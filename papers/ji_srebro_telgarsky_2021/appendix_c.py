@@ -40,7 +40,12 @@ from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
     start_potential,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
-from gammabar.papers.ji_srebro_telgarsky_2021.trajectory import Trajectory, Vectors, trajectory
+from gammabar.papers.ji_srebro_telgarsky_2021.trajectory import (
+    MixedSum,
+    Trajectory,
+    Vectors,
+    trajectory,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.vectors import vanishes
 
 
@@ -235,13 +240,13 @@ def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     assumes=(full_step,),
     since=1,
     unit=True,
-    history=(Sequences, Trajectory),
+    history=(Sequences, Trajectory, MixedSum),
 )
 def lemma_c12_identity(it: View, case: Case) -> list[Relation]:
     """w_t is (Zᵀq_t − Zᵀq_0 − Σ_{j<t} Zᵀμ_{j+1}/λ_j)/ρ."""
     path, now = trajectory(case)
-    part = 1 / path.rho
-    rest = weighted_sum(1.0, now.w, -part, path.first, part, now.pull, -part, path.next_sum)
+    part, mixed = 1 / path.rho, case.history(MixedSum).value
+    rest = weighted_sum(1.0, now.w, -part, path.first, part, now.pull, -part, mixed)
     what = "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0"
     return [vanishes(rest, 2 * path.rounding, what), *path.claims]
 

@@ -16,7 +16,11 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     smooth,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Sequences
-from gammabar.papers.ji_srebro_telgarsky_2021.trajectory import Trajectory, trajectory
+from gammabar.papers.ji_srebro_telgarsky_2021.trajectory import (
+    MixedLengths,
+    Trajectory,
+    trajectory,
+)
 
 _LENGTH = (
     r"\|w_t\|_2 \le \frac1\rho\|Z^\top q_0\|_2 + \frac1\rho\|Z^\top q_t\|_2 + \sum_{j=0}^{t-1}"
@@ -32,8 +36,7 @@ def _lengths(case: Case) -> Number:
 
 
 def _triangle(it: View, case: Case) -> Relation:
-    path, _ = trajectory(case)
-    bound = (_lengths(case) + path.next_lengths) / rho(case)
+    bound = (_lengths(case) + case.history(MixedLengths).value) / rho(case)
     return at_most(it.norm, bound, "‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ")
 
 
@@ -51,7 +54,7 @@ def _at_most_two(case: Case) -> Relation:
     assumes=(full_step,),
     since=1,
     unit=True,
-    history=(Sequences, Trajectory),
+    history=(Sequences, Trajectory, MixedLengths),
     status="refuted",
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
     fixed_by="jst.appC.length.fixed",
@@ -67,8 +70,7 @@ def _at_most_two(case: Case) -> Relation:
 )
 def length_as_printed(it: View, case: Case) -> list[Relation]:
     """‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ ≤ (2 + Σ …)/ρ, for either loss."""
-    path, _ = trajectory(case)
-    bound = (2 + path.next_lengths) / rho(case)
+    bound = (2 + case.history(MixedLengths).value) / rho(case)
     last = at_most(it.norm, bound, "‖w_t‖ ≤ (2 + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ")
     return [_triangle(it, case), _at_most_two(case), last]
 
@@ -82,7 +84,7 @@ def length_as_printed(it: View, case: Case) -> list[Relation]:
     assumes=(full_step,),
     since=1,
     unit=True,
-    history=(Sequences, Trajectory),
+    history=(Sequences, Trajectory, MixedLengths),
 )
 def length_fixed(it: View, case: Case) -> list[Relation]:
     """‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ, and ‖Zᵀq_t‖ ≤ 1 for the exponential

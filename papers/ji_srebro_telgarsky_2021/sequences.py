@@ -124,7 +124,12 @@ class Sequences:
     @property
     def g(self) -> Vec:
         """Minus the paper's g_t."""
-        return scaled(*self._momentum(self._t))
+        return scaled(*self.unscaled_g)
+
+    @property
+    def unscaled_g(self) -> tuple[float, Vec]:
+        """A number and a vector of which minus g_t is the product."""
+        return self._momentum(self._t)
 
     def _momentum(self, t: int) -> tuple[float, Vec]:
         """g_t as a number times a vector."""

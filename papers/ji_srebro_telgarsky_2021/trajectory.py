@@ -15,7 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from gammabar.papers import ROUNDOFF, SAFETY, Case, Number, Relation, Vec, View, weighted_sum
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Case,
+    Number,
+    Relation,
+    Vec,
+    View,
+    scaled,
+    weighted_sum,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.method import loss_of, smoothness
 from gammabar.papers.ji_srebro_telgarsky_2021.potential import Logistic, psi_of
 from gammabar.papers.ji_srebro_telgarsky_2021.sequences import Schedule, Sequences, momentum_follows
@@ -33,7 +43,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.vectors import (
 class Vectors:
     """The vectors at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t (A = −Z), and minus the g_t of eq. (C.5).
 
-    And ‖Zᵀμ_t‖².
+    And ‖Zᵀμ_t‖². Of g_t there may be a vector and what it is to be multiplied by: few ask for it.
     """
 
     t: int
@@ -41,8 +51,15 @@ class Vectors:
     pull: Vec
     mu: Vec
     nu: Vec
-    g: Vec
     mu_square: Number
+    momentum: Vec | tuple[float, Vec]
+
+    @property
+    def g(self) -> Vec:
+        """Minus g_t."""
+        if not isinstance(self.momentum, Vec):
+            self.momentum = scaled(*self.momentum)
+        return self.momentum
 
 
 class Trajectory:
@@ -52,9 +69,8 @@ class Trajectory:
     ----------
     now, before : Vectors
         Those at t and at t − 1; `before` is None at t = 0.
-    claims, momentum_claims : lists of Relation
-        That μ_t and ν_t, and g_t, where the solver says them, are those that follow from its
-        iterates.
+    claims : list of Relation
+        That μ_t and ν_t, where the solver says them, are those that follow from its iterates.
     shares : bool
         Whether all this comes from the sequences of Section 3.2.
     schedule : Schedule
@@ -69,10 +85,8 @@ class Trajectory:
         Σ_{j<t} 1/λ_j, Σ_{j<t} ‖Zᵀν_j‖/λ_j and Σ_{j<t} ‖Zᵀν_j‖²/λ_j.
     mu_squares, next_squares : arb
         Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖² and Σ_{j<t} ‖Zᵀμ_{j+1}‖²/λ_j.
-    next_lengths : arb
-        Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j.
-    next_sum, weighted : Vec
-        Σ_{j<t} Aᵀμ_{j+1}/λ_j and Σ_{j≤t} j Aᵀq_j.
+    weighted : Vec
+        Σ_{j≤t} j Aᵀq_j.
     rounding : float
         A bound on the rounding of w_1, …, w_t to doubles, all together.
     """
@@ -83,10 +97,11 @@ class Trajectory:
         self.now: Vectors | None = None
         self.before: Vectors | None = None
         self.inverses = self.nu_lengths = self.nu_squares = arb(0)
-        self.mu_squares = self.next_squares = self.next_lengths = arb(0)
+        self.mu_squares = self.next_squares = arb(0)
         self.rounding = self.drift = 0.0
         self.claims: list[Relation] = []
-        self.momentum_claims: list[Relation] = []
+        self._momentum_claims: list[Relation] | None = None
+        self._it: View | None = None
         self.shares = False
 
     def update(self, it: View) -> None:
@@ -95,17 +110,13 @@ class Trajectory:
         if past is None:
             gives = any(name in it.extra for name in ("p", "mu", "nu"))
             self.shares = loss_of(self.case) == "exponential" and not gives
-        self.claims, self.momentum_claims = [], []
+        self.claims, self._momentum_claims, self._it = [], None, it
         now = self._shared(it) if self.shares else self._own(it, past)
         self.rounding += 4 * ROUNDOFF * now.w.size()
         if past is None:
             self.start, self.first, self.origin = psi_of(it), now.pull, now.w
-            self.next_sum = now.pull * 0.0
         else:
-            last = self.schedule.reciprocal(past.t)
-            self.next_squares += last * now.mu_square
-            self.next_lengths += last * root(now.mu_square)
-            self.next_sum = weighted_sum(1.0, self.next_sum, float(last), now.mu)
+            self.next_squares += self.schedule.reciprocal(past.t) * now.mu_square
         self.before, self.now = past, now
 
     def _shared(self, it: View) -> Vectors:
@@ -114,13 +125,31 @@ class Trajectory:
         self.inverses, self.nu_lengths = seen.scale, seen.path
         self.mu_squares, self.nu_squares = seen.mu_squares, seen.nu_squares
         self.weighted = seen.weighted
-        if isinstance(seen.momentum, Vec) and self.schedule.accelerated:
-            self.momentum_claims.append(as_said(it.once(momentum_follows)))
-        elif isinstance(seen.momentum, Vec):
-            self._compare_momentum(seen.momentum, seen.g, seen.momentum_drift)
-        elif seen.momentum is not None:
-            self.momentum_claims.append(seen.momentum)
-        return Vectors(it.t, it.here, it.pull, seen.mu, seen.nu, seen.g, seen.mu_square)
+        g = seen.unscaled_g
+        return Vectors(it.t, it.here, it.pull, seen.mu, seen.nu, seen.mu_square, g)
+
+    @property
+    def momentum_claims(self) -> list[Relation]:
+        """That g_t, where the solver says it, is the one that follows from its iterates."""
+        if self._momentum_claims is None:
+            assert self._it is not None
+            found = self._shared_momentum(self._it) if self.shares else self._own_momentum(self._it)
+            self._momentum_claims = [] if found is None else [found]
+        return self._momentum_claims
+
+    def _shared_momentum(self, it: View) -> Relation | None:
+        seen: Sequences = self.case.history(Sequences)
+        if not isinstance(seen.momentum, Vec):
+            return seen.momentum
+        if self.schedule.accelerated:
+            return as_said(it.once(momentum_follows))
+        return _same_momentum(seen.momentum, seen.g, seen.momentum_drift)
+
+    def _own_momentum(self, it: View) -> Relation | None:
+        if it.momentum is None or self.now is None:
+            return None
+        momentum = claimed_vector(it, it.momentum, "g_t")
+        return momentum if isinstance(momentum, Relation) else _same_momentum(momentum, self.now.g)
 
     def _own(self, it: View, past: Vectors | None) -> Vectors:
         """From what the solver delivers, or for a loss of its own."""
@@ -130,7 +159,7 @@ class Trajectory:
         mu = pull if past is None else self._mixed(past.t, past.mu, pull)
         nu = self._mixed(it.t, mu, pull)
         square_ = square(mu.norm())
-        now = Vectors(it.t, it.here, pull, mu, nu, self._momentum(it, past, pull), square_)
+        now = Vectors(it.t, it.here, pull, mu, nu, square_, self._momentum(it, past, pull))
         self._compare(it, now)
         if past is None:
             self.weighted = pull * 0.0
@@ -150,7 +179,7 @@ class Trajectory:
         return it.vec(pull.mid, pull.err + off)
 
     def _compare(self, it: View, now: Vectors) -> None:
-        """What the solver says of μ_t, ν_t and g_t with what follows from its iterates."""
+        """What the solver says of μ_t and ν_t with what follows from its iterates."""
         small = 8 * ROUNDOFF * self.space.radius
         for name, symbol, own in (("mu", "μ_t", now.mu), ("nu", "ν_t", now.nu)):
             if name not in it.extra:
@@ -161,17 +190,6 @@ class Trajectory:
                 what = f"Zᵀ{symbol} is that of the iterates"
                 said = follows(gap.norm(), 4 * gap.err + small, what)
             self.claims.append(said)
-        if it.momentum is not None:
-            momentum = claimed_vector(it, it.momentum, "g_t")
-            if isinstance(momentum, Vec):
-                self._compare_momentum(momentum, now.g, 0.0)
-            else:
-                self.momentum_claims.append(momentum)
-
-    def _compare_momentum(self, said: Vec, own: Vec, drift: float) -> None:
-        gap, more = said - own, 8 * ROUNDOFF * said.size() + 4 * drift
-        what = "g_t is that of the iterates"
-        self.momentum_claims.append(follows(gap.norm(), 4 * gap.err + more, what))
 
     def _mixed(self, t: int, mu: Vec, q: Vec) -> Vec:
         """(1 − λ_t) μ + λ_t q."""
@@ -192,6 +210,44 @@ class Trajectory:
             last = self.schedule.reciprocal(past.t - 1)
             self.mu_squares += (last * last - inverse * (inverse - 1)) * past.mu_square
         self.weighted = weighted_sum(1.0, self.weighted, float(now.t), now.pull)
+
+
+def _same_momentum(said: Vec, own: Vec, drift: float = 0.0) -> Relation:
+    gap, more = said - own, 8 * ROUNDOFF * said.size() + 4 * drift
+    return follows(gap.norm(), 4 * gap.err + more, "g_t is that of the iterates")
+
+
+class MixedSum:
+    """Σ_{j<t} Aᵀμ_{j+1}/λ_j."""
+
+    value: Vec
+
+    def __init__(self, case: Case) -> None:
+        self._path: Trajectory = case.history(Trajectory)
+
+    def update(self, it: View) -> None:
+        """Take in the next iterate, which the trajectory has heard."""
+        path, now, past = self._path, self._path.now, self._path.before
+        assert now is not None
+        if past is None:
+            self.value = now.pull * 0.0
+        else:
+            last = float(path.schedule.reciprocal(past.t))
+            self.value = weighted_sum(1.0, self.value, last, now.mu)
+
+
+class MixedLengths:
+    """Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j."""
+
+    def __init__(self, case: Case) -> None:
+        self._path: Trajectory = case.history(Trajectory)
+        self.value = arb(0)
+
+    def update(self, it: View) -> None:
+        """Take in the next iterate, which the trajectory has heard."""
+        path, now, past = self._path, self._path.now, self._path.before
+        if now is not None and past is not None:
+            self.value += path.schedule.reciprocal(past.t) * root(now.mu_square)
 
 
 def square(value: Number) -> Number:

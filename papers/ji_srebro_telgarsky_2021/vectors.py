@@ -16,6 +16,7 @@ from gammabar.papers import (
     Relation,
     Vec,
     View,
+    claimed_entries,
     claimed_numbers,
     equal,
     fact,
@@ -43,8 +44,10 @@ def score_drift(it: View, before: Floats) -> float:
 
 def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
     """A vector that the solver claims, or the fact that it is none of this space."""
-    found = claimed_numbers(values, it.w.shape)
-    return fact(False, f"{what} {found}") if isinstance(found, str) else it.vec(found)
+    found = claimed_entries(values, it.space.dimension)
+    if isinstance(found, str):
+        return fact(False, f"{what} {found}")
+    return Vec(it.space, found[0], square=found[1])
 
 
 def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
