@@ -120,7 +120,8 @@ class IterateJudge(Judge):
             return
         # Nearly all claims are certain at once, and most are one relation: that must cost little.
         try:
-            claimed = self._claim(it, *self._more)
+            more = self._more
+            claimed = self._claim(it, self.case) if more else self._claim(it)
             if type(claimed) is Relation:
                 self.compared += 1
                 tightness = claimed.held()
@@ -135,8 +136,9 @@ class IterateJudge(Judge):
                 self.compared += 1
                 held = [relation.held() for relation in relations]
                 if None not in held:
+                    agree, t = self.tally.agree, it.t
                     for relation, tightness in zip(relations, held, strict=True):
-                        self.tally.agree(relation, tightness, it.t)  # type: ignore[arg-type]
+                        agree(relation, tightness, t)  # type: ignore[arg-type]
                     return
         except Unclaimed as missing:  # a generator raises it when it is listed
             self.reason, self.done = str(missing), True
@@ -308,16 +310,16 @@ def resting_fails(statement: Statement, case: Case, body: Callable[[Case], Any])
 
 def listed(claimed: Any, statement: Statement, needed: bool = False) -> list[Relation]:
     """What a claim returned, as a list of relations; whatever else it is, is refused."""
-    if claimed is None:
-        if needed:
-            raise statement.error("it returns nothing; return a relation as at_most(left, right)")
-        return []
-    if type(claimed) is Relation:
-        return [claimed]
     if type(claimed) is list:
         relations = claimed
     elif type(claimed) is GeneratorType:
         relations = list(claimed)
+    elif type(claimed) is Relation:
+        return [claimed]
+    elif claimed is None:
+        if needed:
+            raise statement.error("it returns nothing; return a relation as at_most(left, right)")
+        return []
     elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
         raise statement.error(_no_relation(claimed))
     else:

@@ -196,7 +196,10 @@ def equal(
     **more: Any,
 ) -> Relation:
     """left = right, up to a proved bound on the rounding errors of the solver."""
-    return Relation(number(left), number(right), "==", allowance, size, what, **more)
+    if type(left) is not arb:
+        left = number(left)
+    right = _ZERO if type(right) is int and not right else number(right)
+    return Relation(left, right, "==", allowance, size, what, **more)
 
 
 def fact(truth: Trit, what: str = "", **more: Any) -> Relation:

@@ -43,6 +43,8 @@ from gammabar.problems.rounding import rounding_of, taxicab
 
 Floats = NDArray[np.float64]
 
+#: What covers the rounding of a bound itself.
+_GROWN = 1 + 4 * ROUNDOFF
 #: What is below this does not overflow when a few such numbers are added, or a million.
 HUGE = 2.0**1000
 
@@ -160,8 +162,11 @@ class LinearSpace(Space):
         return self._length(v, square) * (1 + self._dot) + TINY
 
     def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
-        length = self._length(v, square)
-        return ball(length, length * self._dot + TINY + error * (1 + 4 * ROUNDOFF))
+        if square is not None and 1e-200 < square < 1e200:
+            length = math.sqrt(square)
+        else:
+            length = self._length(v, square)
+        return ball(length, length * self._dot + TINY + error * _GROWN)
 
     def _length(self, v: Floats, square: float | None = None) -> float:
         if square is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import sqrt
 from numbers import Rational
 from typing import Any
@@ -37,8 +37,14 @@ def mixing(case: Case, t: int) -> Fraction:
     """λ_t, exactly."""
     value = getattr(case.solver, "mixing", "accelerated")
     if value == "accelerated":
-        return Fraction(2, t + 2)
+        return _accelerated(t)
     return _exact(_NAMED.get(value, value) if isinstance(value, str) else value, t)
+
+
+@lru_cache(maxsize=16)
+def _accelerated(t: int) -> Fraction:
+    """2/(t + 2), which is asked for at t and at t + 1."""
+    return Fraction(2, t + 2)
 
 
 @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,14 @@ def start_potential(case: Case) -> Number:
 
 def distance_from_start(case: Case) -> Number:
     """D_{ψ*}(q̄, q_0) = ψ*(q̄) + ψ(0) − ⟨0, q̄⟩, since q_0 = ∇ψ(0)."""
-    # Once a precision, not at every iterate, and over the support alone: rows may be many.
-    truth = case.truth
+    # Once a precision, not at every iterate.
+    return case.once("D(q̄, q_0)", partial(_distance, case))
+
+
+def _distance(case: Case) -> Number:
+    truth = case.truth  # its support alone: rows may be many
     support = (Fraction(v, truth.total) for v in truth.numerators)
-    return case.once("D(q̄, q_0)", lambda: entropy(support) + start_potential(case))
+    return entropy(support) + start_potential(case)
 
 
 class Logistic:
