@@ -103,6 +103,7 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
         "comparisons, of them escalated",
         "bare run",
         "with judges",
+        "judges, per iterate",
         "ratio",
     )
     rows = [
@@ -114,6 +115,7 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
             f"{result['comparisons']:,}, {result['escalated']:,}",
             duration(result["bare"]),
             duration(result["heard"]),
+            duration(max(0.0, result["heard"] - result["bare"]) / (result["iterations"] + 1)),
             digits(result["ratio"]),
         )
         for result in results

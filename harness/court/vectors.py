@@ -134,12 +134,12 @@ def weighted_sum(
     else:
         mid = empty(space.dimension)
         if z is None:
-            square = compiled[0](mid, float(a), float(b), x.mid, y.mid)
+            square = compiled[0](mid, float(a), x.mid, float(b), y.mid)
         elif u is None:
-            square = compiled[1](mid, float(a), float(b), float(c), x.mid, y.mid, z.mid)
+            square = compiled[1](mid, float(a), x.mid, float(b), y.mid, float(c), z.mid)
         else:
-            factors = float(a), float(b), float(c), float(e)
-            square = compiled[2](mid, *factors, x.mid, y.mid, z.mid, u.mid)
+            terms = float(a), x.mid, float(b), y.mid, float(c), z.mid, float(e), u.mid
+            square = compiled[2](mid, *terms)
     return Vec(space, mid, error * _GROWN + tiny, reach * _GROWN + tiny, square)
 
 

@@ -11,7 +11,7 @@ from gammabar.problems.compiled.jit import reordered
 
 
 @reordered
-def two(out: Floats, a: float, b: float, x: Floats, y: Floats) -> float:
+def two(out: Floats, a: float, x: Floats, b: float, y: Floats) -> float:
     """out = a x + b y; returns ‖out‖²."""
     square = 0.0
     for j in range(len(out)):
@@ -22,7 +22,7 @@ def two(out: Floats, a: float, b: float, x: Floats, y: Floats) -> float:
 
 
 @reordered
-def three(out: Floats, a: float, b: float, c: float, x: Floats, y: Floats, z: Floats) -> float:
+def three(out: Floats, a: float, x: Floats, b: float, y: Floats, c: float, z: Floats) -> float:
     """out = a x + b y + c z; returns ‖out‖²."""
     square = 0.0
     for j in range(len(out)):
@@ -34,7 +34,7 @@ def three(out: Floats, a: float, b: float, c: float, x: Floats, y: Floats, z: Fl
 
 @reordered
 def four(
-    out: Floats, a: float, b: float, c: float, e: float, x: Floats, y: Floats, z: Floats, u: Floats
+    out: Floats, a: float, x: Floats, b: float, y: Floats, c: float, z: Floats, e: float, u: Floats
 ) -> float:
     """out = a x + b y + c z + e u; returns ‖out‖²."""
     square = 0.0
