@@ -15,6 +15,13 @@ from gammabar.problems import KernelProblem
 Weights = list[Fraction]
 
 
+def rational(case: Case) -> str | None:
+    """The Gram matrix is one of fractions."""
+    problem = case.problem.raw()
+    known = not isinstance(problem, KernelProblem) or has_exact_kernel(problem)
+    return None if known else "the Gram matrix is not rational"
+
+
 class Gram:
     """G of a case: fractions where it is rational, and balls elsewhere."""
 
@@ -22,7 +29,7 @@ class Gram:
         problem = case.problem.raw()
         rows = np.arange(case.n)
         self.case, self.n = case, case.n
-        self.rational = not isinstance(problem, KernelProblem) or has_exact_kernel(problem)
+        self.rational = rational(case) is None
         if self.rational:
             integers, unit = exact_rows(problem).gram(rows)
             unit /= case.truth.radius_squared_lo or 1

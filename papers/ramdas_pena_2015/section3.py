@@ -170,7 +170,9 @@ def lem1(case: Case) -> Iterator[Relation]:
         if case.separable is False:
             yield fact(None if positive is None else not positive, "no α has Gα > 0")
     if case.separable:
-        yield fact(bool(gram.least(case.q_bar) > 0), "some α has Gα > 0")
+        # Where q̄ is known up to an enclosure only, that it does not serve refutes nothing.
+        found: Trit = bool(gram.least(case.q_bar) > 0) or (False if gram.rational else None)
+        yield fact(found, "some α has Gα > 0")
 
 
 @direct(

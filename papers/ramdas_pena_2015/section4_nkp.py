@@ -28,7 +28,7 @@ from gammabar.papers import (
     stopping,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small
-from gammabar.papers.ramdas_pena_2015.gram_matrix import Gram, ordered
+from gammabar.papers.ramdas_pena_2015.gram_matrix import Gram, ordered, rational
 from gammabar.papers.ramdas_pena_2015.weights import carried
 
 
@@ -188,7 +188,7 @@ def _updates(gram: Gram) -> Iterator[tuple[int, list[Fraction], Fraction]]:
     claim=r"\text{NKP also gets arbitrarily close to a margin maximizer: it will continue to"
     r" improve to find an approximate max-margin classifier}",
     problems=("worst-case:n=12", "degenerate:kind=square", "degenerate:kind=simplex,n=6,d=6"),
-    assumes=(norm_one, small, separable),
+    assumes=(norm_one, small, separable, rational),
     unit=True,
     instances=f"the updates of Algorithm 3 up to k = {UPDATES}, without its exit",
     note="As printed Algorithm 3 exits with the first separator, whatever its margin: the rows"

@@ -187,33 +187,8 @@ class Data:
 
     @cached_property
     def optimum(self) -> tuple[Any, list[Any]] | None:
-        """γ̄² and q̄, by trying every support; None where balls do not tell.
-
-        The point of conv{a_i} nearest to 0 is that of the affine hull of some affinely independent
-        rows, with weights that are not negative, and (Gq)_i ≥ qᵀGq for every row proves it.
-        """
-        for size in range(1, self.n + 1):
-            for support in combinations(range(self.n), size):
-                found = self._nearest(support)
-                if found is not None:
-                    return found
-        return None
-
-    def _nearest(self, support: tuple[int, ...]) -> tuple[Any, list[Any]] | None:
-        size = len(support)
-        system = [[self.gram[i][j] for j in support] + [1] for i in support]
-        solution = _solved([*system, [1] * size + [0]], [0] * size + [1])
-        if solution is None:
-            return None
-        q: list[Any] = [fmpq(0)] * self.n
-        for i, v in zip(support, solution[:-1], strict=True):
-            q[i] = v
-        square = -solution[-1]
-        if not all(solution[k] >= 0 for k in range(size)):
-            return None
-        scores = [sum((self.gram[i][j] * q[j] for j in support), fmpq(0)) for i in range(self.n)]
-        outside = [i for i in range(self.n) if i not in support]
-        return (square, q) if all(scores[i] >= square for i in outside) else None
+        """γ̄² and q̄; None where balls do not tell."""
+        return nearest_point(self.gram)
 
     # vectors, in balls
 
@@ -250,6 +225,42 @@ class Data:
         return [
             s * sum((v * c for v, c in zip(q, column, strict=True)), arb(0)) for column in columns
         ]
+
+
+def nearest_point(gram: list[list[Any]]) -> tuple[Any, list[Any]] | None:
+    """γ̄² and q̄ of rows with these inner products, by trying every support; None if balls fail.
+
+    The point of conv{a_i} nearest to 0 is that of the affine hull of some affinely independent
+    rows, with weights that are not negative, and (Gq)_i ≥ qᵀGq for every row proves it.
+    """
+    for size in range(1, len(gram) + 1):
+        for support in combinations(range(len(gram)), size):
+            found = _nearest(gram, support)
+            if found is not None:
+                return found
+    return None
+
+
+def _nearest(gram: list[list[Any]], support: tuple[int, ...]) -> tuple[Any, list[Any]] | None:
+    size, n = len(support), len(gram)
+    system = [[gram[i][j] for j in support] + [1] for i in support]
+    solution = _solved([*system, [1] * size + [0]], [0] * size + [1])
+    if solution is None:
+        return None
+    q: list[Any] = [fmpq(0)] * n
+    for i, v in zip(support, solution[:-1], strict=True):
+        q[i] = v
+    square = -solution[-1]
+    if not all(solution[k] >= 0 for k in range(size)):
+        return None
+    scores = [sum((gram[i][j] * q[j] for j in support), fmpq(0)) for i in range(n)]
+    outside = [i for i in range(n) if i not in support]
+    return (square, q) if all(scores[i] >= square for i in outside) else None
+
+
+def inner(rows: list[list[fmpq]]) -> list[list[fmpq]]:
+    """The inner products of rows."""
+    return [[_dot(a, b) for b in rows] for a in rows]
 
 
 def _dot(a: list[fmpq], b: list[fmpq]) -> fmpq:

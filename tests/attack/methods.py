@@ -155,7 +155,7 @@ def smoothed_perceptron(data: Data, rng: Any) -> Iterator[Step]:
             else [(1 - theta) * a + theta * b for a, b in zip(p, answer, strict=True)]
         )
         over = done(scores)
-        yield Step(w, {"p": p, **({"halt": "separated"} if over else {})})
+        yield Step(w, {"p": p, "dual": alpha, **({"halt": "separated"} if over else {})})
         if over:
             return
         theta = fmpq(2, k + 3)
@@ -174,7 +174,8 @@ def kernel_perceptron(data: Data, rng: Any) -> Iterator[Step]:
         scores = _signs(data, counts)
         over = all(s > 0 for s in scores)
         w = times(fmpq(1, max(k, 1)), data.combine(counts, True))
-        yield Step(w, {"halt": "separated"} if over else {})
+        dual = [fmpq(c, max(k, 1)) for c in counts]
+        yield Step(w, {"dual": dual, **({"halt": "separated"} if over else {})})
         if over:
             return
         counts[_least(scores, rng)] += 1
@@ -205,3 +206,102 @@ def in_doubles(data: Data, rng: np.random.Generator, length: int) -> np.ndarray:
         w = [a + (b + c) for a, b, c in zip(w, g, pull, strict=True)]
         run.append(w)
     return np.array(run)
+
+
+def gradient_descent(data: Data, rng: Any) -> Iterator[Step]:
+    """Ji, Srebro, Telgarsky 2021, Section 3.1: w_{t+1} = w_t − ∇R(w_t), of the exponential loss."""
+    w = zero(data)
+    while True:
+        yield Step(w)
+        weights = [(-s).exp() / data.n for s in data.scores(w, True)]
+        if not all(v < 10**6 for v in weights):
+            return
+        w = add(w, data.combine(weights, True))
+
+
+def normalized_perceptron(data: Data, rng: Any) -> Iterator[Step]:
+    """Ramdas, Peña 2015, Algorithm 2: that of NKP, in coordinates."""
+    yield from kernel_perceptron(data, rng)
+
+
+def von_neumann(data: Data, rng: Any) -> Iterator[Step]:
+    """Ramdas, Peña 2015, Algorithm 5 (NVN); weights p_k, exact where the products of the rows are.
+
+    θ_k minimises ‖(1 − λ) w + λ a_j‖² over [0, 1]: ⟨w, w − a_j⟩/‖w − a_j‖².
+    """
+    gram = _unit_gram(data)
+    p: list[Any] = [fmpq(1, data.n)] * data.n
+    while True:
+        scores = _products(gram, p)
+        square = sum((a * b for a, b in zip(p, scores, strict=True)), fmpq(0))
+        over = bool(square <= EPSILON**2)
+        yield Step(data.combine(p, True), {"dual": p, **({"halt": "certificate"} if over else {})})
+        if over:
+            return
+        j = _least(scores, rng)
+        below = square - 2 * scores[j] + gram[j][j]
+        if not below > 0:  # w is the row itself
+            return
+        theta = (square - scores[j]) / below
+        if not 0 <= theta <= 1:
+            return
+        p = [(1 - theta) * v + (theta if i == j else 0) for i, v in enumerate(p)]
+
+
+#: What NVN and SNKPVN are asked for: ε and δ.
+EPSILON = fmpq(1, 4)
+
+
+def smoothed_von_neumann(data: Data, rng: Any) -> Iterator[Step]:
+    """Ramdas, Peña 2015, Algorithm 6 (SNKPVN) with q = 1/n and δ = ε; says p_k."""
+    n, gram = data.n, _unit_gram(data)
+    q: list[Any] = [fmpq(1, n)] * n
+    alpha, p, k = q, [], 0
+    while True:
+        mu = fmpq(4 * n, (k + 1) * (k + 2))
+        scores = _products(gram, alpha)
+        answer = nearest_in_simplex([a - s / mu for a, s in zip(q, scores, strict=True)])
+        share = fmpq(2, k + 2)
+        p = answer if not k else _mixed(p, answer, share)
+        square = sum((a * b for a, b in zip(p, _products(gram, p), strict=True)), fmpq(0))
+        over = "separated" if all(s > 0 for s in scores) else ""
+        over = over or ("certificate" if square < EPSILON**2 else "")
+        extra = {"p": p, "dual": alpha, **({"halt": over} if over else {})}
+        yield Step(data.combine(alpha, True), extra)
+        if over:
+            return
+        theta = fmpq(2, k + 3)
+        alpha = [
+            (1 - theta) * (a + theta * b) + theta**2 * c
+            for a, b, c in zip(alpha, p, answer, strict=True)
+        ]
+        k += 1
+
+
+def _mixed(p: list[Any], answer: list[Any], share: fmpq) -> list[Any]:
+    return [(1 - share) * a + share * b for a, b in zip(p, answer, strict=True)]
+
+
+def _unit_gram(data: Data) -> list[list[Any]]:
+    """Inner products of the rows divided by the largest norm: rationals if those are."""
+    return [[v / data.radius_squared for v in row] for row in data.gram]
+
+
+def _products(gram: list[list[Any]], p: list[Any]) -> list[Any]:
+    return [sum((g * v for g, v in zip(row, p, strict=True)), fmpq(0)) for row in gram]
+
+
+def nearest_in_simplex(v: list[Any]) -> list[Any]:
+    """The point of the simplex nearest to v: max(v_i − τ, 0), with the τ that makes the sum one.
+
+    Of balls, entries that cannot be told from τ are 0 up to their radius, on either side of it.
+    """
+    order = sorted(v, key=lambda x: x if isinstance(x, fmpq) else arb(x).mid(), reverse=True)
+    total, tau = fmpq(0), None
+    for count, value in enumerate(order, 1):
+        total += value
+        if value - (total - 1) / count > 0:
+            tau = (total - 1) / count
+    assert tau is not None
+    gaps = [x - tau for x in v]
+    return [g.max(arb(0)) if isinstance(g, arb) else max(g, fmpq(0)) for g in gaps]

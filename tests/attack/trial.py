@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import argparse
 import math
+import tempfile
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from flint import arb
 
 import gammabar as gb
+from gammabar.harness.library import load_statements
 from gammabar.solvers import Iterate
 
-from . import methods
-from .claims import CLAIMS, STEPS, UNIT, Facts, Judge
+from . import doors, methods
+from .claims import CLAIMS, NAMES, OPTIONS, STEPS, UNIT
 from .data import Data, Unfit, bits, to_double
-from .methods import Step
+from .facts import Facts, Judge
+from .methods import EPSILON, Step
 from .spoils import RIGHT, WRONG
 
 #: Updates that are heard, and how many more for the sake of a claim about how soon.
@@ -35,14 +40,17 @@ class Solver:
     """Delivers what it is given, as any solver would."""
 
     step = 1.0
-    ends = ("separated",)
+    ends = ("separated", "certificate")
 
-    def __init__(self, run: np.ndarray, extras: list[dict[str, Any]]) -> None:
+    def __init__(self, run: np.ndarray, extras: list[dict[str, Any]], method: str) -> None:
         self.run, self.extras = run, extras
+        if method in OPTIONS:
+            setattr(self, OPTIONS[method], int(EPSILON.p) / int(EPSILON.q))
 
     def iterates(self, problem: Any, rng: Any = None) -> Any:
         for t, (w, extra) in enumerate(zip(self.run, self.extras, strict=True)):
-            yield Iterate(t, w.copy(), extra=dict(extra))
+            said = {name: value for name, value in extra.items() if name != "dual"}
+            yield Iterate(t, w.copy(), dual=extra.get("dual"), extra=said)
 
 
 @dataclass
@@ -57,6 +65,9 @@ class Tally:
     of_false: Counter[str] = field(default_factory=Counter)
     of_right: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    #: By door: what was asked, and what was refused.
+    doors: Counter[str] = field(default_factory=Counter)
+    shut: Counter[str] = field(default_factory=Counter)
 
     def text(self) -> str:
         verdicts = sum(self.said.values())
@@ -71,7 +82,43 @@ class Tally:
         for (claim, verdict), count in self.said.items():
             by_claim.setdefault(claim, Counter())[verdict] += count
         lines += [f"  {claim:<44}{_counts(counts)}" for claim, counts in sorted(by_claim.items())]
+        decided = {c for c, counts in by_claim.items() if counts["holds"] or counts["refuted"]}
+        judged = {name for claims in CLAIMS.values() for name in claims}
+        every = load_statements()
+        lines.append(
+            f"{len(decided)} of {len(every)} statements were decided, {len(decided & judged)} of "
+            f"them with a truth of their own for wrong runs; not decided:"
+        )
+        lines.append("  " + " ".join(sorted(set(every) - decided)))
+        lines += [
+            "through other doors: " + _counts(self.doors),
+            "refused there: " + _counts(self.shut),
+        ]
         return "\n".join(lines)
+
+
+@cache
+def theorems(method: str) -> list[str]:
+    """What else the papers prove of a method: of a right run none of it is refuted."""
+    return [
+        s.id
+        for s in load_statements().values()
+        if s.about_runs
+        and NAMES[method] in s.solvers
+        and s.status == "holds"
+        and s.unit is (method in UNIT)
+        and s.id not in CLAIMS[method]
+    ]
+
+
+@cache
+def about_data() -> list[str]:
+    """What the papers prove of any data, with no solver in it."""
+    return [
+        s.id
+        for s in load_statements().values()
+        if not s.about_runs and s.status == "holds" and not s.solvers and "" not in s.problems
+    ]
 
 
 def _counts(counter: Counter[str]) -> str:
@@ -100,12 +147,39 @@ def one(seed: int, number: int, tally: Tally) -> None:
         tally.kinds[data.kind] += 1
         if method == "dual_acceleration" and data.linear:
             naive = methods.in_doubles(data, rng, claims[1])
-            _ask(data, claims, unit, naive, extras, True, f"{where}, naive", tally)
+            _ask(data, method, claims, naive, extras, True, f"{where}, naive", tally)
         for spoil in _spoils(rng):
             spoilt = (RIGHT | WRONG)[spoil](run, rng)
             if np.isfinite(spoilt).all():
                 right = spoil in RIGHT
-                _ask(data, claims, unit, spoilt, extras, right, f"{where}, {spoil}", tally)
+                _ask(data, method, claims, spoilt, extras, right, f"{where}, {spoil}", tally)
+
+
+def through_doors(seed: int, number: int, tally: Tally) -> None:
+    """A few points through every door, and a run handed over in every way."""
+    rng = np.random.default_rng([seed, number, 1])
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        bits(),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        warnings.simplefilter("ignore")
+        found = [*doors.solved(rng, Path(folder))]
+        X, y, _ = doors.drawn(rng)
+        run = np.cumsum(rng.normal(size=(6, X.shape[1])), axis=0)
+        try:
+            problem = gb.from_arrays(X, y)
+            claims = ["jst.lem3.6.lower", "jst.lem3.4.primal", "gb.gap"]
+            found += doors.judged(rng, Path(folder), problem, run, claims)
+        except gb.ProblemError as reason:
+            tally.refused[str(reason)[:60]] += 1
+    for door, what in found:
+        tally.doors[door] += 1
+        if what.startswith("refused"):
+            tally.shut[door] += 1
+        elif what:
+            tally.faults.append(f"{what} ({seed}.{number})")
 
 
 def _spoils(rng: np.random.Generator) -> list[str]:
@@ -129,7 +203,8 @@ def _short_enough(data: Data, method: str, unit: bool) -> tuple[dict[str, Judge]
 
 
 _STOPS = ("jst.sec1.quarter.fixed", "tyurin.thm5.2", "rp.perceptron", "tyurin.thm3.3", "gb.batch")
-_STOPS += ("tyurin.thm5.3", "tyurin.thm6.1", "rp.nkp", "rp.thm1")
+_STOPS += ("tyurin.thm5.3", "tyurin.thm6.1", "rp.nkp", "rp.thm1", "rp.normalized")
+_STOPS += ("rp.lem8.separator",)
 
 
 def _rounded(steps: list[Step]) -> tuple[np.ndarray, list[dict[str, Any]]]:
@@ -139,16 +214,16 @@ def _rounded(steps: list[Step]) -> tuple[np.ndarray, list[dict[str, Any]]]:
     extras = []
     for step in steps:
         extra = dict(step.extra)
-        if "p" in extra:
-            extra["p"] = np.array([to_double(v) for v in extra["p"]])
+        for name in {"p", "dual"} & extra.keys():
+            extra[name] = np.array([to_double(arb(v)) for v in extra[name]])
         extras.append(extra)
     return run, extras
 
 
 def _ask(
     data: Data,
+    method: str,
     claims: tuple[dict[str, Judge], int],
-    unit: bool,
     run: np.ndarray,
     extras: list[dict[str, Any]],
     right: bool,
@@ -156,11 +231,14 @@ def _ask(
     tally: Tally,
 ) -> None:
     judges, length = claims
+    asked = list(judges)
+    if where.endswith("nearest"):
+        asked += theorems(method) + about_data()
     try:
         verdicts = gb.verify(
-            Solver(run, extras),
+            Solver(run, extras, method),
             data.problem,
-            list(judges),
+            asked,
             iterations=min(length, len(run) - 1) or 1,
         )
     except gb.ProblemError as reason:
@@ -168,7 +246,7 @@ def _ask(
             tally.faults.append(f"FAULT {where}: {reason}")
         tally.refused[str(reason)[:60]] += 1
         return
-    facts = Facts(data, unit, run.tolist(), extras)
+    facts = Facts(data, method in UNIT, run.tolist(), extras)
     for verdict in verdicts:
         said = str(verdict.verdict)
         tally.said[verdict.statement, said] += 1
@@ -176,7 +254,8 @@ def _ask(
             tally.of_right[said] += 1
         if said == "inapplicable":
             continue
-        true = judges[verdict.statement](facts)
+        judge = judges.get(verdict.statement)
+        true = None if judge is None else judge(facts)
         if right and verdict.statement in STEPS:
             if where.endswith("jitter"):  # not the w that the next step was made from
                 continue
@@ -200,6 +279,7 @@ def main(arguments: list[str] | None = None) -> int:
     if args.only:
         seed, _, number = args.only.partition(".")
         one(int(seed), int(number), tally)
+        through_doors(int(seed), int(number), tally)
         print("\n".join(tally.faults))
     number = shown = 0
     while not args.only and tally.trials < args.trials:
@@ -207,6 +287,8 @@ def main(arguments: list[str] | None = None) -> int:
         for fault in tally.faults[shown:]:
             print(fault, flush=True)
         shown = len(tally.faults)
+        if number % 4 == 0:
+            through_doors(args.seed, number, tally)
         number += 1
         if number % 500 == 0:
             spent = time.monotonic() - began
