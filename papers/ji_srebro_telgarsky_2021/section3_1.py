@@ -106,6 +106,8 @@ class MirrorDescent:
         length = float(theta.mid())
         # θ_t as a solver has it: from a risk that is off by as much as ours, and a few roundoffs.
         error = length * (2 * float(before.psi.rad()) + 16 * ROUNDOFF)
+        if says_theta(self._case) is not None:  # fitted, to a pull that may be known badly itself
+            error += float(theta.rad())
         step = Vec(pull.space, length * pull.mid, scaled(length, pull).err + error * pull.size())
         return [
             same_vector(moved, step, "w_t − w_{t−1} = −θ_{t−1} Zᵀq_{t−1}"),

@@ -87,3 +87,6 @@ NAMES = {
 }
 #: Options that their papers give them; here `methods.EPSILON`.
 OPTIONS = {"von_neumann": "epsilon", "smoothed_von_neumann": "delta"}
+#: Methods that came later: they take the place of others in some trials, so that a number keeps
+#: its problem and mostly its method.
+LATER = ("gradient_descent", "normalized_perceptron", "von_neumann", "smoothed_von_neumann")

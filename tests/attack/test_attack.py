@@ -27,7 +27,12 @@ def test_no_verdict_is_wrong() -> None:
     trial.one(3, 4, tally)  # a statement for fractions was asked about balls
     trial.one(3, 85, tally)  # a margin of 1e-47 with a kernel: Gα > 0 is open at first
     trial.one(77, 159, tally)  # a coefficient of 1e292 of a row that is 0
-    trial.one(208, 157, tally)  # w is rounded onto a row's hyperplane where the method halts
+    trial.one(8, 116, tally, "gradient_descent")  # θ is fitted to a pull that is nearly 0
+    trial.one(208, 157, tally, "batch_perceptron")  # doubles cannot carry the steps out
+    assert tally.absorbed
+    trial.one(
+        208, 157, tally, "perceptron"
+    )  # w is rounded onto a row's hyperplane where the method halts
     assert not tally.faults, "\n".join(tally.faults)
     assert tally.trials >= 20
     assert not any("changed" in reason for reason in tally.refused)
@@ -82,8 +87,9 @@ def test_a_court_that_is_credulous_is_found_out(name: str, monkeypatch: pytest.M
         credulous = property(lambda self: not self.norm > 0)
         monkeypatch.setattr(View, "at_origin", credulous, raising=False)
     tally = trial.Tally()
-    for number in (1, 12, 73, *range(60)):
-        trial.one(0, number, tally)
+    first = [(1, ""), (12, "dual_acceleration"), (73, "perceptron")]
+    for number, method in [*first, *((k, "") for k in range(60))]:
+        trial.one(0, number, tally, method)
         if tally.faults:
             return
     raise AssertionError("no fault was found")
