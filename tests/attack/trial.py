@@ -307,7 +307,7 @@ def main(arguments: list[str] | None = None) -> int:
         for fault in tally.faults[shown:]:
             print(fault, flush=True)
         shown = len(tally.faults)
-        if number % 4 == 0:
+        if number % 12 == 0:
             through_doors(args.seed, number, tally)
         number += 1
         if number % 500 == 0:
