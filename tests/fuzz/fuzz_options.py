@@ -215,6 +215,7 @@ WORK_SEEDS = (
     "falsify rp.eq1 --budget 0.1 --jobs 1",
     "falsify jst.thm4.1 --budget 0.1 --jobs 1",
     "margins three.csv --jobs 1",
+    "reproduce gb.constant-four --quick",
     "verify --problem a.csv --solver perceptron --iterations 2 --jobs 1",
     "verify --problem a.csv --statement gb.sharp --iterations 3 --jobs 1",
     "verify --problem a.csv --solver-file my.py:Mine --statement gb.sharp --jobs 1",
@@ -223,6 +224,7 @@ WORK_SEEDS = (
 RESULTS = {
     "falsify": ["--store", "--out", "--json"],
     "margins": ["--certificates", "--picture", "--page", "--check", "--json"],
+    "reproduce": ["--out", "--fresh", "--json"],
     "verify": ["--store", "--resume", "--depends", "--junit", "--report", "--strict", "--json"],
 }
 
