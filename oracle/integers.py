@@ -55,6 +55,19 @@ def signed_rows(X: Any, y: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[
     return integers * np.asarray(y, dtype=np.int64)[rows][:, None], exponent
 
 
+def whole_rows(rows: list[list[int]]) -> NDArray[Any] | None:
+    """A matrix that holds these integers, exactly: of int64 or of doubles; None if neither does.
+
+    NumPy on its own makes doubles of 2⁶³ beside a negative number, and loses digits.
+    """
+    size = max((abs(v) for row in rows for v in row), default=0)
+    if size < 2**63:
+        return np.array(rows, dtype=np.int64)
+    if size < 2**1000 and all(int(float(v)) == v for row in rows for v in row):
+        return np.array(rows, dtype=np.float64)
+    return None
+
+
 def largest(array: NDArray[Any]) -> int:
     """The largest absolute value of integers of any type, as Python's integer."""
     if not array.size:

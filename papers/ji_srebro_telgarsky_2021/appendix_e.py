@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from gammabar.oracle import solve
-from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.integers import integer_rows, whole_rows
 from gammabar.papers import (
     Case,
     Number,
@@ -143,7 +143,11 @@ def reduced_margin(case: Case) -> Iterator[Relation]:
             if j != c:
                 signs = [(m == c) - (m == j) for m in range(problem.k)]  # type: ignore[attr-defined]
                 rows.append([v * s for s in signs for v in x])
-    found = solve(DenseProblem(np.array(rows), np.ones(len(rows), dtype=np.int64)))
+    table = whole_rows(rows)
+    if table is None:
+        yield fact(None, "γ̄_m of rows that neither 64 bits nor doubles hold")
+        return
+    found = solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64)))
     square = found.square_lo * Fraction(4) ** exponent
     binary = solve(problem)
     yield fact(found.exact and binary.exact, "both margins are proved")

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from gammabar.oracle import solve
-from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.integers import integer_rows, whole_rows
 from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.signed import signed_margin
+from gammabar.oracle.truth import Truth
 from gammabar.papers import (
     Case,
     Number,
     Relation,
+    TooLarge,
     Trial,
     Trit,
     at_most,
@@ -65,7 +67,7 @@ def linear(case: Case) -> str | None:
         return "this is about points of ℝ^d"
     norms = case.problem.X.any(axis=1) if isinstance(case.problem.X, np.ndarray) else None
     if norms is None:
-        norms = abs(case.problem.X).sum(axis=1) > 0
+        norms = (case.problem.X != 0).sum(axis=1) > 0  # |−128| of a byte is −128
     return None if np.all(norms) else "a point at the origin cannot be normalised"
 
 
@@ -88,14 +90,22 @@ def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
         yield between(-sqrt(high) - error, error - sqrt(low)), number(0), case.name
 
 
+def _solved(rows: list[list[Fraction]]) -> tuple[Truth, Fraction]:
+    """The oracle's answer for rows of integers, and the unit in which these are the given ones."""
+    integers, scale = integers_of(rows)
+    table = whole_rows(integers)
+    if table is None:
+        raise TooLarge("rows that neither 64 bits nor doubles hold")
+    return solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64))), scale
+
+
 def _primal_and_dual(rows: list[list[Fraction]]) -> tuple[Fraction, Fraction]:
     """For separable rows, the squares of the suprema over the sphere and over the ball.
 
     That over the ball is the distance of the origin to the hull of the rows, ‖w̄‖ for the
     w̄ = Aᵀq̄ of the oracle; on the sphere, w̄/‖w̄‖ has the value min_i ⟨a_i, w̄⟩/‖w̄‖.
     """
-    integers, _ = integers_of(rows)
-    truth = solve(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)))
+    truth, _ = _solved(rows)
     weights = dict(zip(truth.support, truth.numerators, strict=True))
     columns = zip(*rows, strict=True)
     w = [
@@ -107,8 +117,7 @@ def _primal_and_dual(rows: list[list[Fraction]]) -> tuple[Fraction, Fraction]:
 
 
 def _distance(rows: list[list[Fraction]]) -> Number:
-    integers, scale = integers_of(rows)
-    truth = solve(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)))
+    truth, scale = _solved(rows)
     return sqrt(number(truth.square_lo * scale**2))
 
 

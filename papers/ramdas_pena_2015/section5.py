@@ -55,7 +55,9 @@ def _balanced(case: Case) -> Trit:
             problem = KernelProblem(problem.X, problem.y, problem.kernel)
         if not has_exact_kernel(problem):  # an RBF kernel: one point with both labels
             X, y = problem.X[used], problem.y[used]
-            twins = len(used) == 2 and y[0] != y[1] and not abs(X[0] - X[1]).max() > 0
+            # Compared, not subtracted: 1 − (−127) is −128 in a byte, and so is its absolute value.
+            points = [(x.toarray() if hasattr(x, "toarray") else x) for x in (X[0], X[-1])]
+            twins = len(used) == 2 and y[0] != y[1] and np.array_equal(*points)
             return bool(twins and q[int(used[0])] == Fraction(1, 2))
     gram = exact_rows(problem).gram(used)[0].tolist()
     weights = [q[int(i)] for i in used]

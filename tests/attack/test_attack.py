@@ -26,6 +26,8 @@ def test_no_verdict_is_wrong() -> None:
     trial.one(101, 135, tally)  # rows that differ by 10^16 in length, one of them on either side
     trial.one(3, 4, tally)  # a statement for fractions was asked about balls
     trial.one(3, 85, tally)  # a margin of 1e-47 with a kernel: Gα > 0 is open at first
+    trial.one(31, 332, tally)  # −2⁶³ in several classes, whose rows are written out
+    trial.one(31, 2753, tally)  # 1 − (−127) in a byte
     trial.one(77, 159, tally)  # a coefficient of 1e292 of a row that is 0
     trial.one(8, 116, tally, "gradient_descent")  # θ is fitted to a pull that is nearly 0
     trial.one(208, 157, tally, "batch_perceptron")  # doubles cannot carry the steps out

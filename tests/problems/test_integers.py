@@ -11,7 +11,9 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gammabar as gb
 import gammabar.problems.points as points_module
+from gammabar.oracle.integers import whole_rows
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -65,7 +67,9 @@ def test_products_with_integers_are_those_of_the_integers(X, compiled, layout):
     small, points_module.SMALL = points_module.SMALL, 0 if compiled else points_module.SMALL
     # Each dtype is compiled once, which takes a while: one narrow and the widest here.
     if compiled and X.dtype != np.uint8:
-        X = X.astype(np.uint64 if X.dtype == np.uint64 else np.int64)
+        # (A big-endian uint64 is not equal to np.uint64.)
+        widest = X.dtype.kind == "u" and X.dtype.itemsize == 8
+        X = X.astype(np.uint64 if widest else np.int64)
     try:
         for problem in (DenseProblem(X, y), SparseProblem(native(X), y)):
             allowed = Fraction(rounding_of(problem).scores(float(np.linalg.norm(w)) + 1e-9))
@@ -192,3 +196,56 @@ def test_weights_are_right_where_differences_of_scores_are_no_doubles(
     size = 1.0 if geometry is DenseProblem else math.sqrt(0.5)
     assert soft.pull[0] == pytest.approx(-size * (q - (1 - q)), rel=1e-12)
     assert soft.logsumexp == pytest.approx(1 + math.log1p(math.exp(-2)), rel=1e-12)
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from([0, 1, -1, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), 2**64, 3 * 2**70])
+            | st.integers(-(2**70), 2**70),
+            min_size=2,
+            max_size=2,
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_a_table_of_integers_holds_them_or_is_none(rows):
+    table = whole_rows(rows)
+    if table is None:
+        assert max(abs(v) for row in rows for v in row) >= 2**63
+        assert any(int(float(v)) != v for row in rows for v in row)
+    else:
+        assert [[int(v) for v in row] for row in table] == rows
+
+
+#: Pairs of points that are not the same, though the absolute value of their difference is no
+#: positive number in their type.
+APART = [(1, -127, np.int8), (2**15 - 1, -1, np.int16), (2**63 - 1, -1, np.int64)]
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize(("a", "b", "kind"), APART)
+def test_points_that_are_apart_are_no_twins(a, b, kind, form):
+    points = form(np.array([[a, 1], [b, 1]], dtype=kind))
+    problem = gb.from_arrays(points, [1, -1], kernel="rbf:gamma=1")
+    (verdict,) = gb.verify("perceptron", problem, ["rp.thm2"], iterations=1)
+    assert str(verdict.verdict) == "holds"
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+def test_a_point_whose_bytes_wrap_is_not_the_origin(form):
+    from types import SimpleNamespace
+
+    from gammabar.papers.ramdas_pena_2015.section2 import linear
+
+    points = form(np.array([[-128, 127, 1], [1, 0, 0]], dtype=np.int8))
+    problem = gb.from_arrays(points, [1, -1])
+    assert linear(SimpleNamespace(problem=problem)) is None
+
+
+def test_the_margin_of_several_classes_with_the_least_of_the_integers():
+    X = np.array([[-(2**63), 1], [2**63 - 1, 3], [7, 2**63 - 1]])
+    problem = gb.from_arrays(X, [0, 1, 2], multiclass=True)
+    (verdict,) = gb.verify("dual-acceleration", problem, ["jst.thm5.1.margin"], iterations=1)
+    assert str(verdict.verdict) in ("holds", "undecided")
