@@ -246,6 +246,9 @@ def von_neumann(data: Data, rng: Any) -> Iterator[Step]:
         if not 0 <= theta <= 1:
             return
         p = [(1 - theta) * v + (theta if i == j else 0) for i, v in enumerate(p)]
+        # Fractions have three times the digits after every step: the run is as long as they allow.
+        if isinstance(p[0], fmpq) and max(int(v.q).bit_length() for v in p) > 50_000:
+            return
 
 
 #: What NVN and SNKPVN are asked for: ε and δ.
