@@ -148,22 +148,12 @@ def smoothed_perceptron(data: Data, rng: Any) -> Iterator[Step]:
         w = data.combine(alpha, True)
         scores = data.scores(w, True)
         answer = softmax(scores, mu)
-        theta = fmpq(2, k + 2)
-        p = (
-            answer
-            if p is None
-            else [(1 - theta) * a + theta * b for a, b in zip(p, answer, strict=True)]
-        )
+        p = answer if p is None else _mixed(p, answer, fmpq(2, k + 2))
         over = done(scores)
         yield Step(w, {"p": p, "dual": alpha, **({"halt": "separated"} if over else {})})
         if over:
             return
-        theta = fmpq(2, k + 3)
-        alpha = [
-            (1 - theta) * (a + theta * b) + theta**2 * c
-            for a, b, c in zip(alpha, p, answer, strict=True)
-        ]
-        k += 1
+        alpha, k = _smoothed(alpha, p, answer, fmpq(2, k + 3)), k + 1
 
 
 def kernel_perceptron(data: Data, rng: Any) -> Iterator[Step]:
@@ -264,8 +254,7 @@ def smoothed_von_neumann(data: Data, rng: Any) -> Iterator[Step]:
         mu = fmpq(4 * n, (k + 1) * (k + 2))
         scores = _products(gram, alpha)
         answer = nearest_in_simplex([a - s / mu for a, s in zip(q, scores, strict=True)])
-        share = fmpq(2, k + 2)
-        p = answer if not k else _mixed(p, answer, share)
+        p = answer if not k else _mixed(p, answer, fmpq(2, k + 2))
         square = sum((a * b for a, b in zip(p, _products(gram, p), strict=True)), fmpq(0))
         over = "separated" if all(s > 0 for s in scores) else ""
         over = over or ("certificate" if square < EPSILON**2 else "")
@@ -273,16 +262,19 @@ def smoothed_von_neumann(data: Data, rng: Any) -> Iterator[Step]:
         yield Step(data.combine(alpha, True), extra)
         if over:
             return
-        theta = fmpq(2, k + 3)
-        alpha = [
-            (1 - theta) * (a + theta * b) + theta**2 * c
-            for a, b, c in zip(alpha, p, answer, strict=True)
-        ]
-        k += 1
+        alpha, k = _smoothed(alpha, p, answer, fmpq(2, k + 3)), k + 1
 
 
 def _mixed(p: list[Any], answer: list[Any], share: fmpq) -> list[Any]:
     return [(1 - share) * a + share * b for a, b in zip(p, answer, strict=True)]
+
+
+def _smoothed(alpha: list[Any], p: list[Any], answer: list[Any], theta: fmpq) -> list[Any]:
+    """The next α of Algorithms 4 and 6."""
+    return [
+        (1 - theta) * (a + theta * b) + theta**2 * c
+        for a, b, c in zip(alpha, p, answer, strict=True)
+    ]
 
 
 def _unit_gram(data: Data) -> list[list[Any]]:

@@ -65,7 +65,6 @@ class Tally:
     of_false: Counter[str] = field(default_factory=Counter)
     of_right: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
-    #: Theorems that are false of a right run, since doubles cannot carry its steps out.
     #: By door: what was asked, and what was refused.
     doors: Counter[str] = field(default_factory=Counter)
     shut: Counter[str] = field(default_factory=Counter)
