@@ -17,7 +17,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
@@ -151,6 +151,12 @@ def _short(key: Any) -> str:
     return repr(key[:12]) if isinstance(key, str) else repr(key)[:12]
 
 
+def _types(base: sqlite3.Connection, table: str) -> dict[str, str]:
+    """The columns of a table, and their types."""
+    rows = base.execute(f"PRAGMA table_info({table})").fetchall()
+    return {str(name): str(kind) for _, name, kind, *_ in rows}
+
+
 class Store:
     """A file of results.
 
@@ -212,6 +218,14 @@ class Store:
             # A wrong value is a matter of its record, see `_opened`.
             if found != "ok" and not re.search(r" value in \w+\.\w+$", str(found)):
                 raise sqlite3.DatabaseError(f"malformed: {found}")
+        # A column of another type turns what is written into something else.
+        with closing(sqlite3.connect(":memory:")) as fresh:
+            fresh.executescript(_TABLES)
+            for table in ("trajectories", "results", "data", "origins"):
+                found, wanted = (_types(base, table) for base in (self._base, fresh))
+                for name in wanted.keys() & found.keys():
+                    if found[name] != wanted[name]:
+                        raise sqlite3.DatabaseError(f"malformed: the column {table}.{name}")
 
     def __enter__(self) -> Self:
         return self

@@ -116,6 +116,26 @@ def test_files_that_are_no_stores(tmp_path):
         Store(tmp_path / "none" / "s.sqlite")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"key        TEXT", b"key        VEXT"),
+        (b"REAL", b"RUAL"),
+        (b"place     INT", b"place     ANT"),
+    ],
+)
+def test_a_column_of_another_type_is_no_store(tmp_path, old, new):
+    """One byte of what SQLite knows of a table: "000…0" would be the number 0 from then on."""
+    path = tmp_path / "s.sqlite"
+    with Store(path):
+        pass
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+    with pytest.raises(ProblemError, match=r"is damaged \(malformed: the column \w+\.\w+\)"):
+        Store(path)
+
+
 def test_a_transaction_is_all_or_nothing(tmp_path):
     with Store(tmp_path / "s.sqlite") as store:
         store.put("kept", task(), perform(task()))
