@@ -48,8 +48,12 @@ def _listen(requests: queue.SimpleQueue[str]) -> None:
 
 
 def _answer(channel: Any, message: dict[str, Any]) -> None:
-    channel.write(json.dumps(message) + "\n")
-    channel.flush()
+    try:
+        channel.write(json.dumps(message) + "\n")
+        channel.flush()
+    except BrokenPipeError:  # the parent was interrupted a moment ago, and nobody listens
+        end_orphans(keep=())
+        os._exit(0)
 
 
 def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
