@@ -67,7 +67,7 @@ def command(
         commit = sides.base_commit(root, base)
     else:
         root = sides.top(repo)
-        suites = benchmarks.resolve() if benchmarks is not None else sides.suites_of(root)
+        suites = sides.real(benchmarks) if benchmarks is not None else sides.suites_of(root)
         commit = sides.base_commit(root, base, suites)
     if find_spec("asv_runner") is None:
         raise missing("the gate", "asv", "bench")

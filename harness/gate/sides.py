@@ -26,16 +26,21 @@ WORKER = Path(__file__).with_name("worker.py")
 PATIENCE = 300.0
 
 
+def real(path: Path) -> Path:
+    """A path without links; a link to itself, which Path.resolve raises for, is left as it is."""
+    return Path(os.path.realpath(path))
+
+
 def suites_of(root: Path) -> Path:
     """The folder of the suites of a repository, as its asv.conf.json says, or benchmarks/."""
     for place in (root, root / "benchmarks"):
         file = place / "asv.conf.json"
         # It may have comments, which JSON has not.
-        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
         text = re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
         found = re.search(r'"benchmark_dir"\s*:\s*"([^"]+)"', text)
         if found:
-            return (place / found[1]).resolve()
+            return real(place / found[1])
     return root / "benchmarks"
 
 
@@ -74,7 +79,7 @@ def top(path: Path) -> Path:
 def hidden(root: Path) -> Path:
     """A folder of a repository of somebody else in which nobody is disturbed."""
     found = _git(root, "rev-parse", "--git-path", "gammabar-gate").stdout.decode()
-    return (root / found.removesuffix("\n")).resolve()
+    return real(root / found.removesuffix("\n"))
 
 
 def checkout(root: Path, commit: str, shelf: Path | None = None) -> Path:

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import json
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -214,6 +215,7 @@ WORK_SEEDS = (
     "falsify gb.sharp --budget 0.1 --jobs 1",
     "falsify rp.eq1 --budget 0.1 --jobs 1",
     "falsify jst.thm4.1 --budget 0.1 --jobs 1",
+    "gate HEAD --repo theirs --counts-only",
     "margins three.csv --jobs 1",
     "reproduce gb.constant-four --quick",
     "verify --problem a.csv --solver perceptron --iterations 2 --jobs 1",
@@ -222,6 +224,7 @@ WORK_SEEDS = (
 )
 #: Options that do not make it long: where results go, and how they look.
 RESULTS = {
+    "gate": ["--bench", "--benchmarks", "--json"],
     "falsify": ["--store", "--out", "--json"],
     "margins": ["--certificates", "--picture", "--page", "--check", "--json"],
     "reproduce": ["--out", "--fresh", "--json"],
@@ -246,9 +249,29 @@ def spoil_work(data: bytes, rng: Random) -> bytes:
 _FILES = ["out.json", "out.xml", "new.db", "s.db", "page.html", "page.md", "kept", "p.svg"]
 
 
+#: Somebody's repository with a suite of asv's: one benchmark that counts.
+_THEIRS = {
+    "asv.conf.json": '{"benchmark_dir": "perf"}',
+    "perf/__init__.py": "",
+    "perf/counts.py": "def track_words():\n    return 3\n",
+}
+
+
+def _theirs(folder: Path) -> None:
+    for name, text in _THEIRS.items():
+        path = folder / "theirs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    me = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*me, "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=folder / "theirs", check=True)
+
+
 def run_work(path: Path) -> None:
     arguments = path.read_bytes().decode("utf-8", "surrogatepass").split("\n")
     with _folder() as folder:
+        if arguments[0] == "gate":
+            _theirs(folder)
         call(arguments, folder)
 
 
