@@ -24,7 +24,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser fuzz attack balls docs lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser fuzz attack balls blur docs lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -48,6 +48,9 @@ balls: $(STAMP) ## a million balls of level 0 against exact values, of every geo
 
 attack: $(STAMP) ## verdicts on thousands of right and wrong runs against exact truth (TRIALS=2000)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.attack --trials $(TRIALS) $(ARGS)
+
+blur: $(STAMP) ## wrong solvers judged with larger and larger error bounds: none may pass
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.blur $(ARGS)
 
 fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)

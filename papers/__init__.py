@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gammabar.harness.court.case import Case as Case
+    from gammabar.harness.court.case import steered as steered
     from gammabar.harness.court.chance import CHANCE as CHANCE
     from gammabar.harness.court.inputs import Entry as Entry
     from gammabar.harness.court.inputs import choices as choices
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.numbers import ball as ball
     from gammabar.harness.court.numbers import between as between
     from gammabar.harness.court.numbers import exp as exp
+    from gammabar.harness.court.numbers import known_zero as known_zero
     from gammabar.harness.court.numbers import log as log
     from gammabar.harness.court.numbers import middle as middle
     from gammabar.harness.court.numbers import number as number
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from gammabar.harness.court.numbers import total as total
     from gammabar.harness.court.numbers import upper as upper
     from gammabar.harness.court.numbers import working as working
+    from gammabar.harness.court.relation import COARSE as COARSE
+    from gammabar.harness.court.relation import HELD as HELD
     from gammabar.harness.court.relation import Relation as Relation
     from gammabar.harness.court.relation import any_of as any_of
     from gammabar.harness.court.relation import at_least as at_least
@@ -51,7 +55,10 @@ if TYPE_CHECKING:
     from gammabar.harness.court.relation import below as below
     from gammabar.harness.court.relation import equal as equal
     from gammabar.harness.court.relation import fact as fact
-    from gammabar.harness.court.relation import widened as widened
+    from gammabar.harness.court.relation import nearly as nearly
+    from gammabar.harness.court.relation import same_digits as same_digits
+    from gammabar.harness.court.relation import size_of as size_of
+    from gammabar.harness.court.relation import within as within
     from gammabar.harness.court.space import Floats as Floats
     from gammabar.harness.court.space import LinearSpace as LinearSpace
     from gammabar.harness.court.space import Space as Space
@@ -91,7 +98,10 @@ if TYPE_CHECKING:
 #: Module → the words that it gives. Imported when first asked for: whoever checks a witness
 #: imports `gammabar.papers.witness`, and nothing of the court with it.
 _WORDS = {
-    "harness.court.case": ("Case",),
+    "harness.court.case": (
+        "Case",
+        "steered",
+    ),
     "harness.court.chance": ("CHANCE",),
     "harness.court.inputs": (
         "Entry",
@@ -105,6 +115,7 @@ _WORDS = {
         "ball",
         "between",
         "exp",
+        "known_zero",
         "log",
         "middle",
         "number",
@@ -120,6 +131,8 @@ _WORDS = {
         "LEVELS",
     ),
     "harness.court.relation": (
+        "COARSE",
+        "HELD",
         "Relation",
         "any_of",
         "at_least",
@@ -127,7 +140,10 @@ _WORDS = {
         "below",
         "equal",
         "fact",
-        "widened",
+        "nearly",
+        "same_digits",
+        "size_of",
+        "within",
     ),
     "harness.court.space": (
         "Floats",

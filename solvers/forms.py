@@ -25,6 +25,7 @@ import inspect
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,21 @@ class CountedSolver:
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
         """What the object yields, counted from t = 0."""
         return counted(self._solver.iterates(problem, rng))
+
+    def with_options(self, **options: Any) -> Any:
+        """The same with other options; None if the object is no dataclass that has them."""
+        changed = with_options(self._solver, **options)
+        return None if changed is None else type(self)(changed)
+
+
+def with_options(solver: Any, **options: Any) -> Any:
+    """A solver with other options; None if it is no dataclass that has them."""
+    if isinstance(solver, CountedSolver):
+        return solver.with_options(**options)
+    if not is_dataclass(solver) or isinstance(solver, type):
+        return None
+    known = {field.name for field in fields(solver) if field.init}
+    return replace(solver, **options) if options.keys() <= known else None
 
 
 def from_object(solver: Any) -> Any:

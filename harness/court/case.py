@@ -14,15 +14,31 @@ from flint import ctx
 from gammabar.harness.court.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from gammabar.harness.court.observed import Ledger, ObservedProblem
 from gammabar.harness.court.space import Floats, Space, space_of
-from gammabar.harness.court.view import View
+from gammabar.harness.court.view import Unclaimed, View
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
+from gammabar.solvers.forms import with_options
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
 FINER = 90
 #: From so many entries of the matrix on, a few iterates are judged together.
 LARGE, TOGETHER = 1 << 21, 2
 _TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
+
+
+def steered(solver: Any, **options: Any) -> Any:
+    """A solver with the options that a statement chooses.
+
+    Raises
+    ------
+    Unclaimed
+        If it is no dataclass with such fields, so that they cannot be set.
+    """
+    found = with_options(solver, **options)
+    if found is None:
+        names = ", ".join(options)
+        raise Unclaimed(f"the statement sets {names}: the solver is no dataclass with such options")
+    return found
 
 
 class Case:

@@ -68,6 +68,12 @@ def ball(middle: float, error: float) -> Number:
     return arb("nan")
 
 
+def known_zero(value: Any) -> bool:
+    """Whether a number is 0 for certain. Of a ball that may be 0, ``value != 0`` is false as well:
+    that is no test of anything."""
+    return bool(value == 0)
+
+
 def between(low: Number, high: Number) -> Number:
     """The smallest ball that contains both."""
     return low.union(high)

@@ -10,7 +10,15 @@ from typing import Any
 
 from flint import arb
 
-from gammabar.harness.court.numbers import ROUNDOFF, Number, Trit, number, upper
+from gammabar.harness.court.numbers import (
+    LEVELS,
+    ROUNDOFF,
+    Number,
+    Trit,
+    number,
+    precision,
+    upper,
+)
 
 
 class Decision(StrEnum):
@@ -29,6 +37,9 @@ _ZERO = number(0)
 
 #: An equation that allows for more than this part of what it compares decides nothing.
 COARSE = 2.0**-10
+#: What is left of a sum is not held better than this part of its summands, by whoever adds them up
+#: in doubles: 128 roundoffs of them are no fault of what is compared, see `size_of`.
+HELD = 2.0**-36
 
 
 @dataclass(slots=True)  # not frozen: that costs a microsecond, at every iterate
@@ -46,10 +57,11 @@ class Relation:
         up to this size (beyond the rounding of the run, see `run_rounding`) is no
         refutation, only doubt.
     size : float
-        Magnitude of the numbers that the two sides were computed from: rounding in the run is
-        relative to it. Default 1 + |left| + |right|. An equation with a size holds only if its
-        allowance is small beside it: where rounding may be as large as what is compared, that
-        the two agree up to rounding says nothing.
+        Magnitude of what is compared. An equation holds only if its allowance is small beside it:
+        where rounding may be as large as that, agreement up to rounding says nothing. Default: the
+        larger side, so an equation with 0 that has an allowance must say it (`size_of`). For
+        inequalities: of the numbers that the sides were computed from, to which rounding in the
+        run is relative; default 1 + |left| + |right|.
     what : str
         What is compared, for people: "γ(w_t) ≥ bound".
     where : str
@@ -121,7 +133,7 @@ class Relation:
             gap, allowance = left - right, self.allowance
             if (
                 abs(gap) <= allowance < inf
-                and (self.size < 0 or allowance <= COARSE * self.size)
+                and (allowance <= COARSE * self.size or self._tells())
                 and left.is_finite()
                 and right.is_finite()
             ):
@@ -136,7 +148,10 @@ class Relation:
 
     def _tells(self) -> bool:
         """Whether what an equation allows for is small beside what it is about."""
-        return self.size < 0 or self.allowance <= COARSE * self.size
+        size = self.size
+        if size < 0:
+            size = max(abs(float(self.left)), abs(float(self.right)))
+        return not self.allowance or self.allowance <= COARSE * size
 
     def decide(self, rounding: float) -> Decision:
         """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
@@ -195,11 +210,16 @@ def equal(
     size: float = -1.0,
     **more: Any,
 ) -> Relation:
-    """left = right, up to a proved bound on the rounding errors of the solver."""
+    """left = right, up to a proved bound on the rounding errors of the solver.
+
+    Whatever is allowed for must be small beside what is compared, see `Relation.size`.
+    """
+    if allowance and size < 0 and type(right) is int and not right:
+        raise TypeError("an equation with 0 that has an allowance must say its size, see size_of")
     if type(left) is not arb:
         left = number(left)
     right = _ZERO if type(right) is int and not right else number(right)
-    return Relation(left, right, "==", allowance, size, what, **more)
+    return Relation(left, right, "==", allowance, size if size < inf else 0.0, what, **more)
 
 
 def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
@@ -218,11 +238,61 @@ def any_of(relations: Iterable[Relation]) -> Relation:
     return max(relations, key=lambda one: (order.index(one.decide(0)), float(one.slack.mid())))
 
 
-def widened(bound: Any, rounding: float, size: float) -> Number:
-    """A bound that a right run attains, with what rounding may do to it; as it is where that is
-    not small beside `size`: then it decides nothing.
+def size_of(value: Any, parts: float = 0.0) -> float:
+    """The size of what an equation compares, for its allowance to be small beside.
+
+    Parameters
+    ----------
+    value : arb or float
+        What is compared: the length of a step, say, and not that of the iterate which it is added
+        to. Of a ball the lower end: what may be nothing is nothing.
+    parts : float
+        Numbers that are added up in doubles, here and by the solver, and of which `value` is what
+        may be left: rounding of a few units of these is no fault of what is compared.
     """
-    return bound + rounding if rounding <= COARSE * size else number(bound)
+    least = value if type(value) is float else float(value.abs_lower())
+    size = (least if least > 0 else 0.0) + HELD * parts
+    return size if size < inf else 0.0  # beside what is infinite anything would be small
+
+
+def within(gap: Any, allowed: float, size: float) -> Trit:
+    """Whether a gap is no more than rounding; not known where rounding may be as large as `size`,
+    what is compared."""
+    if not isfinite(allowed):
+        return None
+    if gap > allowed:
+        return False
+    return True if gap <= allowed and allowed <= COARSE * size < inf else None
+
+
+def nearly(
+    left: Any,
+    right: Any,
+    what: str = "",
+    *,
+    rounding: Any,
+    size: float,
+    magnitude: float = -1.0,
+    **more: Any,
+) -> Relation:
+    """left ≤ right, for a bound that right runs attain: up to rounding, if that is small beside
+    `size`; where it is not, a violation by no more than that is in doubt. `magnitude` is that of
+    the numbers which both were computed from (`Relation.size` of an inequality)."""
+    off = rounding if type(rounding) is float else upper(number(rounding))
+    if off <= COARSE * size < inf:
+        return at_most(left, number(right) + off, what, size=magnitude, **more)
+    return at_most(left, right, what, allowance=off, size=magnitude, **more)
+
+
+def same_digits(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left = right, to half of the digits that are carried: balls alone prove no equation.
+
+    Relative to the larger side; two sides that may both be 0 are asked for all digits there are.
+    """
+    left, right = number(left), number(right)
+    size = max(abs(float(left)), abs(float(right))) + (precision() >= LEVELS[-1])
+    allowance = 2.0 ** -(precision() // 2) * size
+    return equal(left, right, what, allowance=allowance, size=size, **more)
 
 
 def run_rounding(n: int, dimension: int, t: int) -> float:

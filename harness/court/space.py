@@ -36,10 +36,10 @@ from gammabar.harness.court.numbers import (
     total,
 )
 from gammabar.oracle.enclosure import kernel_balls
-from gammabar.oracle.integers import integer_rows, largest_norm
+from gammabar.oracle.integers import integer_rows, largest_norm, squared_norms
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
-from gammabar.problems.rounding import rounding_of, taxicab
+from gammabar.problems.rounding import length, rounding_of, taxicab
 
 Floats = NDArray[np.float64]
 
@@ -91,6 +91,15 @@ class Space(ABC):
     @abstractmethod
     def score_error(self, w: Floats, square: float | None = None) -> float:
         """How far the doubles of ``problem.scores(w)`` are from the truth, at most."""
+
+    def score_errors(self, w: Floats) -> Floats:
+        """The same row by row: where rows differ in length, so do these."""
+        return np.full(self.n, self.score_error(w))
+
+    @cached_property
+    def shares(self) -> Floats:
+        """At least ‖a_i‖/R, row by row, with R = `radius`: sums over rows err by such parts."""
+        return np.ones(self.n)
 
     # exact
 
@@ -187,6 +196,31 @@ class LinearSpace(Space):
             return math.inf
         return self._relative * size + self._under
 
+    def score_errors(self, w: Floats) -> Floats:
+        # Higham's bound for a sum of products is that of the row which they are made of.
+        size = self.size(w)
+        if not size < self._most:
+            return np.full(self.n, math.inf)
+        return self._relative * size * self.shares * SAFETY + self._under
+
+    @cached_property
+    def shares(self) -> Floats:
+        problem = self.problem
+        squares, power, error = squared_norms(problem.X)
+        largest = max(float(squares.max()), TINY)
+        shares = np.sqrt(squares / largest)
+        # Squares of far shorter rows may have underflowed: those rows are measured one by one.
+        for i in np.flatnonzero(squares < 2.0**-600 * largest).tolist():
+            row = _doubles_of(problem.X, i)
+            if row.any():
+                short = math.ldexp(length(row), -power) / math.sqrt(largest)
+                shares[i] = max(short, 2.0**-1000)
+            else:
+                shares[i] = 0.0
+        if isinstance(problem, MulticlassProblem):  # a row has the norm of its point
+            shares = shares[problem._unpack(np.arange(self.n))[0]]
+        return np.minimum(shares * (1 + 4 * error), 1.0)
+
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
         factor = self.unit_factor
         values = [arb(v) for v in w.tolist()]
@@ -222,6 +256,12 @@ class LinearSpace(Space):
         if len(self._cache) < 50_000:
             self._cache[i, precision()] = entries
         return entries
+
+
+def _doubles_of(X: Any, i: int) -> Floats:
+    """A row of the data in doubles."""
+    row = X[i].toarray() if hasattr(X, "toarray") else X[i]
+    return np.asarray(row, dtype=np.float64).ravel()
 
 
 def _entries(X: Any, i: int, sign: int) -> list[tuple[int, Number]]:

@@ -23,6 +23,7 @@ from gammabar.harness.court.numbers import (
     Trit,
     ball,
     exp,
+    known_zero,
     log,
     number,
     smallest,
@@ -181,6 +182,11 @@ class View:
         return self.space.score_error(self.w, self.here.square)
 
     @lazy
+    def score_errors(self) -> Floats:
+        """The same row by row."""
+        return self.space.score_errors(self.w) if self.w.any() else np.zeros(self.n)
+
+    @lazy
     def scores(self) -> list[Number]:
         """A w, row by row: for small problems."""
         if self.level:
@@ -318,8 +324,8 @@ class View:
         gram = self.space.gram()
         rows = range(self.n)
         square = total(
-            weights[i] * total(gram[i, j] * weights[j] for j in rows if weights[j] != 0)
+            weights[i] * total(gram[i, j] * weights[j] for j in rows if not known_zero(weights[j]))
             for i in rows
-            if weights[i] != 0
+            if not known_zero(weights[i])
         )
         return sqrt(square)

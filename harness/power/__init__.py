@@ -7,7 +7,7 @@ statement refutes is a hole in the suite; a statement that refutes none needs a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -32,7 +32,7 @@ def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[
         Only this statement, and only on this problem.
     """
     found: dict[str, list[str]] = {}
-    for verdict, where in _verdicts(mutant, statement, problem):
+    for verdict, where in verdicts(mutant, [statement] if statement else (), problem):
         if verdict.verdict is Ruling.REFUTED:
             found.setdefault(verdict.statement, []).append(where)
     return dict(sorted(found.items()))
@@ -82,9 +82,27 @@ def _one(name: str) -> dict[str, list[str]]:
     return kills(mutants()[name])
 
 
-def _verdicts(mutant: Any, only: str, on: str | None) -> Iterable[tuple[Verdict, str]]:
+def verdicts(
+    mutant: Any,
+    only: Collection[str] = (),
+    on: str | None = None,
+    most: int = ITERATIONS,
+    longest: int = MOST,
+) -> Iterable[tuple[Verdict, str]]:
+    """What the statements about its solver say of a mutant, and on which problems.
+
+    Parameters
+    ----------
+    mutant : Mutant
+    only : collection of str, optional
+        Only these statements.
+    on : str, optional
+        Only on this problem.
+    most, longest : int
+        Iterates that claims about all of them hear, and those about stopping.
+    """
     about = [s for s in load_statements().values() if mutant.solver in s.solvers]
-    about = [s for s in about if not only or s.id == only]
+    about = [s for s in about if not only or s.id in only]
     # What is refuted of the right solver says nothing about the wrong one.
     about = [s for s in about if s.status is Status.HOLDS]
     heard = [s for s in about if s.about_runs]
@@ -99,17 +117,18 @@ def _verdicts(mutant: Any, only: str, on: str | None) -> Iterable[tuple[Verdict,
                 name=trial.problem,
                 seed=trial.seed,
             )
-            yield from _heard(case, [s for s in heard if s.unit is unit], trial.iterations)
+            length = min(trial.iterations, most)
+            yield from _heard(case, [s for s in heard if s.unit is unit], length, longest)
     for statement in about:
         if not statement.about_runs:
             yield from _examined(statement, mutant.make(), on)
 
 
 def _heard(
-    case: Case, statements: list[Statement], iterations: int
+    case: Case, statements: list[Statement], iterations: int, longest: int
 ) -> Iterable[tuple[Verdict, str]]:
     try:
-        for verdict in hear(case, statements, min(iterations, ITERATIONS), MOST):
+        for verdict in hear(case, statements, iterations, longest):
             yield verdict, case.name
     except (ValueError, ArithmeticError, IndexError, KeyError):
         return  # a mutant that crashes is caught by whoever runs it

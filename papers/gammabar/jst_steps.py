@@ -19,12 +19,13 @@ from gammabar.papers import (
     Case,
     Fault,
     Floats,
-    Number,
     Relation,
     Trial,
+    Trit,
     Vec,
     View,
     at_most,
+    ball,
     claimed_numbers,
     claimed_row,
     equal,
@@ -35,8 +36,10 @@ from gammabar.papers import (
     number,
     option,
     per_iterate,
+    size_of,
     sqrt,
 )
+from gammabar.papers.gammabar.ties import tied, told_apart
 
 TRIALS = (
     Trial("gradient-descent", "planted:n=60,d=6,gamma=0.1,seed=4", 60),
@@ -57,12 +60,15 @@ TRIALS = (
 PRINTED = "the step as printed"
 
 
-def same(it: View, predicted: Vec, what: str) -> Relation:
+def same(it: View, before: Vec, step: Vec, what: str) -> Relation:
     """w_t is what the step makes of the iterate before it."""
+    predicted = before + step
     gap = it.vec(it.w - predicted.mid).norm()
     # The subtraction of the two is rounded as well.
     allowed = 4 * predicted.err + 8 * ROUNDOFF * predicted.size()
-    return equal(gap, 0, what, allowance=allowed, size=it.space.least_radius + predicted.reach())
+    # Beside the step that is on trial, however long w_t is.
+    size = size_of(step.norm(), it.here.reach() + before.reach())
+    return equal(gap, 0, what, allowance=allowed, size=size)
 
 
 def combination(it: View, weights: Any, relative: float) -> Vec:
@@ -73,24 +79,25 @@ def combination(it: View, weights: Any, relative: float) -> Vec:
 
 
 class _Step:
-    """Remembers what the next iterate should be."""
+    """Remembers the step to the next iterate."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.predicted: Vec | None = None
-        self.next: Vec | None = None
+        #: w_{t−1}, and the step from there.
+        self.before: tuple[Vec, Vec] | None = None
+        self._now: tuple[Vec, Vec] | None = None
 
     def update(self, it: View) -> None:
-        self.predicted, self.next = self.next, None
-        self.next = self.step(it)
+        self.before, self._now = self._now, (it.here, self.step(it))
 
-    def step(self, it: View) -> Vec | None:
+    def step(self, it: View) -> Vec:
+        """w_{t+1} − w_t."""
         raise NotImplementedError
 
     def claim(self, it: View) -> Relation | None:
-        if self.predicted is None:
+        if self.before is None:
             return None
-        return same(it, self.predicted, f"w_t is the step from w_(t−1), t = {it.t}")
+        return same(it, *self.before, f"w_t is the step from w_(t−1), t = {it.t}")
 
 
 @per_iterate(
@@ -115,7 +122,7 @@ class GradientStep(_Step):
             sigma = expit(-scores)  # moves by a factor of at most exp(e) if a score is off by e
             relative = 1.1 * it.score_error + 8 * ROUNDOFF * (1 + float(np.abs(scores).max()))
             pull = combination(it, sigma, relative) * (number(float(solver.step)) / n)
-        return it.vec(it.w) + pull
+        return pull
 
 
 @per_iterate(
@@ -135,7 +142,7 @@ class NormalizedStep(_Step):
         theta = number(float(self.case.solver.step))
         if getattr(self.case.solver, "decay", False):
             theta = theta / sqrt(it.t + 1)
-        return it.vec(it.w) + it.pull * theta
+        return it.pull * theta
 
 
 @per_iterate(
@@ -154,20 +161,25 @@ class AscentStep:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.next: Vec | None = None
+        #: v_{t−1}, and what the step makes of it.
+        self.point: tuple[Vec, Vec] | None = None
+        self._next: tuple[Vec, Vec] | None = None
         self.total: Vec | None = None
-        self.square: Number = number(0)
+        #: What points and steps were as long as so far.
+        self.scale = 0.0
 
     def update(self, it: View) -> None:
-        self.point = self.next
+        self.point, self.before = self._next, self.scale
         v, i = self._point(it), row_of(it)
         if it.t:
             self.total = v if self.total is None else self.total + v
-        a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
-        u = v + a * (number(float(self.case.solver.step)) / sqrt(it.t + 1))
+        a = row_vector(it, i)
+        step = a * (number(float(self.case.solver.step)) / sqrt(it.t + 1))
+        u = v + step
+        self.scale = max(self.scale, v.reach() + step.reach())
         length = u.norm()
         # A norm that may or may not exceed one leaves two candidates; the ball covers both.
-        self.next = u * (1 / length.max(number(1)))
+        self._next = v, u * (1 / length.max(number(1)))
         self.chosen, self.v = i, v
 
     def _point(self, it: View) -> Vec:
@@ -178,27 +190,44 @@ class AscentStep:
         return it.vec(v)
 
     def claim(self, it: View) -> list[Relation]:
-        out = []
-        scores = self.case.problem.scores(self.v.mid)
-        # The solver keeps its scores by addition: t roundings of numbers of size one.
-        error = 2 * self.case.space.score_error(self.v.mid)
-        error += 8 * ROUNDOFF * (it.t + 1) * (it.n + it.space.dimension)
-        gap = float(scores[self.chosen] - scores.min())
-        out.append(at_most(gap, error, "the row that is added has the smallest score"))
+        out = [fact(self._smallest(it), "the row that is added has the smallest score")]
         if self.point is not None:
-            delta = it.vec(self.v.mid - self.point.mid).norm()
-            # ‖u‖² too is kept by addition.
-            allowed = 4 * self.point.err + 32 * ROUNDOFF * (it.t + 1) * (it.space.dimension + 8)
-            out.append(equal(delta, 0, "v_t is the projected step", allowance=allowed, size=1.0))
+            start, point = self.point
+            delta = it.vec(self.v.mid - point.mid).norm()
+            # ‖u‖² too is kept by addition; it matters where a point may be longer than one.
+            parts = (it.t + 1) * (it.space.dimension + 8) * self.before * max(self.before, 1.0)
+            allowed = 4 * point.err + 32 * ROUNDOFF * parts
+            size = size_of((point - start).norm(), parts)
+            out.append(equal(delta, 0, "v_t is the projected step", allowance=allowed, size=size))
         if self.total is not None and getattr(self.case.solver, "averaged", True):
             mean = self.total * (number(1) / it.t)
             gap_mean = it.vec(it.w - mean.mid).norm()
             allowed = 4 * mean.err + 8 * ROUNDOFF * (it.t + 1) * mean.size()
             what = "w_t is the mean of v_1, …, v_t"
-            out.append(equal(gap_mean, 0, what, allowance=allowed, size=1.0))
+            size = size_of(mean.norm(), (it.t + 1) * mean.reach())
+            out.append(equal(gap_mean, 0, what, allowance=allowed, size=size))
         elif it.t:
             out.append(fact(bool(np.array_equal(it.w, self.v.mid)), "w_t is v_t"))
         return out
+
+    def _smallest(self, it: View) -> Trit:
+        """Whether the row that was chosen has the smallest score of v_t, up to rounding.
+
+        Where rounding cannot tell scores apart, it is asked exactly.
+        """
+        if not self.v.mid.any():
+            return True  # all scores are 0
+        scores, space = self.case.problem.scores(self.v.mid), self.case.space
+        # The solver keeps its scores by addition: t roundings of what they were as large as.
+        parts = (it.t + 1) * (it.n + space.dimension) * self.before * space.radius * space.shares
+        off = 2 * space.score_errors(self.v.mid) + 8 * ROUNDOFF * parts
+        if self.chosen not in tied(scores, off):
+            return False
+        known = told_apart(scores, off, parts)
+        if known is None and it.level:
+            exact = space.exact_scores(self.v.mid, np.arange(it.n))
+            known = True if all(exact[self.chosen] <= s for s in exact) else None
+        return known
 
 
 @per_iterate(
@@ -218,32 +247,44 @@ class SamplingStep:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.momentum: Vec | None = None
-        self.next: Vec | None = None
+        #: w_{t−1}, and the step from there.
+        self.before: tuple[Vec, Vec] | None = None
+        self._now: tuple[Vec, Vec] | None = None
 
     def update(self, it: View) -> None:
-        self.predicted, i = self.next, row_of(it)
-        a = it.vec(self.case.problem.row(i), 8 * ROUNDOFF * it.space.radius)
+        self.before, i = self._now, row_of(it)
+        a = row_vector(it, i)
         beta = number(it.t) / (it.t + 1) if getattr(self.case.solver, "momentum", True) else 0
         before = it.vec(np.zeros_like(it.w)) if self.momentum is None else self.momentum
         self.momentum = (before + a) * beta
-        self.next = it.vec(it.w) + (self.momentum + a) * number(float(self.case.solver.step))
+        self._now = it.here, (self.momentum + a) * number(float(self.case.solver.step))
 
     def claim(self, it: View) -> list[Relation]:
         out = []
-        if self.predicted is not None:
-            out.append(same(it, self.predicted, f"w_t is the step from w_(t−1), t = {it.t}"))
+        if self.before is not None:
+            out.append(same(it, *self.before, f"w_t is the step from w_(t−1), t = {it.t}"))
         scores = it.score_doubles
         weights = softmax_of(it)
         # Scores that are kept by addition in t steps, and the exponential of them.
         size = float(np.abs(scores).max()) + (it.t + 1) * float(self.case.solver.step)
-        drift = it.score_error + 4 * ROUNDOFF * (it.t + 1) * size * (it.space.dimension + 8)
+        drift = it.score_error if it.w.any() else 0.0
+        drift += 4 * ROUNDOFF * it.t * size * (it.space.dimension + 8)
         allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
         given = claimed_numbers(it.claim("dual"), weights.shape)
         if isinstance(given, str):
             return [fact(False, f"q_t {given}")]
-        gap = float(np.abs(given - weights).max())
-        out.append(at_most(gap, allowed, "q_t is the softmax of −A w_t"))
+        # Weight by weight: to rows that are hardly ever drawn no other weights belong, either.
+        seen = weights > 2.0**-960
+        gap = float(np.max(np.abs(given - weights)[seen] / weights[seen], initial=0.0))
+        gap = max(gap, float(np.abs(given)[~seen].max(initial=0.0)))
+        out.append(equal(gap, 0, "q_t is the softmax of −A w_t", allowance=allowed, size=1.0))
         return out
+
+
+def row_vector(it: View, i: int) -> Vec:
+    """a_i."""
+    row = it.case.problem.row(i)
+    return it.vec(row, 8 * ROUNDOFF * it.space.size(row) + it.space.lost)
 
 
 def row_of(it: View) -> int:
@@ -284,23 +325,23 @@ class Draws:
     they should, within what chance allows."""
 
     def __init__(self, case: Case) -> None:
-        self.sum = self.before = self.off = 0.0
+        self.sum = self.before = self.off = self.off_next = 0.0
         # The row that is said to be drawn must be the one that the step takes.
         self.step = SamplingStep(case)
 
     def update(self, it: View) -> None:
         self.step.update(it)
-        self.before = self.sum
+        self.before, self.off = self.sum, self.off_next
         q, i = softmax_of(it), row_of(it)
         self.sum += float(q[i]) - float(q @ q)
         # Weights off by a factor of exp(2e) at most; q[i] and ‖q‖² are at most one.
-        self.off += 6 * it.score_error + 4 * ROUNDOFF * (it.n + 16)
+        self.off_next = self.off + min(6 * it.score_error, 2.0) + 4 * ROUNDOFF * (it.n + 16)
 
     def claim(self, it: View) -> list[Relation]:
         t, what = it.t, "|Σ (q_s[i_s] − ‖q_s‖²)|"
         bound = sqrt(2 * t * log(2 * t * (t + 1) / CHANCE))
-        found = [at_most(abs(self.before) + self.off, bound, what)]
-        predicted = self.step.predicted
-        if predicted is not None:
-            found.append(same(it, predicted, "the row drawn is the one of the step to w_t"))
+        # What is known of the sum is a ball: as a number, `off` would be a violation of its own.
+        found = [at_most(ball(abs(self.before), self.off), bound, what)]
+        if self.step.before is not None:
+            found.append(same(it, *self.step.before, "the row drawn is the one of the step to w_t"))
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gammabar.papers import (
     fact,
     log,
     number,
+    size_of,
     upper,
 )
 from gammabar.papers.lecture.boosting_rounds import (
@@ -52,8 +54,9 @@ def adaboost_step(case: Case) -> Iterator[Relation]:
         yield from wrong
         for r in s.rounds:
             if r.t == 1:
-                first = np.abs(np.asarray(r.before.dual) * r.n - 1).max()
-                yield equal(float(first), 0, "D_1(i) = 1/n", where=r.where, allowance=4 * ROUNDOFF)
+                first = float(np.abs(np.asarray(r.before.dual) * r.n - 1).max())
+                few, what = 4 * ROUNDOFF, "D_1(i) = 1/n"
+                yield equal(first, 0, what, where=r.where, allowance=few, size=1.0)
             yield from _perfect(r) if r.perfect else _round(r)
 
 
@@ -62,34 +65,37 @@ def _round(r: Round) -> Iterator[Relation]:
     alpha, z = number(told["alpha"]), number(told["z"])
     before, after = (np.asarray(v.dual, dtype=np.float64) for v in (r.before, r.after))
 
-    def same(left: Any, right: Any, what: str, allowance: float) -> Relation:
+    def same(left: Any, right: Any, what: str, allowance: float, size: float) -> Relation:
         # TINY: products of weights that underflow; what is compared is of the size of one.
-        return equal(left, right, what, where=r.where, allowance=allowance + TINY)
+        return equal(left, right, what, where=r.where, allowance=allowance + TINY, size=size)
 
-    sums = (2 * n + 16) * ROUNDOFF
-    yield same(_apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF)
-    yield same(told["epsilon"], r.epsilon, "ε_t = P_{D_t}[h_t ≠ y]", sums)
-    yield same(told["gamma"], advantage(r), "γ_t = ½ − ε_t", 2 * sums)
-    wanted = log((1 - r.epsilon) / r.epsilon) / 2
-    yield same(alpha, wanted, "α_t = ½ log((1 − ε_t)/ε_t)", r.slip + 8 * ROUNDOFF * upper(wanted))
-    mass = r.right * exp(-alpha) + r.epsilon * exp(alpha)
-    yield same(z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * upper(mass))
+    terms = 2.0 * n + 16
+    sums = terms * ROUNDOFF
+    yield same(_apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF, 1.0)
+    wrong, gamma = r.epsilon, advantage(r)
+    yield same(told["epsilon"], wrong, "ε_t = P_{D_t}[h_t ≠ y]", sums, size_of(wrong, terms))
+    yield same(told["gamma"], gamma, "γ_t = ½ − ε_t", 2 * sums, size_of(gamma, terms))
+    wanted, what = log((1 - wrong) / wrong) / 2, "α_t = ½ log((1 − ε_t)/ε_t)"
+    slip = r.slip + 8 * ROUNDOFF * upper(wanted)
+    yield same(alpha, wanted, what, slip, size_of(wanted, 4 * terms))
+    mass = r.right * exp(-alpha) + wrong * exp(alpha)
+    scale = upper(mass)
+    yield same(z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * scale, scale)
     fresh = before * np.exp(-float(told["alpha"]) * r.agrees) / float(mass.mid())
     # Both sides round an exponential, a product and a quotient; and the solver its z.
-    yield same(_apart(after, fresh), 0, "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}", 4 * sums)
-    yield same(float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums)
-    yield same(
-        told["product"],
-        number(r.before.extra["product"]) * z,
-        "z_2 ⋯ z_{t+1}",
-        4 * ROUNDOFF * upper(z) * abs(r.before.extra["product"]),
-    )
+    what = "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}"
+    yield same(_apart(after, fresh), 0, what, 4 * sums, 1.0)
+    yield same(float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums, 1.0)
+    product = number(r.before.extra["product"]) * z
+    few = 4 * ROUNDOFF * upper(product)
+    yield same(told["product"], product, "z_2 ⋯ z_{t+1}", few, upper(product) + TINY / ROUNDOFF)
     w, last = np.asarray(r.after.w), np.asarray(r.before.w)
     yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=r.where)
     votes = np.asarray(r.before.votes) + float(told["alpha"]) * r.agrees
     size = float(np.abs(votes).max() + abs(told["alpha"]))
     gap = float(np.abs(np.asarray(r.after.votes) - votes).max())
-    yield same(gap, 0, "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)", 8 * ROUNDOFF * size)
+    what, about = "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)", size_of(abs(float(told["alpha"])), size)
+    yield same(gap, 0, what, 8 * ROUNDOFF * size, about + TINY / ROUNDOFF)
 
 
 def _apart(values: Any, wanted: Any) -> float:
@@ -104,6 +110,13 @@ def _apart(values: Any, wanted: Any) -> float:
 def _perfect(r: Round) -> Iterator[Relation]:
     """h_t makes no mistake, or nothing but mistakes: H is what it tends to."""
     told, sign = r.after.extra, int(r.agrees[0])
+    wrong = (1 - sign) // 2  # ε_t is 0, or one up to the rounding of the sum
+    off = (2 * r.n + 16) * ROUNDOFF
+    for name, wanted in (("epsilon", wrong), ("gamma", Fraction(1, 2) - wrong)):
+        gap = abs(number(told[name]) - number(wanted))
+        yield equal(gap, 0, f"{name} of round {r.t}", where=r.where, allowance=off, size=1.0)
+    apart = _apart(told["D"], np.asarray(r.before.dual, dtype=np.float64))
+    yield equal(apart, 0, "D_t", where=r.where, allowance=4 * ROUNDOFF, size=1.0)
     yield fact(
         told["alpha"] == sign * math.inf and told["z"] == 0, "α_t = ±∞, z_{t+1} = 0", where=r.where
     )
@@ -125,16 +138,14 @@ def best_stump(case: Case) -> Iterator[Relation]:
     """h_t is a decision stump of least weighted error for D_t."""
     for s, wrong in heard(case):
         yield from wrong
-        if "other learner" in s.where:
-            continue
-        for r in s.rounds:
+        for r in s.rounds if s.best else ():
             signed = np.asarray(r.before.dual) * r.y
-            edges = s.stumps @ signed
-            allowance = r.n * (8 * ROUNDOFF + 2.0**-59)
+            edge = float(np.abs(s.stumps @ signed).max())
             yield equal(
                 float(signed @ (r.agrees * r.y)),
-                float(np.abs(edges).max()),
+                edge,
                 "Σ D_t(i) y_i h_t(x_i) is largest",
                 where=r.where,
-                allowance=allowance,
+                allowance=r.n * (8 * ROUNDOFF + 2.0**-59),
+                size=size_of(edge, float(r.n)),
             )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -30,11 +29,13 @@ from gammabar.papers import (
     log,
     middle,
     number,
+    size_of,
     sqrt,
+    steered,
     taken_run,
     upper,
 )
-from gammabar.papers.lecture.columns import column, fault, length, small
+from gammabar.papers.lecture.columns import column, fault, length, nothing, size_in_doubles, small
 from gammabar.papers.lecture.descent_runs import (
     FAST,
     PLAIN,
@@ -75,12 +76,13 @@ def gradient_descent_step(case: Case) -> Iterator[Relation]:
             gradient = target.gradient(w)
             gap = length(column(after.w) - (w - eta * gradient))
             where = f"{target.name}, t = {it.t}"
-            yield equal(
-                gap, 0, "w_{t+1} = w_t − η∇f(w_t)", where=where, allowance=step_slip(target, w)
-            )
+            terms = target.summands(w)
+            size = size_of(length(eta * gradient), upper(length(w) + eta * terms))
+            slip, what = step_slip(target, w), "w_{t+1} = w_t − η∇f(w_t)"
+            yield nothing(gap, what, allowance=slip, size=size, where=where)
             said, slack = it.extra.get("gradient"), 2 * target.slip(w) + TINY
             if said is not None:
-                yield _as_said(said, gradient, "∇f(w_t)", where, slack)
+                yield _as_said(said, gradient, "∇f(w_t)", where, slack, terms)
 
 
 @direct(
@@ -114,28 +116,37 @@ def accelerated_step(case: Case) -> Iterator[Relation]:
             gap = length(column(after.w) - (v - 1 / target.beta * gradient))
             where = f"{target.name}, t = {it.t}"
             # A gradient step from a point that is off by `off` ends off by at most twice that.
-            allowance = step_slip(target, v) + 2 * off
-            yield equal(gap, 0, "w_{t+1} = v_t − ∇f(v_t)/β", where=where, allowance=allowance)
+            allowance, parts = step_slip(target, v) + 2 * off, upper(length(w) + length(back))
+            terms = target.summands(v)
+            moved = length(v - w - 1 / target.beta * gradient)
+            size = size_of(moved, parts + upper(terms / target.beta))
+            what = "w_{t+1} = v_t − ∇f(v_t)/β"
+            yield nothing(gap, what, allowance=allowance, size=size, where=where)
             told = {
-                "v_t": (it.extra.get("v"), v, off),
-                "v_t − w_t": (it.momentum, v - w, 2 * off),
+                "v_t": (it.extra.get("v"), v, off, parts),
+                "v_t − w_t": (it.momentum, v - w, 2 * off, parts),
                 "∇f(v_t)": (
                     it.extra.get("gradient"),
                     gradient,
                     2 * target.slip(v) + 2 * upper(target.beta) * off,
+                    terms + upper(target.beta * parts),
                 ),
             }
-            for what, (given, wanted, slack) in told.items():
+            for what, (given, wanted, slack, numbers) in told.items():
                 if given is not None:
-                    yield _as_said(given, wanted, what, where, slack + TINY)
+                    yield _as_said(given, wanted, what, where, slack + TINY, numbers)
 
 
-def _as_said(said: Any, wanted: Any, what: str, where: str, allowance: float) -> Relation:
-    """A vector that the solver claims is the one that was computed."""
+def _as_said(
+    said: Any, wanted: Any, what: str, where: str, allowance: float, parts: float
+) -> Relation:
+    """A vector that the solver claims is the one that was computed, from numbers of size `parts`
+    that are added up."""
     found = claimed_numbers(said, (wanted.nrows(),))
     if isinstance(found, str):
         return fact(False, f"{what} {found}", where=where)
-    return equal(length(column(found) - wanted), 0, what, where=where, allowance=allowance)
+    gap, size = length(column(found) - wanted), size_of(length(wanted), parts)
+    return nothing(gap, what, allowance=allowance, size=size, where=where)
 
 
 @direct(
@@ -181,7 +192,7 @@ def sgd_step(case: Case) -> Iterator[Relation]:
         sums = [FiniteSum(case.problem, loss) for loss in ("hinge", "logistic")]
     for k, f in enumerate(sums):
         rho = f.lipschitz
-        solver = replace(
+        solver = steered(
             solver_of(case), horizon=T, distance=B, lipschitz=middle(rho), loss=f.loss, indices=None
         )
         run = _run(case, f"SGD {k}", solver, f.problem, case.rng(k), T)
@@ -197,16 +208,16 @@ def sgd_step(case: Case) -> Iterator[Relation]:
             if i is None:
                 yield fact(False, f"the index is none of 0, …, {f.n - 1}", where=where)
                 break
-            yield equal(
-                f.step_gap(it.w, after.w, i, eta),
-                0,
-                "w_{t+1} = w_t − η∇ℓ_i(w_t)",
-                where=where,
-                allowance=f.slip(it.w, eta),
-            )
+            if f.unclear(it.w, i):
+                yield fact(None, "on which side of the kink ⟨a_i, w_t⟩ is", where=where)
+            gap, moved = f.step_gap(it.w, after.w, i, eta)
+            slip, size = f.slip(it.w, eta, i), size_of(moved, size_in_doubles(it.w))
+            what = "w_{t+1} = w_t − η∇ℓ_i(w_t)"
+            yield nothing(gap, what, allowance=slip, size=size, where=where)
             points = [p.w for p in run[: after.t + 1]]
             mean, what = column_mean(points), "w̄ = (1/T) Σ_t w_t"
-            yield _as_said(told(after, "average"), mean, what, where, average_slip(points))
+            slip = average_slip(points)
+            yield _as_said(told(after, "average"), mean, what, where, slip, slip / ROUNDOFF)
 
 
 def _run(case: Case, name: str, solver: Any, problem: Any, rng: Any, length: int) -> list[Any]:
@@ -244,7 +255,7 @@ def sgd_draws(case: Case) -> Iterator[Relation]:
     n, pairs = 4, 4000
     problem = DenseProblem(np.eye(n), np.ones(n, dtype=int))
     options = {"distance": 1.0, "lipschitz": 1.0, "loss": "logistic"}
-    solver = replace(solver_of(case), horizon=100, indices=None, **options)
+    solver = steered(solver_of(case), horizon=100, indices=None, **options)
     run = _run(case, "SGD", solver, problem, case.rng(), 2 * pairs + 1)
     if len(run) <= 2 * pairs:
         yield fact(False, f"the run ends after {len(run)} iterates")

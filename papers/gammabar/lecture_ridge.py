@@ -16,14 +16,14 @@ from gammabar.papers import (
     Case,
     Relation,
     direct,
-    equal,
     number,
+    size_of,
     space_of,
     taken_vector,
     total,
     upper,
 )
-from gammabar.papers.lecture.columns import column, inner, length, small
+from gammabar.papers.lecture.columns import column, inner, length, nothing, small
 from gammabar.papers.lecture.regressions import (
     REGRESSIONS,
     RIDGE,
@@ -66,12 +66,12 @@ def ridge_system(case: Case) -> Iterator[Relation]:
     for strength in (0.25, 2.0):
         w = column(case.remember(f"w, λ = {strength}", _Fit(case, strength, X, y).w))
         rest = rows.transpose() * (rows * w - right) + number(strength) * w
-        yield equal(
+        yield nothing(
             length(rest),
-            0,
             "(ΦᵀΦ + λI)w = Φᵀy",
             where=f"λ = {strength:g}",
             allowance=primal_slip(X, y, strength, length(w)),
+            size=size_of(length(rows.transpose() * right)),
         )
         for kernel in ("linear", "poly:degree=2,coef0=1", "rbf:gamma=0.5"):
             space = space_of(KernelProblem(X, np.ones(n, dtype=int), Kernel.parse(kernel)))
@@ -80,12 +80,12 @@ def ridge_system(case: Case) -> Iterator[Relation]:
             alpha, K = column(delivered), space.gram()
             trace = upper(total(K[i, i] for i in range(n))) + n * strength
             values = 2 * n**0.5 * space.score_error(np.asarray(delivered, dtype=float))
-            yield equal(
+            yield nothing(
                 length(K * alpha + number(strength) * alpha - right),
-                0,
                 "(K + λI)α = y",
                 where=f"{kernel}, λ = {strength:g}",
                 allowance=backward_error(n, trace, length(alpha)) + values + TINY,
+                size=size_of(length(right)),
             )
 
 
@@ -117,16 +117,14 @@ def ridge_objective(case: Case) -> Iterator[Relation]:
             slip = 2 * (n + m + 8) * ROUNDOFF * size + TINY
             where = f"{r.name}, w = {w.tolist()}"
             slope, height = case.remember(f"f at {where}", partial(_at, f, w))
-            gap = length(column(slope) - (2 * rows.transpose() * rest + 2 * lam * at))
-            yield equal(gap, 0, "the gradient", where=where, allowance=slip)
+            gradient = 2 * rows.transpose() * rest + 2 * lam * at
+            gap, about = length(column(slope) - gradient), size_of(length(gradient), 4 * size)
+            yield nothing(gap, "the gradient", allowance=slip, size=about, where=where)
             value = inner(rest, rest) + lam * inner(at, at) - inner(right, right)
-            yield equal(
-                height,
-                value,
-                "the value, less ‖y‖²",
-                where=where,
-                allowance=slip * float(np.linalg.norm(w)) + TINY,
-            )
+            gap, reach = abs(number(height) - value), float(np.linalg.norm(w))
+            what, about = "the value, less ‖y‖²", size_of(abs(value), 4 * size * reach)
+            off = slip * reach + TINY
+            yield nothing(gap, what, allowance=off, size=about, where=where)
 
 
 @dataclass(frozen=True)

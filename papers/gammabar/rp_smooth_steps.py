@@ -13,6 +13,7 @@ from gammabar.papers import (
     Case,
     Fault,
     Floats,
+    Number,
     Relation,
     Trial,
     View,
@@ -23,6 +24,7 @@ from gammabar.papers import (
     fact,
     number,
     per_iterate,
+    size_of,
 )
 from gammabar.papers.gammabar.rp_rounding import (
     Walk,
@@ -38,6 +40,7 @@ from gammabar.papers.ramdas_pena_2015.smoothed_weights import centre, near_answe
 from gammabar.papers.ramdas_pena_2015.weights import (
     carried,
     claimed_weights,
+    product_terms,
     square,
     uniform,
     weights_of,
@@ -99,10 +102,12 @@ class _Smoothed(Walk):
         alpha, p = last
         old, error = self.answer(before, self._mu(k))
         predicted = (1 - theta) * (alpha + theta * p) + theta**2 * old
-        found = [same_weights(now[0], predicted, theta**2 * error, "α_{k+1} is the step from α_k")]
+        what = "α_{k+1} is the step from α_k"
+        found = [same_weights(now[0], predicted, theta**2 * error, what, start=alpha)]
         new, error = self.answer(it, self._mu(k + 1))
         predicted = (1 - theta) * p + theta * new
-        found.append(same_weights(now[1], predicted, theta * error, "p_{k+1} is the step from p_k"))
+        what = "p_{k+1} is the step from p_k"
+        found.append(same_weights(now[1], predicted, theta * error, what, start=p))
         return found
 
     def pair(self, it: View) -> tuple[Floats, Floats]:
@@ -150,8 +155,8 @@ class SNKPStep(_Smoothed):
         epsilon = getattr(self.case.solver, "epsilon", None)
         if epsilon is None:
             return []
-        early = bool(square(before, p) + 4 * carried(before, before.t) < number(epsilon) ** 2)
-        return [fact(not early, "the method goes on, so ‖p_k‖_G > ε")]
+        what, off = "the method goes on, so ‖p_k‖²_G > ε²", 4 * carried(before, before.t)
+        return [below(number(epsilon) ** 2, square(before, p), what, allowance=off)]
 
 
 class _Centred(_Smoothed):
@@ -174,8 +179,8 @@ class _Centred(_Smoothed):
 
     def not_returned(self, before: View, p: Floats, delta: float) -> Relation:
         """The call goes on, so the norm of p_k is not below δ."""
-        early = bool(square(before, p) + 4 * carried(before, before.t) < number(delta) ** 2)
-        return fact(not early, "the call goes on, so ‖p_k‖_G ≥ δ")
+        what, off = "the call goes on, so ‖p_k‖²_G ≥ δ²", 4 * carried(before, before.t)
+        return at_most(number(delta) ** 2, square(before, p), what, allowance=off)
 
 
 @per_iterate(
@@ -223,12 +228,17 @@ class ISNKPVNStep(_Centred):
     """Every iterate of ISNKPVN is the step from the one before, or starts a new call from what the
     last one returned; and it halts when it should."""
 
+    def __init__(self, case: Case) -> None:
+        super().__init__(case)
+        #: q of the call before.
+        self.last_q = self.q
+
     def update(self, it: View) -> None:
         super().update(it)
         if self.before is not None and claimed_number(it.extra.get("inner")) == 0:
             returned = weights_of(self.before, "p")
             if returned is not None:
-                self.q = returned
+                self.last_q, self.q = self.q, returned
 
     def claim(self, it: View) -> list[Relation]:
         now = self.pair(it)
@@ -237,8 +247,10 @@ class ISNKPVNStep(_Centred):
         if _returned(it):
             found.append(self.returned(it, now[1], delta))
         if it.extra.get("halt") == "certificate":
-            small = _returned(it) and delta < self.case.solver.epsilon
-            found.append(fact(small, "it halts with p_k, so this call returned and δ_t < ε"))
+            found.append(fact(_returned(it), "it halts with p_k, so this call returned"))
+            limit, square_ = self._limits(it, self.q)
+            what, off = "it halts, so δ_t² < ε²", 4 * carried(it, it.t)
+            found.append(below(square_, limit, what, allowance=off))
         if it.t == 0:
             first = outer == 0 and k == 0
             return [fact(first, "t = 0, k = 0"), *self.started(it, *now, self.q, "q_0"), *found]
@@ -254,7 +266,9 @@ class ISNKPVNStep(_Centred):
         going = went_on(before, before.t)
         if _returned(before):
             next_call = fact(outer == 1 and k == 0, "the next call starts when p_k was returned")
-            wide = fact(delta >= self.case.solver.epsilon, "it goes on, so δ_t ≥ ε")
+            limit, square_ = self._limits(before, self.last_q)
+            what, off = "it goes on, so δ_t² ≥ ε²", 4 * carried(before, before.t)
+            wide = at_most(limit, square_, what, allowance=off)
             return [next_call, wide, going, *self.started(it, *now, self.q, "q_t")]
         same_call = fact(outer == 0 and k == old + 1, "the call goes on")
         if k != old + 1:
@@ -262,11 +276,18 @@ class ISNKPVNStep(_Centred):
         stays = self.not_returned(before, last[1], delta)
         return [same_call, stays, going, *self.moved(it, before, now, last, old)]
 
+    def _limits(self, it: View, q: Floats) -> tuple[Number, Number]:
+        """ε² and δ_t² = ‖q_t‖²_G/γ²."""
+        gamma, epsilon = number(self.case.solver.gamma), number(self.case.solver.epsilon)
+        return epsilon**2, square(it, q) / gamma**2
+
     def _delta(self, it: View, delta: float) -> Relation:
         """δ_t = ‖q_t‖_G/γ, by squares: the norm is the root of a sum that may cancel."""
         expected = square(it, self.q)
         found = (number(delta) * number(self.case.solver.gamma)) ** 2
-        return equal(found, expected, "(γ δ_t)² = ‖q_t‖²_G", allowance=4 * carried(it, it.t))
+        size = size_of(expected, product_terms(it, it.t))
+        off, what = 4 * carried(it, it.t), "(γ δ_t)² = ‖q_t‖²_G"
+        return equal(found, expected, what, allowance=off, size=size)
 
 
 def _delta_of(it: View) -> float:

@@ -17,19 +17,21 @@ from gammabar.papers import (
     SAFETY,
     Case,
     Floats,
-    Number,
     Relation,
     Trial,
+    Trit,
     Vec,
     View,
     any_of,
     at_least,
     at_most,
+    below,
     claimed_row,
     equal,
     fact,
     number,
     per_iterate,
+    size_of,
 )
 from gammabar.papers.gammabar.rp_rounding import (
     Walk,
@@ -39,12 +41,14 @@ from gammabar.papers.gammabar.rp_rounding import (
     same_weights,
     slack,
     tied,
+    told_apart,
     went_on,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, tells
 from gammabar.papers.ramdas_pena_2015.weights import (
     carried,
     claimed_weights,
+    product_terms,
     square,
     uniform,
     weights_of,
@@ -110,13 +114,16 @@ class _Mean(Walk):
         what = f"w_{it.t} is the mean of k w_k and a row of smallest score"
 
         def along(j: int) -> Relation:
-            return same_vector(it, self._mean(before, j), what)
+            if not before.w.any() and not self.case.problem.row(j).any():
+                return fact(not it.w.any(), what)  # 0 without any rounding
+            return same_vector(it, self._mean(before, j), what, start=before.here)
 
         return best_of(before, rows, along, lambda: self._closest(it, before, rows))
 
     def _mean(self, before: View, j: int) -> Vec:
         k, space = before.t, before.space
-        row = before.vec(self.case.problem.row(j), 8 * ROUNDOFF * space.radius)
+        values = self.case.problem.row(j)
+        row = before.vec(values, 8 * ROUNDOFF * space.size(values) + space.lost)
         theta = number(1) / (k + 1)
         return before.vec(before.w) * (1 - theta) + row * theta
 
@@ -148,7 +155,13 @@ class NormalizedPerceptronStep(_Mean):
         if it.t == 0:
             return [fact(not it.w.any(), "w_0 = 0"), *ended(it, 0)]
         before = self.previous(it)
-        return [self.moved(it, before), went_on(before, before.t), *ended(it, it.t)]
+        k = before.t
+        return [
+            self.moved(it, before),
+            told_apart(before, k),
+            went_on(before, k),
+            *ended(it, it.t),
+        ]
 
 
 @per_iterate(
@@ -170,7 +183,7 @@ class NKPStep(_Mean):
             start = not it.w.any() and (alpha is None or not alpha.any())
             return [fact(start, "α_0 = 0"), *found, *ended(it, 0)]
         before = self.previous(it)
-        found += [went_on(before, before.t), *ended(it, it.t)]
+        found += [told_apart(before, before.t), went_on(before, before.t), *ended(it, it.t)]
         last = weights_of(before, "dual")
         if alpha is None or last is None:
             return [self.moved(it, before), *found]
@@ -186,9 +199,8 @@ class NKPStep(_Mean):
         gap += abs(float(p.sum()) - 1)
         # Entries of α are rounded, and here multiplied by k + 1; n numbers are added up.
         allowed = 32 * ROUNDOFF * (k + 2) + 4 * p.size * ROUNDOFF
-        return equal(
-            gap, 0, "p(α_k) is a distribution on rows of smallest score", allowance=allowed
-        )
+        what = "p(α_k) is a distribution on rows of smallest score"
+        return equal(gap, 0, what, allowance=allowed, size=1.0)
 
 
 # Winnow
@@ -216,7 +228,7 @@ class WinnowStep(Walk):
         before = self.previous(it)
         rows = tied(before, 0)
         best = best_of(before, rows, lambda i: self._moved(it, before, i), lambda: rows.tolist())
-        return [best, went_on(before, 0), *ended(it, 0)]
+        return [best, told_apart(before, 0), went_on(before, 0), *ended(it, 0)]
 
     def _rate(self, t: int, d: int) -> float:
         rate = getattr(self.case.solver, "rate", None)
@@ -238,7 +250,7 @@ class WinnowStep(Walk):
         # exponents are at most η_t t, and off by t roundoffs of them, there and here.
         relative = ROUNDOFF * (64 + 4 * d + 8 * (new + old) * (t + 8) * (t + 8))
         what = f"w_{t} is the multiplicative step from w_{before.t}"
-        return same_weights(it.w, predicted, relative, what)
+        return same_weights(it.w, predicted, relative, what, start=before.w)
 
 
 # Von Neumann
@@ -275,9 +287,9 @@ class NVNStep(Walk):
             return [same_weights(p, uniform(it.n), 0.0, "p_0 = 1/n"), *found]
         before = self.previous(it)
         last = claimed_weights(before, "dual")
-        early = bool(square(before, last) + 4 * carried(before, before.t) < epsilon**2)
-        found.append(fact(not early, "the method goes on, so ‖w_k‖ > ε"))
-        return found + self._moved(before, last, p)
+        what, length = "the method goes on, so ‖w_k‖² > ε²", square(before, last)
+        found.append(below(epsilon**2, length, what, allowance=4 * carried(before, before.t)))
+        return [*found, told_apart(before, before.t), *self._moved(before, last, p)]
 
     def _moved(self, before: View, last: Floats, p: Floats) -> list[Relation]:
         k, rows = before.t, tied(before, before.t)
@@ -295,19 +307,32 @@ class NVNStep(Walk):
                 last + theta * direction,
                 rounding,
                 "p_{k+1} is between p_k and e_j, j a row of smallest score",
+                start=last,
             )
         ]
-        best = self._line_search(before, j)
-        if best is not None:
-            middle, radius = best
-            allowed = radius + rounding / math.sqrt(length)
-            found.append(
-                equal(theta, middle, "θ_k minimises ‖(1 − λ) w_k + λ a_j‖", allowance=allowed)
-            )
-        return found
+        best, what = self._line_search(before, j), "θ_k minimises ‖(1 − λ) w_k + λ a_j‖"
+        if best is None:
+            same = self._there(before, j)
+            return [*found, fact(same, f"{what}: any, for w_k = a_j up to rounding")]
+        middle, radius, apart = best
+        allowed = radius + rounding / math.sqrt(length)
+        # No step at all is right where it is best: then up to the rounding of the products that
+        # it is a quotient of.
+        terms = product_terms(before, k) / apart
+        size = size_of(middle, terms) if middle > 0 else 1.0
+        return [*found, equal(theta, middle, what, allowance=allowed, size=size)]
 
-    def _line_search(self, before: View, j: int) -> tuple[Number, float] | None:
-        """The best λ and how far rounding may move it; None if w_k and a_j cannot be told apart."""
+    def _there(self, before: View, j: int) -> Trit:
+        """Whether w_k is a_j itself, so that every λ is as good."""
+        apart = before.w - self.case.problem.row(j)
+        if not apart.any():
+            return True
+        same = bool(before.level) and before.space.exact_inner(apart, apart) == 0
+        return True if same else None
+
+    def _line_search(self, before: View, j: int) -> tuple[float, float, float] | None:
+        """The best λ, how far rounding may move it, and ‖w_k − a_j‖²; None if w_k and a_j cannot be
+        told apart."""
         row = self.case.problem.row(j)
         error = 4 * (carried(before, before.t) + before.score_error)
         ww = float(before.norm_squared.mid())
@@ -317,7 +342,8 @@ class NVNStep(Walk):
         if length <= 8 * error:
             return None
         best = min(1.0, max(0.0, gain / length))
-        return number(best), 4 * error / (length - 4 * error) * SAFETY + slack(before, 0)
+        moved = 4 * error / (length - 4 * error) * SAFETY
+        return best, moved + slack(before, 0), length
 
 
 TRIALS = (

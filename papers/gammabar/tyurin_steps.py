@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gammabar.papers import (
+    COARSE,
     ROUNDOFF,
     Case,
     Floats,
@@ -24,15 +25,15 @@ from gammabar.papers import (
     Vec,
     View,
     any_of,
-    at_most,
     ball,
     claimed_row,
     equal,
     fact,
+    nearly,
     number,
     per_iterate,
+    size_of,
     upper,
-    widened,
 )
 from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, only_zeros, step_of
 from gammabar.papers.tyurin_2024.gradients import (
@@ -42,11 +43,10 @@ from gammabar.papers.tyurin_2024.gradients import (
     floats,
     least,
     misclassified,
+    per_sum,
     sums_are_exact,
 )
 
-#: Rounding beyond this part of what is compared decides nothing.
-COARSE = 2.0**-10
 #: So many rows that rounding may move are tried in every combination.
 FEW = 5
 #: What the square of a distance of size one may be off by, per entry; and so many are compared.
@@ -76,33 +76,46 @@ class Step:
 
     def __init__(self, case: Case) -> None:
         self.case, self.space = case, case.space
-        self.predicted: Vec | None = None
-        self._coming: Vec | None = None
-        self.free = 0.0
+        #: The step from w_{t−1}, and w_{t−1}.
+        self.moved: Vec | None = None
+        self.start: Vec | None = None
+        self._coming: tuple[Vec, Vec] | None = None
+        self.free = self.parts = 0.0
+        #: Whether w_{t−1} and the step are 0 without any rounding.
+        self.stays = False
         self.least = least(case.space)
 
     def update(self, it: View) -> None:
-        self.predicted = self._coming
-        self._coming = self.step(it)
+        if self._coming is not None:
+            self.moved, self.start = self._coming
+        self._coming = self.step(it), self.rounded(it)
 
     def step(self, it: View) -> Vec:
-        """w_{t+1} from w_t."""
+        """w_{t+1} − w_t."""
         raise NotImplementedError
 
+    def rounded(self, it: View) -> Vec:
+        """w_t, as a solver may have it."""
+        return it.here
+
     def claim(self, it: View) -> Iterator[Relation]:
-        if self.predicted is None:
+        if self.moved is None:
             yield fact(not it.w.any(), "w_0 = 0")
         else:
-            yield any_of(self.same(it, step) for step in self.possible(self.predicted))
+            yield any_of(self.same(it, step) for step in self.possible(self.moved))
 
-    def possible(self, predicted: Vec) -> list[Vec]:
+    def possible(self, moved: Vec) -> list[Vec]:
         """The steps that a right solver may have made."""
-        return [predicted]
+        return [moved]
 
-    def same(self, it: View, predicted: Vec) -> Relation:
-        """w_t is a step that was recomputed."""
+    def same(self, it: View, moved: Vec) -> Relation:
+        """w_t is w_{t−1} and a step that was recomputed."""
         if (zero := only_zeros(it)) is not None:
             return zero
+        assert self.start is not None
+        if self.stays:
+            return fact(not it.w.any(), "from w = 0 a row that is 0 leads nowhere")
+        predicted = self.start + moved
         gap = (it.here - predicted).norm()
         # In a kernel's space the norm of what is nearly nothing is the root of a sum that cancels:
         # what its own ball leaves open is no fault of the step.
@@ -110,8 +123,9 @@ class Step:
         allowed = 4 * predicted.err + 2 * self.free + self.least + unseen
         # A solver may sum anew what w_t is the sum of, and round it once more.
         allowed += 4 * ROUNDOFF * it.here.size()
-        least = self.space.least_radius  # 0 where it is not known at all
-        size = least + it.here.reach() if least else 0.0
+        # Beside the step that is on trial, however long w_t is; and the rows that it is a sum of.
+        parts = it.here.reach() + self.start.reach() + self.parts
+        size = size_of(moved.norm(), parts + per_sum(self.space) / ROUNDOFF * moved.reach())
         return equal(gap, 0, "‖w_t − step from w_(t−1)‖", allowance=allowed, size=size)
 
 
@@ -184,12 +198,12 @@ class SetStep(PerceptronStep):
         """How far rows that rounding may move can take the step, where there are many."""
         raise NotImplementedError
 
-    def possible(self, predicted: Vec) -> list[Vec]:
+    def possible(self, moved: Vec) -> list[Vec]:
         chosen = self.chosen
         if chosen is None or not chosen.few():
-            return [predicted]
+            return [moved]
         sets = _subsets(chosen.doubtful)
-        return [predicted, *(chosen.step(chosen.wrong | some) for some in sets)]
+        return [moved, *(chosen.step(chosen.wrong | some) for some in sets)]
 
     def claim(self, it: View) -> Iterator[Relation]:
         yield from super().claim(it)
@@ -216,7 +230,7 @@ class GradientStep(Step):
     """Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss."""
 
     def step(self, it: View) -> Vec:
-        return it.here + step_of(self.case) / it.n * Logistic(it).pull()
+        return step_of(self.case) / it.n * Logistic(it).pull()
 
 
 @per_iterate(
@@ -232,7 +246,7 @@ class NormalizedGradientStep(Step):
     """Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient."""
 
     def step(self, it: View) -> Vec:
-        return it.here + step_of(self.case) * Logistic(it).mean()
+        return step_of(self.case) * Logistic(it).mean()
 
 
 @per_iterate(
@@ -252,16 +266,18 @@ class BatchStep(SetStep):
     def step(self, it: View) -> Vec:
         n = it.n
         if it.t == 0:
-            return it.here + number(1) / (2 * n) * combination(self.space, np.ones(n))
+            return number(1) / (2 * n) * combination(self.space, np.ones(n))
         wrong, doubtful = misclassified(it)
-        # A solver may carry 2n w_t, of which w_t and w_{t+1} are two roundings.
-        rounded = it.vec(it.w, 4 * ROUNDOFF * it.here.size())
 
         def step(rows: Mask) -> Vec:
-            return rounded + number(1) / n * combination(self.space, floats(rows))
+            return number(1) / n * combination(self.space, floats(rows))
 
         self._chosen = Chosen(it, wrong, doubtful, step)
         return step(wrong)
+
+    def rounded(self, it: View) -> Vec:
+        # A solver may carry 2n w_t, of which w_t and w_{t+1} are two roundings.
+        return it.vec(it.w, 4 * ROUNDOFF * it.here.size() if it.t else 0.0)
 
     def far(self, chosen: Chosen) -> float:
         return self.space.radius * int(chosen.doubtful.sum()) / self.case.n
@@ -283,10 +299,8 @@ class NormalizedBatchStep(SetStep):
         wrong, doubtful = misclassified(it)
 
         def step(rows: Mask) -> Vec:
-            chosen = int(rows.sum())
-            if not chosen:
-                return it.vec(it.w)
-            return it.here + number(1) / chosen * combination(self.space, floats(rows))
+            chosen = max(int(rows.sum()), 1)
+            return number(1) / chosen * combination(self.space, floats(rows))
 
         self._chosen = Chosen(it, wrong, doubtful, step)
         return step(wrong)
@@ -313,19 +327,27 @@ class RowStep(PerceptronStep):
         self.before: View | None = None
         self._now: View | None = None
         self._lengths: Floats | None = None
+        #: Norms of the rows that w_t is the sum of.
+        self._added_up = 0.0
         self._power = 0
 
     def update(self, it: View) -> None:
         self.before, self._now = self._now, it
-        # A solver that sums the t rows anew when it halts sums them in another order.
-        self.free = (it.t + it.n) * it.t * ROUNDOFF * self.space.radius
         self.row = None if self.before is None else self._added(self.before, it)
+        if self.row is not None:
+            self._added_up += self.space.size(self.case.problem.row(self.row))
+        # A solver that sums the t rows anew when it halts sums them in another order.
+        self.parts = (it.t + it.n) * self._added_up
+        self.free = self.parts * ROUNDOFF
         if self.before is None:
             return
-        self.predicted = self.before.here
+        self.start, self.moved = self.before.here, it.vec(np.zeros_like(it.w))
+        self.stays = not self.before.w.any()
         if self.row is not None:
             row = self.case.problem.row(self.row)
-            self.predicted += it.vec(row, 8 * ROUNDOFF * self.space.radius)
+            self.stays = self.stays and not row.any()
+            error = 8 * ROUNDOFF * self.space.size(row)
+            self.moved = it.vec(row, error + self.space.lost)
 
     def claim(self, it: View) -> Iterator[Relation]:
         yield from super().claim(it)
@@ -337,18 +359,21 @@ class RowStep(PerceptronStep):
         else:
             score = ball(float(before.score_doubles[self.row]), before.score_error)
         # A solver may carry its scores along: t products with a row, and t sums.
-        row = self.case.problem.row(self.row)
-        carried = (
-            self.space.score_error(row) + it.t * ROUNDOFF * self.space.radius * self.space.radius
-        )
-        allowed = 2 * before.score_error + it.t * carried
-        yield at_most(
+        space, row = self.space, self.case.problem.row(self.row)
+        share = float(space.shares[self.row])
+        carried = float(space.score_errors(row)[self.row])
+        carried += it.t * ROUNDOFF * space.radius * space.radius * share
+        allowed = 2 * float(before.score_errors[self.row]) + it.t * carried
+        # So often the products of which the score is a sum are rounded.
+        parts = 8 * (it.t + 2) * (it.n + space.dimension + 16) * _scores(before) * share
+        yield nearly(
             score,
-            widened(0, allowed, _scores(before)),
+            0,
             "the row that is added is in S_t, up to rounding",
             where=f"row {self.row}",
-            allowance=allowed,
-            size=self.space.radius * upper(it.norm),
+            rounding=allowed,
+            size=size_of(0.0, parts),
+            magnitude=space.radius * upper(it.norm),
         )
 
     def _added(self, before: View, it: View) -> int | None:

@@ -26,7 +26,6 @@ from gammabar.papers import (
     equal,
     number,
     per_iterate,
-    total,
     upper,
     wholes,
 )
@@ -105,7 +104,13 @@ class LemmaB3:
 
 def underflowed(past: Point, now: Point) -> bool:
     """Whether some weight has all but vanished, so that its logarithm says nothing."""
-    return bool(min(past.weights.min(), now.weights.min()) < 1e-290)
+    weights = np.concatenate([past.weights, now.weights])
+    return bool(((weights >= 0) & (weights < 1e-290)).any())  # one below 0 is a false claim
+
+
+def largest_change(past: Point, now: Point) -> float:
+    """max_i |p_t(i) − p_{t+1}(i)|."""
+    return float(np.abs(past.scores - now.scores).max())
 
 
 @per_iterate(
@@ -133,7 +138,7 @@ def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
     if found is None or underflowed(found.past, found.now):
         return
     path, past, now = found.path, found.past, found.now
-    jump = dot(now.q, now.logs - past.logs)
+    jump, change = dot(now.q, now.logs - past.logs), largest_change(past, now)
     for q in path.everywhere:
         right = dot(q.q, now.logs - past.logs) - jump
         yield equal(
@@ -141,6 +146,7 @@ def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
             right,
             "⟨p_t − p_{t+1}, q_{t+1} − q⟩ = D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)",
             allowance=path.rounding_of_logs(past, now, q),
+            size=change * path.apart(now, q),
             where=q.name,
         )
 
@@ -169,14 +175,17 @@ def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
     rounding = path.rounding_of_force(past, now)
     # As in Lemma B.4: distances written by means of p_t would only be compared with themselves.
     divergence = exponential(case) is None and not underflowed(past, now)
+    strongest = max(float(v.abs_lower()) for v in force.entries())
     for q in path.everywhere:
         middle = common + ratio * dot(gap, now.q - (past.q if printed else q.q))
-        apart = upper(total(abs(v) for v in (now.q - q.q).entries())) + ROUNDOFF
+        apart = path.apart(now, q) + ROUNDOFF
+        size = strongest * apart
         yield equal(
             dot(force, past.q - q.q),
             middle,
             "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩",
             allowance=4 * rounding * apart,
+            size=size,
             where=q.name,
         )
         if not divergence:
@@ -187,6 +196,7 @@ def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
             last,
             "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)",
             allowance=4 * rounding * apart + upper(ratio) * path.rounding_of_logs(past, now, q),
+            size=size,
             where=q.name,
         )
 
@@ -483,7 +493,8 @@ def equation_c9(it: View, case: Case) -> list[Relation]:
     rounding += 4 * path.rounding_of_force(past, now) / float(ratio.mid())
     left, allowance = dot(q.q, now.logs - past.logs), rounding + 64 * ROUNDOFF * (case.n + 16)
     what = "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)"
-    return [equal(left, right, what, allowance=allowance), *claims]
+    size = largest_change(past, now)
+    return [equal(left, right, what, allowance=allowance, size=size), *claims]
 
 
 TRIALS = (

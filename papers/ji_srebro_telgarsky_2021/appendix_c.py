@@ -19,6 +19,7 @@ from gammabar.papers import (
     fact,
     log,
     per_iterate,
+    scaled,
     weighted_sum,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
@@ -102,26 +103,27 @@ def lemma_c3(it: View, case: Case) -> Iterator[Relation]:
     if not path.shares:
         lam = schedule.mixing(t)
         rest = weighted_sum(1.0, now.nu, -lam, now.g, -lam, now.pull)
-        yield vanishes(rest, small, "‖Zᵀν_t − λ_t (g_t + Zᵀq_t)‖ = 0")
+        yield vanishes(rest, now.nu, small, "‖Zᵀν_t − λ_t (g_t + Zᵀq_t)‖ = 0")
     if past is None:
         return
     length = schedule.step(t - 1) / path.rho
-    move = weighted_sum(1.0, now.w, -1.0, past.w, -length, past.g, -length, past.pull)
-    yield vanishes(
-        move, 8 * ROUNDOFF * now.w.size(), "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0"
-    )
+    moved = weighted_sum(length, past.g, length, past.pull)
+    rest = weighted_sum(1.0, now.w, -1.0, past.w, -1.0, moved)
+    what = "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0"
+    yield vanishes(rest, moved, 8 * ROUNDOFF * now.w.size(), what)
     last = schedule.mixing(t - 1)
     if not path.shares:
         rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
-        yield vanishes(rest, small, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
+        yield vanishes(rest, now.mu, small, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
     if schedule.accelerated:
         (a, b), (c, d) = mixing(case, t - 1).as_integer_ratio(), mixing(case, t).as_integer_ratio()
         yield fact(a * (d - c) * (t + 1) == b * c * t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
         if not path.shares:  # there g_t is computed as this sum, and compared with what is claimed
             rest = weighted_sum(1.0, now.g, -1 / (t + 1), path.weighted)
-            yield vanishes(rest, path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0")
+            more, what = path.rounding / (t + 1), "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0"
+            yield vanishes(rest, now.g, more, what)
             rest = weighted_sum(1.0, now.mu, -2 / t, now.g)
-            yield vanishes(rest, small, "‖Zᵀμ_t − 2g_t/t‖ = 0")
+            yield vanishes(rest, now.mu, small, "‖Zᵀμ_t − 2g_t/t‖ = 0")
 
 
 def _mu_part(path: Trajectory, now: Vectors) -> Number:
@@ -222,7 +224,8 @@ def lemma_c11(it: View, case: Case) -> Iterator[Relation]:
     length = 1 / (path.rho * path.schedule.mixing(past.t))
     rest = weighted_sum(1.0, now.w, -1.0, past.w, -length, past.nu)
     allowance = 8 * ROUNDOFF * now.w.size()
-    yield vanishes(rest, allowance, "‖w_t − w_{t−1} + Zᵀν_{t−1}/(ρλ_{t−1})‖ = 0")
+    what = "‖w_t − w_{t−1} + Zᵀν_{t−1}/(ρλ_{t−1})‖ = 0"
+    yield vanishes(rest, scaled(length, past.nu), allowance, what)
     bound, what = path.nu_lengths / rho(case), "‖w_t‖ ≤ Σ ‖Zᵀν_j‖/(ρλ_j)"
     if it.level and not it.norm > bound:
         yield fact(not path.origin.mid.any(), f"{what}, by the triangle inequality from w_0 = 0")
@@ -248,7 +251,7 @@ def lemma_c12_identity(it: View, case: Case) -> list[Relation]:
     part, mixed = 1 / path.rho, case.history(MixedSum).value
     rest = weighted_sum(1.0, now.w, -part, path.first, part, now.pull, -part, mixed)
     what = "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0"
-    return [vanishes(rest, 2 * path.rounding, what), *path.claims]
+    return [vanishes(rest, now.w, 2 * path.rounding, what), *path.claims]
 
 
 def _shortfall(it: View, case: Case) -> Number:

@@ -6,7 +6,16 @@ The trials are those of `gammabar.papers.ji_srebro_telgarsky_2021.appendix_c`.
 
 from __future__ import annotations
 
-from gammabar.papers import Case, Number, Relation, View, at_most, per_iterate, separable, widened
+from gammabar.papers import (
+    Case,
+    Number,
+    Relation,
+    View,
+    at_most,
+    nearly,
+    per_iterate,
+    separable,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     BOTH_FORMS,
     accelerated,
@@ -43,7 +52,7 @@ def _triangle(it: View, case: Case) -> Relation:
 def _at_most_two(case: Case) -> Relation:
     """One row attains it: so up to what its ball in doubles cannot tell."""
     ends = _lengths(case)
-    return at_most(ends, widened(2, 2 * float(ends.rad()), 1.0), "‖Zᵀq_0‖ + ‖Zᵀq_t‖ ≤ 2")
+    return nearly(ends, 2, "‖Zᵀq_0‖ + ‖Zᵀq_t‖ ≤ 2", rounding=2 * float(ends.rad()), size=2.0)
 
 
 @per_iterate(

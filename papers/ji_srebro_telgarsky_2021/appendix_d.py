@@ -9,7 +9,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from gammabar.papers import Case, Relation, at_most, log, number, randomised, separable, sqrt
+from gammabar.papers import (
+    ROUNDOFF,
+    Case,
+    Relation,
+    at_most,
+    log,
+    nearly,
+    number,
+    randomised,
+    separable,
+    size_of,
+    sqrt,
+    upper,
+)
 from gammabar.papers.ji_srebro_telgarsky_2021.method import few_rows
 from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import (
     ALGORITHM_2,
@@ -72,7 +85,10 @@ def lemma_d2(case: Case, rng: np.random.Generator) -> list[Relation]:
     made = run(case, rng, tolerance(case, LEMMAS))
     t, norm = made.last.t, made.last.norm
     bound = made.theta * made.lengths + sqrt(8 * case.log_n / number(DELTA))
+    least, what, where = case.gamma * sqrt(t * case.log_n), "γ̄ √(t ln n) ≤ ‖w_t‖", f"t = {t}"
+    # Rows that are all the same attain it: t rows times θ, added up in doubles.
+    rounding = 8 * (t + case.space.dimension + 16) * ROUNDOFF * upper(norm)
     return [
-        at_most(norm, bound, "‖w_t‖ ≤ Σ θ_j ‖Zᵀq_j‖ + √(8 ln(n)/δ)", where=f"t = {t}"),
-        at_most(case.gamma * sqrt(t * case.log_n), norm, "γ̄ √(t ln n) ≤ ‖w_t‖", where=f"t = {t}"),
+        at_most(norm, bound, "‖w_t‖ ≤ Σ θ_j ‖Zᵀq_j‖ + √(8 ln(n)/δ)", where=where),
+        nearly(least, norm, what, rounding=rounding, size=size_of(least), where=where),
     ]

@@ -16,14 +16,12 @@ from gammabar.papers import (
     Relation,
     at_least,
     direct,
-    equal,
     fact,
     log,
     number,
-    precision,
     rationals,
+    same_digits,
     sqrt,
-    upper,
     wholes,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.section5 import (
@@ -92,7 +90,7 @@ def margin_as_printed(case: Case) -> Iterator[Relation]:
     """−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U."""
     for products, gaps, length in _margins(case):
         left = _least([-v for v in products]) / length
-        yield _same(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+        yield same_digits(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
 @direct(
@@ -112,11 +110,7 @@ def margin_of_reduction(case: Case) -> Iterator[Relation]:
     """min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U."""
     for products, gaps, length in _margins(case):
         left = _least(products) / length
-        yield _same(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
-
-
-def _same(left: Number, right: Number, what: str) -> Relation:
-    return equal(left, right, what, allowance=2.0 ** -(precision() // 2) * (1 + upper(left)))
+        yield same_digits(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
 @direct(
@@ -213,6 +207,5 @@ def last_line_fixed(case: Case) -> Iterator[Relation]:
     """√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄."""
     for gamma, c, where in _rates(case):
         best = sqrt(2) * gamma
-        off = 2.0 ** -(precision() // 2) * (1 + upper(c / gamma))
         left, right = sqrt(2) * (gamma - c / gamma), best - 2 * c / best
-        yield equal(left, right, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", allowance=off, where=where)
+        yield same_digits(left, right, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", where=where)

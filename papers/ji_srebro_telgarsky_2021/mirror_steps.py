@@ -35,6 +35,7 @@ from gammabar.papers import (
     claimed_numbers,
     fact,
     number,
+    size_of,
     total,
     upper,
 )
@@ -139,6 +140,8 @@ class Mirror:
 
     def update(self, it: View) -> None:
         """Take in the next iterate."""
+        # Claims about t = 0 are heard with the first step, which starts there.
+        first = self.claims if it.t == 1 else []
         self.before, self.now, self.claims = self.now, None, []
         if self._w is not None:
             self._drift += score_drift(it, self._w)
@@ -151,17 +154,19 @@ class Mirror:
                 self.claims.append(fact(False, f"{name} {found}", said=True))
             else:
                 given.append(found)
-        if self.claims:
-            return
-        self.now = Point(it.t, given, self.case.space.gram(), self.loss)
-        self.first = self.first or self.now
-        self.claims = [*self._follow(it, self.now)]
+        if not self.claims:
+            self.now = Point(it.t, given, self.case.space.gram(), self.loss)
+            if it.t == 0:
+                self.first = self.now
+            self.claims = [*self._follow(it, self.now)]
+        self.claims = [*first, *self.claims]
 
     def _follow(self, it: View, now: Point) -> Iterator[Relation]:
         """That the sequences at t follow from w_t and from those at t − 1."""
         gap = float(np.abs(now.scores - it.score_doubles).max())
         allowed = 2 * self._drift + it.score_error
-        yield follows(number(gap), allowed, "p_t is that of the iterates: −A w_t")
+        size = size_of(float(np.abs(it.score_doubles).max()), it.space.least_radius**2)
+        yield follows(number(gap), allowed, size, "p_t is that of the iterates: −A w_t")
         q = column(potential_gradient(now.p.entries(), self.loss))
         # A softmax in doubles has relative errors of u(spread + n + 16), and so has ∇ψ.
         rounding = 8 * ROUNDOFF * (float(np.ptp(now.scores)) + it.n + 32)
@@ -207,16 +212,21 @@ class Mirror:
         to (n + 8)u, which counts as often as ln q and p differ: ψ(p_t) − ψ(p_{t+1}).
         """
         n, spread = self.case.n, float(max(np.ptp(past.scores), np.ptp(now.scores)))
-        apart = upper(total(abs(v) for v in (now.q - q.q).entries()))
+        apart = self.apart(now, q)
         scale = (spread + n + 16) * apart + (n + 8) * upper(past.psi - now.psi)
         return 4 * 2 * ROUNDOFF * scale
+
+    @staticmethod
+    def apart(now: Point, q: Weights) -> float:
+        """‖q_{t+1} − q‖₁."""
+        return upper(total(abs(v) for v in (now.q - q.q).entries()))
 
 
 def _same(said: Any, own: Any, relative: float, what: str) -> Relation:
     """Weights that are what follows, in the ℓ₁ norm, up to an error relative to their sum."""
     gap = total(abs(v) for v in (said - own).entries())
     size = upper(total(abs(v) for v in own.entries()))
-    return follows(gap, relative * size, what)
+    return follows(gap, relative * size, size, what)
 
 
 @dataclass(frozen=True)

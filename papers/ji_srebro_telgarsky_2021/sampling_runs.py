@@ -6,7 +6,7 @@ Claims that hold with probability 1 − δ are put to a number of them fixed in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -22,13 +22,13 @@ from gammabar.papers import (
     Fault,
     Floats,
     Number,
-    Unclaimed,
     View,
     ball,
     log,
     middle,
     number,
     sqrt,
+    steered,
     taken_vector,
     working,
 )
@@ -163,10 +163,5 @@ def _method(case: Case, theta: float) -> Any:
     from gammabar.solvers.registry import solver
 
     method = solver(ALGORITHM_2)() if case.solver is None else case.solver
-    options = {"step": theta, "momentum": False}
-    if not is_dataclass(method) or isinstance(method, type):
-        raise Unclaimed("the solver is no dataclass, so its step cannot be set to √(ln(n)/t)")
-    known = {field.name for field in fields(method) if field.init}
-    if "step" not in known:
-        raise Unclaimed("the solver has no option step, which is to be √(ln(n)/t)")
-    return replace(method, **{name: value for name, value in options.items() if name in known})
+    options = {"step": theta} | ({"momentum": False} if hasattr(method, "momentum") else {})
+    return steered(method, **options)

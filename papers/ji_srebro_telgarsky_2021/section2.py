@@ -20,9 +20,8 @@ from gammabar.papers import (
     equal,
     exp,
     fact,
-    precision,
+    same_digits,
     total,
-    upper,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.optima import (
     ABOUT_DATA,
@@ -157,12 +156,6 @@ def total_series(terms: list[Any]) -> Any:
     return result
 
 
-def agree(left: Number, right: Number, what: str, where: str) -> Relation:
-    """left = right, to half of the digits that are carried."""
-    allowance = 2.0 ** -(precision() // 2) * (1 + upper(left))
-    return equal(left, right, what, allowance=allowance, where=where)
-
-
 @direct(
     "jst.eq2.2",
     instances="three directions at three points w for each of two losses",
@@ -186,8 +179,10 @@ def potential_gradient(case: Case) -> Iterator[Relation]:
         for index in range(3):
             it = along(case, loss, index)
             where = f"{loss.name} loss, direction {index}"
-            yield agree(it.potential, it.middle / it.slope, "the first equation", where)
-            yield agree(it.middle / it.slope, it.risk * case.n / it.slope, "the second", where)
+            yield same_digits(it.potential, it.middle / it.slope, "the first equation", where=where)
+            yield same_digits(
+                it.middle / it.slope, it.risk * case.n / it.slope, "the second", where=where
+            )
 
 
 @direct(
@@ -208,4 +203,4 @@ def exponential_gradient(case: Case) -> Iterator[Relation]:
     for index in range(3):
         it = along(case, EXPONENTIAL, index)
         what = "⟨v, Zᵀ∇ψ(Zw)⟩ = ⟨v, ∇R(w)⟩/R(w)"
-        yield agree(it.potential, it.risk / it.value, what, f"direction {index}")
+        yield same_digits(it.potential, it.risk / it.value, what, where=f"direction {index}")

@@ -28,10 +28,12 @@ from gammabar.papers import (
     equal,
     exp,
     fact,
+    nearly,
     number,
     per_iterate,
     scaled,
     separable,
+    size_of,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     exact_dual,
@@ -130,7 +132,10 @@ class MirrorDescent:
         error += space.radius * (step.err + 4 * ROUNDOFF * (it.here.size() + step.size()))
         what = "q_t ∝ q_{t−1} ⊙ exp(−θ_{t−1} ∇φ(q_{t−1}))"
         error *= 2 * SAFETY
-        return equal(ball(spread, error), 0, what, allowance=4 * error)
+        # Sums of so many numbers, in the step and in the scores.
+        terms = (it.n + space.dimension + 128) * space.radius
+        size = size_of(float(np.ptp(slope)), terms * (it.here.size() + step.size()))
+        return equal(ball(spread, error), 0, what, allowance=4 * error, size=size)
 
 
 class Steps:
@@ -188,7 +193,11 @@ def dual_objective_vanishes(it: View, case: Case) -> list[Relation]:
     before = steps.before.at(it.level) if it.level else steps.before
     # w_t is rounded once: its scores, and ψ with them, move by as much at most.
     rounding = 8 * ROUNDOFF * it.space.radius * it.here.size()
-    found = [at_most(it.psi, before.psi + rounding, "ln R(w_t) ≤ ln R(w_{t−1})")]
+    # What the step is expected to gain: θ φ(q_{t−1}) and more, see the proof.
+    gain = theta(before) * before.pull.norm() ** 2 / 2
+    size = size_of(gain, it.space.radius * it.here.size())
+    what = "ln R(w_t) ≤ ln R(w_{t−1})"
+    found = [nearly(it.psi, before.psi, what, rounding=rounding, size=size)]
     if case.separable is False:
         square = it.pull.norm() * it.pull.norm()
         bound = case.log_n / (2 * steps.sum)
@@ -226,10 +235,11 @@ def direction(it: View, case: Case) -> list[Relation] | None:
     apart = 2 - 2 * it.toward / (case.gamma * it.norm)
     bound = 2 * case.log_n / (case.gamma * it.norm)
     least = case.gamma * case.history(Steps).sum
+    rounding = 8 * it.t * ROUNDOFF * it.n * it.here.size()
     return [
         at_most(apart, bound, "‖w_t/‖w_t‖ − ū‖² ≤ 2 ln n/(γ̄‖w_t‖)"),
         # Orthogonal rows attain it: the rounding of t steps is allowed for.
-        at_most(least, it.norm + 8 * it.t * ROUNDOFF * it.n * it.here.size(), "γ̄Σθ_j ≤ ‖w_t‖"),
+        nearly(least, it.norm, "γ̄Σθ_j ≤ ‖w_t‖", rounding=rounding, size=size_of(least)),
     ]
 
 

@@ -96,7 +96,7 @@ def primal_step(it: View, case: Case) -> Relation:
         return fact(not it.w.any(), "w_0 = 0")
     what = "w_t − w_{t−1} = −θ_{t−1} (g_{t−1} + Zᵀq_{t−1})"
     gap = weighted_sum(1.0, it.here, -1.0, seen.last, -1.0, seen.last_step)
-    return no_vector(gap, what, seen.momentum_drift)
+    return no_vector(gap, seen.last_step, what, seen.momentum_drift)
 
 
 @per_iterate(

@@ -11,9 +11,10 @@ from gammabar.papers import (
     View,
     at_most,
     fact,
+    nearly,
     per_iterate,
     separable,
-    widened,
+    size_of,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     BOTH_FORMS,
@@ -89,8 +90,8 @@ def norm_grows(it: View, case: Case) -> Relation:
 def norm_is_bounded(it: View, case: Case) -> Relation:
     """‖w_t‖ ≤ Σ_{j<t} ‖Zᵀν_j‖/λ_j for θ_t = 1."""
     seen = case.history(Sequences)
-    bound = widened(seen.path, seen.rounding + 2 * float(seen.path.rad()), 1.0)
-    return at_most(it.norm, bound, "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j")
+    rounding, size = seen.rounding + 2 * float(seen.path.rad()), size_of(seen.path)
+    return nearly(it.norm, seen.path, "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j", rounding=rounding, size=size)
 
 
 @per_iterate(

@@ -32,13 +32,12 @@ from gammabar.papers import (
     ball,
     below,
     direct,
-    equal,
     exp,
     log,
     number,
     per_iterate,
-    precision,
     rationals,
+    same_digits,
     separable,
     sqrt,
     total,
@@ -320,9 +319,7 @@ def risks(case: Case, factor: Number) -> Iterator[Relation]:
         U = [[arb(1), arb(0)]] if case.given is None else draw(rng, d, k)
         U = U if case.inputs is None else matrix_of(case.inputs)
         risk, mean = both_sides(points, U, loss, factor)
-        allowance = 2.0 ** -(precision() // 2)
-        what = "R_m(U)/(k−1) = (1/n) Σ ℓ(…)"
-        yield equal(risk, mean, what, allowance=allowance, where=f"{name} loss")
+        yield same_digits(risk, mean, "R_m(U)/(k−1) = (1/n) Σ ℓ(…)", where=f"{name} loss")
 
 
 def matrix_of(inputs: Mapping[str, Any]) -> list[list[Number]]:
@@ -442,7 +439,7 @@ def largest(it: View) -> Number:
     top = float(doubles.max())
     if not it.level:
         return ball(top, error)
-    rows = np.flatnonzero(doubles >= top - 2 * error * SAFETY)
+    rows = np.flatnonzero(~(doubles < top - 2 * error * SAFETY))  # all, if that is no number
     scores = it.space.exact_scores(it.w, rows)
     value = scores[0]
     for score in scores[1:]:

@@ -24,6 +24,7 @@ from gammabar.papers import (
     Vec,
     View,
     scaled,
+    size_of,
     weighted_sum,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.method import loss_of, smoothness
@@ -110,8 +111,11 @@ class Trajectory:
         if past is None:
             gives = any(name in it.extra for name in ("p", "mu", "nu"))
             self.shares = loss_of(self.case) == "exponential" and not gives
+        # What is said of t = 0 is part of every sum: heard again where statements begin at t = 1.
+        first = self.claims if it.t == 1 else []
         self.claims, self._momentum_claims, self._it = [], None, it
         now = self._shared(it) if self.shares else self._own(it, past)
+        self.claims = [*first, *self.claims]
         self.rounding += 4 * ROUNDOFF * now.w.size()
         if past is None:
             self.start, self.first, self.origin = psi_of(it), now.pull, now.w
@@ -188,7 +192,8 @@ class Trajectory:
             if isinstance(said, Vec):
                 gap = said - own
                 what = f"Zᵀ{symbol} is that of the iterates"
-                said = follows(gap.norm(), 4 * gap.err + small, what)
+                size = size_of(own.norm(), self.case.n * self.space.least_radius)
+                said = follows(gap.norm(), 4 * gap.err + small, size, what)
             self.claims.append(said)
 
     def _mixed(self, t: int, mu: Vec, q: Vec) -> Vec:
@@ -214,7 +219,8 @@ class Trajectory:
 
 def _same_momentum(said: Vec, own: Vec, drift: float = 0.0) -> Relation:
     gap, more = said - own, 8 * ROUNDOFF * said.size() + 4 * drift
-    return follows(gap.norm(), 4 * gap.err + more, "g_t is that of the iterates")
+    size = size_of(own.norm(), said.reach() + own.space.n * own.space.least_radius)
+    return follows(gap.norm(), 4 * gap.err + more, size, "g_t is that of the iterates")
 
 
 class MixedSum:

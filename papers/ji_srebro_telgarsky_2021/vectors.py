@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,10 @@ from gammabar.papers import (
     claimed_numbers,
     equal,
     fact,
+    size_of,
     total,
     weighted_sum,
+    within,
 )
 
 
@@ -73,19 +74,18 @@ def in_simplex(it: View, weights: Any, what: str) -> Relation:
     return equal(total(it.numbers(array)), 1, f"{what} sums to 1", allowance=allowed)
 
 
-def follows(gap: Number, allowed: float, what: str) -> Relation:
+def follows(gap: Number, allowed: float, size: float, what: str) -> Relation:
     """That what a solver says is no farther from what follows from its iterates than rounding.
 
     A fact, not an inequality: how far is nothing that the statement is about.
     """
-    known = math.isfinite(allowed)
-    true = None if not known else True if gap <= allowed else False if gap > allowed else None
-    return fact(true, what, said=True)
+    return fact(within(gap, allowed, size), what, said=True)
 
 
 def as_said(equation: Relation) -> Relation:
     """An equation about what a solver says, as such a fact."""
-    return follows(abs(equation.left - equation.right), equation.allowance, equation.what)
+    gap = abs(equation.left - equation.right)
+    return follows(gap, equation.allowance, equation.size, equation.what)
 
 
 def same_vector(
@@ -96,22 +96,27 @@ def same_vector(
     Our own error bounds hold for any order of summation, so they cover an honest solver's errors as
     well: twice for its errors, twice for ours, and `more` for what it may do besides.
     """
-    return no_vector(weighted_sum(1.0, left, -factor, right), what, more)
+    return no_vector(weighted_sum(1.0, left, -factor, right), left, what, more)
 
 
-def no_vector(gap: Vec, what: str, more: float = 0.0) -> Relation:
-    """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some."""
+def no_vector(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
+    """gap = 0, as in `same_vector`, for a sum of vectors of which the solver computed some.
+
+    `about` is the one that is on trial: the step, where the others are iterates.
+    """
     allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err)
-    return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap))
+    return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap, about))
 
 
-def vanishes(rest: Vec, more: float, what: str) -> Relation:
+def vanishes(rest: Vec, about: Vec, more: float, what: str) -> Relation:
     """A vector is zero, but for rounding: what this court's own evaluation of it may be off by,
     the same for the solver's evaluation (three times, for it may sum in another order), and
-    `more`."""
-    return equal(rest.norm(), 0, what, allowance=4 * rest.err + more, size=_size(rest))
+    `more`. `about` as in `no_vector`."""
+    return equal(rest.norm(), 0, what, allowance=4 * rest.err + more, size=_size(rest, about))
 
 
-def _size(gap: Vec) -> float:
-    """What the vectors of a sum that should vanish are as large as: a row, or they themselves."""
-    return gap.space.least_radius + gap.reach()
+def _size(gap: Vec, about: Vec) -> float:
+    """What rounding must be small beside: the vector on trial, and roundoffs of all of them."""
+    space = gap.space
+    rows = (space.n + space.dimension) * space.least_radius  # sums of as many numbers
+    return size_of(about.norm(), rows + gap.reach())

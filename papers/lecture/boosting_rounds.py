@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, islice, pairwise
 from typing import Any
@@ -26,12 +26,15 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
+    Trit,
     Unclaimed,
     claimed_numbers,
     delivered,
     fact,
     number,
+    steered,
     total,
+    within,
 )
 from gammabar.problems import DenseProblem, ProblemError, SparseProblem
 from gammabar.solvers.adaboost import AdaBoost
@@ -135,12 +138,18 @@ def advantage(r: Round) -> Number:
 
 @dataclass(frozen=True)
 class Session:
-    """The rounds of one run, and what is wrong with it, if anything."""
+    """The rounds of one run, and what is wrong with it, if anything.
+
+    Or may be wrong: `known` is None where rounding may be as large as what is compared.
+    """
 
     where: str
     X: Any
     rounds: list[Round]
     wrong: str = ""
+    known: Trit = False
+    #: Whether the weak learner looks for the best stump.
+    best: bool = False
 
     @cached_property
     def stumps(self) -> Floats:
@@ -194,28 +203,31 @@ def sessions(case: Case) -> Iterator[Session]:
         problem = DenseProblem(np.array(X), np.array(y))
         yield session(case, solver, problem, name, FEW)
         if hasattr(solver, "learner"):
-            other = replace(solver, learner=rotating)
+            other = steered(solver, learner=rotating)
             yield session(case, other, problem, f"{name}, other learner", FEW)
 
 
 def heard(case: Case) -> Iterator[tuple[Session, list[Relation]]]:
     """Every run, with a relation that says what is wrong with it, if anything."""
     for s in sessions(case):
-        yield s, [fact(False, s.wrong, where=s.where)] if s.wrong else []
+        yield s, [fact(s.known, s.wrong, where=s.where)] if s.wrong else []
 
 
 def session(case: Case, solver: Any, problem: Any, where: str, rounds: int) -> Session:
     """One run, the first; its rounds are made anew at each precision, for they have balls."""
     y = np.asarray(problem.y, dtype=np.int64)
-    played, wrong = case.remember(f"session {where}", lambda: _play(solver, problem, y, rounds))
+    played, wrong, known = case.remember(
+        f"session {where}", lambda: _play(solver, problem, y, rounds)
+    )
     found = [
         Round(f"{where}, t = {t}", t, before, after, agrees, y)
         for t, (before, after, agrees) in enumerate(played, start=1)
     ]
-    return Session(where, problem.X, found, wrong)
+    best = isinstance(getattr(solver, "learner", None), BestStump)
+    return Session(where, problem.X, found, wrong, known, best)
 
 
-def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], str]:
+def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], str, Trit]:
     """The votes around each round and h_t(x_i) y_i, and what is wrong with the run, if anything.
 
     It ends after a perfect hypothesis, with which nothing changes any more, or where weights get
@@ -225,19 +237,20 @@ def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], st
     run = map(delivered, islice(_until_refused(solver.iterates(problem, None)), rounds + 1))
     for t, (before, after) in enumerate(pairwise(run), start=1):
         h, wrong = _judgeable(before, after, problem.X, y, t)
-        if not wrong:
-            agreed = [agrees for *_, agrees in played]
-            wrong = _no_distribution(before, agreed, t)
         if wrong:
-            return played, wrong
+            return played, wrong, False
+        follows = _follows(before, [agrees for *_, agrees in played], t)
+        if follows is not True:
+            what = f"D_{t} is what α_1, …, α_{t - 1} and h_1, …, h_{t - 1} make of 1/n"
+            return played, what, follows
         played.append((before, after, h * y))
         if abs(int((h * y).sum())) == len(y):
-            return played, ""
+            return played, "", True
     if not played:
-        return played, "the run ends before its first round"
+        return played, "the run ends before its first round", False
     if len(played) < rounds and _seen(_weights(played[-1][1], [h for *_, h in played])).all():
-        return played, f"the run ends after {len(played)} of {rounds} rounds"
-    return played, ""
+        return played, f"the run ends after {len(played)} of {rounds} rounds", False
+    return played, "", True
 
 
 def _weights(vote: Any, agreed: list[Any]) -> Floats:
@@ -253,8 +266,8 @@ def _seen(weights: Floats) -> NDArray[np.bool_]:
     return weights > 2.0**-960
 
 
-def _no_distribution(vote: Any, agreed: list[Any], t: int) -> str:
-    """Why D_t is not what the votes so far say: D_t(i) ∝ exp(−Σ_s α_s h_s(x_i) y_i), if it is not.
+def _follows(vote: Any, agreed: list[Any], t: int) -> Trit:
+    """Whether D_t is what the votes so far say: D_t(i) ∝ exp(−Σ_s α_s h_s(x_i) y_i).
 
     So no D_t is believed. In each round it is multiplied and divided once per entry, and an
     exponent is rounded; entries near the end of the doubles may have underflowed.
@@ -264,9 +277,8 @@ def _no_distribution(vote: Any, agreed: list[Any], t: int) -> str:
     alphas = np.asarray(vote.w, dtype=np.float64)
     allowed = 16 * t * (len(D) + 16 + float(np.abs(alphas).sum())) * ROUNDOFF
     seen = _seen(wanted)
-    if (np.abs(D - wanted)[seen] <= allowed * wanted[seen]).all():
-        return ""
-    return f"D_{t} is not what α_1, …, α_{t - 1} and h_1, …, h_{t - 1} make of 1/n"
+    gap = float(np.max(np.abs(D - wanted)[seen] / wanted[seen], initial=0.0))
+    return within(gap, allowed, 1.0)
 
 
 def _until_refused(run: Iterator[Any]) -> Iterator[Any]:

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, arb_mat
 
-from gammabar.papers import Case, Number, sqrt, total
+from gammabar.papers import Case, Floats, Number, Relation, equal, fact, known_zero, sqrt, total
+from gammabar.problems import rounding
 
 Column: TypeAlias = Any  # an arb_mat with one column
 
@@ -18,6 +19,8 @@ LARGEST = 60_000
 #: by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer than 2^60 are
 #: added, and steps, at most 2/λ, multiply them by less than 2^14. (Scores have their own bound.)
 SHORTEST = 2.0**-400
+#: And at most that long, so that smoothness, the square of it, is a double.
+LONGEST = 2.0**400
 
 
 def small(case: Case) -> str | None:
@@ -30,6 +33,8 @@ def small(case: Case) -> str | None:
         return (
             "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
         )
+    if case.problem.radius > LONGEST:
+        return "the rows are longer than 2^400: their squares may leave the range of doubles"
     return None
 
 
@@ -42,6 +47,21 @@ def column(values: Any) -> Column:
 def length(v: Column) -> Number:
     """The Euclidean norm of the entries."""
     return sqrt(total(x * x for x in v.entries()))
+
+
+def size_in_doubles(w: Floats) -> float:
+    """At least ‖w‖, and hardly more: also where squares leave the range of doubles."""
+    return rounding.length(w)
+
+
+def nothing(gap: Number, what: str, *, allowance: float, size: float, where: str = "") -> Relation:
+    """That what was computed in balls is 0, up to a rounding that is small beside `size`.
+
+    Where it is 0 without rounding (a start at the minimum), there is nothing to be small beside.
+    """
+    if known_zero(gap):
+        return fact(True, what, where=where)
+    return equal(gap, 0, what, allowance=allowance, size=size, where=where)
 
 
 def inner(u: Column, v: Column) -> Number:

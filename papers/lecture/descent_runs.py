@@ -15,6 +15,7 @@ from gammabar.papers import (
     Number,
     Relation,
     fact,
+    known_zero,
     number,
     rationals,
     sqrt,
@@ -52,7 +53,8 @@ def runs(case: Case, standard: Any) -> Iterator[tuple[Target, list[Any], str | N
     solver = standard if case.solver is None else case.solver
     for target in targets(case, getattr(solver, "regularisation", 0.1)):
         # Beyond e^{−T/√κ} = 10⁻¹¹ bounds drown in the rounding of the run.
-        steps = min(STEPS if case.given is None else FEWER, int(25 * upper(sqrt(target.kappa))))
+        enough = 25 * upper(sqrt(target.kappa))  # infinite where κ is beyond doubles
+        steps = int(min(STEPS if case.given is None else FEWER, enough))
         if case.inputs is not None:
             steps = int(case.inputs["T"])
         run = _run(case, solver, target, steps + 1)
@@ -91,7 +93,7 @@ def gaps(case: Case, standard: Any) -> Iterator[Gap]:
             moved = upper(steepness) * e + upper(target.beta) * e * e
             more = {"allowance": moved + TINY, "where": f"{target.name}, T = {it.t}"}
             if it.t and (case.inputs is None or it.t == case.inputs["T"]):
-                gap = target.value(w) - best if steepness != 0 else number(0)
+                gap = number(0) if known_zero(steepness) else target.value(w) - best
                 yield target, it.t, gap, B, more
 
 

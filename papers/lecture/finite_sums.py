@@ -10,7 +10,9 @@ import numpy as np
 from flint import arb, arb_mat
 
 from gammabar.papers import (
+    COARSE,
     ROUNDOFF,
+    SAFETY,
     TINY,
     Floats,
     Number,
@@ -24,7 +26,7 @@ from gammabar.papers import (
     total,
     upper,
 )
-from gammabar.papers.lecture.columns import Column, column, length
+from gammabar.papers.lecture.columns import Column, column, length, size_in_doubles
 from gammabar.problems import DenseProblem, KernelProblem, Problem
 
 
@@ -79,25 +81,33 @@ class FiniteSum:
         (score,) = self.space.exact_scores(w, np.array([i]))
         if self.loss == "logistic":
             return [-1 / (1 + score.exp())]
-        off = self.space.score_error(w)
+        off = float(self.space.score_errors(w)[i]) if w.any() else 0.0
         sides = ([number(-1)] if score < 1 + off else [], [number(0)] if score > 1 - off else [])
         return sides[0] + sides[1]
 
-    def slip(self, w: Floats, eta: Number) -> float:
-        """How far one step of SGD from w in doubles is from an exact one, at most."""
-        slope = self.space.score_error(w) / 4 + 16 * ROUNDOFF
-        rows = 1.0 if self.kernel else self.space.radius
-        moved = upper(eta) * rows
-        size = float(np.linalg.norm(w)) + moved
+    def unclear(self, w: Floats, i: int) -> bool:
+        """Whether nobody can tell on which side of the kink a score is: not rounding, but no digit
+        of it is known."""
+        off = float(self.space.score_errors(w)[i]) if w.any() else 0.0
+        return len(self.slopes(w, i)) > 1 and not off <= COARSE
+
+    def slip(self, w: Floats, eta: Number, i: int | None = None) -> float:
+        """How far one step of SGD from w in doubles is from an exact one, at most; along row i, if
+        one is named. No slope is off by more than one; of the hinge there are two, both exact."""
+        errors, shares = self.space.score_errors(w) * SAFETY, self.space.shares
+        slopes = np.minimum(errors / 4, 1.0) * (self.loss == "logistic") + 16 * ROUNDOFF
+        rows = np.ones(self.n) if self.kernel else self.space.radius * shares * SAFETY
+        chosen = slice(None) if i is None else i
+        moved = upper(eta) * float(np.max(rows[chosen]))
+        slope = float(np.max(slopes[chosen]))
+        size = size_in_doubles(w) + moved
         return 2 * (moved * slope + 8 * ROUNDOFF * size) + TINY
 
-    def step_gap(self, w: Floats, after: Floats, i: int, eta: Number) -> Number:
-        """‖w_{t+1} − (w_t − η∇ℓ_i(w_t))‖."""
-        gaps = [
-            length(column(after) - (column(w) - self.row(i) * (eta * slope)))
-            for slope in self.slopes(w, i)
-        ]
-        return gaps[0] if len(gaps) == 1 or gaps[0] < gaps[1] else gaps[1]
+    def step_gap(self, w: Floats, after: Floats, i: int, eta: Number) -> tuple[Number, Number]:
+        """‖w_{t+1} − (w_t − η∇ℓ_i(w_t))‖ and ‖η∇ℓ_i(w_t)‖, for the nearer of two slopes."""
+        steps = [self.row(i) * (eta * slope) for slope in self.slopes(w, i)]
+        gaps = [(length(column(after) - (column(w) - step)), length(step)) for step in steps]
+        return gaps[0] if len(gaps) == 1 or gaps[0][0] < gaps[1][0] else gaps[1]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from gammabar.papers import ROUNDOFF, TINY, Case, Number, upper
+from gammabar.papers import ROUNDOFF, TINY, Case, Number, steered, upper
 from gammabar.papers.lecture.rational_matrices import (
     identity,
     is_zero,
@@ -34,7 +33,7 @@ REGRESSIONS: tuple[tuple[list[list[int]], list[int], float], ...] = (
 def ridge_solver(case: Case, strength: float, kernel: str = "linear") -> Any:
     """Kernel ridge regression, or what is on trial in its place, with this λ and kernel."""
     solver = KernelRidge() if case.solver is None else case.solver
-    return replace(solver, regularisation=strength, kernel=kernel)
+    return steered(solver, regularisation=strength, kernel=kernel)
 
 
 def ridge_options(case: Case) -> str | None:

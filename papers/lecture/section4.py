@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,10 +27,11 @@ from gammabar.papers import (
     exp,
     log,
     number,
-    precision,
     rationals,
+    same_digits,
     smallest,
     sqrt,
+    steered,
     upper,
 )
 from gammabar.papers.lecture.boosting_rounds import (
@@ -158,7 +158,7 @@ def _constant_learner(
     if len(set(y)) == 1:
         raise Unclaimed("one label alone: the learner makes no mistake, or nothing but mistakes")
     problem = DenseProblem(np.arange(1, n + 1)[:, None], np.array(y))
-    solver = replace(solver_of(case), learner=constant)
+    solver = steered(solver_of(case), learner=constant)
     s = session(case, solver, problem, "h = +1", math.ceil(upper(T)))
     claims = []
     for r, least, most in s.errors():
@@ -256,8 +256,7 @@ def _normaliser(case: Case, side: Any, what: str) -> Iterator[Relation]:
         e = number(case.inputs["epsilon"])
         grown = sqrt((1 - e) / e)
         value = side((1 - e) * sqrt(e / (1 - e)) + e * grown, 2 * sqrt(e * (1 - e)))
-        allowance = 2.0 ** -(precision() // 2)
-        yield equal((1 - e) / grown + e * grown, value, what, allowance=allowance)
+        yield same_digits((1 - e) / grown + e * grown, value, what)
         return
     for s, wrong in heard(case):
         yield from wrong
@@ -329,8 +328,7 @@ def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
         g = number(case.inputs["gamma"])
         both = sqrt(exp(-4 * g**2)), exp(sign * 2 * g**2)
         yield at_most(sqrt(1 - 4 * g**2), both[0], "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}")
-        allowance = 2.0 ** -(precision() // 2)
-        yield equal(*both, "(e^{−4γ_t²})^{1/2} is the next power", allowance=allowance)
+        yield same_digits(*both, "(e^{−4γ_t²})^{1/2} is the next power")
         return
     for s, wrong in heard(case):
         yield from wrong
@@ -340,13 +338,8 @@ def _exponentials(case: Case, sign: int) -> Iterator[Relation]:
             yield at_most(
                 _root(r), exp(-2 * g**2), "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}", where=r.where
             )
-            yield equal(
-                sqrt(exp(-4 * g**2)),
-                exp(sign * 2 * g**2),
-                "(e^{−4γ_t²})^{1/2} is the next power",
-                where=r.where,
-                allowance=2.0 ** -(precision() // 2),
-            )
+            both = sqrt(exp(-4 * g**2)), exp(sign * 2 * g**2)
+            yield same_digits(*both, "(e^{−4γ_t²})^{1/2} is the next power", where=r.where)
             if gamma > 0:
                 yield at_most(
                     exp(sign * 2 * g**2), exp(-2 * gamma**2), "… ≤ e^{−2γ²}", where=r.where

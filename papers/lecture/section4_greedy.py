@@ -21,7 +21,9 @@ from gammabar.papers import (
     at_most,
     direct,
     exp,
+    nearly,
     number,
+    size_of,
     smallest,
     sqrt,
     upper,
@@ -69,7 +71,7 @@ def greedy(case: Case) -> Iterator[Relation]:
             for move in MOVES:
                 moved = _loss(r, number(float(np.asarray(r.after.w)[-1])) + number(move))
                 yield at_most(found, moved, f"E(α_t, h_t) ≤ E(α_t + {move:g}, h_t)", where=r.where)
-            if "other learner" not in s.where:
+            if s.best:
                 yield _best(s, r, found)
 
 
@@ -82,6 +84,10 @@ def _best(s: Session, r: Round, found: Number) -> Relation:
     mass = r.right + r.epsilon
     off = (r.n + 4) * ROUNDOFF
     least = smallest([number(edge), mass])
-    best = sqrt((mass - least) * (mass + least) + 4 * number(off))
-    slack = 4 * r.slip * upper(best) + 4 * off + TINY
-    return at_most(found, best + slack, "E(α_t, h_t) ≤ √(M² − e²) for every stump", where=r.where)
+    square = (mass - least) * (mass + least)
+    best, above = sqrt(square), sqrt(square + 4 * number(off))
+    slack = upper(above - best) + 4 * r.slip * upper(above) + 4 * off + TINY
+    # Beside what the round gains over α = 0, and roundoffs of the sums.
+    size = size_of(mass - best, 64 * (r.n + 16) * upper(mass))
+    what = "E(α_t, h_t) ≤ √(M² − e²) for every stump"
+    return nearly(found, best, what, rounding=slack, size=size, where=r.where)

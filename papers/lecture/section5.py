@@ -25,10 +25,11 @@ from gammabar.papers import (
     fact,
     number,
     rationals,
+    size_of,
     taken_vector,
     upper,
 )
-from gammabar.papers.lecture.columns import column, length
+from gammabar.papers.lecture.columns import column, length, nothing
 from gammabar.papers.lecture.rational_matrices import (
     factor,
     matrix,
@@ -153,8 +154,9 @@ def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
     # (ΦᵀΦ + λI)⁻¹ and (K + λI)⁻¹ have norms of at most 1/λ.
     off_w = primal_slip(X, y, r.strength, length(w)) / r.strength
     off_alpha = dual_slip(X, r.strength, length(alpha), 0.0) / r.strength
-    yield equal(length(column(found["w"]) - w), 0, "primal w*", where=r.name, allowance=off_w)
-    yield equal(length(column(found["α"]) - alpha), 0, "dual α", where=r.name, allowance=off_alpha)
+    for key, what, own, off in (("w", "primal w*", w, off_w), ("α", "dual α", alpha, off_alpha)):
+        gap, about = length(column(found[key]) - own), size_of(length(own))
+        yield nothing(gap, what, allowance=off, size=about, where=r.name)
     size, n, m = float(np.linalg.norm(at)), *X.shape
     kernel = size * float(np.linalg.norm(X))
     wanted = arb_mat(2, m, [number(v) for v in at.ravel().tolist()]) * w
@@ -162,10 +164,9 @@ def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
         ("primal", by_primal, size * (off_w + (m + 4) * ROUNDOFF * upper(length(w)))),
         ("dual", by_dual, kernel * (off_alpha + (n + m + 4) * ROUNDOFF * upper(length(alpha)))),
     ):
-        gap = length(column(predicted) - wanted)
-        yield equal(
-            gap, 0, f"{name} predictions are ⟨w*, φ(x)⟩", where=r.name, allowance=2 * off + TINY
-        )
+        gap, what = length(column(predicted) - wanted), f"{name} predictions are ⟨w*, φ(x)⟩"
+        about = size_of(length(wanted), size * upper(length(w)))
+        yield nothing(gap, what, allowance=2 * off + TINY, size=about, where=r.name)
 
 
 def _both(solver: Any, X: Any, y: Any, at: Any) -> tuple[dict[str, Any], Any, Any]:

@@ -13,6 +13,7 @@ from flint import arb, arb_mat
 
 from gammabar.papers import (
     ROUNDOFF,
+    SAFETY,
     Case,
     Floats,
     Number,
@@ -72,6 +73,10 @@ class Target(ABC):
     @abstractmethod
     def slip(self, w: Column) -> float:
         """How far ∇f(w) in doubles is from the truth, at most (Euclidean norm of the entries)."""
+
+    def summands(self, w: Column) -> float:
+        """How large the numbers are that ∇f(w) is a sum of, as often as they are rounded."""
+        return self.slip(w) / ROUNDOFF
 
     @cached_property
     def optimum(self) -> tuple[Number, Number]:
@@ -136,10 +141,18 @@ class LogisticTarget(Target):
     def slip(self, w: Column) -> float:
         middle = _doubles(w)
         # 1/(1 + eˢ) has slope at most 1/4, and p |ln p| ≤ 1/e bounds what exponents lose.
-        pull = self.space.score_error(middle) / 4 + 16 * ROUNDOFF
+        if self.kernel:
+            pull = min(self.space.score_error(middle) / 4, 1.0)
+        else:  # row by row; and 1/(1 + eˢ) is nowhere off by more than one
+            errors = np.minimum(self.space.score_errors(middle) / 4, 1.0) * SAFETY
+            pull = self.space.radius * float((errors * self.space.shares).mean()) * SAFETY
+        return pull + ROUNDOFF * self.summands(w)
+
+    def summands(self, w: Column) -> float:
+        pull = 16.0
         if not self.kernel:
-            pull = self.space.radius * (pull + (2 * self.n + 16) * ROUNDOFF)
-        return pull + 4 * ROUNDOFF * upper(self.lam * length(w))
+            pull = (2 * self.n + 32) * self.space.radius * float(self.space.shares.mean())
+        return pull + 4 * upper(self.lam * length(w))
 
     def _square(self, w: Column) -> Number:
         return inner(w, self.S * w) if self.kernel else inner(w, w)

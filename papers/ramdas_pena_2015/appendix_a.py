@@ -101,7 +101,7 @@ def _entropy_conditions(case: Case) -> Iterator[tuple[Number, str]]:
 
 def _vanishes(value: Number, what: str, where: str) -> Relation:
     """An identity between logarithms, to as many digits as the balls have at least."""
-    return equal(value, 0, what, allowance=2.0**-80, where=where)
+    return equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
 
 
 @direct(

@@ -20,6 +20,7 @@ from gammabar.papers import (
     at_most,
     direct,
     exp,
+    known_zero,
     log,
     number,
     per_iterate,
@@ -48,7 +49,7 @@ Weights = list[Fraction]
 
 def entropy(p: list[Number]) -> Number:
     """d(p) = Σ p_i log p_i + log n, equation (12); 0 log 0 = 0."""
-    return total(v * log(v) for v in p if v != 0) + log(len(p))
+    return total(v * log(v) for v in p if not known_zero(v)) + log(len(p))
 
 
 def _one_norm(p: list[Number], q: list[Number]) -> Number:

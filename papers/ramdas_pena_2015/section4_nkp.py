@@ -17,19 +17,20 @@ from gammabar.papers import (
     Relation,
     Trial,
     View,
-    at_least,
     at_most,
     ball,
     direct,
+    nearly,
     number,
     per_iterate,
     separable,
+    size_of,
     sqrt,
     stopping,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small
 from gammabar.papers.ramdas_pena_2015.gram_matrix import Gram, ordered, rational
-from gammabar.papers.ramdas_pena_2015.weights import carried
+from gammabar.papers.ramdas_pena_2015.weights import carried, product_terms
 
 
 @stopping(
@@ -102,8 +103,7 @@ class Subgradient(Before):
         slip = 4 * it.t * carried(it, it.t)
         for c in MULTIPLES if k else ():
             gap = number((c - 1) ** 2 / 2) * square + number(c - 1) * (along - least)
-            slack = slip * abs(float(c - 1))
-            yield at_least(gap + slack, 0, "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩", where=f"v = {c} f_k")
+            yield self._above(gap, slip, abs(float(c - 1)), f"v = {c} f_k")
         if not k:
             yield from self._first(it, slip)
         if self.case.separable and self.case.truth.exact:
@@ -111,7 +111,7 @@ class Subgradient(Before):
             best = self.case.gamma_squared
             apart = square / 2 - before.toward + best / 2
             gap = apart - best + least + it.t * it.toward - k * before.toward - along
-            yield at_least(gap + 2 * slip, 0, "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩", where="v = w*")
+            yield self._above(gap, slip, 2.0, "v = w*")
 
     def _first(self, it: View, slip: float) -> Iterator[Relation]:
         """f_0 = 0, whose multiples say nothing: v = ±2⁻¹⁰ f_1, where g_0 = −f_1 and L(0) = 0."""
@@ -119,9 +119,14 @@ class Subgradient(Before):
         for sign, least in (("", it.smallest), ("−", -largest)):
             along = it.norm_squared if not sign else -it.norm_squared
             gap = number(c**2 / 2) * it.norm_squared + number(c) * (along - least)
-            where = f"v = {sign}2⁻¹⁰ f_1"
-            slack = slip * float(c)
-            yield at_least(gap + slack, 0, "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩", where=where)
+            yield self._above(gap, slip, float(c), f"v = {sign}2⁻¹⁰ f_1")
+
+    @staticmethod
+    def _above(gap: Number, slip: float, part: float, where: str) -> Relation:
+        """L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩, up to the rounding of numbers of size one, times
+        ‖v − f_k‖ (or more)."""
+        what = "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
+        return nearly(0, gap, what, rounding=slip * part, size=part, where=where)
 
     def _inner(self, before: View, it: View) -> Number:
         if it.level:
@@ -163,9 +168,10 @@ def near_the_minimiser(it: View, case: Case) -> Relation:
     """
     best = case.gamma_squared
     square = it.norm_squared - (2 * it.toward - best if case.separable else 0)
+    bound, what = (1 - best) / it.t, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k"
     # w_k is off by `carried`, and all vectors have norm at most one.
-    bound = (1 - best) / it.t + 4 * carried(it, it.t)
-    return at_most(square, bound, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k")
+    off, size = 4 * carried(it, it.t), size_of(bound, product_terms(it, it.t))
+    return nearly(square, bound, what, rounding=off, size=size)
 
 
 UPDATES = 400

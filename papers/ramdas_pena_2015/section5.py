@@ -95,8 +95,8 @@ def lem6(case: Case) -> Iterator[Relation]:
 def _epsilon_solution(it: View, case: Case) -> Trit:
     """‖w_k‖ ≤ ε, for w_k = Aᵀp_k with the p_k that the solver says, if it says one."""
     p = weights_of(it, "dual")
-    if p is not None and not stands_for(it, p):
-        return False
+    if p is not None and (same := stands_for(it, p)) is not True:
+        return same
     return certifies(it, number(case.solver.epsilon), p)
 
 

@@ -25,8 +25,10 @@ from gammabar.papers import (
     log,
     number,
     per_iterate,
+    size_of,
     sqrt,
     stopping,
+    within,
 )
 from gammabar.papers.ramdas_pena_2015.conventions import (
     SOURCE,
@@ -57,6 +59,7 @@ from gammabar.papers.ramdas_pena_2015.weights import (
     carried,
     certifies,
     norm,
+    product_terms,
     pull,
     square,
     uniform,
@@ -301,7 +304,10 @@ def _delta_solution(it: View, case: Case) -> Trit:
     if it.separates:
         return True
     p, wrong = followed(it, case, NearAverages)
-    found = False if wrong else certifies(it, number(case.solver.delta), p, strict=True)
+    if wrong:  # known to be no average of the iterates, or not known
+        found: Trit = False if any(claim.fact is False for claim in wrong) else None
+    else:
+        found = certifies(it, number(case.solver.delta), p, strict=True)
     return None if found is False and it.separates is None else found
 
 
@@ -370,8 +376,8 @@ class Calls:
         (outer, inner), (t, k) = counts, self._seen
         self._seen = counts
         if counts == (t, k + 1):
-            if last is not None and self._small(last):
-                self._refuse("the call goes on, so ‖p_k‖_G ≥ δ_t")
+            if last is not None:
+                self._compare(last, -1, "the call goes on, so ‖p_k‖_G ≥ δ_t")
         elif last is None or counts != (t + 1, 0):
             self._refuse(f"the loops count (t, k) = ({outer}, {inner}) after ({t}, {k})")
         else:
@@ -390,32 +396,31 @@ class Calls:
 
     def _next(self, it: View, last: View) -> None:
         """The next call starts from what the last one returned."""
-        if self._large(last):
-            self._refuse("p_k is returned, so ‖p_k‖_G < δ_t")
+        self._compare(last, 1, "p_k is returned, so ‖p_k‖_G < δ_t")
         p = weights_of(last, "p")
         self.last_q, self.q = self.q, p
         if p is None:
             return
         apart = it.here - pull(it, p)
-        if apart.norm() > 64 * (it.t + 2) * (it.n + 8) * ROUNDOFF * it.space.radius:
-            self._refuse("a call starts at q_t = p_k")
+        allowed = 64 * (it.t + 2) * (it.n + 8) * ROUNDOFF * it.space.radius
+        if (known := within(apart.norm(), allowed, it.space.least_radius)) is not True:
+            self.wrong.append(fact(known, "a call starts at q_t = p_k"))
 
-    def _small(self, last: View) -> bool:
-        """Whether p_k was to be returned, by more than rounding."""
-        excess = self._excess(last)
-        return excess is not None and bool(excess < -4 * carried(last, last.t))
+    def _compare(self, last: View, sign: int, what: str) -> None:
+        """That ‖p_k‖²_G − δ_t² does not have this sign, by more than rounding.
 
-    def _large(self, last: View) -> bool:
-        """Whether p_k was not to be returned, by more than rounding."""
-        excess = self._excess(last)
-        return excess is not None and bool(excess > 4 * carried(last, last.t))
-
-    def _excess(self, last: View) -> Number | None:
-        """‖p_k‖²_G − δ_t², by squares: a norm is the root of a sum that may cancel."""
+        By squares: a norm is the root of a sum that may cancel.
+        """
         p, gamma = weights_of(last, "p"), number(self.case.solver.gamma)
         if p is None or self.q is None:
-            return None
-        return square(last, p) - square(last, self.q) / gamma**2
+            return
+        length, limit = square(last, p), square(last, self.q) / gamma**2
+        excess, rounding = sign * (length - limit), 4 * carried(last, last.t)
+        # Where both are 0 (rows that cancel) up to the rounding of the products that they sum.
+        size = size_of(limit, product_terms(last, last.t))
+        known = True if excess <= 0 else within(excess, rounding, size)
+        if known is not True:
+            self.wrong.append(fact(known, what))
 
     def _refuse(self, what: str) -> None:
         self.wrong.append(fact(False, what))
@@ -494,8 +499,17 @@ def _ends_separated(it: View) -> list[Relation]:
     """What it halts with is a separator."""
     if "halt" not in it.extra:
         return []
-    separated = it.separates if it.extra["halt"] == "separated" else False
-    return [fact(separated, "ISNKPVN halts with a solution of the primal")]
+    if it.extra["halt"] == "separated":
+        return [_is_separator(it)]
+    return [fact(False, "ISNKPVN halts with a solution of the primal")]
+
+
+def _is_separator(it: View) -> Relation:
+    """Gα > 0 where it says so; a score that rounding of α has made negative is no false halt."""
+    what = "ISNKPVN halts with a solution of the primal"
+    if not it.w.any():
+        return fact(False, what)
+    return below(0, it.smallest, what, allowance=2 * (carried(it, it.t) + it.score_error))
 
 
 @per_iterate(
@@ -564,7 +578,7 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     if halt is None:
         return []
     if halt == "separated":
-        return [fact(it.separates, "ISNKPVN halts with a solution of the primal")]
+        return [_is_separator(it)]
     found = certifies(it, number(case.solver.epsilon), weights_of(it, "p"))
     return [fact(found, "ISNKPVN halts with an ε-solution")]
 

@@ -12,15 +12,14 @@ from gammabar.papers import (
     Floats,
     NotFinite,
     Number,
-    Relation,
     Trit,
     Vec,
     View,
     claimed_numbers,
-    fact,
     number,
     sqrt,
     total,
+    within,
 )
 from gammabar.problems import KernelProblem
 
@@ -53,20 +52,23 @@ def pull(it: View, weights: Floats) -> Vec:
     """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
     if isinstance(it.case.problem, KernelProblem):
         return it.vec(weights)  # a combination is represented by its weights
-    mass = float(np.abs(weights).sum())
-    return it.vec(
-        it.case.problem.combine(weights),
-        (it.n + it.space.dimension + 16) * ROUNDOFF * SAFETY * it.space.radius * mass
-        + it.space.lost * max(1.0, mass),
-    )
+    mass, space = float(np.abs(weights).sum()), it.space
+    error = (it.n + space.dimension + 16) * ROUNDOFF * SAFETY * lengths(it, weights)
+    return it.vec(it.case.problem.combine(weights), error + space.lost * max(1.0, mass))
 
 
-def stands_for(it: View, weights: Floats) -> bool:
+def lengths(it: View, weights: Floats) -> float:
+    """Σ |q_i| ‖a_i‖, or a little more: what is added up in Aᵀq, also where it cancels."""
+    return it.space.radius * float(np.abs(weights) @ it.space.shares) * SAFETY
+
+
+def stands_for(it: View, weights: Floats) -> Trit:
     """Whether w_k = Aᵀp, where both were carried along for k convex combinations."""
-    gap = it.here - pull(it, weights)
-    mass = 1 + float(np.abs(weights).sum())
-    allowed = 4 * gap.err + 8 * (it.t + 2) * ROUNDOFF * it.space.radius * mass
-    return not gap.norm() > allowed
+    vector, size = pull(it, weights), lengths(it, weights)
+    gap = it.here - vector
+    allowed = 4 * gap.err + 16 * (it.t + 2) * ROUNDOFF * size
+    # Beside rows, of which it is a mean: they may cancel, and what rounding leaves then is small.
+    return within(gap.norm(), allowed, size)
 
 
 def square(it: View, weights: Floats) -> Number:
@@ -86,39 +88,47 @@ def norm(it: View, weights: Floats) -> Number:
     return number(0) if found <= 0 else sqrt(found)  # G is semidefinite
 
 
-def row_error(it: View) -> float:
-    """How far the scores of a vector as long as the longest row may be off in doubles."""
+def _as_long_as_a_row(it: View) -> Floats:
+    """A vector as long as the longest row."""
     vector = np.zeros(it.space.dimension)
     vector[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
-    return it.space.score_error(vector)
+    return vector
 
 
 def carried(it: View, k: int) -> float:
     """How far scores may be off that were carried through k convex combinations."""
-    each = row_error(it) + 8 * ROUNDOFF * it.space.radius * it.space.radius
+    each = it.space.score_error(_as_long_as_a_row(it))
+    each += 8 * ROUNDOFF * it.space.radius * it.space.radius
     return 2 * (k + 2) * each * SAFETY
 
 
-def in_simplex(it: View, weights: Floats) -> bool:
+def carried_rows(it: View, k: int) -> Floats:
+    """The same row by row."""
+    each = it.space.score_errors(_as_long_as_a_row(it))
+    each += 8 * ROUNDOFF * it.space.radius * it.space.radius * it.space.shares
+    return np.asarray(2 * (k + 2) * each * SAFETY)
+
+
+def product_terms(it: View, k: int) -> float:
+    """Sizes of the products that a score is a sum of, d of them, carried along in k steps."""
+    radius = it.space.least_radius
+    return 8.0 * (k + 2) * (it.space.dimension + 16) * radius * radius
+
+
+def in_simplex(it: View, weights: Floats) -> Trit:
     """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
+    if float(weights.min()) < 0:
+        return False
     allowed = 8 * ROUNDOFF * (it.n + 8) * (it.t + 1)
-    return float(weights.min()) >= 0 and abs(float(weights.sum()) - 1) <= allowed
-
-
-def outside(it: View, weights: Floats, name: str) -> Relation | None:
-    """That a p_k which the solver delivers is no distribution, if it is none: a claim to be judged,
-    for every bound on ‖p_k‖_G holds of p_k = 0."""
-    if in_simplex(it, weights):
-        return None
-    return fact(False, f"{name} is in the simplex")
+    return within(abs(float(weights.sum()) - 1), allowed, 1.0)
 
 
 def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = False) -> Trit:
     """Whether ‖p‖_G ≤ ε (or <) for what the solver returns, a distribution."""
     if weights is None:
         length = it.norm
-    elif not in_simplex(it, weights):
-        return False
+    elif (inside := in_simplex(it, weights)) is not True:
+        return inside
     else:
         length = norm(it, weights)
     small_enough = length < epsilon if strict else length <= epsilon

@@ -17,9 +17,11 @@ from gammabar.papers import (
     at_least,
     below,
     fact,
+    nearly,
     number,
     per_iterate,
     separable,
+    size_of,
     upper,
 )
 from gammabar.papers.tyurin_2024.conventions import SOURCE, squared_ratio
@@ -75,7 +77,8 @@ class Descends(Walk):
             # square by at most 2e(α + R), and α ≥ R.
             moved = 4 * number(squared_ratio(self.case)).sqrt() * square * per_sum(it.space)
             what = "the half step shortens by αμ − R²/4"
-            yield at_least(gain + moved, 3 * square / 4, what)
+            least = 3 * square / 4
+            yield nearly(least, gain, what, rounding=moved, size=size_of(least))
             yield below(0, gain, "‖θ̂_1 − αθ̂_*‖² < ‖θ̂_0 − αθ̂_*‖²")
             return
         wrong = misses(before)

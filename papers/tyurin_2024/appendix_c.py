@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from gammabar.papers import (
+    ROUNDOFF,
     SAFETY,
     Case,
     Number,
@@ -14,24 +15,31 @@ from gammabar.papers import (
     Trial,
     Vec,
     View,
-    at_least,
     at_most,
     ball,
     direct,
     equal,
     fact,
     log,
+    nearly,
     number,
     per_iterate,
-    precision,
     rationals,
+    same_digits,
     separable,
+    size_of,
     total,
     upper,
     wholes,
 )
-from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, squared_ratio, step_of
-from gammabar.papers.tyurin_2024.gradients import Logistic, least
+from gammabar.papers.tyurin_2024.conventions import (
+    SOURCE,
+    has_step,
+    only_zeros,
+    squared_ratio,
+    step_of,
+)
+from gammabar.papers.tyurin_2024.gradients import Logistic, least, per_sum
 from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum, misses
 
 PROOF = "a line of a proof, about numbers alone: no solver has a part in it"
@@ -56,11 +64,8 @@ def _choices(
         gamma, radius, margin = (number(Fraction(v)) for v in (step, R, mu))
         left = alpha(logs, gamma, radius, margin) / margin
         right = radius**2 / margin**2 + logs / (gamma * margin**2)
-        allowance = 2.0 ** -(precision() // 2) * (1 + upper(right))
         where = f"n = {n}, γ = {step}, R = {R}, μ = {mu}"
-        yield equal(
-            left, right, "α/μ = R²/μ² + 2 log(2n−1)/(γμ²)", allowance=allowance, where=where
-        )
+        yield same_digits(left, right, "α/μ = R²/μ² + 2 log(2n−1)/(γμ²)", where=where)
 
 
 _CLAIM = r"; \quad \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\gamma\mu^2}"
@@ -172,9 +177,10 @@ class Expands(Steps):
         e, reach = self.slip(before), before.here * part + mean
         alpha = upper(alpha_over_mu(self.case) * self.case.gamma)
         allowance = e * (2 * (reach.size() + alpha) + e) + 2 * float((left - right).rad())
-        return equal(
-            left, right, "‖θ_{t+1}/γ − αθ̂_*‖² is the square of the sum", allowance=allowance
-        )
+        # Beside 2⟨θ_t/γ − αθ̂_*, m⟩, of which the three products are parts.
+        size = 2 * (reach.reach() + alpha) * float(mean.norm().abs_lower())
+        what = "‖θ_{t+1}/γ − αθ̂_*‖² is the square of the sum"
+        return equal(left, right, what, allowance=allowance, size=size)
 
 
 @per_iterate(
@@ -192,9 +198,12 @@ class StepIsShort(Steps):
     """A step of Normalized LR+GD is no longer than γR."""
 
     def claim(self, it: View) -> Relation:
+        if (zero := only_zeros(it)) is not None:
+            return zero
         before = self.previous(it)
         length = (it.here - before.here).norm(exact=it.level > 0) / step_of(self.case)
-        return at_most(length, self.case.radius + self.slip(before), "‖β_t∇f(θ_t)‖ ≤ R")
+        radius, slip = self.case.radius, self.slip(before)
+        return nearly(length, radius, "‖β_t∇f(θ_t)‖ ≤ R", rounding=slip, size=size_of(radius))
 
 
 @per_iterate(
@@ -213,8 +222,9 @@ class StepGoesAlong(Steps):
     def claim(self, it: View) -> Relation:
         before = self.previous(it)
         along = (it.toward - before.toward) / step_of(self.case)
-        slack = self.case.gamma * self.slip(before)
-        return at_most(self.case.gamma_squared, along + slack, "μ² ≤ −μβ_tθ̂_*ᵀ∇f(θ_t)")
+        slack, square = self.case.gamma * self.slip(before), self.case.gamma_squared
+        what = "μ² ≤ −μβ_tθ̂_*ᵀ∇f(θ_t)"
+        return nearly(square, along, what, rounding=slack, size=size_of(square))
 
 
 @per_iterate(
@@ -239,6 +249,9 @@ class StepGoesBackLittle(Steps):
             yield fact(None, IN_DOUBT)
         if not wrong:
             return
+        if (zero := only_zeros(it)) is not None:
+            yield zero
+            return
         mass, lost = Logistic(before).sum()
         middle = log(it.n / ball(mass, lost) - 1)
         slack = self.slip(before) * before.here.size()
@@ -247,9 +260,14 @@ class StepGoesBackLittle(Steps):
             return
         along = self.inner(before, it) / step_of(self.case)
         # Scores that are all the same attain the first; the logarithm has its own error.
-        slack += 2 * float(middle.rad())
-        yield at_most(along, middle + slack, "−β_tθ_tᵀ∇f(θ_t) ≤ log(n/Σw_i − 1)")
-        yield at_most(middle, log(2 * it.n - 1) + 2 * float(middle.rad()), "… ≤ log(2n−1)")
+        unseen = 2 * float(middle.rad())
+        what, size = "−β_tθ_tᵀ∇f(θ_t) ≤ log(n/Σw_i − 1)", float(before.here.reach())
+        size *= float(self.mean(before).norm().abs_lower())
+        # The logarithm is of a sum of n weights of the size of one.
+        size = size_of(size, per_sum(it.space) / ROUNDOFF)
+        yield nearly(along, middle, what, rounding=slack + unseen, size=size)
+        top = log(2 * it.n - 1)
+        yield nearly(middle, top, "… ≤ log(2n−1)", rounding=unseen, size=1.0)
 
 
 @per_iterate(
@@ -284,8 +302,10 @@ class Approaches(Steps):
         alpha = upper(ratio * self.case.gamma)
         e = self.slip(before)
         slack = e * (2 * ((it.here * part).size() + alpha) + e)
-        yield at_least(gain + slack, each, "a step shortens by αμ")
-        yield at_least(whole + it.t * slack, it.t * each, "t + 1 steps shorten by (t + 1)αμ")
+        size = size_of(each)
+        yield nearly(each, gain, "a step shortens by αμ", rounding=slack, size=size)
+        what, t = "t + 1 steps shorten by (t + 1)αμ", it.t
+        yield nearly(t * each, whole, what, rounding=t * slack, size=t * size)
 
 
 def alpha_over_mu(case: Case) -> Number:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
+from scipy.special import log_expit
 
 from gammabar.oracle.integers import integer_rows, largest
 from gammabar.papers import ROUNDOFF, SAFETY, Floats, Space, Vec, View, upper
@@ -38,12 +38,19 @@ def least(space: Space) -> float:
     return 8 * upper(space.norm(np.zeros(space.dimension)))
 
 
+def summands(space: Space) -> int:
+    """How often each row is rounded in a combination of all of them."""
+    return space.n + space.dimension + 64
+
+
 def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
-    """Aᵀv for weights in doubles, whose errors add up to at most `off`."""
-    mass = float(np.abs(weights).sum())
-    error = ROUNDOFF * (space.n + space.dimension + 64) * mass + off
-    lost = space.lost * max(1.0, mass)
-    return Vec(space, space.problem.combine(weights), error * space.radius * SAFETY + lost)
+    """Aᵀv for weights in doubles, whose errors move it by at most `off` of R."""
+    sizes = np.abs(weights)
+    mass, lost = float(sizes @ space.shares), space.lost * max(1.0, float(sizes.sum()))
+    error = (ROUNDOFF * summands(space) * mass + off) * space.radius * SAFETY + lost
+    # Rows may cancel: what is rounded are all of them.
+    reach = space.radius * mass * SAFETY + error
+    return Vec(space, space.problem.combine(weights), error, reach)
 
 
 def floats(values: Any) -> Floats:
@@ -59,54 +66,60 @@ class Logistic:
 
     A score that is off by e changes log σ_i by at most e min(1, exp(⟨a_i, w⟩ + e)), for the
     derivative of −log(1 + exp s) is −1/(1 + exp(−s)). Scores are taken to be off by twice their
-    error bound, which covers the rounding of log σ_i, a number of their size.
+    error bounds, row by row, which covers the rounding of log σ_i, a number of their size.
 
     Attributes
     ----------
     logs, sigma : arrays
         log σ_i and σ_i.
-    relative : array
-        Bounds of the relative errors of the σ_i.
+    change : array
+        Bounds of the errors of the log σ_i, but for a few roundoffs.
     """
 
     def __init__(self, it: View) -> None:
         self.space = it.space
-        scores, apart = it.score_doubles, 2 * it.score_error
-        #: Whether scores are known well enough for these bounds, which overflow beyond.
-        self.known = apart <= 300
-        e = min(apart, 300.0)
-        self.scores, self.apart = scores, apart
+        scores, apart = it.score_doubles, 2 * it.score_errors
         self.logs: Floats = log_expit(-scores)
         self.sigma: Floats = np.exp(self.logs)
-        change = e * np.exp(np.minimum(scores + e, 0.0))
-        self.relative: Floats = np.expm1(change) * SAFETY + per_sum(it.space)
+        self.change: Floats = apart * np.exp(np.minimum(scores + apart, 0.0))
+
+    def _moved(self, logs: Floats, most: float) -> Floats:
+        """How far apart exp(logs) and what it stands for may be: at most `most`, and this."""
+        here = np.exp(logs)
+        above = np.exp(np.minimum(logs + self.change, most)) - here
+        # From exp(l) down to exp(l − c) it is less far than up to exp(l + c), if that is in range.
+        below = -here * np.expm1(-self.change)
+        moved = np.maximum(above, below) * SAFETY + here * per_sum(self.space)
+        # What is not known at all is not NaN, but anything.
+        return np.where(np.isfinite(moved), moved, np.inf)
 
     def sum(self) -> tuple[float, float]:
         """Σ_i σ_i, and a bound on its error; a σ_i that underflows is off by less than u."""
-        # No σ_i is further from another than 1, whatever is known of its score.
-        each = np.minimum(self.sigma * self.relative, 1.0) if self.known else self._between()
-        lost = float(each.sum()) + ROUNDOFF * self.space.n
-        return float(self.sigma.sum()), lost * SAFETY
+        return float(self.sigma.sum()), self._lost(np.ones(self.space.n))
 
-    def _between(self) -> Floats:
-        """How far apart the σ_i are at the ends of what is known of the scores."""
-        high, low = expit(self.apart - self.scores), expit(-self.apart - self.scores)
-        return np.where(np.isfinite(high - low), high - low, 1.0) + per_sum(self.space)
+    def _lost(self, shares: Floats) -> float:
+        # No σ_i is further from another than 1, whatever is known of its score.
+        each = np.minimum(self._moved(self.logs, 0.0), 1.0) + ROUNDOFF
+        return float(each @ shares) * SAFETY
 
     def pull(self) -> Vec:
         """Σ_i σ_i a_i."""
-        return combination(self.space, self.sigma, self.sum()[1])
+        return combination(self.space, self.sigma, self._lost(self.space.shares))
 
     def mean(self) -> Vec:
         """Σ_i σ_i a_i / Σ_i σ_i, also where every σ_i underflows.
 
-        Relative errors r_i of the σ_i move this mean of the rows by Σ q_i r_i (a_i − mean), over
-        1 − Σ q_i r_i; and two means of the rows are never further apart than 2R.
+        Errors e_i of the weights q_i move this mean m of the rows by Σ e_i (a_i − m), over
+        1 − Σ e_i; and two means of the rows are never further apart than 2R.
         """
-        raw = np.exp(self.logs - self.logs.max())
-        q = raw / raw.sum()
-        off = float(q @ self.relative) * SAFETY
-        moved = 2 * off / (1 - off) if self.known and off < 0.5 else 2.0
+        top = float(self.logs.max())
+        raw = np.exp(self.logs - top)
+        total, shares = raw.sum(), self.space.shares
+        q, each = raw / total, self._moved(self.logs - top, 700.0) / total
+        off = float(each.sum()) * SAFETY
+        moved = 2.0
+        if off < 0.5:
+            moved = float(each @ shares + off * (q @ shares)) * SAFETY / (1 - off)
         return combination(self.space, q, min(moved, 2.0))
 
 

@@ -36,6 +36,7 @@ What a solver delivers is rounded. With e_t a bound on the error of its scores, 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -51,12 +52,12 @@ from gammabar.papers import (
     Relation,
     Vec,
     View,
-    at_most,
     fact,
     middle,
+    nearly,
     number,
+    size_of,
     total,
-    widened,
     working,
 )
 from gammabar.papers.tyurin_2024.conventions import only_zeros
@@ -124,7 +125,8 @@ class Path:
         scores = self.case.problem.scores(self.point.mid)
         error = (space.score_error(self.point.mid) + space.radius * self.point.err) * SAFETY
         self.wrong = scores <= 0
-        self.gaps = np.maximum(np.abs(scores) * (1 - 4 * ROUNDOFF) - error, 0.0)
+        self.seen: Floats = np.abs(scores)
+        self.gaps = np.maximum(self.seen * (1 - 4 * ROUNDOFF) - error, 0.0)
         for i in np.flatnonzero(np.abs(scores) <= error).tolist():
             self._decide(i)
 
@@ -153,6 +155,8 @@ class Rate:
         E_t; infinite where nothing is known.
     doubt : float
         T_t.
+    plain, plain_doubt : float
+        The same without what rounding adds, in doubles: what rounding must be small beside.
     """
 
     normalised = False
@@ -162,7 +166,8 @@ class Rate:
         self.step = float(case.solver.step if step is None else step)
         self.path = Path(case, self.normalised)
         self.t, self.distance, self.doubt = -1, 0.0, 0.0
-        self._next = 0.0
+        self.plain = self.plain_doubt = 0.0
+        self._next = self._plain_next = 0.0
 
     def update(self, it: View) -> None:
         """Hear the next iterate; several statements may tell it of the same one."""
@@ -175,30 +180,47 @@ class Rate:
         if self.t:
             self.path.advance()
         self.distance = math.inf if self.path.lost else self._next
+        self.plain = self._plain_next
         if not math.isfinite(self.distance):
             self._next = math.inf
             return
-        radius = self.space.radius
+        radius, path = self.space.radius, self.path
         rounding = radius * per_sum(self.space) + 4 * ROUNDOFF * (length / self.step + radius)
         rounding += 32 * self.space.tiny  # what underflows in the step, there and here
-        self._next = (self.distance + self._moved(score_error) + rounding) * (1 + 8 * ROUNDOFF)
+        if self.t:  # before, every σ_i is ½
+            self.plain_doubt = self._doubt(path.seen, self.plain, 0.0)
+            self.doubt = self._doubt(path.gaps, self.distance, score_error)
+        moved = self._moved(self.doubt) if self.t else 0.0
+        self._next = (self.distance + moved + rounding) * (1 + 8 * ROUNDOFF)
+        self._plain_next = self.plain + (self._moved(self.plain_doubt) if self.t else 0.0)
 
-    def _moved(self, score_error: float) -> float:
-        """How much further apart the step takes the two."""
-        if self.t == 0:
-            return 0.0  # every σ_i is ½
-        path, radius = self.path, self.space.radius
-        exponents = self.step * (path.gaps - radius * self.distance) - score_error
+    def _doubt(self, gaps: Floats, distance: float, score_error: float) -> float:
+        """T_t, for scores of θ̂_t and a distance from it."""
+        exponents = self.step * (gaps - self.space.radius * distance) - score_error
         # Rounding of the exponents themselves.
         exponents -= 16 * ROUNDOFF * np.abs(exponents)
         # TINY: where expit underflows, the truth is below the smallest double.
-        self.doubt = float((expit(-exponents) * SAFETY + TINY).sum()) * SAFETY
+        return float((expit(-exponents) * SAFETY + TINY).sum()) * SAFETY
+
+    def _moved(self, doubt: float) -> float:
+        """How much further apart the step takes the two."""
+        radius = self.space.radius
         if not self.normalised:
-            return radius * self.doubt / self.space.n * SAFETY
-        wrong = int(path.wrong.sum())
-        if self.doubt >= wrong:
+            return radius * doubt / self.space.n * SAFETY
+        wrong = int(self.path.wrong.sum())
+        if doubt >= wrong:
             return math.inf if not wrong else 2 * radius
-        return 2 * radius * min(1.0, self.doubt / (wrong - self.doubt)) * SAFETY
+        return 2 * radius * min(1.0, doubt / (wrong - doubt)) * SAFETY
+
+    def within(self, apart: Number, more: float, **about: Any) -> Relation:
+        """‖θ_t/γ − θ̂_t‖ ≤ E_t, up to the rounding in E_t and `more`, if that is small beside the
+        rest of E_t or as large as t steps of rows cannot help."""
+        sums = (self.t + 1) * self.space.least_radius * (per_sum(self.space) / ROUNDOFF)
+        size = size_of(self.plain, sums + self.path.point.reach())
+        rounding = self.distance - self.plain + more
+        what = "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)"
+        about["magnitude"] = self.path.point.size()
+        return nearly(apart, self.plain, what, rounding=rounding, size=size, **about)
 
     @property
     def ended(self) -> bool:
@@ -236,7 +258,6 @@ class Closeness:
             return None
         if (zero := only_zeros(it)) is not None:
             return zero
-        apart, size = rate.apart(it.here), rate.path.point.size()
+        apart = rate.apart(it.here)
         # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
-        bound = widened(rate.distance, self.least + 2 * float(apart.rad()), it.space.least_radius)
-        return at_most(apart, bound, "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)", size=size)
+        return rate.within(apart, self.least + 2 * float(apart.rad()))

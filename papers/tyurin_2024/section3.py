@@ -131,13 +131,7 @@ class _Companions:
             gap = (run.now() * (1 / number(run.rate.step)) - it.here).norm()
             # The delivered iterate is rounded as well, t times.
             rounding = (it.t + 1) * it.space.radius * per_sum(it.space) + least(it.space)
-            yield at_most(
-                gap,
-                run.rate.distance + rounding,
-                "‖θ_t/γ − θ̂_t‖ ≤ E_t(γ)",
-                where=f"γ = {run.rate.step:g}",
-                size=it.here.size(),
-            )
+            yield run.rate.within(gap, rounding, where=f"γ = {run.rate.step:g}")
 
 
 class _Descent:

@@ -16,22 +16,24 @@ from gammabar.papers import (
     Trial,
     Vec,
     View,
-    at_most,
     ball,
     claimed_number,
     exp,
     fact,
     log,
     middle,
+    nearly,
     number,
     per_iterate,
     separable,
+    size_of,
     stopping,
 )
 from gammabar.papers.tyurin_2024.conventions import (
     SOURCE,
     has_step,
     method_of,
+    only_zeros,
     squared_ratio,
     step_of,
 )
@@ -69,30 +71,45 @@ class Limits:
             return
         if not rows:
             return
+        if (zero := only_zeros(it)) is not None:
+            yield zero
+            return
         logistic = Logistic(it)
         mass, lost = logistic.sum()
         rounding = per_sum(it.space) * n
         gradient = -(number(1) / n * logistic.pull())
         limit, weight = self.limits(combination(it.space, floats(wrong)), rows, n)
-        bound = it.space.radius * ((rate.doubt + rounding + lost) / n + rounding * ROUNDOFF)
-        size = 2 * it.space.radius
+        radius, doubt = it.space.radius, rate.plain_doubt
+        # What is lost to rounding is no part of the bound: it must be small beside one row.
+        more = rate.doubt - doubt + rounding + lost
         apart = (gradient - limit).norm()
         # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
-        bound += least(it.space) + 2 * float(apart.rad())
-        yield at_most(apart, bound, "‖∇f(θ_t) − limit‖", size=size)
-        off = rate.doubt + lost + rounding
-        if off >= rows:
+        unseen = least(it.space) + 2 * float(apart.rad()) + radius * rounding * ROUNDOFF
+        yield nearly(
+            apart,
+            radius * doubt / n,
+            "‖∇f(θ_t) − limit‖",
+            rounding=radius * more / n + unseen,
+            size=it.space.least_radius / n,
+            magnitude=2 * radius,
+        )
+        if doubt >= rows:
             return  # β_t may be anything
-        bound = n * off / (rows * (rows - off))
-        beta = n / ball(mass, lost)
-        yield at_most(abs(beta - weight), bound, "|β_t − limit|", size=2.0 * n)
+        if doubt + more >= rows:
+            yield fact(None, "|β_t − limit|, up to rounding")
+            return
+        bound, off = n * doubt / (rows * (rows - doubt)), doubt + more
+        wider = n * off / (rows * (rows - off)) - bound
+        beta, size = n / ball(mass, lost), number(n) / rows**2
+        near = {"rounding": wider, "size": size_of(size), "magnitude": 2.0 * n}
+        yield nearly(abs(beta - weight), bound, "|β_t − limit|", **near)
         said = it.extra.get("log_beta")
         if said is not None:
             told, what = claimed_number(said), "|β_t − limit| for the solver's β_t"
             if told is None:
                 yield fact(False, "ln β_t is a number")
             else:
-                yield at_most(abs(exp(number(told)) - weight), bound, what, size=2.0 * n)
+                yield nearly(abs(exp(number(told)) - weight), bound, what, **near)
 
     def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
         """The limits of ∇f(θ_t) and of β_t."""

@@ -26,8 +26,8 @@ from gammabar.papers import (
     log,
     number,
     per_iterate,
-    precision,
     rationals,
+    same_digits,
     separable,
     total,
 )
@@ -108,9 +108,8 @@ def _steps(factor: Callable[[int], int]) -> Iterator[Relation]:
             for k, printed in enumerate(sums):
                 wanted = -STEP * _derivative(model, theta, k)
                 where = f"g = {name}, θ = ({float(theta[0]):g}, {float(theta[1]):g}), entry {k}"
-                allowance = 2.0 ** -(precision() // 2)
                 what = "θ_{t+1} − θ_t = −γ∇f(θ_t)"
-                yield equal(printed / len(POINTS), wanted, what, where=where, allowance=allowance)
+                yield same_digits(printed / len(POINTS), wanted, what, where=where)
 
 
 NO_MODEL = "no solver here has a nonlinear model"

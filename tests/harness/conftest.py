@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gammabar.harness.cli import main
 from gammabar.harness.court.statement import STATEMENTS
 from gammabar.harness.library import close_paper, load_statements
 from gammabar.harness.library.shelf import _OPENED
+from gammabar.papers import witness
+
+HOME = Path(witness.__file__).resolve().parent
+OURS = ("jst", "tyurin", "rp", "lec", "gb")
 
 
 @pytest.fixture
 def gammabar(capsys):
-    """Run a command in this process: (exit code, stdout, stderr); papers it opens are closed."""
-    before = set(_OPENED)
+    """Run a command in this process: (exit code, stdout, stderr); papers it opens are closed, and
+    refuters that it reads are forgotten."""
+    before, refuters, read = set(_OPENED), dict(witness.REFUTERS), set(witness._LOADED)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as left:
@@ -24,6 +31,11 @@ def gammabar(capsys):
     yield run
     for path in set(_OPENED) - before:
         close_paper(path)
+    # Ours stay: whoever imports them by name has read them.
+    ours = {name: f for name, f in witness.REFUTERS.items() if name.partition(".")[0] in OURS}
+    witness.REFUTERS.clear()
+    witness.REFUTERS.update(refuters | ours)
+    witness._LOADED.intersection_update(read | {p for p in witness._LOADED if HOME in p.parents})
 
 
 @pytest.fixture

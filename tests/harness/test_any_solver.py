@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import threading
+from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from gammabar.harness.run.solver_ref import Recorded, reference
 from gammabar.harness.run.trajectory import read
 from gammabar.harness.run.verify import check_bounds
 from gammabar.problems import ProblemError
-from gammabar.solvers import DualAcceleration, Iterate
+from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration, Iterate
 from gammabar.solvers.forms import from_function
 
 PROBLEM = "iris:0,1"
@@ -502,3 +503,34 @@ def test_iterates_may_be_given_as_such():
             yield Iterate(t, w)
 
     assert ruling(own) == ["holds", "holds"]
+
+
+@dataclass(frozen=True)
+class OwnSGD(SGD):
+    """Somebody's own, in a module of their own: statements set its options."""
+
+
+@dataclass(frozen=True)
+class OwnSampling(AdaptiveSampling):
+    """The same of Algorithm 2."""
+
+
+def test_statements_set_the_options_of_a_dataclass_of_ones_own():
+    problem = gb.load("iris:1,2")
+    (step,) = gb.verify(OwnSGD(), problem, "gb.lec.sgd.step")
+    assert step.verdict == "holds", step.reason
+    easy = gb.from_arrays([[1.0, 0.0], [-0.9, -0.1]], [1, -1])
+    (sampled,) = gb.verify(OwnSampling(), easy, "gb.sampling")
+    assert sampled.verdict == "holds", sampled.reason
+
+
+def test_what_cannot_be_set_makes_it_inapplicable():
+    class Bare:
+        horizon, distance, lipschitz, loss, indices = 100, 1.0, None, "logistic", None
+
+        def iterates(self, problem, rng=None):
+            return SGD().iterates(problem, rng)
+
+    (found,) = gb.verify(Bare(), gb.load("iris:1,2"), "gb.lec.sgd.step")
+    assert found.verdict == "inapplicable"
+    assert "no dataclass with such options" in found.reason

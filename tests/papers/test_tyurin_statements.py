@@ -36,7 +36,7 @@ from gammabar.papers.tyurin_2024 import (
     table1_counts,
     table1_runs,
 )
-from gammabar.papers.tyurin_2024.reduction import NormalizedRate, Path, Rate
+from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Path, Rate
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, load
 from gammabar.solvers import Iterate
 from gammabar.solvers.tyurin import (
@@ -329,14 +329,23 @@ PERCEPTRONS = st.sampled_from(
 @given(problems(), st.one_of(GRADIENT, PERCEPTRONS))
 def test_the_right_solvers_are_never_refuted(problem, solver):
     statements = [s for s in about(solver.card.name) if s.status == "holds"]
+    # Of rows that cancel w may have coefficients of any size and be 0: beside its rounding a step
+    # of nothing is not seen.
+    gram = problem.gram(np.arange(problem.n), np.arange(problem.n))
+    values = np.linalg.eigvalsh(gram)
+    cancels = isinstance(problem, KernelProblem) and values[0] <= 1e-9 * values[-1]
     for found in hear(Case(problem, solver), statements, 15, most=400):
         # A bound on the number of iterations may be long, or known as an enclosure only; and where
         # a score is zero but for rounding, a perceptron may halt one step early.
         stops = isinstance(OURS[found.statement], StoppingStatement)
         early = found.reason.endswith("does not separate the data")
+        early = early or found.what == "S_t is empty where it halts"
         # Scores of 10¹² are off by as much as a softmax tells apart: any step would agree.
-        blind = found.statement.endswith(".step") and getattr(solver, "step", 0) >= 1e6
-        patient = found.verdict == "undecided" and (stops or early or blind)
+        steps = (".step", ".eq7", ".eq8", ".eq9", ".eq10", ".descent")
+        blind = found.statement.endswith(steps) and (getattr(solver, "step", 0) >= 1e6 or cancels)
+        # A score of 0 between exponentials is decided by no number of digits.
+        tied = found.what == UNKNOWN and isinstance(problem, KernelProblem)
+        patient = found.verdict == "undecided" and (stops or early or blind or tied)
         assert patient or found.verdict in ("holds", "inapplicable"), found
 
 

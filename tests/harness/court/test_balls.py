@@ -21,10 +21,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import working
+from gammabar.harness.court.numbers import ball, working
 from gammabar.harness.court.space import space_of
 from gammabar.harness.court.vectors import Vec, scaled, weighted_sum
 from gammabar.harness.court.view import Fault, View
+from gammabar.papers.tyurin_2024.gradients import Logistic, combination
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -224,9 +225,9 @@ class Truth:
         ]
 
 
-def meets(ball: arb, truth: arb) -> bool:
+def meets(found: arb, truth: arb) -> bool:
     """Whether a ball can be of this number; one that is no number can be of any."""
-    return not ball.is_finite() or not truth.is_finite() or bool(ball.overlaps(truth))
+    return not found.is_finite() or not truth.is_finite() or bool(found.overlaps(truth))
 
 
 def near(vector: Vec, truth: list[arb], exact: Truth) -> bool:
@@ -263,6 +264,15 @@ def of_point(
     try:
         it = View(Iterate(0, w), case)
         found = {"scores": it.scores, "psi": it.psi, "smallest": it.smallest, "pull": it.pull}
+        each = [
+            ball(s, e)
+            for s, e in zip(it.score_doubles.tolist(), it.score_errors.tolist(), strict=True)
+        ]
+        logistic = Logistic(it)
+        rows = {"Σ σ_i a_i": logistic.pull(), "mean": logistic.mean()}
+        sigmas = ball(*logistic.sum())
+        share = doubles(rng, (it.n,), str(rng.choice(["ordinary", "mild"])))
+        rows["Σ v_i a_i"] = combination(space, share)
         norms = {"norm": it.norm, "margin": it.margin, "norm²": it.norm_squared}
         sign = it.separates
     except Fault:
@@ -304,8 +314,16 @@ def of_point(
         yield "norm", meets(norms["norm"], length)
         yield "norm²", meets(norms["norm²"], length * length)
         scores = exact.scores(w)
-        for ball, score in zip(found["scores"], scores, strict=True):
-            yield "score", meets(ball, score)
+        for one, own, score in zip(found["scores"], each, scores, strict=True):
+            yield "score", meets(one, score)
+            yield "score, row by row", meets(own, score)
+        sigma = [1 / (1 + score.exp()) for score in scores]
+        total = sum(sigma, arb(0))
+        yield "Σ σ_i", meets(sigmas, total)
+        yield "Σ σ_i a_i", near(rows["Σ σ_i a_i"], exact.combine(sigma), exact)
+        yield "mean", near(rows["mean"], exact.combine([s / total for s in sigma]), exact)
+        taken = [arb(float(s)) for s in share]
+        yield "Σ v_i a_i", near(rows["Σ v_i a_i"], exact.combine(taken), exact)
         least = scores[0]
         for score in scores:
             least = least.min(score)

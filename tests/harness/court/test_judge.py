@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -22,7 +23,9 @@ from gammabar.harness.court.relation import (
     below,
     equal,
     fact,
+    nearly,
     run_rounding,
+    size_of,
 )
 from gammabar.harness.court.statement import (
     STATEMENTS,
@@ -91,7 +94,20 @@ def verdict(statement: Statement, points, iterations: int = 3, problem=SQUARE, *
         (at_least(2, 3), "violated"),
         (equal(1, 1), "holds"),
         (equal(1, 1.25), "violated"),
-        (equal(1, 1.25, allowance=0.25), "holds"),
+        (equal(1, 1.25, allowance=0.25), "doubt"),  # allowed, and no more than a quarter is known
+        (equal(1, 1.25, allowance=0.25, size=256), "holds"),
+        (equal(1, 1 + 2**-11, allowance=2**-11), "holds"),
+        (equal(1, 1 + 2**-11, allowance=2**-11, size=0.25), "doubt"),
+        (equal(2**-11, 0, allowance=2**-11, size=1), "holds"),
+        (equal(0, 0, allowance=1e-300, size=size_of(0.0)), "doubt"),
+        (equal(0, 0, allowance=1e-16, size=size_of(0.0, 1.0)), "holds"),
+        (equal(2**-11, 0, allowance=2**-11, size=math.inf), "doubt"),
+        (equal(2**-11, 0, allowance=2**-11, size=size_of(0.0, math.inf)), "doubt"),
+        (equal(2**-11, 0, allowance=2**-11, size=size_of(arb("nan"))), "doubt"),
+        (nearly(1 + 2**-11, 1, rounding=2**-11, size=math.inf), "rounding"),
+        (nearly(1 + 2**-11, 1, rounding=2**-11, size=1), "holds"),
+        (nearly(1 + 2**-11, 1, rounding=2**-11, size=0.25), "rounding"),
+        (nearly(1 + 2**-10, 1, rounding=2**-11, size=1), "violated"),
         (equal(1, arb(1, 0.1), allowance=0.05), "doubt"),
         (fact(True), "holds"),
         (fact(False), "violated"),
@@ -104,8 +120,9 @@ def test_decisions(relation: Relation, decision: str):
 
 def test_one_of_several_equations_is_enough():
     """The one with the smallest gap may be violated, for its allowance is smaller still."""
-    near, far = equal(1e-9, 0, allowance=1e-10), equal(1e-7, 0, allowance=1e-6)
-    doubtful, worse = equal(arb(1e-9, 1e-8), 0, allowance=1e-10), equal(2e-9, 0, allowance=1e-10)
+    zero = partial(equal, right=0, size=1.0)
+    near, far = zero(1e-9, allowance=1e-10), zero(1e-7, allowance=1e-6)
+    doubtful, worse = zero(arb(1e-9, 1e-8), allowance=1e-10), zero(2e-9, allowance=1e-10)
     for several in ([near, far, doubtful], [far, doubtful], [doubtful, far]):
         assert any_of(several) is far
     assert any_of([near, doubtful]) is doubtful

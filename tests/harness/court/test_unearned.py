@@ -22,7 +22,7 @@ from gammabar.harness.court.case import Case
 from gammabar.harness.court.chance import clopper_pearson
 from gammabar.harness.court.hearing import examine, hear
 from gammabar.harness.court.numbers import number
-from gammabar.harness.court.relation import Relation, at_most, equal, fact
+from gammabar.harness.court.relation import Relation, at_most, equal, fact, size_of
 from gammabar.harness.court.statement import STATEMENTS, IterateStatement, per_iterate, randomised
 from gammabar.harness.court.view import View
 from gammabar.harness.library import load_statements
@@ -450,4 +450,5 @@ def test_equations_are_not_excused_by_tiny_numbers():
     it = View(Iterate(0, np.array([1e-160, 0.0])), Case(problem))
     gap = it.vec(np.array([1e-160, 0.0])) - it.vec(np.zeros(2))
     assert gap.norm() > 0.99e-160
-    assert equal(gap.norm(), 0, allowance=4 * gap.err).decide(0.0) == "violated"
+    off = equal(gap.norm(), 0, allowance=4 * gap.err, size=size_of(gap.norm()))
+    assert off.decide(0.0) == "violated"

@@ -1,0 +1,5 @@
+import sys
+
+from .blurred import main
+
+sys.exit(main())
