@@ -190,6 +190,18 @@ class Data:
         """γ̄² and q̄; None where balls do not tell."""
         return nearest_point(self.gram)
 
+    @cached_property
+    def unique(self) -> bool:
+        """Whether there is one q̄ only: rows on the margin are affinely independent.
+
+        Where there are several, a court may have another one than this program.
+        """
+        if self.optimum is None:
+            return False
+        square, q = self.optimum
+        on = [i for i, row in enumerate(self.gram) if not _dot(row, q) > square]
+        return independent([[self.gram[i][j] + 1 for j in on] for i in on])
+
     # vectors, in balls
 
     def factor(self, unit: bool) -> arb:
@@ -225,6 +237,12 @@ class Data:
         return [
             s * sum((v * c for v, c in zip(q, column, strict=True)), arb(0)) for column in columns
         ]
+
+    def summed(self, q: list[Any], unit: bool) -> arb:
+        """Σ |q_i| ‖a_i‖: what is added up where rows are combined, also where they cancel."""
+        root = arb(self.radius_squared).sqrt() if unit else arb(1)
+        norms = [arb(self.gram[i][i]).max(arb(0)).sqrt() / root for i in range(self.n)]
+        return sum((abs(arb(v)) * r for v, r in zip(q, norms, strict=True)), arb(0))
 
 
 def nearest_point(gram: list[list[Any]]) -> tuple[Any, list[Any]] | None:
@@ -310,6 +328,16 @@ def _solved(matrix: list[list[Any]], right: list[Any]) -> list[Any] | None:
     except ZeroDivisionError:
         return None
     return [x[i, 0] for i in range(size)]
+
+
+def independent(gram: list[list[Any]]) -> bool:
+    """Whether vectors with these inner products are independent for certain."""
+    size = len(gram)
+    if all(isinstance(v, fmpq) for row in gram for v in row):
+        return bool(fmpq_mat(size, size, [v for row in gram for v in row]).det() != 0)
+    from flint import arb_mat
+
+    return not arb_mat([[arb(v) for v in row] for row in gram]).det().contains(0)
 
 
 class bits:

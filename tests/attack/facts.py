@@ -17,6 +17,8 @@ from .methods import add, softmax, times
 
 #: An equation between doubles is false for certain if it is off by so much of what is added.
 COARSE = arb(10) ** -6
+#: A step is false if it is off by so much of itself, and by so much of the w that are rounded.
+PART, ROUNDED = arb(2) ** -8, arb(2) ** -36
 
 
 class Facts:
@@ -36,6 +38,16 @@ class Facts:
             return None
         square = self.data.optimum[0]
         return square / self.data.radius_squared if self.unit else square
+
+    @property
+    def rho(self) -> int:
+        """ρ of Appendix C of Ji, Srebro and Telgarsky: 1 for the exponential loss."""
+        return 1
+
+    @property
+    def start(self) -> arb:
+        """ψ(0)."""
+        return self.log_n
 
     @property
     def gamma(self) -> arb:
@@ -95,6 +107,26 @@ class Facts:
             found.append(g)
         return found
 
+    @cached_property
+    def summed(self) -> list[tuple[arb, arb]]:
+        """What Aᵀq_t and g_t are sums of, in size."""
+        found, g = [], arb(0)
+        for t, q in enumerate(self.q):
+            size = self.data.summed(q, self.unit)
+            g = fmpq(t, t + 1) * (g + size)
+            found.append((size, g))
+        return found
+
+    @cached_property
+    def mu_squares(self) -> list[arb]:
+        """‖Aᵀμ_t‖²."""
+        return [self.squared(v) for v in self.mu]
+
+    @cached_property
+    def nu_squares(self) -> list[arb]:
+        """‖Aᵀν_t‖²."""
+        return [self.squared(v) for v in self.nu]
+
     def length(self, v: list[arb]) -> arb:
         return self.data.norm(v, self.unit)
 
@@ -125,6 +157,11 @@ def equations(sides: Iterator[Side]) -> Trit:
     return False if any(gap > COARSE * size for gap, size in sides) else None
 
 
+def within(sides: Iterator[Side]) -> Trit:
+    """For ‖what should be 0‖ and the most that it may be: False if larger, never True."""
+    return False if any(gap > most for gap, most in sides) else None
+
+
 def reached(limit: Any, goals: list[Trit]) -> Trit:
     """Whether some goal at t ≤ limit is met, if as many were delivered."""
     known: Trit = False
@@ -144,14 +181,34 @@ def sign(value: arb, equal: bool = False) -> Trit:
     return False if value < 0 or (not equal and value <= 0) else None
 
 
-def step_sides(f: Facts, steps: list[list[arb]], unit: arb) -> Iterator[Side]:
+def step_side(f: Facts, t: int, step: list[arb], summed: arb | None = None) -> Side:
+    """How far w_{t+1} is from w_t + step, and how far it may be before that is no such step.
+
+    Both ends of a step are rounded, and rows that cancel in it (`summed` is what they add up to),
+    and a court may allow for that and for a small part of the step: not for a part of w where it is
+    the step that is judged.
+    """
+    off = f.length(add(f.w[t + 1], add(f.w[t], step), -1))
+    rounded = size(f, t) + size(f, t + 1) + (arb(0) if summed is None else summed)
+    return off, PART * f.length(step) + ROUNDED * rounded + smallest_step(f)
+
+
+def best_side(sides: list[Side]) -> Side:
+    """Of steps that are all allowed, the one that was made: by how much the nearest is missed."""
+    missed = [off - most for off, most in sides]
+    least = missed[0]
+    for gap in missed[1:]:
+        least = least.min(gap)
+    return least, arb(0)
+
+
+def step_sides(f: Facts, steps: list[list[arb]], summed: list[arb]) -> Iterator[Side]:
     for t in range(len(f.w) - 1):
-        off = f.length(add(f.w[t + 1], add(f.w[t], steps[t]), -1))
-        # In a kernel's space parts may cancel: what is rounded is each coefficient.
-        yield off, unit * (t + 1) + size(f, t) + size(f, t + 1)
+        yield step_side(f, t, steps[t], summed[t])
 
 
 def size(f: Facts, t: int) -> arb:
+    """‖w_t‖. In a kernel's space parts may cancel: what is rounded is each coefficient."""
     if f.data.linear:
         return f.norm[t]
     radius = arb(1) if f.unit else arb(f.data.radius_squared).sqrt()
@@ -175,19 +232,20 @@ def radius(f: Facts) -> arb:
     return arb(f.data.radius_squared).sqrt()
 
 
-def known_steps(f: Facts, step: Callable[[int], Any]) -> Iterator[Side]:
+def known_steps(f: Facts, weights: Callable[[int], Any]) -> Iterator[Side]:
+    """Steps Σ v_i a_i, for weights v (None where they are not known), in the units of the data."""
     if any(v != 0 for v in f.w[0]):
         yield arb(1), arb(0)
     for t in range(len(f.w) - 1):
-        known = step(t)
-        if known is not None and "halt" not in f.extras[t]:
-            off = f.length(add(f.w[t + 1], add(f.w[t], known), -1))
-            yield off, radius(f) * (t + 1) + size(f, t) + size(f, t + 1) + smallest_step(f)
+        v = weights(t)
+        if v is not None and "halt" not in f.extras[t]:
+            yield step_side(f, t, f.data.combine(v, False), f.data.summed(v, False))
 
 
 def smallest_step(f: Facts) -> arb:
     """What a subnormal number may be off by, a million times."""
-    return arb(2) ** -1074 * 10**9 * (1 + (0 if f.data.linear else radius(f)))
+    of_a_row = 0 if f.data.linear else arb(1) if f.unit else radius(f)
+    return arb(2) ** -1074 * 10**9 * (1 + of_a_row)
 
 
 Judge = Callable[[Facts], Trit]
@@ -212,6 +270,11 @@ def bound(sides: Callable[[Facts], Iterator[Side]], separable: bool = False) -> 
 def equation(sides: Callable[[Facts], Iterator[Side]]) -> Judge:
     """A claim that doubles meet up to rounding only."""
     return lambda f: equations(sides(f))
+
+
+def step(sides: Callable[[Facts], Iterator[Side]]) -> Judge:
+    """A claim about every step, which doubles meet up to rounding only."""
+    return lambda f: within(sides(f))
 
 
 def stop(goal: Callable[[Facts], tuple[Any, list[Trit]]]) -> Judge:

@@ -97,11 +97,12 @@ def gap(f: Facts) -> Iterator[Side]:
 
 def primal_step(f: Facts) -> Iterator[Side]:
     """Lemma 3.4: w_{t+1} = w_t + g_t + Aᵀq_t."""
-    yield from step_sides(f, [add(g, p) for g, p in zip(f.momentum, f.pull, strict=True)], arb(1))
+    steps = [add(g, p) for g, p in zip(f.momentum, f.pull, strict=True)]
+    yield from step_sides(f, steps, [a + b for a, b in f.summed])
 
 
 def descent_step(f: Facts) -> Iterator[Side]:
-    yield from step_sides(f, f.pull, arb(1))
+    yield from step_sides(f, f.pull, [size for size, _ in f.summed])
 
 
 def risk_step(f: Facts) -> Iterator[Side]:
@@ -110,7 +111,7 @@ def risk_step(f: Facts) -> Iterator[Side]:
     sizes = [sum(q, arb(0)) for q in weights]
     if all(v < 10**6 for v in sizes):
         pulls = [f.data.combine(q, f.unit) for q in weights]
-        yield from step_sides(f, pulls, 1 + sum(sizes, arb(0)))
+        yield from step_sides(f, pulls, [f.data.summed(q, f.unit) for q in weights])
 
 
 def quarter(f: Facts) -> tuple[Any, list[Trit]]:

@@ -7,7 +7,18 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from .facts import Facts, Side, Trit, separated, size
+from .facts import (
+    PART,
+    ROUNDED,
+    Facts,
+    Side,
+    Trit,
+    best_side,
+    separated,
+    size,
+    smallest_step,
+    step_side,
+)
 from .methods import add, nearest_in_simplex, times
 
 
@@ -72,8 +83,7 @@ def separator(f: Facts) -> tuple[Any, list[Trit]]:
 def von_neumann_step(f: Facts) -> Iterator[Side]:
     """w_{k+1} is the point nearest to 0 between w_k and a row of smallest score, up to ties."""
     for k in range(len(f.w) - 1):
-        best = None
-        low = f.smallest(k)
+        sides, low = [], f.smallest(k)
         for j, s in enumerate(f.scores[k]):
             if s > low + arb(10) ** -9:
                 continue
@@ -83,22 +93,21 @@ def von_neumann_step(f: Facts) -> Iterator[Side]:
             if not square > 0:
                 return
             theta = ((f.squared(f.w[k]) - s) / square).max(arb(0)).min(arb(1))
-            off = f.length(add(f.w[k + 1], add(f.w[k], gap, -theta), -1))
+            side = step_side(f, k, times(-theta, gap))
             # Where w and the row are nearly the same, θ is not known to anybody.
-            off = off if square > arb(10) ** -6 else arb(0)
-            best = off if best is None else best.min(off)
-        yield best, 1 + size(f, k) + size(f, k + 1)
+            sides.append(side if square > arb(10) ** -6 else (arb(0), arb(0)))
+        yield best_side(sides)
 
 
 def perceptron_step(f: Facts) -> Iterator[Side]:
     """NKP: k w_k is a sum of k rows, each of smallest score where it was added."""
     for k in range(1, len(f.w) - 1):
         step = add(times(k + 1, f.w[k + 1]), times(k, f.w[k]), -1)
-        best, low = None, f.smallest(k)
+        sides, low = [], f.smallest(k)
+        rounded = (k + 1) * (ROUNDED * (size(f, k) + size(f, k + 1)) + smallest_step(f))
         near = arb(10) ** -9 * (1 + size(f, k))
         for j, s in enumerate(f.scores[k]):
             if not s > low + near:
                 row = f.data.combine([int(i == j) for i in range(f.data.n)], f.unit)
-                off = f.length(add(step, row, -1))
-                best = off if best is None else best.min(off)
-        yield best, 1 + (k + 1) * (size(f, k) + size(f, k + 1))
+                sides.append((f.length(add(step, row, -1)), PART * f.length(row) + rounded))
+        yield best_side(sides)

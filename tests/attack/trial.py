@@ -9,7 +9,6 @@ import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,26 @@ import gammabar as gb
 from gammabar.harness.library import load_statements
 from gammabar.solvers import Iterate
 
-from . import doors, methods
-from .claims import CLAIMS, LATER, NAMES, OPTIONS, STEPS, UNIT
+from . import claims as asked_of
+from . import doors, further, methods
+from .asked import about_data, of_solver, own_instances, proved, theorems
+from .chance import by_chance
+from .claims import (
+    BESIDE,
+    CLAIMS,
+    FACTS,
+    LATER,
+    OF_DATA,
+    OF_NOTHING,
+    OPTIONS,
+    SETTINGS,
+    STEPS,
+    UNIT,
+)
 from .data import Data, Unfit, bits, to_double
 from .facts import Facts, Judge
 from .methods import EPSILON, Step
+from .said import OF_WRONG, SAYS, VECTORS, lie
 from .spoils import RIGHT, WRONG
 
 #: Updates that are heard, and how many more for the sake of a claim about how soon.
@@ -34,6 +48,10 @@ LENGTH, LONGEST = 7, 24
 WRONGLY = (("holds", False), ("refuted", True))
 #: Of how many spoils a run is tried.
 SPOILS = 5
+#: How many lies are told about what is said beside w.
+LIES = 4
+#: So many unlikely draws are more than chance allows.
+UNLIKELY = 72
 
 
 class Solver:
@@ -46,11 +64,13 @@ class Solver:
         self.run, self.extras = run, extras
         if method in OPTIONS:
             setattr(self, OPTIONS[method], int(EPSILON.p) / int(EPSILON.q))
+        vars(self).update(SETTINGS.get(method, {}))
 
     def iterates(self, problem: Any, rng: Any = None) -> Any:
         for t, (w, extra) in enumerate(zip(self.run, self.extras, strict=True)):
-            said = {name: value for name, value in extra.items() if name != "dual"}
-            yield Iterate(t, w.copy(), dual=extra.get("dual"), extra=said)
+            own = {name: extra.get(name) for name in ("dual", "momentum")}
+            said = {name: value for name, value in extra.items() if name not in own}
+            yield Iterate(t, w.copy(), **own, extra=said)
 
 
 @dataclass
@@ -69,6 +89,10 @@ class Tally:
     doors: Counter[str] = field(default_factory=Counter)
     shut: Counter[str] = field(default_factory=Counter)
 
+    def decided(self) -> set[str]:
+        """The statements of which something was proved or refuted."""
+        return {claim for claim, verdict in self.said if verdict in ("holds", "refuted")}
+
     def text(self) -> str:
         verdicts = sum(self.said.values())
         lines = [
@@ -82,8 +106,8 @@ class Tally:
         for (claim, verdict), count in self.said.items():
             by_claim.setdefault(claim, Counter())[verdict] += count
         lines += [f"  {claim:<44}{_counts(counts)}" for claim, counts in sorted(by_claim.items())]
-        decided = {c for c, counts in by_claim.items() if counts["holds"] or counts["refuted"]}
-        judged = {name for claims in CLAIMS.values() for name in claims}
+        decided = self.decided()
+        judged = {name for claims in CLAIMS.values() for name in claims} | further.JUDGED
         every = load_statements()
         lines.append(
             f"{len(decided)} of {len(every)} statements were decided, {len(decided & judged)} of "
@@ -97,28 +121,14 @@ class Tally:
         return "\n".join(lines)
 
 
-@cache
-def theorems(method: str) -> list[str]:
-    """What else the papers prove of a method: of a right run none of it is refuted."""
-    return [
-        s.id
-        for s in load_statements().values()
-        if s.about_runs
-        and NAMES[method] in s.solvers
-        and s.status == "holds"
-        and s.unit is (method in UNIT)
-        and s.id not in CLAIMS[method]
-    ]
-
-
-@cache
-def about_data() -> list[str]:
-    """What the papers prove of any data, with no solver in it."""
-    return [
-        s.id
-        for s in load_statements().values()
-        if not s.about_runs and s.status == "holds" and not s.solvers and "" not in s.problems
-    ]
+def of_nothing(tally: Tally) -> None:
+    """What is proved of no problem that is given: instances of its own, once."""
+    problem = gb.from_arrays(np.array([[1.0, 0.0], [0.0, 1.0]]), [1, -1])
+    solver = Solver(np.zeros((2, 2)), [{}, {}], "")
+    for verdict in gb.verify(solver, problem, [*own_instances(), *OF_NOTHING], iterations=1):
+        said, true = str(verdict.verdict), False if verdict.statement in OF_NOTHING else None
+        tally.said[verdict.statement, said] += 1
+        _compare(verdict.statement, said, true, True, "of nothing", tally)
 
 
 def _counts(counter: Counter[str]) -> str:
@@ -132,29 +142,78 @@ def one(seed: int, number: int, tally: Tally, asked: str = "") -> None:
         warnings.simplefilter("error")
         try:
             data = Data(rng)
-            method = str(rng.choice([name for name in CLAIMS if name not in LATER]))
+            known = [name for name in CLAIMS if name not in LATER + BESIDE]
+            method = str(rng.choice(known))
             later = np.random.default_rng([seed, number, 2])
             method = asked or (str(later.choice(LATER)) if later.random() < 0.3 else method)
-            unit = method in UNIT
             if not data.radius_squared > 0:
                 raise Unfit("all rows are zero")
-            claims = _short_enough(data, method, unit)
-            steps = list(islice(getattr(methods, method)(data, rng), claims[1] + 1))
-            run, extras = _rounded(steps)
         except (Unfit, gb.ProblemError) as reason:
             tally.refused[str(reason)[:60]] += 1
             return
-        tally.trials += 1
-        where = f"{seed}.{number} {data.name}: {method}"
+        where = f"{seed}.{number} {data.name}"
+        tally.trials += _heard(data, method, rng, where, tally)
         tally.kinds[data.kind] += 1
-        if method == "dual_acceleration" and data.linear:
-            naive = methods.in_doubles(data, rng, claims[1])
-            _ask(data, method, claims, naive, extras, True, f"{where}, naive", tally)
-        for spoil in _spoils(rng):
-            spoilt = (RIGHT | WRONG)[spoil](run, rng)
-            if np.isfinite(spoilt).all():
-                right = spoil in RIGHT
-                _ask(data, method, claims, spoilt, extras, right, f"{where}, {spoil}", tally)
+        # A generator of its own, so that what is drawn above stays what it was.
+        beside = np.random.default_rng([seed, number, 3])
+        if not asked and beside.random() < 0.4:
+            method = str(beside.choice(BESIDE))
+            if _heard(data, method, beside, where, tally) and method.endswith("sampling"):
+                _drawn(data, beside, where, tally)
+
+
+def _drawn(data: Data, rng: np.random.Generator, where: str, tally: Tally) -> None:
+    """What is claimed of draws: of rows that nobody would draw, and with a probability."""
+    method = "adaptive_sampling"
+    steps = list(islice(asked_of.method("unlikely_sampling")(data, rng), UNLIKELY + 1))
+    claims = {"gb.jst.sampling.draws": CLAIMS[method]["gb.jst.sampling.draws"]}, UNLIKELY
+    _ask(data, method, claims, *_rounded(steps), False, f"{where}: unlikely draws", tally)
+    try:
+        for statement, said, true, right, which in by_chance(data, rng):
+            tally.said[statement, said] += 1
+            if said != "inapplicable":
+                _compare(statement, said, true, right, f"{where}: {which}", tally)
+    except gb.ProblemError as reason:
+        tally.refused[str(reason)[:60]] += 1
+
+
+def _heard(data: Data, method: str, rng: np.random.Generator, where: str, tally: Tally) -> bool:
+    """Try a method on a problem: right runs, wrong runs, and lies about right ones."""
+    where = f"{where}: {method}"
+    try:
+        claims = _short_enough(data, method, method in UNIT)
+        steps = list(islice(asked_of.method(method)(data, rng), claims[1] + 1))
+        run, extras = _rounded(steps)
+    except Unfit as reason:
+        tally.refused[str(reason)[:60]] += 1
+        return False
+    if method == "dual_acceleration" and data.linear:
+        naive = methods.in_doubles(data, rng, claims[1])
+        _ask(data, method, claims, naive, extras, True, f"{where}, naive", tally)
+    for spoil in _spoils(rng):
+        spoilt = (RIGHT | WRONG)[spoil](run, rng)
+        if np.isfinite(spoilt).all():
+            right = spoil in RIGHT
+            # Of a wrong run what follows from it may be said, or what the right one said.
+            kept = method in BESIDE and not right and rng.random() < 0.3
+            said = _said(data, method, run if kept else spoilt, extras, right or kept)
+            _ask(data, method, claims, spoilt, said, right, f"{where}, {spoil}", tally)
+    for _ in range(LIES if method in BESIDE else 0):
+        what, told = lie(data, _said(data, method, run, extras, True), rng)
+        _ask(data, method, claims, run, told, False, f"{where}, {what}", tally)
+    return True
+
+
+def _said(
+    data: Data, method: str, run: np.ndarray, extras: list[dict[str, Any]], right: bool
+) -> list[dict[str, Any]]:
+    """What the method says of the w that are delivered, be they right or not."""
+    says = (SAYS if right else OF_WRONG | SAYS).get(method)
+    return extras if says is None else says(_facts(data, method, run, extras))
+
+
+def _facts(data: Data, method: str, run: np.ndarray, extras: list[dict[str, Any]]) -> Facts:
+    return FACTS.get(method, Facts)(data, method in UNIT, run.tolist(), extras)
 
 
 def through_doors(seed: int, number: int, tally: Tally) -> None:
@@ -196,7 +255,7 @@ def _short_enough(data: Data, method: str, unit: bool) -> tuple[dict[str, Judge]
         most = float(arb(data.n * (1 if unit else data.radius_squared) / facts.gamma_squared))
         if method == "normalized_logistic_descent":
             most += 2 * math.log(2 * data.n) / max(float(arb(facts.gamma_squared)), 1e-300)
-        if method == "dual_acceleration":
+        if method in ("dual_acceleration", "momentum_said", "dual_form"):
             most = 4 * math.sqrt(math.log(data.n) / float(arb(facts.gamma_squared)))
         length = max(length, math.ceil(min(most, LONGEST)) + 1)
         if most <= LONGEST:
@@ -206,7 +265,7 @@ def _short_enough(data: Data, method: str, unit: bool) -> tuple[dict[str, Judge]
 
 _STOPS = ("jst.sec1.quarter.fixed", "tyurin.thm5.2", "rp.perceptron", "tyurin.thm3.3", "gb.batch")
 _STOPS += ("tyurin.thm5.3", "tyurin.thm6.1", "rp.nkp", "rp.thm1", "rp.normalized")
-_STOPS += ("rp.lem8.separator",)
+_STOPS += ("rp.lem8.separator", "jst.sec1.quarter", "jst.sec1.quarter.charitable")
 
 
 def _rounded(steps: list[Step]) -> tuple[np.ndarray, list[dict[str, Any]]]:
@@ -216,7 +275,7 @@ def _rounded(steps: list[Step]) -> tuple[np.ndarray, list[dict[str, Any]]]:
     extras = []
     for step in steps:
         extra = dict(step.extra)
-        for name in {"p", "dual"} & extra.keys():
+        for name in extra.keys() & {*VECTORS}:
             extra[name] = np.array([to_double(arb(v)) for v in extra[name]])
         extras.append(extra)
     return run, extras
@@ -235,7 +294,9 @@ def _ask(
     judges, length = claims
     asked = list(judges)
     if where.endswith("nearest"):
-        asked += theorems(method) + about_data()
+        asked += theorems(method) + about_data() + [*OF_DATA]
+        if method in BESIDE:  # they take long and are the same for all data: once in a run
+            asked += [name for name in of_solver(method) if (name, "holds") not in tally.said]
     try:
         verdicts = gb.verify(
             Solver(run, extras, method),
@@ -248,7 +309,7 @@ def _ask(
             tally.faults.append(f"FAULT {where}: {reason}")
         tally.refused[str(reason)[:60]] += 1
         return
-    facts = Facts(data, method in UNIT, run.tolist(), extras)
+    facts = _facts(data, method, run, extras)
     for verdict in verdicts:
         said = str(verdict.verdict)
         tally.said[verdict.statement, said] += 1
@@ -256,19 +317,25 @@ def _ask(
             tally.of_right[said] += 1
         if said == "inapplicable":
             continue
-        judge = judges.get(verdict.statement)
+        judge = (OF_DATA | judges).get(verdict.statement)
         true = None if judge is None else judge(facts)
-        if right and verdict.statement in STEPS:
-            if where.endswith("jitter"):  # not the w that the next step was made from
+        if right and verdict.statement in asked_of.EQUATIONS:
+            # Jitter: not the w that the next step was made from.
+            if verdict.statement in STEPS and where.endswith("jitter"):
                 continue
             true = None
-        if true is False:
-            tally.of_false[said] += 1
-        if (right and said == "refuted") or (said, true) in WRONGLY:
-            known = {True: "true", False: "false", None: "not known"}[true]
-            tally.faults.append(
-                f"FAULT {where}: {verdict.statement} {said}, though the claim is {known}"
-            )
+        _compare(verdict.statement, said, true, right, where, tally)
+
+
+def _compare(
+    statement: str, said: str, true: bool | None, right: bool, where: str, tally: Tally
+) -> None:
+    """A fault if what is said is not so. What is false as it is printed may be so of right runs."""
+    if true is False:
+        tally.of_false[said] += 1
+    if (right and proved(statement) and said == "refuted") or (said, true) in WRONGLY:
+        known = {True: "true", False: "false", None: "not known"}[true]
+        tally.faults.append(f"FAULT {where}: {statement} {said}, though the claim is {known}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -282,10 +349,14 @@ def main(arguments: list[str] | None = None) -> int:
         seed, _, number = args.only.partition(".")
         one(int(seed), int(number), tally)
         through_doors(int(seed), int(number), tally)
+        further.every(int(seed), int(number), tally)
         print("\n".join(tally.faults))
+    else:
+        of_nothing(tally)
     number = shown = 0
     while not args.only and tally.trials < args.trials:
         one(args.seed, number, tally)
+        further.one(args.seed, number, tally)
         for fault in tally.faults[shown:]:
             print(fault, flush=True)
         shown = len(tally.faults)

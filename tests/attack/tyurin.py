@@ -11,15 +11,15 @@ from .facts import (
     Facts,
     Side,
     Trit,
+    best_side,
     known_steps,
     radius,
     ratio,
     separated,
     sign,
     size,
-    smallest_step,
+    step_side,
 )
-from .methods import add
 
 #: A score of this part of what it is a sum of may be seen on either side of 0.
 NEAR = arb(10) ** -12
@@ -55,8 +55,8 @@ def _sides(f: Facts, t: int) -> list[Trit]:
     return [sign(s) if abs(s) > near else None for s in f.scores[t]]
 
 
-def _rows(f: Facts, t: int, first: Any, normalised: bool) -> list[arb] | None:
-    """The step of a batch perceptron; None if the side of a row is not known."""
+def _rows(f: Facts, t: int, first: Any, normalised: bool) -> list[Any] | None:
+    """Weights of the step of a batch perceptron; None if the side of a row is not known."""
     signs = _sides(f, t)
     if None in signs:
         return None
@@ -67,7 +67,7 @@ def _rows(f: Facts, t: int, first: Any, normalised: bool) -> list[arb] | None:
         return None
     else:
         q = [fmpq(int(i in wrong), len(wrong) if normalised else f.data.n) for i in range(f.data.n)]
-    return f.data.combine(q, False)
+    return q
 
 
 def batch_step(f: Facts) -> Iterator[Side]:
@@ -84,20 +84,19 @@ def row_step(f: Facts) -> Iterator[Side]:
         signs = _sides(f, t)
         if all(s is not False for s in signs):  # it may have ended
             continue
-        best = None
+        sides = []
         for i in (i for i, s in enumerate(signs) if not s):
             row = f.data.combine([int(i == j) for j in range(f.data.n)], False)
-            off = f.length(add(f.w[t + 1], add(f.w[t], row), -1))
-            best = off if best is None else best.min(off)
-        yield best, radius(f) * (t + 1) + size(f, t) + size(f, t + 1) + smallest_step(f)
+            sides.append(step_side(f, t, row))
+        yield best_side(sides)
 
 
 def logistic_step(f: Facts) -> Iterator[Side]:
-    yield from known_steps(f, lambda t: f.data.combine(_weights(f, t, False), False))
+    yield from known_steps(f, lambda t: _weights(f, t, False))
 
 
 def normalized_logistic_step(f: Facts) -> Iterator[Side]:
-    yield from known_steps(f, lambda t: f.data.combine(_weights(f, t, True), False))
+    yield from known_steps(f, lambda t: _weights(f, t, True))
 
 
 def _weights(f: Facts, t: int, normalised: bool) -> list[arb]:
