@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -58,6 +58,14 @@ class _Formatter(click.HelpFormatter):
 
 class _Context(click.Context):
     formatter_class = _Formatter
+
+    def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; not if what it writes would replace what it reads."""
+        if self.parent is not None:  # a command, and not `gammabar` itself
+            from gammabar.harness.commands.types import keep_apart
+
+            keep_apart(self)
+        return super().invoke(callback, *args, **kwargs)
 
 
 class Lazy(click.Group):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
+from gammabar.problems.writing import write_whole
 
 FORMAT = "gammabar-certificate"
 #: Version 2 has intercepts, separation, and more kinds of files. What can be said in version 1 is
@@ -102,13 +103,8 @@ def data_section(problem: Problem) -> dict[str, Any]:
 
 
 def write_certificate(certificate: dict[str, Any], path: str | Path) -> None:
-    """Write JSON through a temporary file, so that no half certificate ever remains."""
+    """Write JSON, so that no half certificate ever remains."""
     target = Path(path)
     if "\0" in str(target) or not target.name or target.name == "..":
         raise ProblemError(f"{str(path)!r} is not the name of a file to write a certificate to")
-    temporary = target.with_name(target.name + ".part")
-    try:
-        temporary.write_text(json.dumps(certificate, indent=1) + "\n", encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(target, json.dumps(certificate, indent=1) + "\n")

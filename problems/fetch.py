@@ -32,6 +32,7 @@ from gammabar.problems.datasets import (
 )
 from gammabar.problems.routes import ARCHIVES, ROUTES, Route, RouteError, from_archive
 from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.writing import write_whole
 
 Progress = Callable[[str], None]
 
@@ -197,19 +198,7 @@ def _store(
 
 
 def _write(path: Path, contents: bytes) -> Path:
-    """Write a file whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(contents)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(path, contents)
     return path
 
 

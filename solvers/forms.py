@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems import ProblemError
+from gammabar.problems.writing import whole
 from gammabar.solvers.base import Array, Iterate
 
 #: Arguments that a function gets by their names.
@@ -100,7 +101,8 @@ class Recorder:
         """Write what was kept as .npy, for ``gammabar verify --trajectory``."""
         if Path(path).suffix != ".npy":
             raise ProblemError(f"{path}: a recorder writes .npy files")
-        np.save(path, self.array)
+        with whole(path, "wb") as stream:
+            np.save(stream, self.array)
 
     def iterates(self, problem: Any = None, rng: Any = None) -> Iterator[Iterate]:
         """What was kept."""

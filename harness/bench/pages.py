@@ -10,6 +10,7 @@ from gammabar.harness.bench.document import section, tables
 from gammabar.harness.bench.pictures import GAPS, GROWTH, SCALE, draw
 from gammabar.problems import ProblemError
 from gammabar.problems.spelling import no_file
+from gammabar.problems.writing import write_whole
 
 PAGE, NUMBERS = "benchmarks.md", "benchmarks.json"
 
@@ -109,8 +110,8 @@ def write(document: dict[str, Any], folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise ProblemError(no_file(folder, "folder"))
     page, numbers = folder / PAGE, folder / NUMBERS
-    page.write_text(text(document), "utf-8")
-    numbers.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    write_whole(page, text(document))
+    write_whole(numbers, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     return [page, numbers, *draw(document, folder)]
 
 

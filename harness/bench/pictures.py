@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gammabar.problems.extras import extra_module
+from gammabar.problems.writing import whole
 
 GROWTH, GAPS = "benchmarks-growth.svg", "benchmarks-gaps.svg"
 SCALE = "benchmarks-scale.svg"
@@ -44,8 +45,9 @@ def _matplotlib(name: str) -> Any:
 def _save(figure: Any, path: Path) -> Path:
     matplotlib = extra_module("matplotlib", "plots", "a picture")
     # The same numbers give the same file, on every machine.
-    with matplotlib.rc_context({"svg.hashsalt": "gammabar", "svg.fonttype": "path"}):
-        figure.savefig(path, format="svg", metadata={"Date": None})
+    style = {"svg.hashsalt": "gammabar", "svg.fonttype": "path"}
+    with matplotlib.rc_context(style), whole(path, "wb") as file:
+        figure.savefig(file, format="svg", metadata={"Date": None})
     return path
 
 

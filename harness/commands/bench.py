@@ -11,6 +11,7 @@ import click
 from gammabar.harness.bench import SECTIONS
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_json, print_title, say, stages
+from gammabar.problems.writing import write_whole
 
 
 @click.command("bench")
@@ -70,7 +71,7 @@ def command(
             chosen = [name for name in SECTIONS if name in only or not only]
             document = documents.measure(chosen, quick, stage)
     if out:
-        out.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        write_whole(out, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     if page:
         for path in pages.write(document, page):
             say(f"wrote {path}", err=True)

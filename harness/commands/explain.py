@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gammabar.harness.screen.output import Stage
+from gammabar.problems.writing import whole
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import Margin
@@ -67,7 +68,7 @@ def write_classifier(found: Margin, path: Path) -> None:
     if found.separable:
         parts = classifier(found)
     arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
-    with path.open("wb") as stream:
+    with whole(path, "wb") as stream:
         np.savez(
             stream,
             **arrays,

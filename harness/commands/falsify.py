@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
-from gammabar.harness.commands.types import SECONDS, WRITTEN
+from gammabar.harness.commands.types import KEPT, SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "--store",
     "path",
-    type=WRITTEN,
+    type=KEPT,
     metavar="FILE",
     help="Keep the best so far in this file, and go on from it if it exists. Of several"
     " statements, those that have had their time are not searched again.",

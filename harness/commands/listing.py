@@ -16,6 +16,7 @@ from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.court.verdict import Severity, Status, by_severity
 from gammabar.harness.screen.output import print_json, print_table, say
+from gammabar.problems.writing import check_writable, write_whole
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
@@ -275,11 +276,10 @@ def _compute(path: Path, quiet: bool) -> None:
     from gammabar.harness.power import matrix
     from gammabar.harness.screen.progress import bar
 
-    with path.open("w", encoding="utf-8") as file:
-        with bar(len(mutants()), "wrong solvers", quiet) as advance:
-            found = matrix(advance=advance)
-        json.dump(found, file, indent=1, ensure_ascii=False, sort_keys=True)
-        file.write("\n")
+    check_writable(path)  # better to know now
+    with bar(len(mutants()), "wrong solvers", quiet) as advance:
+        found = matrix(advance=advance)
+    write_whole(path, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
 def _problems(as_json: bool, text: str | None) -> None:

@@ -12,6 +12,7 @@ from gammabar.harness.commands import TakesData
 from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_table, say
 from gammabar.harness.screen.progress import bar
+from gammabar.problems.writing import write_whole
 
 
 @click.command("margins", cls=TakesData)
@@ -72,7 +73,7 @@ def command(
         pictures.draw(results, picture)
     if written is not None:
         text = page(results, picture, f"{jobs or cores} processes")
-        written.write_text(text, encoding="utf-8")
+        write_whole(written, text)
     facts = summary(results)
     if as_json:
         shown = [{k: v for k, v in result.items() if k != "files"} for result in results]

@@ -10,6 +10,7 @@ from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.stores import STORE, opened
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_document, say
+from gammabar.problems.writing import write_whole
 
 
 @click.command("report")
@@ -41,5 +42,5 @@ def command(store: Path, out: Path | None, form: str | None, papers: tuple[str, 
     if out is None:
         print_document(text)
         return
-    out.write_text(text, encoding="utf-8")
+    write_whole(out, text)
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")

@@ -9,12 +9,19 @@ from typing import Any
 
 import click
 
+#: `my.py:Mine:step=1`, and names of files that hold colons themselves.
+_COLONS = 8
+
 
 class _Written(click.Path):
-    """A file to be written at the end: that it cannot be is said at the beginning."""
+    """A file to be written at the end: that it cannot be is said at the beginning.
 
-    def __init__(self) -> None:
+    One that is kept, and read again by the next run, must be a file; others may be a pipe, too.
+    """
+
+    def __init__(self, kept: bool = False) -> None:
         super().__init__(dir_okay=False, writable=True, path_type=Path)
+        self.kept = kept
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
@@ -28,7 +35,46 @@ class _Written(click.Path):
             self.fail(f"{path}: there is no folder {path.parent}", param, ctx)
         if not path.exists() and not os.access(path.parent, os.W_OK):
             self.fail(f"{path}: the folder {path.parent} cannot be written to", param, ctx)
+        if self.kept and path.exists() and not path.is_file():
+            self.fail(f"{path}: no file, so nothing can be kept in it", param, ctx)
         return path
+
+
+def keep_apart(ctx: click.Context) -> None:
+    """Refuse a file to be written that is also named as something else: one of them would be lost.
+
+    Raises
+    ------
+    click.UsageError
+        It names both.
+    """
+    from gammabar.problems.writing import is_file
+
+    given = [(p, one) for p in ctx.command.params for one in _several(ctx.params.get(p.name or ""))]
+    for param, path in given:
+        if not isinstance(param.type, _Written) or not is_file(path):
+            continue
+        real = os.path.realpath(path)
+        for other, value in given:
+            if other is not param and real in map(os.path.realpath, _names(value)):
+                both = f"{_called(param)} and {_called(other)}"
+                raise click.UsageError(f"{path} is {both} at once: name another file", ctx)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    found = value if isinstance(value, tuple) else (value,)
+    return tuple(one for one in found if isinstance(one, str | Path) and "\0" not in str(one))
+
+
+def _names(value: str | Path) -> list[str]:
+    """What a value may name: a file, or one with something after a colon (classes, a solver)."""
+    text = str(value)
+    places = [place for place, letter in enumerate(text) if letter == ":"]
+    return [text, *(text[:place] for place in places[:_COLONS])]
+
+
+def _called(param: click.Parameter) -> str:
+    return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
 
 
 class _Seconds(click.FloatRange):
@@ -46,5 +92,5 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-WRITTEN = _Written()
+WRITTEN, KEPT = _Written(), _Written(kept=True)
 SECONDS = _Seconds()

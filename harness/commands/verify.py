@@ -16,9 +16,10 @@ import click
 from gammabar.harness.commands import TakesData
 from gammabar.harness.commands.papers import PAPER_OPTION
 from gammabar.harness.commands.reading import DROP, LABEL, LABELS
-from gammabar.harness.commands.types import SECONDS, WRITTEN
+from gammabar.harness.commands.types import KEPT, SECONDS, WRITTEN
 from gammabar.harness.commands.wishes import plan_of, requests_of
 from gammabar.harness.screen.output import print_json, print_lines, say
+from gammabar.problems.writing import check_writable
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
@@ -119,7 +120,7 @@ LARGEST = 2**63 - 1
 @click.option(
     "--store",
     "path",
-    type=WRITTEN,
+    type=KEPT,
     metavar="FILE",
     help="Keep results in this SQLite file.",
 )
@@ -185,7 +186,7 @@ def command(
     from gammabar.harness.run.store import Store
 
     if junit is not None:
-        junit.open("a").close()  # better to know now that it cannot be written
+        check_writable(junit)  # better to know now
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         path = path or folder / "results.db"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from gammabar.harness.library import PaperRef
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.solver_ref import SolverRef
 from gammabar.problems import ProblemError
+from gammabar.problems.writing import write_whole
 
 FORMAT, VERSION = "gammabar-falsify-many", 1
 
@@ -127,7 +127,5 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
 
 def write(path: Path, kept: dict[str, dict[str, Any]]) -> None:
     """Keep the reports; a file that is there is replaced as a whole or not at all."""
-    beside = path.with_name(path.name + ".part")
     document = {"format": FORMAT, "version": VERSION, "reports": kept}
-    beside.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_whole(path, json.dumps(document, indent=1) + "\n")

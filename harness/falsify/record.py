@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, replace
 from fractions import Fraction
 from math import isfinite
@@ -17,6 +16,7 @@ from gammabar.harness.falsify.given import Given
 from gammabar.harness.falsify.hunt import Report
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.problems import ProblemError
+from gammabar.problems.writing import write_whole
 from gammabar.problems.written import written_rows
 
 FORMAT, VERSION = "gammabar-falsify", 1
@@ -48,9 +48,7 @@ def as_document(report: Report) -> dict[str, Any]:
 
 def write(path: Path, report: Report) -> None:
     """Keep a report; a file that is there is replaced as a whole or not at all."""
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(json.dumps(as_document(report), indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_whole(path, json.dumps(as_document(report), indent=1) + "\n")
 
 
 def read(

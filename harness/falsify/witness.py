@@ -8,12 +8,12 @@ asked before anybody else sees the file.
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from gammabar.harness.run.checking import Rejected, check
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.texts import open_problem
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
+from gammabar.problems.writing import write_whole
 
 #: Rows with fewer entries are written out, others by their entries that are not zero.
 DENSE = 2000
@@ -41,7 +42,6 @@ def write(path: Path, statement: Statement, found: Finding) -> str:
     ProblemError
         If no witness can be made of it: the message says why, and no file is left.
     """
-    beside = path.with_name(path.name + ".part")
     reasons = []
     for data in _forms(statement, found):
         document = {
@@ -53,15 +53,17 @@ def write(path: Path, statement: Statement, found: Finding) -> str:
             "note": f"Found by gammabar falsify: {found.candidate.problem}",
             "data": data,
         }
-        beside.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps(document, indent=1) + "\n"
         paper = opened_from(statement.source)
         try:
-            said = check(beside, papers=() if paper is None else (paper,))
+            with TemporaryDirectory() as folder:
+                asked = Path(folder, "witness.json")
+                asked.write_text(text, encoding="utf-8")
+                said = check(asked, papers=() if paper is None else (paper,))
         except (Rejected, ProblemError) as reason:
             reasons.append(str(reason))
-            beside.unlink()
             continue
-        os.replace(beside, path)
+        write_whole(path, text)
         return said
     why = "; ".join(reasons) or "its data have no form that a checker knows"
     raise ProblemError(f"no witness was written: {why}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from gammabar.problems import ProblemError
 from gammabar.problems.extras import extra_module
+from gammabar.problems.writing import whole
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -46,7 +47,8 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
             _matrix(place, name, names, some, min(powers), max(powers))
         dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
         suffix = path.suffix.lower().removeprefix(".")
-        figure.savefig(path, format=suffix, dpi=130, metadata=dated[suffix])
+        with whole(path, "wb") as file:
+            figure.savefig(file, format=suffix, dpi=130, metadata=dated[suffix])
 
 
 def _names(results: list[dict[str, Any]], data: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from gammabar.problems import ProblemError
+from gammabar.problems.writing import write_whole
 
 #: Most classes of a data set: so many have 4,950 pairs.
 MANY = 100
@@ -200,9 +201,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_whole(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 def summary(results: list[dict[str, Any]]) -> dict[str, Any]:

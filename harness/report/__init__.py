@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gammabar.problems.writing import write_whole
+
 if TYPE_CHECKING:
     from gammabar.harness.report.model import Report
 
@@ -18,5 +20,5 @@ def write_report(report: Report, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"index.html": page, "report.md": markdown, "badge.svg": badge}
     for name, written in texts.items():
-        (folder / name).write_text(written(report), encoding="utf-8")
+        write_whole(folder / name, written(report))
     return folder / "index.html"

@@ -10,6 +10,7 @@ from typing import Any
 
 from gammabar.harness.run.results import Result
 from gammabar.problems.extras import extra_module
+from gammabar.problems.writing import whole
 
 #: Columns that are numbers, where there is one, and those that are whole ones.
 FLOATS = ("tightness", "slack", "seconds")
@@ -33,7 +34,7 @@ def write_csv(results: Sequence[Result], path: Path) -> None:
     A text that a spreadsheet would take for a formula begins with an apostrophe.
     """
     table = rows(results)
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with whole(path) as file:
         writer = csv.DictWriter(file, list(table[0]) if table else ["statement"])
         writer.writeheader()
         writer.writerows({name: _tame(value) for name, value in row.items()} for row in table)
@@ -66,5 +67,5 @@ def write_parquet(results: Sequence[Result], path: Path) -> None:
         if name in names
     }
     schema = pyarrow.schema([(name, kinds[name]) for name in names])
-    with Path(path).open("wb") as file:  # pyarrow takes no name that is not UTF-8
+    with whole(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
         parquet.write_table(pyarrow.Table.from_pylist(table, schema=schema), file)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gammabar.harness.library.artefact import Artefact, Numbers
 from gammabar.problems.extras import extra_module
+from gammabar.problems.writing import whole
 
 FORMATS = ("svg", "png", "pdf")
 #: Colours that are told apart in greyscale and by the colour-blind (Okabe and Ito), and dashes.
@@ -45,6 +46,7 @@ def draw(
         for suffix in formats:
             path = folder / f"{artefact.id}.{suffix}"
             dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[suffix]
-            figure.savefig(path, format=suffix, dpi=160, metadata=dated)
+            with whole(path, "wb") as file:
+                figure.savefig(file, format=suffix, dpi=160, metadata=dated)
             written.append(path)
     return written

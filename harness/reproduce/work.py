@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +16,7 @@ from gammabar.harness.run.memory import forget_peak, peak_memory
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here
 from gammabar.problems.extras import has_module, missing
+from gammabar.problems.writing import write_whole
 
 FORMAT, VERSION = "gammabar-artefact", 1
 
@@ -118,9 +118,7 @@ def _kept(path: Path, stamp: dict[str, str]) -> dict[str, Any] | None:
 def write(path: Path, document: dict[str, Any]) -> None:
     """Write JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(f".{os.getpid()}.part")  # two commands may share a folder
-    beside.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_whole(path, json.dumps(document, allow_nan=False) + "\n")
 
 
 def as_document(artefact: Artefact, computed: Computed, quick: bool) -> dict[str, Any]:

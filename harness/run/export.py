@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from gammabar.problems import MulticlassProblem, Problem
+from gammabar.problems.writing import whole
 
 
 def write_npz(problem: Problem, path: Path) -> Path:
-    """Arrays X (as stored) and y, through a temporary file.
+    """Arrays X (as stored) and y, whole or not at all.
 
     y are the labels that certificates of the problem name; −1/+1 or class numbers without any.
     """
@@ -23,11 +24,6 @@ def write_npz(problem: Problem, path: Path) -> Path:
         names = [int(c) if c.lstrip("-").isdigit() else c for c in source.classes]
         kept = all(isinstance(name, int) and abs(name) < 2**63 for name in names)
         y = np.array(names if kept else source.classes)[y if several else (y + 1) // 2]
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with temporary.open("wb") as stream:
-            np.savez_compressed(stream, X=X, y=y)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole(path, "wb") as stream:
+        np.savez_compressed(stream, X=X, y=y)
     return path

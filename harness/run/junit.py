@@ -10,6 +10,7 @@ from xml.etree import ElementTree as xml
 
 from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.run.results import Result
+from gammabar.problems.writing import write_whole
 
 #: What is neither a pass nor a failure.
 _SKIPPED = (Ruling.INAPPLICABLE, Ruling.NOT_REPRODUCIBLE)
@@ -34,12 +35,7 @@ def write_junit(path: Path, results: list[Result], explain: Callable[[Result], s
         _suite(root, source, list(group), explain)
     xml.indent(root)
     document = xml.tostring(root, encoding="unicode", xml_declaration=False)
-    text = f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        error.filename = str(path)  # a full disk does not say so
-        raise
+    write_whole(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n')
 
 
 def _suite(

@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -31,7 +33,7 @@ from .fuzz_commands import call
 from .fuzz_files import csv_seeds
 from .fuzz_store import store_seeds
 from .mutations import NUMBERS
-from .target import Target
+from .target import Fault, Target
 
 #: A valid line of each command, to start from; `_options` knows what else it takes.
 SEEDS = (
@@ -73,7 +75,7 @@ VALUES = [
     "my.py",
 ]
 VALUES += ["none.csv", "none/out.json", "folder", "folder/", "empty", "binary", "locked/x", "loop"]
-VALUES += ["/dev/null", "/dev/full", "/proc/self/mem", "/proc/none/x", "x" * 300, "a.csv/x", "a\0b"]
+VALUES += ["null", "full", "link", "/proc/self/mem", "/proc/none/x", "x" * 300, "a.csv/x", "a\0b"]
 VALUES += [
     "\x1b[2J",
     "\udc80",
@@ -145,11 +147,33 @@ def _folder() -> Iterator[Path]:
         (folder / "binary").write_bytes(bytes(range(256)) * 8)
         (folder / "folder").mkdir()
         (folder / "loop").symlink_to("loop")
+        (folder / "link").symlink_to("folder/far")
         (folder / "locked").mkdir(mode=0o500)
+        _devices(folder)
+        before = _kinds(folder)
         try:
             yield folder
+            if _kinds(folder) != before:
+                raise Fault(f"replaced: {before} by {_kinds(folder)}")
         finally:
             shutil.rmtree(folder / "locked", ignore_errors=True)
+
+
+#: What no command may replace by a file of its own.
+_NO_FILES = ("null", "full", "link", "loop")
+
+
+def _devices(folder: Path) -> None:
+    """Devices of the folder's own: root, who may make them, could also replace those of /dev."""
+    for minor, name in ((3, "null"), (7, "full")):
+        try:
+            os.mknod(folder / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+        except OSError:
+            (folder / name).symlink_to(f"/dev/{name}")
+
+
+def _kinds(folder: Path) -> dict[str, int]:
+    return {name: stat.S_IFMT((folder / name).lstat().st_mode) for name in _NO_FILES}
 
 
 @cache
