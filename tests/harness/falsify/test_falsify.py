@@ -264,7 +264,9 @@ def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_p
     again = json.loads(out)["reports"]["gb.sharp"]
     before = first["reports"]["gb.sharp"]
     assert sum(again["runs"].values()) > sum(before["runs"].values())
-    assert again["best"]["verdict"]["tightness"] >= before["best"]["verdict"]["tightness"]
+    # A busy machine may have had time for no more than a run that has no tightness.
+    far = before["best"]["verdict"]["tightness"]
+    assert far is None or again["best"]["verdict"]["tightness"] >= far
     assert "gb.sharp" in err
     assert "jst.prop3.7:" not in err
 
