@@ -533,11 +533,14 @@ class Points:
             and len(texts) == k == len(set(texts)),
             f"data.classes is not a list of {k} labels",
         )
+        same = all(label_text(text, "data.classes") == text for text in texts)
+        demand(same, "data.classes has a text that no label is read as")
         chosen, known = self.choose(data.get("rows"), table.labels, texts)
         demand(n == len(chosen), f"data.n is {n} but the data hold {len(chosen)} such points")
         place = {text: index for index, text in enumerate(texts)}
         self.classes = [place[table.labels[i]] for i in chosen]
         rows = [table.row(i) for i in chosen]
+        self.everything = chosen == list(range(len(table.labels)))
         self.dense = isinstance(rows[0][0], range)
         self.columns = rows[0][0] if self.dense else sorted(set().union(*(c for c, _ in rows)))
         demand(
@@ -793,7 +796,9 @@ class Kernel(Points):
         self.budget.hold(self.n * self.size / 8, "to hold these norms")
 
     def take_matrix(self) -> None:
-        demand(self.d == self.n, "a precomputed kernel needs a square matrix of its values")
+        # Its columns are all the points of the file, in their order: so must be its rows.
+        square = self.d == self.n and self.everything
+        demand(square, "a precomputed kernel needs a square matrix of all points, in their order")
         if not self.dense:
             self.budget.hold(8 * self.n**2, "to hold the matrix")
             cells = [{self.columns[c]: v for c, v in zip(*row, strict=True)} for row in self.rows]
@@ -897,7 +902,7 @@ def about(
     if not value:
         return "0"
     context = Context(prec=60, Emin=-(10**17), Emax=10**17)
-    found = Decimal(1)
+    found, lost = Decimal(1), False
     for part, step in (
         (value.numerator, context.multiply),
         (value.denominator, context.divide),
@@ -905,10 +910,12 @@ def about(
         (over.denominator, context.multiply),
     ):
         cut = max(0, part.bit_length() - 256)
+        lost = lost or part >> cut << cut != part
         found = step(found, context.multiply(Decimal(part >> cut), context.power(2, cut)))
     found = context.sqrt(found) if root else found
     # What was cut off and rounded so far is less than 1e-50 of it.
-    sign = {ROUND_FLOOR: -1, ROUND_CEILING: 1}.get(rounding, 0) * bool(context.flags[Inexact])
+    inexact = lost or bool(context.flags[Inexact])
+    sign = {ROUND_FLOOR: -1, ROUND_CEILING: 1}.get(rounding, 0) * inexact
     found = context.add(found, context.multiply(abs(found), Decimal(sign).scaleb(-50)))
     short = Context(prec=15, rounding=rounding, Emin=-(10**17), Emax=10**17).plus(found)
     return f"{short.normalize(context):g}"

@@ -226,6 +226,72 @@ def test_a_kernel_given_as_a_matrix(tmp_path: Path) -> None:
         run(case, tmp_path)
 
 
+@given(st.data())
+def test_no_choice_of_rows_of_a_matrix_proves_anything_false(data: st.DataObject) -> None:
+    """Columns of a precomputed kernel are points, too: rows that are moved or left out are not."""
+    n = data.draw(st.integers(1, 4), label="n")
+    points = data.draw(st.lists(st.tuples(small, small), min_size=n, max_size=n), label="points")
+    y = data.draw(st.lists(st.sampled_from([1, -1]), min_size=n, max_size=n), label="y")
+    rows = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=n), label="rows")
+    sparse = data.draw(st.booleans(), label="sparse")
+    table = [[int(make.dot(p, r)) for r in points] for p in points]
+    # The claim of somebody who takes the chosen rows, as they stand, for a matrix of their own.
+    taken = [table[i][: len(rows)] for i in rows]
+    signs = [y[i] for i in rows]
+    gram = [
+        [Fraction(a * b * v) for b, v in zip(signs, row, strict=True)]
+        for a, row in zip(signs, taken, strict=True)
+    ]
+    try:
+        q, square = make.shortest(gram)
+    except AssertionError:
+        return  # no matrix of inner products at all
+    case = make.linear(points, y)
+    section = make.section(taken, signs) | {"rows": rows}
+    claims = {"kind": "inseparable"} if square == 0 else {"kind": "margin"}
+    if square > 0:
+        largest = max(gram[i][i] for i in range(len(rows)))
+        claims |= {"gamma_squared": make.rat(square), "radius_squared": make.rat(largest)}
+    names = ("format", "version")
+    case.certificate = {name: case.certificate[name] for name in names} | {
+        "geometry": {"type": "kernel", "kernel": {"name": "precomputed"}, "normalised": False},
+        "data": section,
+        **make.weights(q),
+        **claims,
+    }
+    case.files = {"data.csv": make.csv_text(table, y).encode()}
+    if sparse:
+        case.certificate["data"] |= {"format": "svmlight", "files": ["a.svm"], "label": None}
+        case.files = {"a.svm": make.svmlight_text(table, y).encode()}
+    with tempfile.TemporaryDirectory() as folder:
+        if rows == list(range(n)):
+            assert "provided that this matrix" in run(case, Path(folder))
+            return
+        with pytest.raises(checker.Rejected):
+            run(case, Path(folder))
+
+
+@given(st.integers(1, 10**16), st.integers(0, 300), st.integers(-2, 2), st.booleans())
+def test_bounds_are_told_outwards(top: int, zeros: int, more: int, over: bool) -> None:
+    """However long a number is, and however little it differs from one of few digits."""
+    value = Fraction(max(1, top * 10**zeros + more))
+    value = 1 / value if over else value
+    low, high = (
+        Fraction(checker.about(value, rounding))
+        for rounding in (checker.ROUND_FLOOR, checker.ROUND_CEILING)
+    )
+    assert low <= value <= high
+    assert high - low <= value / 10**13
+
+
+def test_classes_are_named_as_labels_are_read(tmp_path: Path) -> None:
+    for text in ("1.0", "+1", " 1", "01", "nan", ""):
+        case = make.linear([[1, 0], [2, 1]], [1, 1])
+        case.certificate["data"]["classes"] = [text, "1"]
+        with pytest.raises(checker.Rejected, match="label"):
+            run(case, tmp_path)
+
+
 def test_a_linear_kernel_and_a_sparse_file(tmp_path: Path) -> None:
     case = make.svmlight_case()
     case.certificate["geometry"] = {
