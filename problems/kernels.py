@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,6 +40,17 @@ _NAMED = ("linear", "poly", "rbf", "network", "precomputed")
 # A squared distance below this part of the squared norms is computed again from differences; what
 # that leaves of its error is worked out in `rounding`.
 _CANCELLED = 0.125
+
+
+def _double(key: str, value: Any) -> float:
+    """An option as a double, which it must be: what is proved is proved of that number."""
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if found == found and found != value:
+        raise ProblemError(f"kernel option {key} is {value!r}, which is no double; round it")
+    return found
 
 
 @dataclass(frozen=True)
@@ -95,13 +107,19 @@ class Kernel:
             raise ProblemError(
                 f"unknown kernel {self.name!r}; {did_you_mean(self.name, _PARAMETERS, always=True)}"
             )
+        for key in (*_WHOLE, "gamma", "coef0"):
+            value = getattr(self, key)
+            if not isinstance(value, Real | np.generic) or isinstance(value, bool | np.bool_):
+                raise ProblemError(f"kernel option {key} must be a number, not {value!r}")
         for key, least in _WHOLE.items():
             value = getattr(self, key)
-            if isinstance(value, bool) or int(value) != value or not least <= value < 1 << 64:
+            if not least <= value < 1 << 64 or int(value) != value:
                 raise ProblemError(
                     f"kernel option {key} must be a whole number of at least {least}, not {value!r}"
                 )
             object.__setattr__(self, key, int(value))
+        for key in ("gamma", "coef0"):
+            object.__setattr__(self, key, _double(key, getattr(self, key)))
         if not (math.isfinite(self.gamma) and self.gamma > 0):
             raise ProblemError(f"kernel option gamma must be a positive number, not {self.gamma!r}")
         if not (math.isfinite(self.coef0) and self.coef0 >= 0):
@@ -110,8 +128,6 @@ class Kernel:
             )
         if (self.name == "callable") != callable(self.function):
             raise ProblemError("a kernel named 'callable', and no other, comes with a function")
-        object.__setattr__(self, "gamma", float(self.gamma))
-        object.__setattr__(self, "coef0", float(self.coef0))
 
     @classmethod
     def parse(cls, text: str) -> Kernel:

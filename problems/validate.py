@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -146,6 +149,74 @@ def _matrix(X: Any) -> Any:
     matrix = dense_matrix(values)
     _check_finite_dense(matrix)
     return matrix
+
+
+def same_numbers(given: Any, read: Any) -> Any:
+    """What a library has read of somebody's data, if those are its numbers; else ours, which are.
+
+    Libraries turn integers beside floats, nullable columns and objects into doubles. What is proved
+    of these would be proved of other numbers.
+
+    Parameters
+    ----------
+    given : array-like
+    read : array or sparse matrix
+        The same in an array, which may have been rounded.
+
+    Raises
+    ------
+    ProblemError
+        If no array of numbers holds what was given.
+    """
+    if is_sparse(given):
+        return read
+    if hasattr(given, "iloc") and hasattr(given, "dtypes"):
+        kinds = [np.dtype(getattr(one, "numpy_dtype", "O")) for one in map(_typed, given.dtypes)]
+        if all(kind.kind in "bf" or (kind.kind in "iu" and kind.itemsize < 8) for kind in kinds):
+            return read
+        if all(kind.kind in "biuf" for kind in kinds):
+            return dense_matrix(_frame(given))
+    if np.ma.is_masked(given):
+        return _array(given)
+    values = given if isinstance(given, np.ndarray) else np.asarray(given)
+    if values.dtype.kind in "biu" or (values.dtype.kind == "f" and isinstance(given, np.ndarray)):
+        return read
+    # Beside floats, only integers beyond 2^53 can have been rounded.
+    large = values.dtype.kind == "f" and values.dtype.itemsize <= 8
+    entries = np.asarray(given, dtype=object)
+    places = np.argwhere(np.abs(read) >= _EXACT) if large else np.ndindex(*entries.shape)
+    for i, j in places:
+        if not _same(entries[i, j], read[i, j]):
+            return _whole_numbers(entries, int(i), int(j))
+    return read
+
+
+def _typed(dtype: Any) -> Any:
+    """A NumPy dtype in the guise of pandas' own, which say what they are in NumPy's words."""
+    return SimpleNamespace(numpy_dtype=dtype) if isinstance(dtype, np.dtype) else dtype
+
+
+def _same(value: Any, read: Any) -> bool:
+    """Whether a number was read as it is; a text is what it was read as."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, (str, bytes)):
+        return True
+    if isinstance(value, (int, Fraction, Decimal)):
+        return Fraction(value) == Fraction(read.item())
+    return bool(value == read)
+
+
+def _whole_numbers(entries: Array, i: int, j: int) -> Array:
+    """Objects as one type of integers; what stands at (i, j) is no double."""
+    if all(isinstance(v, (int, np.integer)) for v in entries.ravel().tolist()):
+        low, high = int(entries.min()), int(entries.max())
+        for dtype in (np.int64, np.uint64):
+            if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+                return entries.astype(dtype)
+    raise ProblemError(
+        f"X has {entries[i, j]!r} in row {i}, column {j}, which is no double; what is proved would "
+        "be proved of another number: round it, or use one 64-bit integer type for all of X"
+    )
 
 
 def _array(X: Any) -> Array:

@@ -34,7 +34,7 @@ from gammabar.problems.rounding import (
     rounding_of,
     taxicab,
 )
-from gammabar.problems.validate import from_arrays
+from gammabar.problems.validate import from_arrays, same_numbers
 from gammabar.solvers.base import Iterate
 from gammabar.solvers.dual_acceleration import DualAcceleration
 
@@ -153,7 +153,9 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
+        given = X
+        X, y = validate_data(self, given, y, accept_sparse="csr", dtype="numeric")
+        X = same_numbers(given, X)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -208,12 +210,11 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
     def _kernel(self, X: Any) -> Kernel:
         if callable(self.kernel):
             return Kernel.of(self.kernel)
-        text = {"rbf": f"rbf:gamma={self.gamma!r}"}.get(self.kernel)
+        if self.kernel == "rbf":
+            return Kernel("rbf", gamma=self.gamma)
         if self.kernel == "poly":
-            text = f"poly:degree={self.degree},gamma={self.gamma!r},coef0={self.coef0!r}"
-        if text is None:
-            raise ValueError(f"kernel must be linear, rbf, poly or a callable, not {self.kernel!r}")
-        return Kernel.parse(text)
+            return Kernel("poly", self.degree, self.gamma, self.coef0)
+        raise ValueError(f"kernel must be linear, rbf, poly or a callable, not {self.kernel!r}")
 
     def _keep(self, problem: Problem, found: _Fit, X: Any) -> None:
         self.margin_, self.margin_gap_ = _in_units_of_the_data(problem, found)
@@ -222,7 +223,9 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         self.separable_ = True if found.lower > 0 else None
         w = found.w
         if isinstance(problem, KernelProblem):
-            self._kernel_, self._train_, self._alpha_ = problem.kernel, X, w * problem.y
+            used = np.flatnonzero(w) if w.any() else np.arange(1)
+            self._kernel_, self._alpha_ = problem.kernel, w[used] * problem.y[used]
+            self._train_ = X[used]  # a copy: X is the caller's
             return
         multiclass = isinstance(problem, MulticlassProblem)
         rows = w.reshape(-1, len(self.classes_)).T if multiclass else w[None, :]

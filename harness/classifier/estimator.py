@@ -33,7 +33,7 @@ from gammabar.oracle.decimals import signed_bounds
 from gammabar.oracle.truth import Truth
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.intercept import with_intercept
-from gammabar.problems.validate import from_arrays
+from gammabar.problems.validate import from_arrays, same_numbers
 from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifier
 
 SOLVERS = ("exact", "dual-acceleration")
@@ -197,7 +197,9 @@ class MaxMarginClassifier(IterativeClassifier):
         if self.solver != "exact" and not weighed:
             super().fit(X, y)
             return self
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
+        given = X
+        X, y = validate_data(self, given, y, accept_sparse="csr", dtype="numeric")
+        X = same_numbers(given, X)
         if y.dtype.kind not in "bui":  # whole numbers are classes, whatever they are
             check_classification_targets(y)
         weights = row_weights(X, y, sample_weight, self.class_weight)
@@ -218,8 +220,9 @@ class MaxMarginClassifier(IterativeClassifier):
         self._kernel_: Any = (
             None if self.kernel == "linear" else self._kernel(points).fitted(points)
         )
-        self._train_ = X if self._kernel_ is not None else None
         self._gather(self._parts(points, labels, weights[kept]), kept)
+        # A copy: X is the caller's.
+        self._train_ = X[self.support_] if self._kernel_ is not None else None
         return self
 
     @property
@@ -269,7 +272,7 @@ class MaxMarginClassifier(IterativeClassifier):
         if self.kernel == "precomputed":
             columns = (X.tocsc() if hasattr(X, "tocsc") else X)[:, self.support_]
         else:
-            columns = self._kernel_.matrix(X, self._train_[self.support_])
+            columns = self._kernel_.matrix(X, self._train_)
         return np.asarray(columns @ self._expansion_.T) + self.intercept_
 
     def _check_choices(self) -> None:
@@ -349,12 +352,14 @@ class MaxMarginClassifier(IterativeClassifier):
             made = KernelProblem(part, signs, self._kernel_)
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
         found = proved(problem, guess, own) if self.proof else guessed(problem)
+        if not own and found.truth is not None:
+            found.truth.certificate  # noqa: B018 - it is about the data as they are now
         if found.separable is False or not np.isfinite(found.coef).all():
             found = self._soft(part, signs, weights, found)
         return replace(found, support=rows[found.support])
 
     def _joint(self, X: Any, labels: Array) -> Hyperplane:
-        made = MulticlassProblem(X, labels, len(self.classes_))
+        made = MulticlassProblem(X.copy(), labels, len(self.classes_))  # X is the caller's
         truth = solve(with_intercept(made, "augmented" if self.fit_intercept else "none"))
         if not truth.separable:
             raise InseparableError(

@@ -31,7 +31,11 @@ def row_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Arra
         for name, factor in zip(classes.tolist(), factors.tolist(), strict=True):
             if not 0 <= factor < np.inf:
                 raise ValueError(f"class_weight of {name!r} must be zero or more, not {factor!r}")
-        weights[counted] *= factors[labels]
+        # Products of positive weights are positive, and finite, whatever doubles can hold.
+        least, most = np.nextafter(0.0, 1.0), np.finfo(np.float64).max
+        with np.errstate(over="ignore", under="ignore"):
+            products = np.clip(weights[counted] * factors[labels], least, most)
+        weights[counted] = np.where(factors[labels] > 0, products, 0.0)
     if not weights.any():
         raise ValueError("all rows have weight zero, so that nothing is left to separate")
     return weights
