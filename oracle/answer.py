@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from numbers import Real
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -135,6 +136,8 @@ def solve(
         raise ProblemError(f"method {method!r} is not one of {', '.join(METHODS)}")
     if norm not in NORMS:
         raise ProblemError(f"norm {norm!r} is not one of {', '.join(NORMS)}")
+    if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or digits < 1:
+        raise ProblemError(f"digits must be a positive whole number, not {digits!r}")
     if signed and norm != "l2":
         raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
     require_doubles()
@@ -160,7 +163,8 @@ def solve(
 
 
 def _watch(time_limit: float | None, progress: Progress) -> Watch:
-    if time_limit is not None and not 0 <= time_limit < float("inf"):
+    known = time_limit is None or isinstance(time_limit, Real)
+    if not known or (time_limit is not None and not 0 <= time_limit < float("inf")):
         raise ProblemError(f"time_limit must be a number of seconds, not {time_limit!r}")
     return Watch(time_limit, progress)
 
@@ -191,7 +195,7 @@ def _kernel(problem: KernelProblem, method: str, digits: int, watch: Watch) -> T
     if problem.kernel.name == "precomputed":
         from gammabar.oracle.semidefinite import judge
 
-        watch.stage("Gram matrix")
+        watch.progress("Gram matrix")  # the time of the search begins afterwards
         verdict = judge(problem)
     if problem.kernel.name == "rbf" or problem.normalised or (verdict and verdict.deficit):
         _unlimited(watch.limit, "kernels whose margin is not rational")

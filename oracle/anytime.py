@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.decimals import sqrt_bounds
+from gammabar.oracle.decimals import root_bounds
 from gammabar.oracle.rational import ExactRows, Point
 from gammabar.oracle.truth import Truth
 from gammabar.oracle.watch import Combination, Watch
@@ -52,8 +52,7 @@ def bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: floa
         square = margin_squared(rows, rows.point(*integers))
         if square > square_lo:
             primal, square_lo = integers, square
-    lower = Fraction(sqrt_bounds(square_lo)[0]) if square_lo else Fraction(0)
-    higher = Fraction(sqrt_bounds(square_hi)[1]) if square_hi else Fraction(0)
+    lower, higher = root_bounds(square_lo)[0], root_bounds(square_hi)[1]
     radius_squared = rows.radius_squared()
     return Truth(
         problem=problem,

@@ -540,7 +540,7 @@ class Points:
         place = {text: index for index, text in enumerate(texts)}
         self.classes = [place[table.labels[i]] for i in chosen]
         rows = [table.row(i) for i in chosen]
-        self.everything = chosen == list(range(len(table.labels)))
+        self.chosen, self.everything = chosen, chosen == list(range(len(table.labels)))
         self.dense = isinstance(rows[0][0], range)
         self.columns = rows[0][0] if self.dense else sorted(set().union(*(c for c, _ in rows)))
         demand(
@@ -1023,11 +1023,12 @@ def prove_separation(c: dict[str, Any], space: Linear, q: Combination, total: in
         return "complete separation: a direction puts every row strictly on its side"
     if kind == "overlap":
         return "overlap: each direction puts a row on the wrong side or is orthogonal to all rows"
-    shown = ", ".join(map(str, boundary[:10])) + (", ..." if len(boundary) > 10 else "")
+    places = sorted({space.chosen[i] for i in boundary})
+    shown = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
     return (
         f"quasi-complete separation: a direction puts {space.n - len(q)} rows strictly on their "
         f"side and none on the wrong one, and every such direction leaves the other {len(q)} on "
-        f"the boundary (counted from 0: {shown})"
+        f"the boundary (points of the file, counted from 0: {shown})"
     )
 
 

@@ -30,8 +30,9 @@ def sqrt_digits(square: Fraction, digits: int) -> str:
     exact = root * root == scaled
     text = _to_text(root)
     exponent = len(text) - 1 - places
-    text = text[:digits].rstrip("0") if exact and not text[digits:].strip("0") else text[:digits]
-    return _place_point(text or "0", exponent)
+    ends = exact and not text[digits:].strip("0")
+    text = text[:digits].rstrip("0") if ends else text[:digits]
+    return _place_point(text or "0", exponent, ends)
 
 
 def _to_text(number: int) -> str:
@@ -49,11 +50,15 @@ def _decimal_exponent(value: Fraction) -> int:
     return int(bits * 0.30102999566398120)
 
 
-def _place_point(text: str, exponent: int) -> str:
-    """Digits d₁d₂… times 10^exponent (exponent of d₁), as people write it."""
+def _place_point(text: str, exponent: int, ends: bool) -> str:
+    """Digits d₁d₂… times 10^exponent (exponent of d₁), as people write it.
+
+    Zeros in the place of digits that are not shown would be digits that are not known: they stand
+    there only if the number ends with the digits.
+    """
     if -7 < exponent < 0:
         return "0." + "0" * (-exponent - 1) + text
-    if 0 <= exponent < 21:
+    if 0 <= exponent < 21 and (ends or exponent < len(text)):
         whole = text[: exponent + 1].ljust(exponent + 1, "0")
         rest = text[exponent + 1 :]
         return f"{whole}.{rest}" if rest else whole
@@ -63,15 +68,20 @@ def _place_point(text: str, exponent: int) -> str:
 
 def sqrt_bounds(square: Fraction) -> tuple[float, float]:
     """Doubles lo ≤ √square ≤ hi, equal exactly where the root is a double."""
+    nearest = _to_float(root_bounds(square)[0])
+    return _largest_below(nearest, square), _smallest_above(nearest, square)
+
+
+def root_bounds(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Rationals of about 64 bits lo ≤ √square ≤ hi, of any size; equal where the root is short."""
     if square == 0:
-        return 0.0, 0.0
+        return Fraction(0), Fraction(0)
     # An even shift brings the radicand to at least 126 bits, so that the root has 63 or more.
     shift = 126 - (square.numerator.bit_length() - square.denominator.bit_length())
     shift += shift % 2
     scaled = square * Fraction(2) ** shift
-    root = isqrt(scaled.numerator // scaled.denominator)
-    nearest = _to_float(Fraction(root) / Fraction(2) ** (shift // 2))
-    return _largest_below(nearest, square), _smallest_above(nearest, square)
+    root, unit = isqrt(scaled.numerator // scaled.denominator), Fraction(2) ** (shift // 2)
+    return Fraction(root) / unit, Fraction(root + (root * root != scaled)) / unit
 
 
 def _to_float(value: Fraction) -> float:

@@ -135,10 +135,12 @@ def _positive_definite(M: Floats, roundings: int) -> bool:
 
 def _deficit(M: Floats, roundings: int) -> Fraction:
     """δ with λ_min ≥ −δ, by trying larger and larger shifts."""
+    if not M.any():
+        return Fraction(0)
     n, top = len(M), float(np.diagonal(M).max())
     shift = (n + 4 + roundings) * ROUNDOFF * float(np.trace(np.abs(M)))
     limit = n * GROSS * top
-    while shift <= limit:
+    while 0 < shift <= limit:  # 0 is that of a diagonal of zeros, and four times that is no more
         error = _residual(M, shift, roundings)
         if error is not None:
             return Fraction(float(np.nextafter(shift + error, np.inf)))
@@ -150,6 +152,8 @@ def _deficit(M: Floats, roundings: int) -> Fraction:
 
 
 def _eigenvalue(M: Floats) -> str:
+    if not np.diagonal(M).any():
+        return "its diagonal is zero, and other entries are not"
     try:
         least = float(np.linalg.eigvalsh(M)[0]) / float(np.diagonal(M).max() or 1.0)
     except np.linalg.LinAlgError:

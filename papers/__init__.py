@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gammabar.harness.court.case import Case as Case
+    from gammabar.harness.court.case import positive as positive
     from gammabar.harness.court.case import steered as steered
     from gammabar.harness.court.chance import CHANCE as CHANCE
     from gammabar.harness.court.inputs import Entry as Entry
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "harness.court.case": (
         "Case",
+        "positive",
         "steered",
     ),
     "harness.court.chance": ("CHANCE",),

@@ -32,7 +32,7 @@ def intercept_named(kind: str | bool | None) -> str:
     """One of `INTERCEPTS`: True is "free"; False and None are "none"."""
     if isinstance(kind, bool | np.bool_) or kind is None:
         return "free" if kind else "none"
-    if kind not in INTERCEPTS:
+    if not isinstance(kind, str) or kind not in INTERCEPTS:
         raise ProblemError(f"intercept {kind!r} is not one of {', '.join(INTERCEPTS)}")
     return kind
 

@@ -186,6 +186,7 @@ class Kernel:
 
     def matrix(self, X: Any, Z: Any, x_known: Prepared = None, z_known: Prepared = None) -> Floats:
         """K(x, z) for the rows of X and Z (dense or CSR), and what `prepare` knows of them."""
+        given = X, Z
         X, Z = _doubles(X), _doubles(Z)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "rbf":
@@ -196,6 +197,7 @@ class Kernel:
             return self.from_products(product(X, Z), x_known, z_known)
         if self.name == "precomputed":
             raise ProblemError("a precomputed kernel has no values but those of its Gram matrix")
+        _check_whole(given)
         return self.fitted(X)._call(_dense(X), _dense(Z))
 
     @property
@@ -250,7 +252,7 @@ class Kernel:
             if self.by_rows:
                 values = [[_number(self.function(x, z)) for z in Z] for x in X]
                 return np.array(values, dtype=np.float64).reshape(len(X), len(Z))
-            result = np.asarray(self.function(X, Z), dtype=np.float64)
+            result = _real(self.function(X, Z))
         except Exception as error:
             name = getattr(self.function, "__name__", "given")
             raise ProblemError(f"the kernel function {name} failed: {error}") from error
@@ -291,7 +293,28 @@ def check_diagonal(diagonal: Floats, normalised: bool) -> None:
 
 
 def _number(value: Any) -> float:
-    return float(np.asarray(value).item())
+    return float(_real(value).item())
+
+
+def _real(values: Any) -> Floats:
+    """What a kernel function returns, in doubles; a number that is complex is no kernel's."""
+    found = np.asarray(values)
+    if found.dtype.kind == "c":
+        raise ValueError("it returns complex numbers")
+    return np.asarray(found, dtype=np.float64)
+
+
+def _check_whole(given: tuple[Any, Any]) -> None:
+    """Refuse integers that a function would be given as other numbers."""
+    for X in given:
+        values = X.data if is_sparse(X) else np.asarray(X)
+        if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+            low, high = int(values.min()), int(values.max())
+            if max(-low, high) > 1 << 53:
+                raise ProblemError(
+                    "a kernel function is given doubles, and the points have integers beyond 2^53;"
+                    " use points in float64"
+                )
 
 
 def _doubles(X: Any) -> Any:

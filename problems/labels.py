@@ -66,9 +66,12 @@ def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:
     if np.ma.is_masked(y):
         raise ProblemError("y has masked labels; fill them or drop their rows")
     try:
-        values = np.asarray(y)
+        # In a list NumPy makes one type of all: of integers doubles, of numbers texts.
+        values = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
     except (ValueError, TypeError):
         raise ProblemError("y is ragged; give one label for each row of X") from None
+    if values.dtype.kind == "O" and any(isinstance(v, list | tuple) for v in values.ravel()):
+        raise ProblemError("y is ragged; give one label for each row of X")
     if values.ndim != 1:
         hint = "; use y.ravel()" if values.size == n else ""
         raise ProblemError(f"y must be one-dimensional, not of shape {values.shape}{hint}")

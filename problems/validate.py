@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -70,7 +70,7 @@ def from_arrays(
     DenseProblem(n=2, dimension=2)
     """
     problem = _problem(X, y, kernel, normalised, multiclass, source)
-    return problem if intercept == "none" else with_intercept(problem, intercept)
+    return with_intercept(problem, intercept)
 
 
 def _problem(
@@ -191,6 +191,17 @@ def same_numbers(given: Any, read: Any) -> Any:
     return read
 
 
+def rounded(given: Any, read: Array) -> int | None:
+    """A whole number in a list that became another beside floats, when an array was made of it."""
+    if read.dtype.kind != "f" or not (np.abs(read) >= _EXACT).any():
+        return None
+    entries = np.asarray(given, dtype=object).ravel().tolist()
+    for one in entries:
+        if isinstance(one, int | np.integer) and _rounds(int(one)):
+            return int(one)
+    return None
+
+
 def _typed(dtype: Any) -> Any:
     """A NumPy dtype in the guise of pandas' own, which say what they are in NumPy's words."""
     return SimpleNamespace(numpy_dtype=dtype) if isinstance(dtype, np.dtype) else dtype
@@ -221,15 +232,17 @@ def _whole_numbers(entries: Array, i: int, j: int) -> Array:
 
 def _array(X: Any) -> Array:
     """Anything array-like, refused with a reason if it holds no numbers."""
-    if np.ma.is_masked(X):
-        row = int(np.argwhere(np.ma.getmaskarray(X))[0][0])
+    if hasattr(X, "to_pandas") and hasattr(X, "column_names"):  # a table of Arrow
+        return _frame(X.to_pandas())
+    row = _masked_row(X)
+    if row is not None:
         raise ProblemError(f"X has a masked entry in row {row}; fill it or drop the row")
     try:
         values = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
         raise ProblemError(_ragged(X) or f"X is not a matrix of numbers: {error}") from None
-    if values.dtype.kind == "f" and isinstance(X, (list, tuple)):
-        _check_rounded(X)
+    if values.dtype.kind == "f" and values.ndim == 2 and not isinstance(X, np.ndarray):
+        _check_rounded(X, values)
     if values.dtype.kind in "biuf":
         return values
     if values.dtype.kind == "c":
@@ -259,22 +272,39 @@ def _ragged(X: Any) -> str | None:
     return None
 
 
-def _check_rounded(X: Any) -> None:
+def _masked_row(X: Any) -> int | None:
+    """The first row with a masked entry; a list may have rows that are masked arrays."""
+    if isinstance(X, np.ma.MaskedArray):
+        return int(np.argwhere(np.ma.getmaskarray(X))[0][0]) if np.ma.is_masked(X) else None
+    if isinstance(X, np.ndarray) or not isinstance(X, Iterable):
+        return None
+    return next((i for i, row in enumerate(X) if np.ma.is_masked(row)), None)
+
+
+def _check_rounded(X: Any, values: Array) -> None:
     """Numpy turns large integers into floats where they stand beside floats: say so."""
-    for i, row in enumerate(X):
-        for j, value in enumerate(_entries(row)):
-            if isinstance(value, (int, np.integer)) and _rounds(int(value)):
-                raise ProblemError(
-                    f"X has the integer {value} in row {i}, column {j}, which would be rounded "
-                    "beside floats or negative numbers; use one 64-bit integer type for all of X"
-                )
+    for i, j in np.argwhere(np.abs(values) >= _EXACT).tolist():
+        value = _entry(X, i, j)
+        if isinstance(value, float | np.floating):
+            continue
+        if not isinstance(value, int | np.integer) or _rounds(int(value)):
+            raise ProblemError(
+                f"X has the integer {value} in row {i}, column {j}, which would be rounded "
+                "beside floats or negative numbers; use one 64-bit integer type for all of X"
+            )
 
 
-def _entries(row: Any) -> Any:
-    """The entries of a row, where integers may be among them that are no doubles."""
-    if isinstance(row, np.ndarray):
-        return row.ravel().tolist() if row.dtype.kind in "iu" and row.dtype.itemsize > 4 else ()
-    return row if isinstance(row, (list, tuple)) else ()
+def _entry(X: Any, i: int, j: int) -> Any:
+    """What stands in row i and column j of rows of any kind."""
+    try:
+        row = X[i]
+        value = row.iloc[j] if hasattr(row, "iloc") else row[j]
+    except (TypeError, LookupError):
+        raise ProblemError(
+            f"X is a {type(X).__name__} with numbers beyond 2^53, which may have been rounded; make"
+            " a NumPy array of it"
+        ) from None
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _rounds(value: int) -> bool:
@@ -329,11 +359,13 @@ def _sparse(X: Any) -> Any:
         raise ProblemError("X holds complex numbers; only real data can be separated")
     if X.dtype.kind not in "biuf":
         raise ProblemError(f"X must hold numbers, not dtype {X.dtype}")
-    if hasattr(X, "check_format"):
-        try:
+    try:
+        if hasattr(X, "check_format"):
             X.check_format(full_check=True)
-        except ValueError as error:
-            raise ProblemError(f"X is a broken sparse matrix: {error}") from None
+        else:
+            _check_places(X.tocoo(copy=False))
+    except (ValueError, IndexError) as error:
+        raise ProblemError(f"X is a broken sparse matrix: {error}") from None
     csr = csr_matrix(X)
     finite = np.isfinite(csr.data)
     if not finite.all():
@@ -341,6 +373,15 @@ def _sparse(X: Any) -> Any:
         row = int(np.searchsorted(csr.indptr, place, side="right")) - 1
         _refuse(row, int(csr.indices[place]), float(csr.data[place]))
     return csr
+
+
+def _check_places(X: Any) -> None:
+    """Whether the places of the entries are in the matrix: SciPy does not look."""
+    for places, end in zip((X.row, X.col), X.shape, strict=True):
+        if len(places) != len(X.data):
+            raise ValueError("there are not as many places as entries")
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < end:
+            raise ValueError("an entry is outside of the matrix")
 
 
 def _check_finite_dense(X: Array) -> None:

@@ -25,6 +25,7 @@ import inspect
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems import ProblemError
+from gammabar.problems.validate import rounded
 from gammabar.problems.writing import whole
 from gammabar.solvers.base import Array, Iterate
 
@@ -110,10 +112,15 @@ class Recorder:
 
 
 def _vector(w: Any, t: int) -> Array:
-    """A copy of w as an array of one dimension; tensors may want to be detached first."""
+    """A copy of w as an array of one dimension; tensors may want to be detached first.
+
+    A matrix is refused: of several classes w has an order, and a matrix may be either way round.
+    """
     for name in ("detach", "cpu"):
         with contextlib.suppress(AttributeError):
             w = getattr(w, name)()
+    if isinstance(w, np.ma.MaskedArray):
+        raise ProblemError(f"w_{t} is a masked array; yield a plain one, without a mask")
     try:
         array = np.array(w)
     except (TypeError, ValueError):  # such as (t, w)
@@ -124,7 +131,27 @@ def _vector(w: Any, t: int) -> Array:
             f"w_{t} is no vector of numbers, but {what}: yield w itself, or"
             " gammabar.solvers.Iterate(t=…, w=…)"
         )
+    if array.ndim > 1 and array.size > max(array.shape):
+        raise ProblemError(
+            f"w_{t} is of shape {array.shape}, and no vector; of several classes it is a matrix "
+            "with a column for each class, row by row: w.ravel() of that, or w.T.ravel() of one "
+            "with a row for each class, as PyTorch has it"
+        )
+    if not isinstance(w, np.ndarray):
+        large = rounded(w, array)
+        if large is not None:
+            raise ProblemError(f"w_{t} has the whole number {large}, which is no double")
+    if array.dtype.kind in "iu" and (np.abs(array.astype(np.float64)) > 2.0**53).any():
+        array = _doubles(array, t)  # beside others of the run it would become one, rounded
     return array.reshape(-1)
+
+
+def _doubles(array: Array, t: int) -> Array:
+    doubles = array.astype(np.float64)
+    for value, double in zip(array.ravel().tolist(), doubles.ravel().tolist(), strict=True):
+        if int(double) != value:
+            raise ProblemError(f"w_{t} has the whole number {value}, which is no double")
+    return doubles
 
 
 class FunctionSolver:
@@ -236,6 +263,28 @@ def with_options(solver: Any, **options: Any) -> Any:
         return None
     known = {field.name for field in fields(solver) if field.init}
     return replace(solver, **options) if options.keys() <= known else None
+
+
+def with_plain_options(solver: Any) -> Any:
+    """A solver whose options are Python's numbers, where they are NumPy's.
+
+    Statements compute with them, and a number of NumPy's is no option there but the result of a
+    computation without error bounds.
+    """
+    inside = solver._solver if isinstance(solver, CountedSolver) else solver
+    kinds = [vars(kind) for kind in reversed(type(inside).__mro__)]
+    own = getattr(inside, "__dict__", {})
+    named = {name: value for part in (*kinds, own) for name, value in part.items()}
+    odd = {name: value for name, value in named.items() if isinstance(value, np.generic)}
+    plain = {n: v.item() for n, v in odd.items() if v.dtype.itemsize <= 8 and not n.startswith("_")}
+    if not plain:
+        return solver
+    changed = with_options(solver, **plain)
+    if changed is None:
+        changed = copy(solver)
+        for name, value in plain.items():
+            object.__setattr__(changed, name, value)
+    return changed
 
 
 def from_object(solver: Any) -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
 from functools import cached_property
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from gammabar.harness.court.space import Floats, Space, space_of
 from gammabar.harness.court.view import Unclaimed, View
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.solvers.forms import with_options
+from gammabar.solvers.forms import with_options, with_plain_options
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
 FINER = 90
@@ -39,6 +41,21 @@ def steered(solver: Any, **options: Any) -> Any:
         names = ", ".join(options)
         raise Unclaimed(f"the statement sets {names}: the solver is no dataclass with such options")
     return found
+
+
+def positive(case: Case, name: str, above: float = 0) -> Any:
+    """An option of the solver that is a number above `above`, as papers ask for; None if it has
+    none of that name.
+
+    Raises
+    ------
+    Unclaimed
+        If it is something else: no claim is about such a run.
+    """
+    value = getattr(case.solver, name, None)
+    if value is None or (isinstance(value, Real) and above < float(value) < inf):
+        return value
+    raise Unclaimed(f"the solver's {name} is {value!r}, and no number above {above:g}")
 
 
 class Case:
@@ -75,7 +92,8 @@ class Case:
         name: str = "",
         seed: int = 0,
     ) -> None:
-        self.given, self.solver, self.unit = problem, solver, unit
+        self.given, self.unit = problem, unit
+        self.solver: Any = None if solver is None else with_plain_options(solver)
         self.name, self.seed, self.level = name, seed, 0
         self._balls: dict[tuple[str, int], Number] = {}
         self._shared: dict[type, Any] = {}
@@ -83,6 +101,8 @@ class Case:
         self._memory: dict[str, Any] = {}
         #: What a claim that brings its own data is put to instead, see `instances`.
         self.inputs: dict[str, Any] | None = None
+        #: Kinds of history that the statement which is asked has declared; None: nobody is asked.
+        self.declared: Collection[type] | None = None
         #: w_0, w_1, … of the run that is heard, a few of them.
         self.early: list[Floats] = []
 
@@ -281,7 +301,14 @@ class Case:
 
         The kind is a class, named in ``history`` of the statements, whose instances are made with
         ``kind(case)``; its ``update(it)`` is called once for every iterate, before any claim is.
+        One that statements update themselves says so: ``by_itself = True``.
         """
+        # One that nobody updates would say the same for ever, and one that others have declared
+        # would say something else in other company.
+        updated = hasattr(kind, "update") and not getattr(kind, "by_itself", False)
+        if self.declared is not None and kind not in self.declared and updated:
+            name = kind.__name__
+            raise TypeError(f"it asks for case.history({name}) without history=({name},)")
         found = self._shared.get(kind)
         if found is None:
             found = self._shared[kind] = kind(self)

@@ -27,7 +27,7 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
     The first run counts: where it cannot be decided at level 0, it is looked at again if the claim
     keeps it (`Case.remember`), and is a doubt otherwise; the solver never gets another try.
     """
-    failures = doubts = escalated = 0
+    failures = doubts = silent = escalated = 0
     for run in range(statement.runs):
         tally = Tally(statement.id)
         case.forget()
@@ -41,9 +41,14 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         with working(LEVELS[0]):
             tally.weigh(claim, None, 0.0)
         failures += tally.broken is not None
-        doubts += tally.broken is None and tally.doubtful is not None
+        silent += not tally.checked
+        doubts += tally.broken is None and (tally.doubtful is not None or not tally.checked)
         escalated += tally.escalated
-    # A run that cannot be decided counts against whatever is to be shown.
+    if silent == statement.runs:
+        reason = f"nothing to check in any of {silent} runs"
+        return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
+    # A run that cannot be decided, or in which nothing was compared, counts against whatever is to
+    # be shown.
     low, _ = clopper_pearson(failures, statement.runs, CHANCE)
     _, high = clopper_pearson(failures + doubts, statement.runs, CHANCE)
     delta = statement.delta
@@ -53,7 +58,7 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         ruling,
         tightness=high / delta if delta else None,
         slack=delta - high,
-        checked=statement.runs,
+        checked=statement.runs - silent,
         escalated=escalated,
         reason=f"{failures} failures in {statement.runs} runs fixed in advance: the probability of"
         f" failure lies in [{low:.3g}, {high:.3g}] with confidence 1 − {CHANCE:g}",

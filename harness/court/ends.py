@@ -10,11 +10,12 @@ from typing import Any
 
 from flint import arb
 
+from gammabar.harness.court.case import positive
 from gammabar.harness.court.numbers import LEVELS, Number, Trit, number, sqrt, total, working
 from gammabar.harness.court.relation import run_rounding
 from gammabar.harness.court.space import Floats, LinearSpace, TooLarge
 from gammabar.harness.court.taken import claimed_numbers
-from gammabar.harness.court.view import View
+from gammabar.harness.court.view import Unclaimed, View
 from gammabar.problems import ProblemError
 
 #: What can be checked of a method that halts.
@@ -64,8 +65,10 @@ def _separates(last: View) -> Trit:
 
 def _no_certificate(last: View) -> str:
     """Why the weights are none of norm ‖Aᵀp‖ ≤ ε in the simplex, up to rounding, or ""."""
-    solver = last.case.solver
-    epsilon = getattr(solver, "epsilon", None) or getattr(solver, "delta", None)
+    try:
+        epsilon = positive(last.case, "epsilon") or positive(last.case, "delta")
+    except Unclaimed as odd:
+        return f"and its certificate cannot be checked: {odd}"
     p = claimed_numbers(last.extra.get("p", last.dual), (last.n,))
     if epsilon is None or isinstance(p, str):
         return "and there is no ε or no p to check its certificate with"

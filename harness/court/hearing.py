@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from gammabar.harness.court.judges import IterateJudge, Judge
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.rest import Rest
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.court.taken import begin_run, narrow
 from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.court.view import Fault, Unclaimed, View
 from gammabar.problems import ProblemError
@@ -29,10 +31,11 @@ def examine(statement: Statement, case: Case) -> Verdict:
     reason = statement.inapplicable(case)
     if reason is not None:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
+    begin_run()
     try:
         verdict = statement.examine(case)
         require_doubles()  # a solver may have been run
-        return verdict
+        return _spared(verdict)
     except Unclaimed as missing:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=str(missing))
     except Fault as fault:
@@ -70,10 +73,20 @@ def hear(
     # What overflows becomes a bound that decides nothing: nobody needs a warning of NumPy's too.
     with working(LEVELS[0]), np.errstate(over="ignore", invalid="ignore"):
         case.begin()
+        begin_run()
         judges = [_judge(statement, case) for statement in statements]
         failure, detail = _listen(case, judges, iterations, most)
         require_doubles()  # the solver may have loaded a library that changes it
-        return [judge.verdict(failure, detail) for judge in judges]
+        return [_spared(judge.verdict(failure, detail)) for judge in judges]
+
+
+def _spared(verdict: Verdict) -> Verdict:
+    """A verdict on iterates that are narrower than doubles: rounding in such a run is not known."""
+    kind = narrow()
+    if not kind or verdict.verdict is not Ruling.REFUTED:
+        return verdict
+    reason = f"violated, but the iterates are {kind}, and only rounding to doubles is accounted for"
+    return replace(verdict, verdict=Ruling.UNDECIDED, reason=f"{reason}: compute in float64")
 
 
 def check_iterations(iterations: Any) -> None:
@@ -85,12 +98,15 @@ def check_iterations(iterations: Any) -> None:
 
 
 def _judge(statement: Statement, case: Case) -> Judge:
+    case.declared = getattr(statement, "history", ())
     try:
         return statement.judge(case)
     except ProblemError:
         raise
     except Exception as error:
         raise statement.error(raised(error), error) from error
+    finally:
+        case.declared = None
 
 
 class _Bench:
@@ -147,22 +163,39 @@ class _Bench:
         waiting, self.waiting = self.waiting, []
         for it in waiting:
             t = it.t
-            for kind, last in self.histories.items():
+            for kind, last in list(self.histories.items()):
                 if t <= last:
-                    _update(self.case, kind, it)
+                    self.follow(kind, it)
             try:
                 for judge, last in self.horizons:
                     # Who else listens may prolong the run, and must not change what a judge hears.
                     if not judge.done and t <= last:
+                        self.case.declared = judge.statement.history
                         judge.see(it)
             except ProblemError:
                 raise
             except Exception as error:
                 raise judge.statement.error(raised(error), error) from error
+            finally:
+                self.case.declared = None
             if self.rest is not None:
                 self.rest.see(it)
                 if self.rest.over:
                     self.rest = None
+
+    def follow(self, kind: type, it: View) -> None:
+        """Tell a history; a claim that it cannot go on with ends the run for those who need it."""
+        try:
+            _update(self.case, kind, it)
+        except (Fault, Unclaimed) as ended:
+            del self.histories[kind]
+            for judge, _ in self.horizons:
+                if judge.done or kind not in judge.statement.history:
+                    continue
+                if isinstance(ended, Unclaimed):
+                    judge.reason, judge.done = str(ended), True
+                else:
+                    judge.leave(ended.failure, str(ended))
 
     def close(self) -> None:
         """The run is over."""
@@ -176,7 +209,7 @@ class _Bench:
 def _update(case: Case, kind: type, it: View) -> None:
     try:
         case.history(kind).update(it)
-    except ProblemError:
+    except (ProblemError, Unclaimed):
         raise
     except Exception as error:
         raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error  # type: ignore[attr-defined]

@@ -43,6 +43,8 @@ class Judge(ABC):
     limit: int | None = None
     #: The last t that it asked for, set by the hearing.
     asked = 0
+    #: What the solver did wrong for this judge, and words for it, if it has left.
+    _left: tuple[str, str] | None = None
 
     def __init__(self, statement: RunStatement, case: Case) -> None:
         self.statement, self.case = statement, case
@@ -58,12 +60,19 @@ class Judge(ABC):
     def end(self, halted: bool) -> None:
         """The run is over; `halted` if the solver ended it."""
 
+    def leave(self, failure: str, detail: str) -> None:
+        """The run is over for this judge alone: for it, the solver has failed."""
+        self._left, self.done = (failure, detail), True
+
     def verdict(self, failure: str = "", detail: str = "") -> Verdict:
         """The verdict; `failure` says what the solver did wrong, if it did."""
         if self.reason is not None:
             return Verdict(self.statement.id, Ruling.INAPPLICABLE, reason=self.reason)
-        if failure and not self.done:
-            found = self.tally.verdict(unfinished=detail)
+        if self._left is not None:
+            failure, detail = self._left
+        if failure and (self._left is not None or not self.done):
+            # What it says of itself may be nothing: that it failed is what counts.
+            found = self.tally.verdict(unfinished=detail or f"the solver failed ({failure})")
             return found if found.verdict is Ruling.REFUTED else replace(found, failure=failure)
         return self.tally.verdict(self.unfinished, self.worth)
 
@@ -93,7 +102,10 @@ class IterateJudge(Judge):
         self._update: Any = None
         self._last: View | None = None
         if not self.done:
-            self._update, self._claim, self._more = parts(statement, case)
+            try:
+                self._update, self._claim, self._more = parts(statement, case)
+            except Unclaimed as missing:
+                self.reason, self.done = str(missing), True
 
     def end(self, halted: bool) -> None:
         last = self._last
@@ -106,7 +118,11 @@ class IterateJudge(Judge):
                 self.unfinished = f"{heard}: the solver ended the run, {wrong}"
                 return
         if self._waits is not None:
-            self.unfinished = self._waits(last, self.case)
+            waits = self._waits(last, self.case)
+            if not isinstance(waits, str):
+                what = f"its `waits` returns {type(waits).__name__}; return a text, empty if over"
+                raise self.statement.error(what)
+            self.unfinished = waits
 
     def see(self, it: View) -> None:
         self._last = it
@@ -178,15 +194,21 @@ class StoppingJudge(Judge):
         self._hard = True
         if self.done:
             return
-        with working(LEVELS[1]):
-            bound = statement.body(case)
+        try:
+            with working(LEVELS[1]):
+                bound = statement.body(case)
+        except Unclaimed as missing:
+            self.reason, self.done = str(missing), True
+            return
         if bound is None:
             self.reason, self.done = "nothing is claimed of this case", True
             return
         self.bound = self._number(bound)
         #: The last t that may still reach the goal.
         high = self.bound.upper().floor()
-        self.limit = int(float(high.mid())) if high < 1e15 else 10**15
+        self.limit = int(float(high.mid())) if 0 <= high < 1e15 else 10**15
+        if high < 0:  # no t is that small, and the first iterate tells
+            self.limit = 0
 
     def _number(self, bound: Any) -> Number:
         try:
@@ -215,20 +237,29 @@ class StoppingJudge(Judge):
     def _far(self, it: View) -> bool:
         """Whether w = 0 is known not to reach the goal, if a run starts elsewhere."""
         away = it.t == 0 and it.w.any()
-        return not away or self._goal(it.at_zero(), self.case) is False
+        return not away or self._trit(self._goal(it.at_zero(), self.case)) is False
 
     def _reached(self, it: View) -> Trit:
         for level, bits in enumerate(LEVELS):
             try:
                 with working(bits):
-                    reached = self._goal(it.at(level) if level else it, self.case)
+                    said = self._goal(it.at(level) if level else it, self.case)
             except TooLarge:
                 return None
+            reached = self._trit(said)
             if reached is not None:
                 if level:
                     self.tally.escalated += 1
                 return reached
         return None
+
+    def _trit(self, said: Any) -> Trit:
+        if said is None or type(said) is bool:
+            return said
+        if isinstance(said, np.bool_):
+            return bool(said)
+        what = f"its goal returns {type(said).__name__}; return True, False, or None if not known"
+        raise self.statement.error(what)
 
     def _settle(self, t: int, what: str) -> None:
         self.tally.weigh(lambda _: [Relation(number(t), self.bound, "<=", what=what)], t, 0.0)

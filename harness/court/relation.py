@@ -8,6 +8,7 @@ from enum import StrEnum
 from math import inf, isfinite
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from gammabar.harness.court.numbers import (
@@ -223,9 +224,18 @@ def equal(
 
 
 def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
-    """Something that is true, false, or not known at this precision."""
-    known = None if truth is None else bool(truth)  # NumPy has truths of its own
-    return Relation(_ZERO, _ZERO, "fact", what=what, fact=known, **more)
+    """Something that is true, false, or not known at this precision.
+
+    Raises
+    ------
+    TypeError
+        For anything else: a ball, a text or a list is "true" to Python whatever it says.
+    """
+    if truth is not None and type(truth) is not bool:
+        if not isinstance(truth, np.bool_):
+            raise TypeError(f"fact({type(truth).__name__}): give it True, False or None")
+        truth = bool(truth)
+    return Relation(_ZERO, _ZERO, "fact", what=what, fact=truth, **more)
 
 
 def any_of(relations: Iterable[Relation]) -> Relation:

@@ -33,7 +33,7 @@ from gammabar.harness.court.judges import (
 from gammabar.harness.court.judges import separates as separates  # also for authors
 from gammabar.harness.court.numbers import Trit
 from gammabar.harness.court.verdict import Ruling, Severity, Status, Verdict
-from gammabar.harness.court.view import View
+from gammabar.harness.court.view import Unclaimed, View
 from gammabar.problems import ProblemError
 
 #: A predicate on the case: None if it is met, or else the reason why not.
@@ -159,6 +159,8 @@ class Statement:
         rule = "it returns None if it is met, and otherwise the reason why not"
         try:
             reason: Any = assumption(case)
+        except Unclaimed as missing:
+            return str(missing)
         except ProblemError:
             raise
         except Exception as error:
@@ -422,7 +424,10 @@ def option(name: str, *values: Any) -> Assumption:
 
     def met(case: Case) -> str | None:
         value = getattr(case.solver, name, values[0])
-        return None if value in values else f"the solver's {name} is {value!r}"
+        try:
+            return None if value in values else f"the solver's {name} is {value!r}"
+        except ValueError:  # an array, say
+            return f"the solver's {name} is {value!r}"
 
     shown = " or ".join(str(value) for value in values)
     met.__doc__ = f"The solver's {name} is {shown}, or it does not say."

@@ -7,15 +7,21 @@ would judge something else than was delivered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array as buffer
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from itertools import islice
 from math import isfinite
+from numbers import Number
 from operator import index
+from threading import local
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gammabar.problems.validate import rounded
 
 Floats = NDArray[np.float64]
 _DOUBLE = np.dtype(np.float64)
@@ -39,11 +45,37 @@ class NotFinite(Fault):
     failure = "not finite"
 
 
+class _Noticed(local):
+    """What was noticed of the run that is heard in this thread."""
+
+    narrow = ""
+
+
+_NOTICED = _Noticed()
+
+
+def begin_run() -> None:
+    """Nothing has been noticed of the run that begins."""
+    _NOTICED.narrow = ""
+
+
+def narrow() -> str:
+    """The type of the iterates of this run, if it rounds more than doubles do; "" otherwise.
+
+    What holds of them holds of the numbers that they are. But bounds on the rounding of a right
+    run are those of doubles, so nothing refutes such a run.
+    """
+    return _NOTICED.narrow
+
+
 def taken_vector(value: Any, name: str) -> Floats:
     """A copy in doubles of what a solver yields as a vector."""
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         return value.copy()
-    return _doubles(_numbers(value, name), name)
+    array = _numbers(value, name)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        _NOTICED.narrow = str(array.dtype)
+    return _doubles(array, name)
 
 
 def claimed(value: Any, name: str) -> Any:
@@ -56,15 +88,25 @@ def claimed(value: Any, name: str) -> Any:
         array = _numbers(value, name)
         doubles = _doubles(array, name)  # whole numbers stay such: they may be indices
         return doubles if array.dtype.kind == "f" else np.array(array)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: claimed(one, f"{name}[{key!r}]") for key, one in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(claimed(one, f"{name}[{k}]") for k, one in enumerate(value))
+    if isinstance(value, list | tuple):
+        parts = [claimed(one, f"{name}[{k}]") for k, one in enumerate(value)]
+        return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, complex | np.complexfloating):
         raise Fault(f"{name} is complex")
     if isinstance(value, np.floating):
         return float(_doubles(np.asarray(value), name))
-    return value
+    if isinstance(value, np.integer | np.bool_ | Number | str | bytes):
+        return value
+    if hasattr(value, "__array__") or isinstance(value, buffer | memoryview | bytearray):
+        return claimed(np.asarray(value), name)  # a tensor, or a buffer: the solver's own memory
+    try:
+        return deepcopy(value)
+    except Exception as error:
+        raise Fault(
+            f"{name} is {type(value).__name__}, which cannot be taken over: {error}"
+        ) from None
 
 
 def finite_square(array: Floats) -> float | None:
@@ -125,6 +167,7 @@ def delivered(it: Any) -> SimpleNamespace:
         t, w = index(carried.pop("t")), carried.pop("w")
     except (TypeError, KeyError):
         raise Fault(f"iterates yields {type(it).__name__}, which has no t and w") from None
+    carried.pop("problem", None)  # the court has its own
     taken = {name: claimed(value, f"{name} of t = {t}") for name, value in carried.items()}
     return SimpleNamespace(t=t, w=taken_vector(w, f"w_{t}"), **taken)
 
@@ -146,17 +189,9 @@ def _numbers(value: Any, name: str) -> NDArray[Any]:
         raise Fault(f"{name} is complex")
     if array.dtype.kind not in "biuf":
         raise Fault(f"{name} is no vector of numbers: it has entries of dtype {array.dtype}")
-    if array.dtype.kind == "f" and not isinstance(value, np.ndarray):
-        _look_for_rounded(value, array, name)
+    if not isinstance(value, np.ndarray) and rounded(value, array) is not None:
+        raise Fault(f"{name} has whole numbers that are no doubles; yield float64")
     return array
-
-
-def _look_for_rounded(value: Any, array: NDArray[Any], name: str) -> None:
-    """Refuse whole numbers beside others in a list that have been rounded on the way to doubles."""
-    entries = np.asarray(value, dtype=object).ravel().tolist()
-    for one, double in zip(entries, array.ravel(), strict=True):
-        if isinstance(one, int | np.integer) and abs(int(one)) > _EXACT and int(double) != int(one):
-            raise Fault(f"{name} has whole numbers that are no doubles; yield float64")
 
 
 def _doubles(array: NDArray[Any], name: str) -> Floats:

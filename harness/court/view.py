@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,6 +18,7 @@ import numpy as np
 from flint import arb
 
 from gammabar.harness.court.numbers import (
+    LEVELS,
     ROUNDOFF,
     SAFETY,
     Number,
@@ -29,8 +31,9 @@ from gammabar.harness.court.numbers import (
     smallest,
     sqrt,
     total,
+    working,
 )
-from gammabar.harness.court.space import Floats, Space
+from gammabar.harness.court.space import Floats, Space, TooLarge
 from gammabar.harness.court.taken import Fault as Fault
 from gammabar.harness.court.taken import NotFinite as NotFinite
 from gammabar.harness.court.taken import claimed as taken
@@ -110,10 +113,14 @@ class View:
         self.dual = None if given[0] is None else taken(given[0], f"dual of t = {t}")
         self.momentum = None if given[1] is None else taken(given[1], f"momentum of t = {t}")
         self.extra = {}
-        if claimed.extra:
-            if not isinstance(claimed.extra, dict):
-                raise Fault(f"extra of t = {t} is no dictionary")
-            self.extra = taken(claimed.extra, f"extra of t = {t}")
+        extra = claimed.extra
+        if extra is not None and not isinstance(extra, dict):
+            raise Fault(f"extra of t = {t} is no dictionary")
+        if extra:
+            self.extra = taken(extra, f"extra of t = {t}")
+            halt = self.extra.get("halt")
+            if not (halt is None or isinstance(halt, str | bool)):
+                raise Fault(f'extra["halt"] of t = {t} is {type(halt).__name__}, and not a text')
 
     def claim(self, name: str) -> Any:
         """What the solver says of itself, where a statement needs it.
@@ -210,6 +217,19 @@ class View:
         """Whether every score is positive."""
         least = self.smallest
         return True if least > 0 else False if least <= 0 else None
+
+    @lazy
+    def misses(self) -> Trit:
+        """Whether w does not separate the data: decided exactly; None where that is too much.
+
+        For claims that are about such iterates only: what may separate is not one of them.
+        """
+        known, level = self.separates, self.level
+        while known is None and level + 1 < len(LEVELS):
+            level += 1
+            with working(LEVELS[level]), suppress(TooLarge):
+                known = self.at(level).separates
+        return None if known is None else not known
 
     # norms and margins
 

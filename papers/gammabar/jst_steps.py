@@ -31,11 +31,11 @@ from gammabar.papers import (
     equal,
     exp,
     fact,
-    has,
     log,
     number,
     option,
     per_iterate,
+    positive,
     size_of,
     sqrt,
 )
@@ -58,6 +58,11 @@ TRIALS = (
 )
 
 PRINTED = "the step as printed"
+
+
+def says_step(case: Case) -> str | None:
+    """The solver says its step, a positive number."""
+    return None if positive(case, "step") is not None else "the solver does not say its step"
 
 
 def same(it: View, before: Vec, step: Vec, what: str) -> Relation:
@@ -106,7 +111,7 @@ class _Step:
     reference=f"Ji, Srebro and Telgarsky (2021), Section 3.1: {PRINTED}",
     claim=r"w_{t+1} = w_t - \eta \nabla \mathcal{R}(w_t)",
     solvers=("gradient-descent",),
-    assumes=(has("step"),),
+    assumes=(says_step,),
     since=1,
     unit=True,
 )
@@ -131,7 +136,7 @@ class GradientStep(_Step):
     reference=f"Ji, Srebro and Telgarsky (2021), Section 1: {PRINTED}",
     claim=r"w_{t+1} = w_t - \theta_t \nabla\mathcal{R}(w_t)/\mathcal{R}(w_t)",
     solvers=("normalized-gradient-descent",),
-    assumes=(has("step"),),
+    assumes=(says_step,),
     since=1,
     unit=True,
 )
@@ -152,7 +157,7 @@ class NormalizedStep(_Step):
     claim=r"v_{t+1} = \Pi\left(v_t + \tfrac{1}{\sqrt{t+1}} a_i\right),\ "
     r"i \in \arg\min_i \langle a_i, v_t\rangle,\ w_{t+1} = \tfrac{1}{t+1}\sum_{s=1}^{t+1} v_s",
     solvers=("batch-perceptron-cotter",),
-    assumes=(has("step"),),
+    assumes=(says_step,),
     unit=True,
 )
 class AscentStep:
@@ -237,7 +242,7 @@ class AscentStep:
     claim=r"g_t = \beta_t (g_{t-1} + z_{i_t}),\ w_{t+1} = w_t - \theta_t (g_t + z_{i_t}),\ "
     r"q_t \propto \exp(Z w_t)",
     solvers=("adaptive-sampling",),
-    assumes=(has("step"),),
+    assumes=(says_step,),
     unit=True,
 )
 class SamplingStep:
@@ -316,7 +321,7 @@ CHANCE = 1e-9
     solvers=("adaptive-sampling",),
     since=1,
     unit=True,
-    assumes=(has("step"), option("momentum", False, True)),
+    assumes=(says_step, option("momentum", False, True)),
     note="With probability 1 − 10⁻⁹: the differences are a martingale's and lie in [−1, 1]; δ is "
     "spread over all t as δ/(t(t+1)).",
 )

@@ -24,6 +24,7 @@ from gammabar.papers import (
     fact,
     number,
     per_iterate,
+    positive,
     size_of,
 )
 from gammabar.papers.gammabar.rp_rounding import (
@@ -145,14 +146,14 @@ class SNKPStep(_Smoothed):
     def _certified(self, it: View, p: Floats) -> list[Relation]:
         if it.extra.get("halt") != "certificate":
             return []
-        epsilon = getattr(self.case.solver, "epsilon", None)
+        epsilon = positive(self.case, "epsilon")
         if epsilon is None:
             return [fact(False, "Algorithm 4 has no exit but Gα_k > 0")]
         what = "the method halts, so ‖p_k‖²_G ≤ ε²"
         return [at_most(square(it, p), number(epsilon) ** 2, what, allowance=4 * carried(it, it.t))]
 
     def _uncertified(self, before: View, p: Floats) -> list[Relation]:
-        epsilon = getattr(self.case.solver, "epsilon", None)
+        epsilon = positive(self.case, "epsilon")
         if epsilon is None:
             return []
         what, off = "the method goes on, so ‖p_k‖²_G > ε²", 4 * carried(before, before.t)

@@ -49,8 +49,8 @@ def no_single_zero(case: Case) -> str | None:
 def snkp_any(it: View, case: Case) -> list[Relation]:
     """Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data."""
     p, wrong = followed(it, case, SoftAverages)
-    if it.separates:
-        return wrong
+    if it.misses is not True:
+        return wrong if it.misses is False else [*wrong, fact(None, "whether Gα_k > 0")]
     bound = sqrt(2 * temperature(it.t) * case.log_n)
     last = 2 * sqrt(2 * case.log_n) / (it.t + 1)
     strict = True if bound < last else False if bound >= last else None
@@ -65,12 +65,14 @@ def _separates_or_certifies(it: View, case: Case) -> Trit:
     if it.separates:
         return True
     p, wrong = followed(it, case, SoftAverages)
-    if wrong:
-        return it.separates
-    length, epsilon = norm(it, p), number(case.solver.epsilon)
-    if length <= epsilon:
-        return True
-    return False if length > epsilon and it.separates is False else None
+    if wrong:  # known to be no average of the iterates, or not known
+        fails: Trit = any(claim.fact is False for claim in wrong) or None
+    else:
+        length, epsilon = norm(it, p), number(case.solver.epsilon)
+        if length <= epsilon:
+            return True
+        fails = length > epsilon or None
+    return False if fails and it.separates is False else None
 
 
 @stopping(

@@ -37,6 +37,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.method import (
     few_rows,
     full_step,
     mixing,
+    proper_step,
     smooth,
     step,
 )
@@ -54,7 +55,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.potential import distance_from_sta
     r" \right) (f(\mu_j) - f(q)) \le \frac{1}{\alpha} (D_\omega(q, q_0) - D_\omega(q, q_t))"
     r" + \frac{\theta_0(1-\lambda_0)}{\lambda_0^2} (f(\mu_0) - f(q))",
     solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth),
+    assumes=(few_rows, smooth, proper_step),
     since=1,
     unit=True,
     history=(Mirror,),
@@ -209,7 +210,7 @@ def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
     kind="identity",
     claim=_B6 % "q_t",
     solvers=(DUAL_FORM,),
-    assumes=(few_rows,),
+    assumes=(few_rows, proper_step),
     since=1,
     unit=True,
     history=(Mirror,),
@@ -242,7 +243,7 @@ def equation_b6(it: View, case: Case) -> Iterator[Relation]:
     kind="identity",
     claim=_B6 % "q",
     solvers=(DUAL_FORM,),
-    assumes=(few_rows,),
+    assumes=(few_rows, proper_step),
     since=1,
     unit=True,
     history=(Mirror,),
@@ -262,7 +263,7 @@ def equation_b6_fixed(it: View, case: Case) -> Iterator[Relation]:
     claim=r"\langle \nabla f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t}"
     r" D_\omega(q_{t+1}, q_t) \le \frac{1}{\lambda_t} \left( f(\nu_t) - f(\mu_{t+1}) \right)",
     solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth),
+    assumes=(few_rows, smooth, proper_step),
     since=1,
     unit=True,
     history=(Mirror,),
@@ -291,7 +292,7 @@ def equation_b7(it: View, case: Case) -> list[Relation]:
     r" - \frac{\theta_t(1-\lambda_t)}{\lambda_t^2} \left( f(\mu_t) - f(q) \right) \le"
     r" \frac{1}{\alpha} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)",
     solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth),
+    assumes=(few_rows, smooth, proper_step),
     since=1,
     unit=True,
     history=(Mirror,),

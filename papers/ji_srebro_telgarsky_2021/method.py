@@ -11,10 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import sqrt
-from numbers import Rational
+from numbers import Rational, Real
 from typing import Any
 
-from gammabar.papers import Case, Number, number, option
+from gammabar.papers import Case, Number, Unclaimed, number, option
 
 ALGORITHM_1 = "dual-acceleration"
 DUAL_FORM = "dual-acceleration-dual"
@@ -72,8 +72,12 @@ def step(case: Case, t: int) -> Fraction:
 
 def _exact(value: Any, t: int) -> Fraction:
     """A number, or what a schedule says at t; of any type of floats."""
-    value = value(t) if callable(value) else value
-    return Fraction(value if isinstance(value, Rational) else float(value))
+    try:
+        found = value(t) if callable(value) else value
+        return Fraction(found if isinstance(found, Rational) else float(found))
+    except Exception:
+        what = "what it calls step" if callable(value) else repr(value)
+        raise Unclaimed(f"θ_t is not known: {what} is no finite number") from None
 
 
 def smoothness(case: Case) -> Fraction:
@@ -107,7 +111,8 @@ unit_smoothness = option("smoothness", None, 1)
 def full_step(case: Case) -> str | None:
     """θ_t = 1 for all t."""
     value = getattr(case.solver, "step", 1)
-    return None if value == 1 else f"the solver's step is {value!r}, not 1"
+    one = isinstance(value, Real) and value == 1
+    return None if one else f"the solver's step is {value!r}, not 1"
 
 
 def proper_step(case: Case) -> str | None:

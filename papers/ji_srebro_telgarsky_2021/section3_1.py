@@ -20,6 +20,7 @@ from gammabar.papers import (
     Number,
     Relation,
     Trial,
+    Trit,
     Vec,
     View,
     at_most,
@@ -31,6 +32,7 @@ from gammabar.papers import (
     nearly,
     number,
     per_iterate,
+    positive,
     scaled,
     separable,
     size_of,
@@ -56,7 +58,7 @@ DESCENT = ("gradient-descent", "normalized-gradient-descent")
 def says_theta(case: Case) -> str | None:
     """The solver says which θ_t it uses."""
     named = getattr(getattr(case.solver, "card", None), "name", "")
-    known = named and getattr(case.solver, "step", None) is not None
+    known = named and positive(case, "step") is not None
     return None if known else "the solver does not say which θ_t it uses"
 
 
@@ -107,14 +109,22 @@ class MirrorDescent:
         theta = self._theta(before, moved)
         length = float(theta.mid())
         # θ_t as a solver has it: from a risk that is off by as much as ours, and a few roundoffs.
-        error = length * (2 * float(before.psi.rad()) + 16 * ROUNDOFF)
+        error = abs(length) * (2 * float(before.psi.rad()) + 16 * ROUNDOFF)
         if says_theta(self._case) is not None:  # fitted, to a pull that may be known badly itself
             error += float(theta.rad())
         step = Vec(pull.space, length * pull.mid, scaled(length, pull).err + error * pull.size())
         return [
             same_vector(moved, step, "w_t − w_{t−1} = −θ_{t−1} Zᵀq_{t−1}"),
             self._proportional(it, before, step),
+            fact(self._downhill(theta, before, moved), "θ_{t−1} = η_{t−1} R(w_{t−1}) > 0"),
         ]
+
+    def _downhill(self, theta: Number, before: View, moved: Vec) -> Trit:
+        """Whether θ_{t−1}, which may be fitted, is positive; a step that is lost in w may be."""
+        if theta > 0:
+            return True
+        lost = moved.size() <= 4 * ROUNDOFF * before.here.size()
+        return False if theta <= 0 and not lost else None
 
     def _theta(self, before: View, moved: Vec) -> Number:
         """θ_{t−1}."""

@@ -25,7 +25,7 @@ from gammabar.papers import (
     scaled,
     weighted_sum,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.method import mixing
+from gammabar.papers.ji_srebro_telgarsky_2021.method import mixing, step
 from gammabar.papers.ji_srebro_telgarsky_2021.vectors import claimed_vector, same_vector
 
 
@@ -34,7 +34,8 @@ class Schedule:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._step = getattr(case.solver, "step", 1)
+        varies = callable(getattr(case.solver, "step", 1))
+        self._fixed = None if varies else float(step(case, 0))
         self.accelerated = getattr(case.solver, "mixing", "accelerated") == "accelerated"
 
     def mixing(self, t: int) -> float:
@@ -59,7 +60,7 @@ class Schedule:
 
     def step(self, t: int) -> float:
         """θ_t."""
-        return float(self._step(t) if callable(self._step) else self._step)
+        return float(step(self._case, t)) if self._fixed is None else self._fixed
 
 
 class Sequences:

@@ -6,6 +6,9 @@ for w = Σ_i α_i a_i, so G α = A w and ‖α‖_G = ‖w‖; what is said abou
 
 from __future__ import annotations
 
+from math import inf
+from numbers import Real
+
 import numpy as np
 
 from gammabar.oracle.integers import largest_norm, smallest_norm
@@ -42,12 +45,21 @@ def small(case: Case) -> str | None:
     return None if case.n <= MOST else f"more than {MOST} rows: no exact Gram matrix"
 
 
+#: What options are above, as the algorithms say: "Input constant γ > 1, accuracy ε > 0".
+_ABOVE = {"gamma": 1, "epsilon": 0, "delta": 0}
+
+
 def tells(*names: str) -> Assumption:
-    """The solver has these options, which the claim speaks of."""
+    """The solver has these options, which the claim speaks of, with values that they may have."""
 
     def met(case: Case) -> str | None:
-        missing = [name for name in names if getattr(case.solver, name, None) is None]
-        return f"the solver has no option {missing[0]}" if missing else None
+        for name in names:
+            value, least = getattr(case.solver, name, None), _ABOVE[name]
+            if value is None:
+                return f"the solver has no option {name}"
+            if not isinstance(value, Real) or not least < float(value) < inf:
+                return f"the solver's {name} is {value!r}, and no number above {least}"
+        return None
 
     met.__doc__ = f"The solver says its {' and '.join(names)}."
     return met

@@ -160,8 +160,8 @@ def _chain(it: View, case: Case) -> list[Relation]:
 def _rate(it: View, case: Case, factor: Number) -> list[Relation]:
     """‖p_k‖_G ≤ (2√n/(k+1)) · factor."""
     p, wrong = followed(it, case, NearAverages)
-    if it.separates:
-        return wrong
+    if it.misses is not True:
+        return wrong if it.misses is False else [*wrong, fact(None, "whether Gα_k > 0")]
     bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
     return [*wrong, at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")]
 

@@ -26,7 +26,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.tyurin_2024.conventions import SOURCE, squared_ratio
 from gammabar.papers.tyurin_2024.gradients import per_sum
-from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum, misses
+from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum
 
 
 @per_iterate(
@@ -81,10 +81,9 @@ class Descends(Walk):
             yield nearly(least, gain, what, rounding=moved, size=size_of(least))
             yield below(0, gain, "‖θ̂_1 − αθ̂_*‖² < ‖θ̂_0 − αθ̂_*‖²")
             return
-        wrong = misses(before)
-        if wrong is None:
+        if self.early is None:
             yield fact(None, IN_DOUBT)
-        if wrong:
+        if self.early:
             each, steps = square / it.n, it.t - 1
             # Where w is 10^18 and a step is one, no solver in doubles moves.
             gain, what = self._gain(before, it), "step t shortens by R²/n"

@@ -40,7 +40,7 @@ from gammabar.papers.tyurin_2024.conventions import (
     step_of,
 )
 from gammabar.papers.tyurin_2024.gradients import Logistic, least, per_sum
-from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum, misses
+from gammabar.papers.tyurin_2024.optimum import IN_DOUBT, Walk, known_optimum
 
 PROOF = "a line of a proof, about numbers alone: no solver has a part in it"
 
@@ -236,7 +236,7 @@ class StepGoesAlong(Steps):
     solvers=("normalized-lr-gd",),
     assumes=(has_step,),
     since=1,
-    note="Of a step as delivered, from a θ_t that does not separate the data.",
+    note="Of a step as delivered, while nothing has separated the data.",
 )
 class StepGoesBackLittle(Steps):
     """From a θ_t that does not separate the data, a step of Normalized LR+GD goes along θ_t by at
@@ -244,10 +244,9 @@ class StepGoesBackLittle(Steps):
 
     def claim(self, it: View) -> Iterator[Relation]:
         before = self.previous(it)
-        wrong = misses(before)
-        if wrong is None:
+        if self.early is None:
             yield fact(None, IN_DOUBT)
-        if not wrong:
+        if not self.early:
             return
         if (zero := only_zeros(it)) is not None:
             yield zero
@@ -289,10 +288,9 @@ class Approaches(Steps):
 
     def claim(self, it: View) -> Iterator[Relation]:
         before, part = self.previous(it), 1 / step_of(self.case)
-        wrong = misses(before)
-        if wrong is None:
+        if self.early is None:
             yield fact(None, IN_DOUBT)
-        if not wrong:
+        if not self.early:
             return
         ratio = alpha_over_mu(self.case)
         each = ratio * self.case.gamma_squared  # αμ

@@ -8,6 +8,7 @@ step of Batch Perceptron is its first iteration.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from gammabar.papers import Case, LinearSpace, Number, Relation, View, fact, number
@@ -19,7 +20,7 @@ SOURCE = "Tyurin (2024)"
 def has_step(case: Case) -> str | None:
     """The solver says what its γ is."""
     step = getattr(case.solver, "step", None)
-    usable = isinstance(step, int | float) and 0 < step < float("inf")
+    usable = isinstance(step, Real) and 0 < float(step) < float("inf")
     return None if usable else "the solver has no attribute `step` with a positive number"
 
 

@@ -6,9 +6,7 @@ With the dual optimum q̄, Σ_i q̄_i a_i = μ θ̂_*. So ⟨θ, θ̂_*⟩ is a 
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from gammabar.papers import LEVELS, Case, TooLarge, Trit, View, working
+from gammabar.papers import Case, Trit, View
 
 
 def known_optimum(case: Case) -> str | None:
@@ -24,11 +22,16 @@ class Walk:
         self._first: View | None = None
         self._before: View | None = None
         self._now: View | None = None
+        #: Whether t ≤ t*, the first moment at which the data are separated.
+        self.early: Trit = True
 
     def update(self, it: View) -> None:
         """Take notice of the next iterate."""
         it.keep()
         self._before, self._now = self._now, it
+        if self._before is not None and self.early is not False:
+            missed = self._before.misses
+            self.early = missed if self.early else False if missed is False else None
         if it.t == 1:
             self._first = it
 
@@ -43,15 +46,5 @@ class Walk:
         return self._before.at(it.level) if it.level else self._before
 
 
-def misses(it: View) -> Trit:
-    """Whether θ_t does not separate the data: decided exactly; None where that is too much."""
-    known, level = it.separates, it.level
-    while known is None and level + 1 < len(LEVELS):
-        level += 1
-        with working(LEVELS[level]), suppress(TooLarge):
-            known = it.at(level).separates
-    return None if known is None else not known
-
-
-#: Of a step from a θ_t that may separate the data or not.
-IN_DOUBT = "whether θ_t separates the data"
+#: Of a step after one that may have separated the data or not.
+IN_DOUBT = "whether θ_0, …, θ_t do not separate the data"

@@ -160,6 +160,8 @@ class Rate:
     """
 
     normalised = False
+    #: Whoever needs it tells it of every iterate.
+    by_itself = True
 
     def __init__(self, case: Case, step: float | None = None) -> None:
         self.case, self.space = case, case.space
