@@ -10,13 +10,20 @@ import errno
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+from click.utils import PacifyFlushWrapper
 
 from gammabar.harness.screen.output import any_terminal, complain, typeable
+from gammabar.harness.screen.streams import open_streams, unfailing_stderr
+
+#: Exit codes besides 0, 1, 2 and 130: nobody reads the output any more (as if by SIGPIPE), and a
+#: fault of ours (EX_SOFTWARE).
+UNREAD, FAULT = 141, 70
 
 #: name → (module, one line of help). The help is here so that listing commands imports none.
 COMMANDS = {
@@ -56,6 +63,10 @@ class _Formatter(click.HelpFormatter):
         super().write_dl(here, col_max if self.width >= 80 else self.width // 3, col_spacing)
 
 
+class Unread(Exception):
+    """Nobody reads the output any more."""
+
+
 class _Context(click.Context):
     formatter_class = _Formatter
 
@@ -65,7 +76,10 @@ class _Context(click.Context):
             from gammabar.harness.commands.types import keep_apart
 
             keep_apart(self)
-        return super().invoke(callback, *args, **kwargs)
+        try:
+            return super().invoke(callback, *args, **kwargs)
+        except BrokenPipeError:  # click would leave with 1
+            raise Unread from None
 
 
 class Lazy(click.Group):
@@ -115,9 +129,16 @@ def cli(ctx: click.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code; bad input is one sentence on stderr."""
+    open_streams()
+    with unfailing_stderr():
+        _main(arguments)
+    raise AssertionError("it has left")
+
+
+def _main(arguments: list[str] | None) -> NoReturn:
     any_terminal()
     try:
-        code = cli.main(arguments, prog_name="gammabar", standalone_mode=False)
+        code = _called(arguments)
         _finish_output()
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Exit as exit_:
@@ -132,11 +153,20 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
         sys.exit(130)
-    except BrokenPipeError:
+    except (BrokenPipeError, Unread):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(UNREAD)
     except Exception as error:
         sys.exit(_report(error))
+
+
+def _called(arguments: list[str] | None) -> object:
+    try:
+        return cli.main(arguments, prog_name="gammabar", standalone_mode=False)
+    except SystemExit:  # click leaves by itself, with 1, if nobody reads its help
+        if isinstance(sys.stdout, PacifyFlushWrapper):
+            raise Unread from None
+        raise
 
 
 def _message(error: click.UsageError) -> str:
@@ -171,7 +201,8 @@ def _nearest(error: click.UsageError) -> str:
 
 
 def _report(error: Exception) -> int:
-    """Exit code 2 and one sentence for what a user can mend; anything else is a bug of ours."""
+    """Exit code 2 and one sentence for what a user can mend; anything else is a fault of ours, and
+    no refutation: that has the exit code 1."""
     from gammabar.problems import ProblemError
 
     if isinstance(error, ProblemError):
@@ -187,7 +218,9 @@ def _report(error: Exception) -> int:
     elif isinstance(error, ValueError) and "has an empty name" in str(error):
         complain("a name of a file is empty, or is that of a folder")
     else:
-        raise error
+        traceback.print_exception(error)
+        complain("this is a fault of gammabar's own: please report it, with the lines above")
+        return FAULT
     return 2
 
 

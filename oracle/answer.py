@@ -138,6 +138,8 @@ def solve(
         raise ProblemError(f"norm {norm!r} is not one of {', '.join(NORMS)}")
     if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or digits < 1:
         raise ProblemError(f"digits must be a positive whole number, not {digits!r}")
+    if norm != "l2" and method != "exact":
+        raise ProblemError(f"norm {norm} is solved in rationals; leave out method {method!r}")
     if signed and norm != "l2":
         raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
     require_doubles()

@@ -102,6 +102,8 @@ def fetch(
     """
     dataset = _named(name)
     if dataset.folder is None:
+        if archive is not None:
+            raise ProblemError(f"{name} is embedded: it is in no archive")
         progress(f"{name} is embedded, there is nothing to fetch")
         return []
     paths = find(dataset)

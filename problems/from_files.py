@@ -77,6 +77,8 @@ class Reading:
             raise ProblemError(f"{text}: --labels is for .npy files and SciPy's .npz files")
         if self.spread is not None and format_ not in ("npy", "table"):
             raise ProblemError(f"{text}: --dask is for .npy, .parquet, .arrow and .feather files")
+        if self.memory is not None and format_ not in ("npy", "table"):
+            raise ProblemError(f"{text}: --memory is for .npy, .parquet, .arrow and .feather files")
         if self.labels is None and format_ == "npy":
             raise ProblemError(f"{text}: give the file of the labels, as in --labels y.npy")
 

@@ -41,7 +41,9 @@ def whole(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     OSError
         With the name of the file, whatever could not be done.
     """
-    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    # What is no UTF-8 in the name of a file becomes \udcff, which JSON reads as the same.
+    codec = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    text: dict[str, Any] = {} if "b" in mode else codec
     unfinished = None
     try:
         there = _status(path)

@@ -21,23 +21,27 @@ from gammabar.problems.writing import write_whole
     metavar="FILE",
     help="Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
 )
-@click.option("--markdown", "form", flag_value="markdown", help="Markdown for a pull request.")
-@click.option("--badge", "form", flag_value="badge", help="A badge for a README, as SVG.")
+@click.option("--markdown", is_flag=True, help="Markdown for a pull request.")
+@click.option("--badge", is_flag=True, help="A badge for a README, as SVG.")
 @PAPER_OPTION
-def command(store: Path, out: Path | None, form: str | None, papers: tuple[str, ...]) -> None:
+def command(
+    store: Path, out: Path | None, markdown: bool, badge: bool, papers: tuple[str, ...]
+) -> None:
     """Write the results in STORE as one page of HTML that needs nothing else.
 
     STORE is a file of `gammabar verify --store`. The page loads nothing, opens from disk and is
     readable without scripts.
     """
     open_papers(papers)
-    from gammabar.harness.report.badge import badge
-    from gammabar.harness.report.markdown import markdown
+    from gammabar.harness.report.badge import badge as badge_of
+    from gammabar.harness.report.markdown import markdown as markdown_of
     from gammabar.harness.report.page import page
 
+    if markdown and badge:
+        raise click.UsageError("--markdown and --badge are two documents: ask for one of them")
     report = opened(store)
-    text = {"markdown": markdown, "badge": badge}.get(form or "", page)(report)
-    if out is None and form is None:
+    text = (markdown_of if markdown else badge_of if badge else page)(report)
+    if out is None and not (markdown or badge):
         out = store.with_name(f"{store.name}.html")
     if out is None:
         print_document(text)

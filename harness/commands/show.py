@@ -100,7 +100,7 @@ def _results(identifier: str, path: Path | None) -> list[Result]:
     if path is not None:
         from gammabar.harness.run.store import Store
 
-        with Store(path) as store:
+        with Store(path, writing=False) as store:
             return [r for r in store.results() if r.verdict.statement == identifier]
     from gammabar.harness.report.about import plan_of
     from gammabar.harness.run.engine import run

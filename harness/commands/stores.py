@@ -21,7 +21,7 @@ def opened(path: Path) -> Report:
     from gammabar.harness.run.store import Store
     from gammabar.problems import ProblemError
 
-    with Store(path) as store:
+    with Store(path, writing=False) as store:
         report = gather(store.results(), store.origins(), store.data())
     if not report.findings:
         raise ProblemError(f"{path}: has no results (write some: gammabar verify --store {path})")

@@ -86,7 +86,7 @@ LARGEST = 2**63 - 1
 @PAPER_OPTION
 @click.option(
     "--iterations",
-    type=click.IntRange(0, LARGEST),
+    type=click.IntRange(1, LARGEST),
     metavar="T",
     help="Hear t = 0, …, T instead of what the plan says.",
 )
@@ -194,8 +194,7 @@ def command(
         store = stack.enter_context(Store(path)) if path is not None else None
         requests = [replace(one, depends=contents(depends)) for one in requests_of(**wishes)]
         request, tasks = requests[0], plan_of(requests)
-        tell = stack.enter_context(_bar(len(tasks), quiet=as_json))
-        with _interruptible(store, len(tasks)):
+        with _bar(len(tasks), quiet=as_json) as tell, _interruptible(store, len(tasks)):
             if store is not None:
                 store.sign(origin())
             results = run(
@@ -204,20 +203,20 @@ def command(
         results = telling(results, asked=request.names, each_problem=bool(request.problems))
         if strict:
             results = strictly(results, _excused)
+        # The answer comes first: what is written besides may find no room.
+        summary = summarise(results)
+        if as_json:
+            every = [result.as_dict() for result in results]
+            print_json({"summary": summary, "results": every}, "verify")
+        else:
+            _show(results, summary, perf_counter() - start, full)
         if folder is not None and store is not None:
             _report(results, store, folder)
-    summary = summarise(results)
     if junit is not None:
         from gammabar.harness.run.junit import write_junit
         from gammabar.harness.run.show import explain
 
         write_junit(junit, results, explain)
-    if as_json:
-        print_json(
-            {"summary": summary, "results": [result.as_dict() for result in results]}, "verify"
-        )
-    else:
-        _show(results, summary, perf_counter() - start, full)
     own = wishes["files"] or wishes["trajectories"]
     if (wishes["statements"] or own) and summary["inapplicable"] == summary["results"]:
         reasons = dict.fromkeys(result.verdict.reason for result in results)
@@ -289,8 +288,9 @@ def _bar(total: int, quiet: bool) -> Iterator[Tell]:
     if quiet or not sys.stderr.isatty():
         yield _lines(total, count)
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from gammabar.harness.screen.console import Console
 
     columns = (
         BarColumn(),

@@ -119,7 +119,7 @@ class View:
         if extra:
             self.extra = taken(extra, f"extra of t = {t}")
             halt = self.extra.get("halt")
-            if not (halt is None or isinstance(halt, str | bool)):
+            if not (halt is None or isinstance(halt, str | int)):
                 raise Fault(f'extra["halt"] of t = {t} is {type(halt).__name__}, and not a text')
 
     def claim(self, name: str) -> Any:

@@ -82,7 +82,9 @@ def _imported(name: str, path: str) -> ModuleType:
     except SyntaxError as error:
         where = f", line {error.lineno}" if error.lineno else ""  # a null byte has none
         raise ProblemError(f"{error.filename or path}{where}: {error.msg}") from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise ProblemError(f"{path}{line_of(error, path)}: {last_line(error)}") from None
 
 

@@ -84,9 +84,13 @@ def check(
         file = known
     files = [data] if isinstance(data, str | Path | Problem) else list(data or ())
     if _is_witness(file):
-        if files:
+        if files or any((reading or {}).values()):
             raise ProblemError(f"{file} is a witness, which brings its own data: give none")
         return _witness(file, papers, limit)
+    if papers:
+        raise ProblemError(
+            f"{file} is a certificate, which no paper says anything about: give none"
+        )
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         progress("finding the data")
         paths = _paths(file, files, Path(folder), dict(reading or {}))
@@ -155,6 +159,11 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
     if len(data) == 1 and isinstance(data[0], Problem):
         return _files_of(data[0], folder)
     if data and all(Path(name).exists() for name in data) and not _only_here(data):
+        unread = [f"--{name}" for name in ("label", "drop", "memory") if reading.get(name)]
+        if unread:
+            raise ProblemError(
+                f"{' and '.join(unread)} would change nothing: {file} says how the files are read"
+            )
         labels = reading.get("labels")
         return [Path(name) for name in (*data, *([labels] if labels else []))]
     if len(data) > 1:

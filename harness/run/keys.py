@@ -1,11 +1,12 @@
 """Content hashes: a stored result counts only as long as nothing that it depends on has changed.
 
-A key covers the problem (its text and, for a file, its contents), the solver (its options and the
-source code that it consists of; for a user's file, its text and the Python files in its folder and
-in the folders there), the statements and papers with their source code, iterations, seed and unit,
-the source code of the court, of the oracle and of the problems, and the versions of Python and of
-the libraries whose results may differ. What else a user's solver reads, such as a file of weights
-or a module elsewhere, is not seen: it is named with ``--depends``.
+A key covers the problem (its text; the contents of every file that this names, labels included; for
+a data set, whether it is there), the solver (its options and the source code that it consists of;
+for a user's file, its text and the Python files in its folder and in the folders there), the
+statements and papers with their source code (and the Python files beside a user's), iterations,
+seed and unit, the source code of the court, of the oracle and of the problems, and the versions of
+Python and of the libraries whose results may differ. What else a user's solver reads, such as a
+file of weights or a module elsewhere, is not seen: it is named with ``--depends``.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from typing import Any, TypeAlias
 import gammabar
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.run.registry import find_statements
-from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
+from gammabar.harness.run.solver_ref import InFile, Recorded, Registered
 from gammabar.harness.run.task import Task
 from gammabar.harness.run.texts import split_problem
+from gammabar.problems import ProblemError
 
 #: The folder of the package `gammabar`, whose links lead to the folders beside it.
 _ROOT = Path(gammabar.__file__).resolve().parent
@@ -48,16 +50,15 @@ _ALWAYS = (
 def key(task: Task) -> str:
     """The hash of a task: problem, solver, statements, their source, seed and iterations."""
     run, solver = task.run, task.run.solver
-    data = split_problem(run.problem)[0] if run.problem else ""
     parts: dict[str, Any] = {
         "statements": task.statements,
         "depends": task.depends,
-        "papers": [paper.digest() for paper in task.papers],
+        "papers": [(paper.digest(), _beside(paper.path)) for paper in task.papers],
         "problem": run.problem,
-        "file": _file(data),
+        "data": _data(run.problem),
         "solver": run.by,
         "code": solver.code if isinstance(solver, InFile) else None,
-        "beside": _beside(solver),
+        "beside": _beside(solver.file) if isinstance(solver, InFile) else None,
         "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
         "run": (run.iterations, run.seed, run.unit),
         "planned": task.planned,
@@ -80,19 +81,37 @@ def contents(paths: Iterable[Path]) -> str:
     return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest() if found else ""
 
 
-def _beside(solver: SolverRef | None) -> dict[str, str]:
-    """The Python files in the folder of a user's solver, which may import them."""
-    if not isinstance(solver, InFile):
-        return {}
-    folder = Path(solver.file).resolve().parent
+def _beside(path: str) -> dict[str, str]:
+    """The Python files in the folder of a user's solver or paper, which may import them."""
+    folder = Path(path).resolve().parent
     found = sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
 
 
-def _file(data: str) -> str | None:
-    """The hash of a file of the user; data sets have pinned sums, generators are source code."""
-    path = Path(data)
-    if not data or not path.is_file():
+def _data(text: str) -> dict[str, Any]:
+    """The hashes of the files of the user that a problem is read from.
+
+    Data sets have pinned sums, so that they are there or not; generators are source code.
+    """
+    from gammabar.problems.datasets import DATASETS, is_here
+    from gammabar.problems.from_files import named_file
+
+    data, options = split_problem(text) if text else ("", {})
+    dataset = DATASETS.get(data.partition(":")[0])
+    if dataset is not None:
+        return {"here": is_here(dataset)}
+    try:
+        named = named_file(data) if data else None
+    except ProblemError:  # it will be refused when it is opened
+        named = None
+    files = [None if named is None else str(named.path), options.get("labels")]
+    return {name: _file(name) for name in files if name is not None}
+
+
+def _file(name: str) -> str | None:
+    """The hash of a file; None if there is none."""
+    path = Path(name)
+    if not path.is_file():
         return None
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -286,7 +286,8 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
         # The options of the user's are its own.
         solver = drawn_one if request.file is None else Registered(drawn_one.name)
         for unit in (True, False):
-            run = Run(trial.problem, solver, trial.iterations, trial.seed, unit)
+            length = trial.iterations if request.iterations is None else request.iterations
+            run = Run(trial.problem, solver, length, trial.seed, unit)
             about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
             heard = [s for s in about if s.unit is unit and cannot_hold(s, run) is None]
             if request.file is not None:

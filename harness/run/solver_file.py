@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 import typing
 from pathlib import Path
 from types import ModuleType
@@ -46,7 +47,7 @@ def load(reference: InFile) -> Any:
     """
     assert reference.code is not None
     path, name = reference.file, reference.made
-    name_of_module = f"gammabar_solver_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
+    name_of_module = f"gammabar_solver_{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
     (module,) = load_files(path, (("__init__.py", reference.code),), name_of_module)
     found = _found(path, name, module)
     if inspect.isclass(found):

@@ -14,6 +14,7 @@ import errno
 import hashlib
 import json
 import math
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
+from urllib.parse import quote
 
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.results import Result
@@ -83,7 +85,7 @@ def _sealed(
     """A row of results; its details carry a seal over all that belongs to the record."""
     whole = verdict.as_dict()
     seal = _seal(run, place, count, expected, whole)
-    details = json.dumps(whole | {"seal": [count, seal]}, ensure_ascii=False)
+    details = json.dumps(whole | {"seal": [count, seal]})
     columns = verdict.statement, verdict.verdict, expected
     return (run[0], place, *columns, verdict.tightness, verdict.slack, verdict.worst_t, details)
 
@@ -151,6 +153,19 @@ def _short(key: Any) -> str:
     return repr(key[:12]) if isinstance(key, str) else repr(key)[:12]
 
 
+def _kept(text: str) -> str:
+    """A text as SQLite takes it: what is no UTF-8 in the name of a file is written as \\udcff."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, not even beside the file if nobody else is at work."""
+    ahead = Path(f"{path}-wal")
+    alone = not (ahead.exists() and ahead.stat().st_size)
+    name = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro{'&immutable=1' * alone}"
+    return sqlite3.connect(name, uri=True, timeout=PATIENCE, isolation_level=None)
+
+
 def _types(base: sqlite3.Connection, table: str) -> dict[str, str]:
     """The columns of a table, and their types."""
     rows = base.execute(f"PRAGMA table_info({table})").fetchall()
@@ -166,27 +181,53 @@ class Store:
         Made if it does not exist.
     complain : callable
         Told, in a sentence, of each record that is damaged.
+    writing : bool
+        Whether results are to be written. Whoever only reads changes nothing, and may read from a
+        medium that takes no files.
     """
 
-    def __init__(self, path: Path, complain: Callable[[str], None] = complain) -> None:
+    def __init__(
+        self, path: Path, complain: Callable[[str], None] = complain, writing: bool = True
+    ) -> None:
         self.path, self._complain = path, complain
         self.written = 0
         if not path.parent.is_dir():
             raise ProblemError(f"{path}: there is no folder {path.parent}")
+        # Looked at before anything is done to it: it may be somebody else's.
+        there = path.exists() and path.stat().st_size > 0
+        if there or not writing:
+            with self._trouble(), closing(_reader(path)) as base:
+                self._own(base, writing)
         with self._trouble():
-            self._base = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+            self._base = (
+                sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+                if writing
+                else _reader(path)
+            )
         # What is no text in UTF-8 is a damaged record, not the end of the run.
         self._base.text_factory = lambda text: text.decode("utf-8", "replace")
         try:
             with self._trouble():
-                self._log_ahead()
-                self._base.execute("PRAGMA synchronous = NORMAL")
-                self._base.execute("PRAGMA foreign_keys = ON")
-                self._prepare()
+                if writing:
+                    self._log_ahead()
+                    self._base.execute("PRAGMA synchronous = NORMAL")
+                    self._base.execute("PRAGMA foreign_keys = ON")
+                    self._prepare()
                 self._check()
         except BaseException:
             self._base.close()
             raise
+
+    def _own(self, base: sqlite3.Connection, writing: bool) -> None:
+        """Refuse what is no store; one that was not finished has no tables yet."""
+        tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
+        if tables and not {"trajectories", "results"} <= tables:
+            raise ProblemError(f"{self.path}: is an SQLite file, but no store of gammabar")
+        if not tables and not writing:
+            raise ProblemError(f"{self.path}: is empty, and no store of gammabar")
+        (version,) = base.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise ProblemError(f"{self.path}: was written by a newer version of gammabar")
 
     def _log_ahead(self) -> None:
         """Switch to write-ahead logging; SQLite does not wait for others by itself in this."""
@@ -202,12 +243,6 @@ class Store:
 
     def _prepare(self) -> None:
         with self._transaction():
-            (version,) = self._base.execute("PRAGMA user_version").fetchone()
-            tables = {name for (name,) in self._base.execute("SELECT name FROM sqlite_master")}
-            if tables and not {"trajectories", "results"} <= tables:
-                raise ProblemError(f"{self.path}: is an SQLite file, but no store of gammabar")
-            if version > VERSION:
-                raise ProblemError(f"{self.path}: was written by a newer version of gammabar")
             for statement in _TABLES.split(";"):
                 self._base.execute(statement)
             self._base.execute(f"PRAGMA user_version = {VERSION}")
@@ -236,7 +271,8 @@ class Store:
     def put(self, key: str, task: Task, outcome: Outcome) -> None:
         """Write a trajectory, in place of an older one with the same key."""
         run = task.run
-        row = (run.by, run.problem, run.seed, run.iterations, int(outcome.failed), outcome.seconds)
+        by, problem = _kept(run.by), _kept(run.problem)
+        row = (by, problem, run.seed, run.iterations, int(outcome.failed), outcome.seconds)
         results = [
             _sealed((key, *row), place, len(task.expected), verdict, expected)
             for place, (verdict, expected) in enumerate(
@@ -256,7 +292,7 @@ class Store:
             )
             if outcome.data:
                 self._base.execute(
-                    "INSERT OR REPLACE INTO data VALUES (?, ?)", (run.problem, outcome.data)
+                    "INSERT OR REPLACE INTO data VALUES (?, ?)", (problem, outcome.data)
                 )
         self.written += 1
 
@@ -274,7 +310,7 @@ class Store:
 
     def sign(self, facts: dict[str, Any]) -> None:
         """Write down with what results are computed from now on."""
-        text = json.dumps(facts, ensure_ascii=False)
+        text = json.dumps(facts)
         with self._trouble():
             self._base.execute("INSERT OR REPLACE INTO origins (facts) VALUES (?)", (text,))
 
@@ -297,7 +333,9 @@ class Store:
 
     def _digest(self, problem: str) -> str:
         with self._trouble():
-            rows = self._base.execute("SELECT sha256 FROM data WHERE problem = ?", (problem,))
+            rows = self._base.execute(
+                "SELECT sha256 FROM data WHERE problem = ?", (_kept(problem),)
+            )
             found = rows.fetchone()
         return str(found[0]) if found else ""
 

@@ -230,6 +230,8 @@ def _about(solver: Any) -> list[Statement]:
 
 def _statements(given: Any) -> list[Statement]:
     alone = isinstance(given, str | Statement) or not isinstance(given, Sequence)
+    if not alone and not given:
+        raise ProblemError("no statement is named, so that nothing would be checked")
     return [_statement(one) for one in ([given] if alone else given)]
 
 

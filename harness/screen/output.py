@@ -7,7 +7,6 @@ for one of ours: so nothing is printed but through `visible`.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -96,7 +95,7 @@ def complain(sentence: str) -> None:
 def any_terminal() -> None:
     """Let stdout and stderr take every text: what their encoding lacks is replaced."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if hasattr(stream, "reconfigure"):
             if _is_unicode(stream):
                 # Half a surrogate pair in JSON is escaped in just this way.
                 stream.reconfigure(errors="backslashreplace")
@@ -146,9 +145,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     """
     from rich import box
     from rich.cells import cell_len
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from gammabar.harness.screen.console import Console
 
     names = [visible(name) for name in columns]
     cells = [[visible(cell) for cell in row] for row in rows]
@@ -204,8 +204,9 @@ def _records(names: Sequence[str], rows: Sequence[Sequence[str]], title: str) ->
 
 def print_title(title: str) -> None:
     """A line in bold, where the terminal has that."""
-    from rich.console import Console
     from rich.text import Text
+
+    from gammabar.harness.screen.console import Console
 
     Console().print(Text(visible(title), style="bold"))
 
@@ -213,8 +214,9 @@ def print_title(title: str) -> None:
 def print_facts(title: str, lines: dict[str, str]) -> None:
     """A title, and under it names with what there is to say of them."""
     from rich.cells import cell_len  # the macron of γ̄ has no width of its own
-    from rich.console import Console
     from rich.text import Text
+
+    from gammabar.harness.screen.console import Console
 
     print_title(title)
     console = Console()
@@ -254,8 +256,9 @@ def stages(quiet: bool = False) -> Iterator[Stage]:
     if not sys.stderr.isatty():
         yield now_and_then()
         return
-    from rich.console import Console
     from rich.markup import escape
+
+    from gammabar.harness.screen.console import Console
 
     with Console(stderr=True).status("starting") as status:
         yield lambda text: status.update(escape(visible(text)))

@@ -17,9 +17,10 @@ def bar(total: int, what: str, quiet: bool = False) -> Iterator[Callable[[str], 
         tell, done = now_and_then(), count(1)
         yield lambda text: tell(f"{next(done)} of {total} {what}: {text}")
         return
-    from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
+
+    from gammabar.harness.screen.console import Console
 
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
         task = progress.add_task(what, total=total)

@@ -41,10 +41,12 @@ def main(dump: int) -> None:
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
-    for line in sys.stdin:
-        requests.put(line)
-    end_orphans(keep=())
-    os._exit(0)  # the parent is gone, even if a task is under way
+    try:
+        for line in sys.stdin.buffer:
+            requests.put(line.decode("utf-8"))
+    finally:  # the parent is gone, or not to be understood, even if a task is under way
+        end_orphans(keep=())
+        os._exit(0)
 
 
 def _answer(channel: Any, message: dict[str, Any]) -> None:

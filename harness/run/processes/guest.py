@@ -94,6 +94,9 @@ class _Guest:
         except ProblemError as error:
             self._send(error=str(error))
             return None
+        except BaseException as error:  # it is the solver's own process
+            self._send(error=str(crashed(error, reference.file)))
+            return None
         card = getattr(getattr(solver, "card", None), "name", None)
         self._send(opened=_options(solver), made=type(solver).__name__, card=card)
         return solver
@@ -108,7 +111,7 @@ class _Guest:
             self._send(end=True)
         except Fault as error:
             self._send(crashed=str(error))
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # it is the solver's own process
             self._send(crashed=str(crashed(error, file)))
         # Whatever else was granted, until we are told to stop.
         while not self._wishes.get().get("stop"):
