@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from gammabar.harness.screen.output import any_terminal, complain, typeable
 from gammabar.harness.screen.streams import open_streams, unfailing_stderr
@@ -163,10 +162,11 @@ def _main(arguments: list[str] | None) -> NoReturn:
 def _called(arguments: list[str] | None) -> object:
     try:
         return cli.main(arguments, prog_name="gammabar", standalone_mode=False)
-    except SystemExit:  # click leaves by itself, with 1, if nobody reads its help
-        if isinstance(sys.stdout, PacifyFlushWrapper):
-            raise Unread from None
-        raise
+    except SystemExit:
+        # Unless it completes words of a shell, click leaves by itself only if nobody reads its help.
+        if "_GAMMABAR_COMPLETE" in os.environ:
+            raise
+        raise Unread from None
 
 
 def _message(error: click.UsageError) -> str:
