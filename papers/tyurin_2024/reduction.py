@@ -139,7 +139,7 @@ class Path:
             gram = self.space.gram()
             counts = enumerate(self._counts)
             score = total(gram[i, j] * count for j, count in counts if count) / self._denominator
-            self.lost = not (score > 0 or score <= 0)
+            self.lost = self.lost or not (score > 0 or score <= 0)
             self.wrong[i] = not score > 0
             self.gaps[i] = max(middle(abs(score).lower()) * (1 - 4 * ROUNDOFF), 0.0)
 
