@@ -136,6 +136,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _main(arguments: list[str] | None) -> NoReturn:
     any_terminal()
+    if sys.flags.optimize > 1:
+        complain(
+            "Python leaves out docstrings (-OO, PYTHONOPTIMIZE=2), which say what is claimed here"
+        )
+        sys.exit(2)
     try:
         code = _called(arguments)
         _finish_output()
@@ -163,7 +168,7 @@ def _called(arguments: list[str] | None) -> object:
     try:
         return cli.main(arguments, prog_name="gammabar", standalone_mode=False)
     except SystemExit:
-        # Unless it completes words of a shell, click leaves by itself only if nobody reads its help.
+        # Unless it completes words for a shell, click does that only if nobody reads its help.
         if "_GAMMABAR_COMPLETE" in os.environ:
             raise
         raise Unread from None

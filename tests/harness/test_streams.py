@@ -103,3 +103,17 @@ def test_the_answer_comes_before_what_may_find_no_room(folder, monkeypatch, caps
     assert left.value.code == 2
     assert '"verdict": "holds"' in out
     assert "j.xml" in err
+
+
+@pytest.mark.parametrize(("level", "code"), [("1", 0), ("2", 2)])
+def test_python_without_docstrings_says_so(folder, level, code):
+    """Statements say in their docstrings what they claim; assertions are no part of any proof."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gammabar", "oracle", "t.csv"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONOPTIMIZE": level},
+        check=False,
+    )
+    assert (done.returncode, "docstrings" in done.stderr) == (code, code == 2)
