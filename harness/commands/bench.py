@@ -11,7 +11,6 @@ import click
 from gammabar.harness.bench import SECTIONS
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_json, print_title, say, stages
-from gammabar.problems.writing import write_whole
 
 
 @click.command("bench")
@@ -71,6 +70,8 @@ def command(
             chosen = [name for name in SECTIONS if name in only or not only]
             document = documents.measure(chosen, quick, stage)
     if out:
+        from gammabar.problems.writing import write_whole
+
         write_whole(out, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     if page:
         for path in pages.write(document, page):

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gammabar.harness.screen.output import Stage
-from gammabar.problems.writing import whole
 
 if TYPE_CHECKING:
     from gammabar.oracle.truth import Margin
@@ -68,6 +67,8 @@ def write_classifier(found: Margin, path: Path) -> None:
     if found.separable:
         parts = classifier(found)
     arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
+    from gammabar.problems.writing import whole
+
     with whole(path, "wb") as stream:
         np.savez(
             stream,

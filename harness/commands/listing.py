@@ -16,7 +16,6 @@ from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.court.verdict import Severity, Status, by_severity
 from gammabar.harness.screen.output import print_json, print_table, say
-from gammabar.problems.writing import check_writable, write_whole
 
 if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
@@ -275,6 +274,7 @@ def _compute(path: Path, quiet: bool) -> None:
     from gammabar.harness.library import mutants
     from gammabar.harness.power import matrix
     from gammabar.harness.screen.progress import bar
+    from gammabar.problems.writing import check_writable, write_whole
 
     check_writable(path)  # better to know now
     with bar(len(mutants()), "wrong solvers", quiet) as advance:

@@ -12,7 +12,6 @@ from gammabar.harness.commands import TakesData
 from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_table, say
 from gammabar.harness.screen.progress import bar
-from gammabar.problems.writing import write_whole
 
 
 @click.command("margins", cls=TakesData)
@@ -72,6 +71,8 @@ def command(
     if picture is not None:
         pictures.draw(results, picture)
     if written is not None:
+        from gammabar.problems.writing import write_whole
+
         text = page(results, picture, f"{jobs or cores} processes")
         write_whole(written, text)
     facts = summary(results)

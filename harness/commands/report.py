@@ -10,7 +10,6 @@ from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.stores import STORE, opened
 from gammabar.harness.commands.types import WRITTEN
 from gammabar.harness.screen.output import print_document, say
-from gammabar.problems.writing import write_whole
 
 
 @click.command("report")
@@ -46,5 +45,7 @@ def command(
     if out is None:
         print_document(text)
         return
+    from gammabar.problems.writing import write_whole
+
     write_whole(out, text)
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")

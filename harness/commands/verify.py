@@ -19,7 +19,6 @@ from gammabar.harness.commands.reading import DROP, LABEL, LABELS
 from gammabar.harness.commands.types import KEPT, SECONDS, WRITTEN
 from gammabar.harness.commands.wishes import plan_of, requests_of
 from gammabar.harness.screen.output import print_json, print_lines, say
-from gammabar.problems.writing import check_writable
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
@@ -186,6 +185,8 @@ def command(
     from gammabar.harness.run.store import Store
 
     if junit is not None:
+        from gammabar.problems.writing import check_writable
+
         check_writable(junit)  # better to know now
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

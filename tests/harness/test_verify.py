@@ -405,8 +405,11 @@ def test_a_full_disk_is_one_sentence(refused, verify, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is a Linux device")
-def test_a_full_disk_for_what_is_written_at_the_end(refused):
-    assert "/dev/full" in refused("verify", "--jobs", "1", *ONE, "--junit", "/dev/full")
+def test_a_full_disk_for_what_is_written_at_the_end(gammabar):
+    code, out, err = gammabar("verify", "--jobs", "1", *ONE, "--junit", "/dev/full")
+    assert code == 2
+    assert "1 verdict: 1 holds" in out  # the answer is not lost with the file
+    assert err.splitlines()[-1] == "gammabar: no space left on the disk for /dev/full"
     with open("/dev/full", "w") as full:
         run = subprocess.run(
             [sys.executable, "-m", "gammabar", "verify", *ONE, "--jobs", "1", "--json"],
