@@ -166,10 +166,10 @@ def _reader(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(name, uri=True, timeout=PATIENCE, isolation_level=None)
 
 
-def _types(base: sqlite3.Connection, table: str) -> dict[str, str]:
-    """The columns of a table, and their types."""
-    rows = base.execute(f"PRAGMA table_info({table})").fetchall()
-    return {str(name): str(kind) for _, name, kind, *_ in rows}
+def _schema(base: sqlite3.Connection) -> dict[str, str]:
+    """What each table, index, view and trigger was made with, without comments and line ends."""
+    rows = base.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return {str(n): " ".join(re.sub("--[^\n]*", "", str(sql)).split()) for n, sql in rows}
 
 
 class Store:
@@ -253,14 +253,14 @@ class Store:
             # A wrong value is a matter of its record, see `_opened`.
             if found != "ok" and not re.search(r" value in \w+\.\w+$", str(found)):
                 raise sqlite3.DatabaseError(f"malformed: {found}")
-        # A column of another type turns what is written into something else.
+        # Another type, rule or trigger turns what is written into something else.
         with closing(sqlite3.connect(":memory:")) as fresh:
             fresh.executescript(_TABLES)
-            for table in ("trajectories", "results", "data", "origins"):
-                found, wanted = (_types(base, table) for base in (self._base, fresh))
-                for name in wanted.keys() & found.keys():
-                    if found[name] != wanted[name]:
-                        raise sqlite3.DatabaseError(f"malformed: the column {table}.{name}")
+            wanted = _schema(fresh)
+        self._made = _schema(self._base)
+        for name, sql in self._made.items():
+            if sql != wanted.get(name, sql) or sql.upper().startswith("CREATE TRIGGER"):
+                raise sqlite3.DatabaseError(f"malformed: {name} is not as it was made")
 
     def __enter__(self) -> Self:
         return self
@@ -316,6 +316,8 @@ class Store:
 
     def origins(self) -> list[dict[str, Any]]:
         """With what the results were computed, the latest last, each with the day of it."""
+        if "origins" not in self._made:  # an older store, which is only read
+            return []
         with self._trouble():
             rows = self._base.execute("SELECT facts, written FROM origins ORDER BY rowid")
             found = rows.fetchall()
@@ -327,6 +329,8 @@ class Store:
 
     def data(self) -> dict[str, str]:
         """The hash of the data of each problem."""
+        if "data" not in self._made:
+            return {}
         with self._trouble():
             rows = self._base.execute("SELECT problem, sha256 FROM data").fetchall()
         return {str(problem): str(found) for problem, found in rows}
