@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     type=KEPT,
     metavar="FILE",
     help="Keep the best so far in this file, and go on from it if it exists. Of several"
-    " statements, those that have had their time are not searched again.",
+    " statements, those that have had their time are not searched again, unless they, their"
+    " papers, the solvers or the source code have changed since.",
 )
 @click.option(
     "--out",
@@ -100,9 +101,8 @@ def command(
     Families of data in special position, small integers, differential evolution on coordinates and
     Hypothesis compete for the time. What is found is made small: fewest rows, lowest dimension,
     smallest t, simplest numbers. A refutation is a verdict of the court, with proof; that nothing
-    is found proves nothing. Exit code 1 if the statement is refuted, 0 if it is not. Several
-    statements (--all, --source) share the time; then the exit code is 1 if one of them is refuted
-    that the registry says holds.
+    is found proves nothing. Several statements (--all, --source) share the time. Exit code 1 if
+    something was refuted that the registry says holds, as it says of a conjecture of yours.
     """
     from joblib import cpu_count
 
@@ -152,18 +152,18 @@ def _one(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    from gammabar.harness.falsify.hunt import Hunt, space_of
-    from gammabar.harness.falsify.record import as_document, read, write
+    from gammabar.harness.falsify.hunt import Hunt, space_of, unexpected
+    from gammabar.harness.falsify.record import as_document, read, starts, write
     from gammabar.harness.falsify.witness import confirming
 
     start: tuple[Candidate, ...] = ()
-    runs = 0
+    runs, space = 0, space_of(about, solvers)
     if path is not None and path.exists():
         kept, runs = read(path, about.id, solvers, about.inputs)
-        start = (kept,)
+        start = starts(kept, space)
     hunt = Hunt(
         about,
-        space_of(about, solvers),
+        space,
         budget=budget,
         seed=seed + runs,  # who goes on looks elsewhere
         jobs=jobs,
@@ -182,7 +182,7 @@ def _one(
         _show(report, about.unit, budget)
     if out is not None:
         _write_witness(out, about, report)
-    return int(report.refuted)
+    return int(unexpected(about, report.refuted))
 
 
 def _write_witness(path: Path, statement: Statement, report: Report) -> None:

@@ -9,9 +9,12 @@ from typing import Any
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Status
-from gammabar.harness.falsify.hunt import Hunt, Report, space_of
-from gammabar.harness.falsify.record import as_document, candidate_from
+from gammabar.harness.falsify.candidate import Candidate
+from gammabar.harness.falsify.hunt import Hunt, Report, space_of, unexpected
+from gammabar.harness.falsify.record import as_document, candidate_from, starts
+from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.library import PaperRef
+from gammabar.harness.run.keys import search_key
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.solver_ref import SolverRef
 from gammabar.problems import ProblemError
@@ -30,7 +33,9 @@ class Batch:
         Seconds for all searches together; making refutations smaller comes on top.
     path : Path or None
         Where reports are kept. A statement that has had its time there is not searched again;
-        one that has had a part of it goes on from its best, with what is left.
+        one that has had a part of it goes on from its best, with what is left. A report counts
+        only as long as it is about the same statement, paper, solvers and source code, and, if
+        nothing was found, the same seed; else its best is no more than a place to begin.
     solvers : tuple of SolverRef
         The user's choice; by default those that a statement is about.
     seed, jobs, refs
@@ -52,7 +57,17 @@ class Batch:
         self.share = budget / max(len(self.statements), 1)
         self.path, self.solvers = path, solvers
         self.seed, self.jobs, self.refs = seed, jobs, refs
-        self.kept = {} if path is None else read(path)
+        #: Reports that are about what is asked, and those that are not, or not any more.
+        self.kept: dict[str, dict[str, Any]] = {}
+        self.others = {} if path is None else read(path)
+        self.keys: dict[str, str] = {}
+        for statement in self.statements:
+            space = space_of(statement, solvers)
+            self.keys[statement.id] = search_key(statement, space.solvers, refs)
+            report = self.others.get(statement.id, {})
+            same = report.get("key") == self.keys[statement.id]
+            if same and (report["refuted"] or report.get("seed") == seed):
+                self.kept[statement.id] = self.others.pop(statement.id)
 
     def carry_out(self, begin: Callable[[int, Statement], Callable[[Report], None]]) -> None:
         """Search; `begin` is told of each statement and gives the one to be told of its report."""
@@ -69,34 +84,45 @@ class Batch:
     @property
     def unexpected(self) -> list[str]:
         """Statements that are refuted though the registry says that they hold."""
-        return [s.id for s in self.statements if self.refuted(s) and s.status is Status.HOLDS]
+        return [s.id for s in self.statements if unexpected(s, self.refuted(s))]
 
     def _hunt(
         self, statement: Statement, seconds: float, crew: Crew, tell: Callable[[Report], None]
     ) -> None:
-        before: dict[str, Any] = self.kept.get(statement.id, {})
-        start = (
-            (candidate_from(before["best"], self.solvers, statement.inputs),)
-            if before.get("best")
-            else ()
-        )
+        before = self.kept.get(statement.id, {})
+        space = space_of(statement, self.solvers)
         hunt = Hunt(
             statement,
-            space_of(statement, self.solvers),
+            space,
             budget=seconds,
             seed=self.seed + sum(before.get("runs", {}).values()),
             jobs=self.jobs,
-            start=start,
+            start=self._start(statement, space),
             refs=self.refs,
         )
         report = hunt.carry_out(crew)
         for name, runs in before.get("runs", {}).items():
             report.runs[name] += runs
         spent = float(before.get("seconds", 0.0)) + seconds
-        self.kept[statement.id] = as_document(report) | {"seconds": round(spent, 3)}
+        self.kept[statement.id] = as_document(report) | {
+            "seconds": round(spent, 3),
+            "seed": self.seed,
+            "key": self.keys[statement.id],
+        }
+        self.others.pop(statement.id, None)
         if self.path is not None:
-            write(self.path, self.kept)
+            write(self.path, self.others | self.kept)
         tell(report)
+
+    def _start(self, statement: Statement, space: Space) -> tuple[Candidate, ...]:
+        """The best that was kept, of whatever it was; none if the statement cannot be asked it."""
+        best = (self.others | self.kept).get(statement.id, {}).get("best")
+        if best is None:
+            return ()
+        try:
+            return starts(candidate_from(best, self.solvers, statement.inputs), space)
+        except (ProblemError, ValueError, KeyError, TypeError, AttributeError):
+            return ()  # of other inputs, or another program
 
     def as_document(self) -> dict[str, Any]:
         """For `--json`."""
@@ -118,11 +144,25 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
         if (document["format"], document["version"]) != (FORMAT, VERSION):
             raise ProblemError(wrong)
         found = dict(document["reports"])
-        if not all(isinstance(report, dict) and "runs" in report for report in found.values()):
+        if not all(map(_is_report, found.values())):
             raise ProblemError(wrong)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ProblemError(wrong) from None
     return found
+
+
+def _is_report(report: Any) -> bool:
+    """Whether it has what is read of it; a key is not asked for, older programs wrote none."""
+    best, runs = report["best"], report["runs"].values()
+    told = best is None or (type(best["strategy"]), type(best["problem"])) == (str, str)
+    near = None if best is None else best["verdict"]["tightness"]
+    numbers = [0.0 if near is None else near, report.get("seconds", 0.0), *runs]
+    return (
+        told
+        and type(report["refuted"]) is bool
+        and all(type(number) in (int, float) for number in numbers)
+        and all(type(count) is int for count in runs)
+    )
 
 
 def write(path: Path, kept: dict[str, dict[str, Any]]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gammabar.harness.court.inputs import Inputs
 from gammabar.harness.court.statement import RandomisedStatement, Statement
-from gammabar.harness.court.verdict import Ruling, Verdict
+from gammabar.harness.court.verdict import Ruling, Status, Verdict
 from gammabar.harness.falsify.candidate import Ask, Candidate, Finding
 from gammabar.harness.falsify.given import STRATEGIES as OVER_INPUTS
 from gammabar.harness.falsify.shrink import shrink
@@ -61,6 +61,11 @@ class Report:
 
 
 Tell = Callable[[Report], None]
+
+
+def unexpected(statement: Statement, refuted: bool) -> bool:
+    """Whether something was found that the registry does not say: exit code 1."""
+    return refuted and statement.status is Status.HOLDS
 
 
 def about_data(statement: Statement) -> bool:

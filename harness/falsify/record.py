@@ -14,6 +14,7 @@ from gammabar.harness.court.inputs import read as read_inputs
 from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.given import Given
 from gammabar.harness.falsify.hunt import Report
+from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.problems import ProblemError
 from gammabar.problems.writing import write_whole
@@ -91,6 +92,27 @@ def candidate_from(
     text = str(best["solver"])
     solver = files[text] if text in files else reference(text) if text else None
     return Candidate(_rows(data), more, solver, int(best["iterations"]), int(best["seed"]))
+
+
+def starts(kept: Candidate, space: Space) -> tuple[Candidate, ...]:
+    """Where a search of these solvers may begin, if a candidate was kept.
+
+    It is the one that was kept only if its solver is among them, with options that they may have:
+    what refutes somebody else is nothing that this search has found.
+    """
+    solver, heard = kept.solver, kept.iterations > 0  # of inputs there is no run
+    if not space.solvers or not heard or (solver and any(_is(solver, *s) for s in space.solvers)):
+        return (kept,)
+    return tuple(replace(kept, solver=solver) for solver, _ in space.solvers)
+
+
+def _is(kept: SolverRef, asked: SolverRef, values: dict[str, tuple[str, ...]]) -> bool:
+    """Whether a solver that was kept is the one asked for, with some of its values of options."""
+    if kept == asked:
+        return True
+    name, _, options = kept.text.partition(":")
+    chosen = (option.partition("=") for option in options.split(","))
+    return name == asked.text and all(value in values.get(key, ()) for key, _, value in chosen)
 
 
 def _rows(data: str) -> Any:

@@ -17,13 +17,14 @@ import importlib.metadata
 import inspect
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import gammabar
 from gammabar.harness.court.statement import Statement
+from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.run.solver_ref import InFile, Recorded, Registered
 from gammabar.harness.run.task import Task
@@ -53,16 +54,48 @@ def key(task: Task) -> str:
     parts: dict[str, Any] = {
         "statements": task.statements,
         "depends": task.depends,
-        "papers": [(paper.digest(), _beside(paper.path)) for paper in task.papers],
+        "papers": [(one.digest(), _neighbours(one.path)) for one in task.papers],
         "problem": run.problem,
         "data": _data(run.problem),
         "solver": run.by,
         "code": solver.code if isinstance(solver, InFile) else None,
-        "beside": _beside(solver.file) if isinstance(solver, InFile) else None,
+        "beside": _beside(solver),
         "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
         "run": (run.iterations, run.seed, run.unit),
         "planned": task.planned,
         "source": source(_modules(task)),
+        "libraries": _versions(),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def search_key(
+    statement: Statement,
+    solvers: Sequence[tuple[SolverRef, Mapping[str, Sequence[str]]]],
+    papers: Sequence[PaperRef],
+) -> str:
+    """The hash of what a search is about: the statement with its paper, the solvers, their source.
+
+    Parameters
+    ----------
+    statement : Statement
+    solvers : sequence of (SolverRef, options)
+        Whose runs are searched, each with the values that its options may have.
+    papers : sequence of PaperRef
+        Papers of the user. They count for a statement that is in none of ours.
+    """
+    home = str(statement.body.__module__)
+    names = {*_homes(statement), *(name for ref, _ in solvers for name in _home(ref))}
+    ours = path_of(home) is not None
+    parts: dict[str, Any] = {
+        "statement": statement.id,
+        "papers": [] if ours else [(one.digest(), _neighbours(one.path)) for one in papers],
+        "beside": {} if ours else _neighbours(getattr(sys.modules.get(home), "__file__", "") or ""),
+        "solvers": [
+            (ref.text, getattr(ref, "code", None), _beside(ref), {k: [*v] for k, v in some.items()})
+            for ref, some in solvers
+        ],
+        "source": source(tuple(sorted(names))),
         "libraries": _versions(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -81,10 +114,17 @@ def contents(paths: Iterable[Path]) -> str:
     return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest() if found else ""
 
 
-def _beside(path: str) -> dict[str, str]:
-    """The Python files in the folder of a user's solver or paper, which may import them."""
-    folder = Path(path).resolve().parent
-    found = sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))
+def _beside(solver: SolverRef | None) -> dict[str, str]:
+    """The Python files in the folder of a user's solver, which may import them."""
+    return _neighbours(solver.file) if isinstance(solver, InFile) else {}
+
+
+def _neighbours(file: str) -> dict[str, str]:
+    """The Python files in the folder of a file, and in the folders there; none without a file."""
+    if not file:
+        return {}
+    folder = Path(file).resolve().parent
+    found = sorted(p for some in ("*.py", "*/*.py") for p in folder.glob(some) if p.is_file())
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
 
 
@@ -111,7 +151,10 @@ def _data(text: str) -> dict[str, Any]:
 def _file(name: str) -> str | None:
     """The hash of a file; None if there is none."""
     path = Path(name)
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return None
+    except OSError:  # a name that is too long
         return None
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -119,11 +162,16 @@ def _file(name: str) -> str | None:
 
 def _modules(task: Task) -> tuple[str, ...]:
     names = {name for one in find_statements(task.statements) for name in _homes(one)}
-    if isinstance(task.run.solver, Registered):
-        from gammabar.solvers.registry import solver
+    return tuple(sorted(names.union(_home(task.run.solver))))
 
-        names.add(str(solver(task.run.solver.name).__module__))
-    return tuple(sorted(names))
+
+def _home(reference: SolverRef | None) -> tuple[str, ...]:
+    """The module of a solver of the registry."""
+    if not isinstance(reference, Registered):
+        return ()
+    from gammabar.solvers.registry import solver
+
+    return (str(solver(reference.name).__module__),)
 
 
 @cache

@@ -142,7 +142,7 @@ def test_the_command_writes_a_witness(gammabar, tmp_path):
     path = tmp_path / "w.json"
     arguments = ["falsify", "rp.eq17", "--jobs", "1", "--budget", "60", "--out", path]
     code, _, err = gammabar(*arguments)
-    assert code == 1
+    assert code == 0  # it is known to be false
     assert "is false as printed" in err
     code, out, _ = gammabar("check", path)
     assert (code, out.startswith("accepted")) == (0, True)
