@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -158,7 +159,7 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
     """Files for the checker: those given, those of a named data set, or an export."""
     if len(data) == 1 and isinstance(data[0], Problem):
         return _files_of(data[0], folder)
-    if data and all(Path(name).exists() for name in data) and not _only_here(data):
+    if data and all(map(os.path.exists, data)) and not _only_here(data):
         unread = [f"--{name}" for name in ("label", "drop", "memory") if reading.get(name)]
         if unread:
             raise ProblemError(
@@ -167,7 +168,7 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
         labels = reading.get("labels")
         return [Path(name) for name in (*data, *([labels] if labels else []))]
     if len(data) > 1:
-        missing = next(name for name in data if not Path(name).exists())
+        missing = next(name for name in data if not os.path.exists(name))
         raise ProblemError(no_file(missing))
     section, multiclass = _named(file)
     name = str(data[0]) if data else section.get("name")

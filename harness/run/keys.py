@@ -26,7 +26,7 @@ import gammabar
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.run.registry import find_statements
-from gammabar.harness.run.solver_ref import InFile, Recorded, Registered
+from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
 from gammabar.harness.run.task import Task
 from gammabar.harness.run.texts import split_problem
 from gammabar.problems import ProblemError

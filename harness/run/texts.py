@@ -7,13 +7,15 @@ registry with options: ``dual-acceleration:loss=logistic,step=0.5``.
 
 from __future__ import annotations
 
+import os
 import shlex
+import stat
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import Problem, ProblemError, load
+from gammabar.problems.from_files import named_file
 
 _SWITCHES = ("multiclass", "normalised")
 _VALUES = ("kernel", "label", "labels", "drop")
@@ -58,6 +60,23 @@ def split_problem(text: str) -> tuple[str, dict[str, Any]]:
     return data, options
 
 
+def read_again(data: str) -> None:
+    """Complain of a DATA string whose data can be read only once: stdin, a pipe, a device."""
+    file = named_file(data.strip())
+    if file is None:
+        return
+    if file.format == "stdin":
+        raise ProblemError("data of standard input are read once: write them to a file for this")
+    try:
+        mode = file.path.stat().st_mode
+    except (OSError, ValueError):
+        return  # whoever opens it says why not
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ProblemError(
+            f"{data}: data of a pipe or a device are read once: write them to a file for this"
+        )
+
+
 def problem_text(
     data: str,
     *,
@@ -72,9 +91,10 @@ def problem_text(
 
     DATA may be such a text itself, but for a file, whose name may have blanks.
     """
-    if data == "-" or data.startswith("-:"):
-        raise ProblemError("data of standard input are read once: write them to a file for this")
-    text = shlex.quote(data) if Path(data).exists() else data
+    there = os.path.exists(data)  # False of what is too long to be a name
+    for name in (data if there else split_problem(data)[0], labels or ""):
+        read_again(name)
+    text = shlex.quote(data) if there else data
     if kernel:
         text += f" --kernel {shlex.quote(kernel)}"
     if label is not None:
