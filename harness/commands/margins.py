@@ -58,11 +58,12 @@ def command(
     """
     from gammabar.harness.margins import picture as pictures
     from gammabar.harness.margins.page import page, words
-    from gammabar.harness.margins.work import pairs_of, run, summary
+    from gammabar.harness.margins.work import all_pairs, run, summary
+    from gammabar.harness.report.markdown import plain
 
     if picture is not None:
         pictures.check(picture)
-    pairs = [pair for name in dict.fromkeys(data) for pair in pairs_of(name)]
+    pairs = all_pairs(data)
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
@@ -73,7 +74,7 @@ def command(
     if written is not None:
         from gammabar.problems.writing import write_whole
 
-        text = page(results, picture, f"{jobs or cores} processes")
+        text = page(results, picture, f"{jobs or cores} processes", plain)
         write_whole(written, text)
     facts = summary(results)
     if as_json:

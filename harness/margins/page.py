@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from gammabar.harness.margins.work import summary
 
+#: How a text is written in Markdown.
+Plain = Callable[[str], str]
 
-def page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> str:
-    """A page: what was asked, the picture, a table of all pairs, and how long it took."""
+
+def page(results: list[dict[str, Any]], picture: Path | None, machine: str, plain: Plain) -> str:
+    """A page: what was asked, the picture, a table of all pairs, and how long it took.
+
+    Classes and names of files may hold anything: nothing of them is written but through `plain`.
+    """
     data = list(dict.fromkeys(result["data"] for result in results))
     facts = summary(results)
     unchecked = facts["pairs"] - facts["accepted"] - facts["rejected"]
     rest = f", {unchecked} not handed to it" if unchecked else ""
+    asked = _code(f"gammabar margins {shlex.join(data)}")
     lines = [
         "# The margin of every pair of classes",
         "",
-        f"Written by `gammabar margins {' '.join(data)}`. Hyperplanes pass through the origin,",
+        f"Written by {asked}. Hyperplanes pass through the origin,",
         "and γ̄ is that of the rows divided by the largest row norm. Every digit is proved: γ̄² is",
         "a rational number, and where there is no margin there are exact weights q with Aᵀq = 0.",
         "",
@@ -30,18 +42,33 @@ def page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> s
         "",
     ]
     if picture is not None:
-        lines += [f"![The margins of all pairs as matrices]({picture.name})", ""]
+        lines += [
+            f"![The margins of all pairs as matrices]({quote(os.fsencode(picture.name))})",
+            "",
+        ]
     for name in data:
-        lines += [f"## {name}", "", *table(results, name), ""]
+        lines += [f"## {plain(_utf8(name))}", "", *table(results, name, plain), ""]
     return "\n".join(lines)
 
 
-def table(results: list[dict[str, Any]], data: str) -> list[str]:
+def _utf8(text: str) -> str:
+    """A name of a file as UTF-8 has it: other bytes are escaped."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _code(text: str) -> str:
+    """A text as code on one line, between more backticks than it has in a row."""
+    text = " ".join(_utf8(text).split())
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
+
+
+def table(results: list[dict[str, Any]], data: str, plain: Plain) -> list[str]:
     """The rows of a table in Markdown."""
     rows = ["| classes | γ̄ | rows | support | computing |", "|---|---|---|---|---|"]
     for result in results:
         if result["data"] == data:
-            cells = [" / ".join(result["names"]), words(result), f"{result['n']:,}"]
+            cells = [plain(" / ".join(result["names"])), words(result), f"{result['n']:,}"]
             cells += [str(result["support_size"]), f"{result['seconds_computing']:.2f} s"]
             rows.append(f"| {' | '.join(cells)} |")
     return rows

@@ -37,6 +37,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     classes = [_names(results, name) for name in data]
     sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
     style = {"svg.hashsalt": "gammabar", "svg.fonttype": "path", "pdf.fonttype": 42}
+    style |= {"text.parse_math": False}  # $ is a sign like any other, in classes and names
     with matplotlib.rc_context(style):
         figure = figures.Figure(figsize=(sum(sides), max(sides)), layout="constrained")
         agg.FigureCanvasAgg(figure)

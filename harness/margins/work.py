@@ -7,22 +7,28 @@ unless the files that the data came from have changed; so a run that was killed 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from gammabar.harness.margins.processes import carried_out
 from gammabar.problems import ProblemError
+from gammabar.problems.datasets import DATASETS
+from gammabar.problems.from_files import named_file
 from gammabar.problems.writing import write_whole
 
 #: Most classes of a data set: so many have 4,950 pairs.
 MANY = 100
+#: Bytes that are kept of a name that goes into one of a file; systems have room for 255.
+LONG = 120
 
 
 @dataclass(frozen=True)
@@ -40,16 +46,38 @@ class Pair:
 
     @property
     def file(self) -> str:
-        """The name of its certificate."""
-        return (
-            re.sub(r"[^\w.-]+", "-", f"{Path(self.data).name}-{'-'.join(self.classes)}") + ".json"
-        )
+        """The name of its certificate; no other pair has the same, of whatever data.
+
+        That of a data set says it all. But files of one name may be in several folders, classes may
+        have signs that a name of a file has not, and some systems take ``a`` and ``A`` for the
+        same: there, a hash of the whole path and of the classes follows.
+        """
+        readable = re.sub(r"[^\w.-]+", "-", "-".join((Path(self.data).name, *self.classes)))
+        if self.data in DATASETS and all(re.fullmatch(r"[0-9]+", name) for name in self.classes):
+            return f"{readable}.json"
+        exact = json.dumps([os.path.abspath(self.data), *self.classes])
+        short = readable.encode()[:LONG].decode(errors="ignore")
+        return f"{short}-{hashlib.sha256(exact.encode()).hexdigest()[:12]}.json"
+
+
+def all_pairs(data: Sequence[str]) -> list[Pair]:
+    """All pairs of the classes of some data, each of which is taken once.
+
+    Every pair reads its data again, and so does the checker: what can be read once is refused.
+    """
+    from gammabar.harness.run.texts import read_again
+
+    for name in data:
+        read_again(name)
+    once: dict[str, str] = {}
+    for name in data:
+        once.setdefault(name if name in DATASETS else os.path.abspath(name), name)
+    return [pair for name in once.values() for pair in pairs_of(name)]
 
 
 def pairs_of(data: str) -> list[Pair]:
     """All pairs of the classes that a DATA string has."""
     from gammabar.problems import load
-    from gammabar.problems.datasets import DATASETS
 
     if data in DATASETS:
         names = dict(enumerate(DATASETS[data].classes))
@@ -65,7 +93,7 @@ def pairs_of(data: str) -> list[Pair]:
             )
     if not 2 <= len(classes) <= MANY:
         raise ProblemError(f"{data} has {len(classes)} classes; margins takes 2 to {MANY}")
-    odd = [name for name in classes if "," in name or ":" in name]
+    odd = [name for name in classes if "," in name or ":" in name or name != name.strip()]
     if odd:
         raise ProblemError(f"{data}: the class {odd[0]!r} cannot be named in a DATA string")
     return [Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(classes, 2)]
@@ -90,7 +118,7 @@ def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dic
     result |= {"names": list(pair.names)} | truth.facts()
     result |= {"seconds": round(solved - loaded, 3), "seconds_computing": round(used, 3)}
     result |= {"seconds_loading": round(loaded - start, 3)}
-    result |= {"certificate": path.name, "accepted": None, "files": _stamps(problem.source)}
+    result |= {"certificate": path.name, "accepted": None, "files": _stamps(pair, problem.source)}
     _write(folder / _result(pair), result)
     return _with_check(result, pair, folder) if check else result
 
@@ -141,55 +169,26 @@ def run(
     for pair, result in found.items():
         if result is not None:
             tell(f"{pair.spec} is known")
-    work = [(pair, folder, check, limit) for pair in pairs if found[pair] is None]
-    with _done(work, min(jobs, len(work))) as results:
-        for result in results:
-            pair = next(p for p in pairs if _is(p, result))
+    work = [pair for pair in pairs if found[pair] is None]
+    more = folder, check, limit
+    alone = ((pair, margin_of(pair, *more)) for pair in work)
+    several = min(jobs, len(work)) > 1
+    with closing(carried_out(work, more, min(jobs, len(work))) if several else alone) as done:
+        for pair, result in done:
             found[pair] = result
             tell(pair.spec)
     return [result for result in found.values() if result is not None]
-
-
-@contextmanager
-def _done(work: list[Any], jobs: int) -> Iterator[Iterator[dict[str, Any]]]:
-    """The results as they come; processes are ended with the run."""
-    if jobs <= 1:
-        yield map(_task, work)
-        return
-    from multiprocessing import get_context
-
-    before = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    os.environ.update(dict.fromkeys(before, "1"))  # one thread each: the processes fill the cores
-    try:
-        with get_context("spawn").Pool(jobs, _quiet) as pool:
-            yield pool.imap_unordered(_task, work)
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-def _quiet() -> None:
-    """Ctrl-C is for the parent, which ends the others."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _task(arguments: Any) -> dict[str, Any]:
-    return margin_of(*arguments)
-
-
-def _is(pair: Pair, result: dict[str, Any]) -> bool:
-    return [pair.data, list(pair.classes)] == [result["data"], result["classes"]]
 
 
 def _result(pair: Pair) -> str:
     return pair.file.removesuffix(".json") + ".result.json"
 
 
-def _stamps(source: Any) -> dict[str, Any]:
-    """Sizes and times of the files that data came from."""
-    return {path: _stamp(path) for path in (source.paths if source is not None else ())}
+def _stamps(pair: Pair, source: Any) -> dict[str, Any]:
+    """Sizes and times of the files that data came from; a table has no others than its own."""
+    file = None if pair.data in DATASETS else named_file(pair.data)
+    paths = [*(source.paths if source is not None else ()), *([str(file.path)] if file else [])]
+    return {path: _stamp(path) for path in paths}
 
 
 def _stamp(path: str) -> list[int] | None:
@@ -201,7 +200,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    write_whole(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    write_whole(path, json.dumps(document, indent=1) + "\n")  # names of files may be no UTF-8
 
 
 def summary(results: list[dict[str, Any]]) -> dict[str, Any]:

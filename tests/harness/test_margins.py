@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from gammabar.harness.margins import picture, work
+from gammabar.harness.margins.work import Pair
+from gammabar.harness.run.checking import Rejected, check
 from gammabar.oracle import solve
 from gammabar.problems import load
+from gammabar.problems.labels import label_fault, label_text
 
 
 def test_every_pair_of_a_data_set(gammabar, tmp_path):
@@ -101,6 +111,41 @@ def test_picture_and_page(gammabar, tmp_path):
     assert "![" in page
 
 
+def test_labels_and_names_are_text_on_the_page(gammabar, tmp_path, monkeypatch):
+    """Nothing of them is HTML, a column of the table, code, or a formula of the picture."""
+    pytest.importorskip("matplotlib")
+    markdown = pytest.importorskip("markdown_it")
+    monkeypatch.chdir(tmp_path)
+    labels = ["<script>alert(1)</script>", "p|q", "`", "$\\frac$", "[a](b)", "![x](y)", "*b*"]
+    rows = np.vstack([np.eye(len(labels)), -np.ones((1, len(labels)))])
+    name = "<b>i`|x`` [l](u).npz"
+    np.savez(name, X=rows, y=np.array([*labels, "z"]))
+    arguments = ["--certificates", "m", "--jobs", "1", "--no-check", "--page", "p.md"]
+    code, _, err = gammabar("margins", name, *arguments, "--picture", "a (b).svg")
+    assert code == 0, err
+    html = markdown.MarkdownIt("commonmark").enable("table").render(Path("p.md").read_text())
+    seen: list[str] = []
+    cells: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            seen.append(tag)
+            if tag == "img":
+                assert unquote(dict(attributes)["src"]) == "a (b).svg"
+
+        def handle_data(self, text):
+            if seen and seen[-1] in ("h2", "code"):
+                cells.append(text)
+
+    Reader().feed(html)
+    tags = {"h1", "h2", "p", "code", "img", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(seen) == tags
+    pairs = len(labels) * (len(labels) + 1) // 2
+    assert seen.count("td") == 5 * pairs
+    assert seen.count("img") == 1
+    assert any(name in cell for cell in cells)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -116,6 +161,197 @@ def test_bad_input_is_one_sentence(gammabar, tmp_path, monkeypatch, arguments, w
     assert (code, out) == (2, "")
     assert words in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("data", [["-"], ["iris", "-"], [" -"], ["--", "-:a,b"]])
+def test_standard_input_is_refused(gammabar, tmp_path, monkeypatch, data):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = gammabar("margins", *data)
+    assert (code, out) == (2, "")
+    assert "standard input are read once" in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "device"])
+def test_what_is_no_file_is_refused(tmp_path, kind):
+    """It is not even opened: nobody writes into the pipe."""
+    path = tmp_path / "f.csv"
+    if kind == "device":
+        path.symlink_to("/dev/null")
+    else:
+        os.mkfifo(path if kind == "pipe" else tmp_path / "pipe")
+        if kind == "link":
+            path.symlink_to(tmp_path / "pipe")
+    command = [sys.executable, "-m", "gammabar"]
+    for more in (["margins", "iris", "f.csv"], ["verify", "--problem", "f.csv"]):
+        done = subprocess.run(
+            [*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "f.csv: data of a pipe or a device are read once" in done.stderr
+        assert not (tmp_path / "margins").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_processes_end_with_the_run_and_without_a_word(tmp_path, ending):
+    """Whenever it is ended: while they start, with their first pair, or later."""
+    command = [sys.executable, "-m", "gammabar", "margins", "digits", "--jobs", "2", "--json"]
+    for enough in (-1, 0, 1, 6):
+        folder = tmp_path / f"m{enough}"
+        running = subprocess.Popen(
+            [*command, "--certificates", str(folder)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        while running.poll() is None and not (
+            folder.exists() and len(list(folder.glob("*.result.json"))) >= enough
+        ):
+            time.sleep(0.01)
+        if enough < 0:
+            time.sleep(0.3)  # the processes are there, and import
+        os.killpg(running.pid, getattr(signal, ending))  # as a terminal does
+        _, said = running.communicate(timeout=60)  # all who had the pipe have closed it
+        assert running.returncode in (130, -getattr(signal, ending))
+        assert said.strip() in ("", "gammabar: interrupted")
+
+
+def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch, gammabar):
+    from gammabar.harness.margins import processes
+
+    asked = processes._asked
+
+    def killed(process, *more):
+        process.kill()
+        return asked(process, *more)
+
+    monkeypatch.setattr(processes, "_asked", killed)
+    code, out, err = gammabar("margins", "iris", "--certificates", tmp_path / "m", "--jobs", "2")
+    assert (code, out) == (2, "")
+    assert "its process was ended by SIGKILL" in err
+
+
+def test_what_goes_wrong_in_a_process_is_said_here(gammabar, tmp_path):
+    """A folder in the place of a certificate."""
+    (tmp_path / "iris-0-1.json").mkdir()
+    (tmp_path / "iris-0-1.json" / "x").touch()
+    code, out, err = gammabar("margins", "iris", "--certificates", tmp_path, "--jobs", "2")
+    assert (code, out) == (2, "")
+    assert "iris-0-1.json" in err
+    assert "Traceback" not in err
+
+
+#: Names of files and classes that a system, or we, may take for one another.
+NAMES = st.one_of(
+    st.sampled_from(["x", "X", "x-a", "x a", "x_a", "é", "e\u0301", "٣", "3", "²", "ﬁ", "fi"]),
+    st.text(st.characters(exclude_characters="/:\0", exclude_categories=("Cc", "Cs")), min_size=1)
+    .filter(lambda text: text == text.strip() and len(text.encode()) < 80)
+    .filter(lambda text: text not in (".", "..")),
+)
+CLASSES = st.one_of(
+    NAMES,
+    st.sampled_from(["a", "A", "a-b", "a b", "b", "b-c", "c", "-", "--", ".", "a.b", "b" * 400]),
+    st.text(st.characters(exclude_characters=",:", exclude_categories=("Cc", "Cs")), min_size=1),
+).filter(lambda text: not label_fault(text) and text == text.strip() and not {",", ":"} & {*text})
+SUFFIXES = st.sampled_from([".csv", ".npz", ".tsv"])
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.lists(NAMES, max_size=2), NAMES, SUFFIXES), min_size=2, max_size=4),
+    st.lists(CLASSES, min_size=2, max_size=5),
+)
+def test_distinct_pairs_have_distinct_files(places, classes):
+    """Of any data, with any classes; and the names fit into any folder."""
+    data = {"/".join([*folders, name + suffix]) for folders, name, suffix in places}
+    data = {os.path.abspath(one): one for one in sorted(data)}.values()
+    names = list(dict.fromkeys(map(label_text, classes)))
+    pairs = [Pair(one, (a, b), (a, b)) for one in (*data, "iris") for a in names for b in names]
+    files = [pair.file.casefold() for pair in pairs if pair.classes[0] != pair.classes[1]]
+    assert len(set(files)) == len(files)
+    assert all("/" not in file and len(file.encode()) < 200 for file in files)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.sampled_from(["d1", "d2", "d1-x"]), NAMES), min_size=2, max_size=3),
+    st.lists(CLASSES, min_size=2, max_size=3),
+    st.integers(0, 2**32 - 1),
+)
+def test_every_certificate_is_of_its_own_data(places, classes, seed):
+    classes = list(dict.fromkeys(map(label_text, classes)))
+    assume(len(classes) > 1)
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as base:
+        made = {}
+        for folder, name in places:
+            path = Path(base, folder, f"{name}.npz")
+            path.parent.mkdir(exist_ok=True)
+            rows = rng.integers(-9, 10, (2 * len(classes), 2))
+            rows[:, 0] = np.repeat(10 + np.arange(len(classes)), 2)
+            np.savez(path, X=rows, y=np.repeat(np.array(classes, dtype=object).astype(str), 2))
+            made[str(path)] = path
+        pairs = work.all_pairs(list(made))
+        for _ in range(2):  # what is there is known
+            results = work.run(pairs, Path(base, "m"), 1, True, None, lambda text: None)
+            assert len(results) == len(pairs) == len(made) * len(classes) * (len(classes) - 1) // 2
+            assert len({result["certificate"] for result in results}) == len(pairs)
+        for pair, result in zip(pairs, results, strict=True):
+            assert result["accepted"] is True
+            assert check(Path(base, "m", result["certificate"]), (pair.spec,))
+            for other in pairs:
+                if other.data != pair.data and other.classes == pair.classes:
+                    with pytest.raises(Rejected):
+                        check(Path(base, "m", result["certificate"]), (other.spec,))
+
+
+def test_a_folder_of_an_older_version_is_not_believed(gammabar, tmp_path, monkeypatch):
+    """Two files of one name, whose certificates had one name: that of the last one."""
+    monkeypatch.chdir(tmp_path)
+    for folder, rows in (("d1", "a,3,1\nb,-4,-1\n"), ("d2", "a,3,1\nb,3,1\n")):
+        Path(folder).mkdir()
+        Path(folder, "x.csv").write_text(rows)
+    arguments = ["margins", "d1/x.csv", "d2/x.csv", "--certificates", "m", "--jobs", "1", "--json"]
+    first = json.loads(gammabar(*arguments)[1])["pairs"]
+    for pair in first:  # as they were called
+        os.replace(f"m/{pair['certificate']}", "m/x.csv-a-b.json")
+        result = f"m/{pair['certificate'].removesuffix('.json')}.result.json"
+        Path("m/x.csv-a-b.result.json").write_text(
+            Path(result).read_text().replace(pair["certificate"], "x.csv-a-b.json")
+        )
+        Path(result).unlink()
+    again = json.loads(gammabar(*arguments)[1])["pairs"]
+    assert [p["separable"] for p in again] == [True, False]
+    assert len({p["certificate"] for p in again}) == 2
+    for pair in again:
+        code, out, _ = gammabar("check", f"m/{pair['certificate']}", pair["data"])
+        assert (code, "not separable" in out) == (0, not pair["separable"])
+
+
+def test_a_table_that_has_changed_is_computed_again(gammabar, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    data = tmp_path / "t.parquet"
+    arguments = ["margins", data, "--certificates", tmp_path / "m", "--jobs", "1", "--json"]
+    found = []
+    for z in (1.0, -1.0):
+        columns = {"c": ["a", "b"], "x": [1.0, -1.0], "z": [1.0, z]}
+        parquet.write_table(pa.table(columns), data)
+        (pair,) = json.loads(gammabar(*arguments)[1])["pairs"]
+        assert pair["accepted"]
+        found.append(pair["gamma"])
+    assert found[0] != found[1]
+
+
+def test_one_file_under_two_names_is_taken_once(gammabar, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("a,3,1\nb,-4,-1\n")
+    arguments = ["--certificates", "m", "--jobs", "2", "--json"]
+    names = ["x.csv", "./x.csv", str(tmp_path / "x.csv")]
+    found = json.loads(gammabar("margins", *names, *arguments)[1])
+    assert found["summary"]["pairs"] == 1
 
 
 def test_cells_are_told_apart_without_colours():

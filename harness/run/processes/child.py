@@ -14,20 +14,24 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from gammabar.harness.run.limits import GRACE
 from gammabar.harness.run.processes.family import adopt, end_orphans
 
 
-def main(dump: int) -> None:
+def main(dump: int, handle: Callable[[dict[str, Any], int], dict[str, Any]] | None = None) -> None:
     """Answer requests until the parent closes the pipe.
 
     Parameters
     ----------
     dump : int
         File descriptor for the stack, should the parent ask where this process hangs.
+    handle : callable, optional
+        What answers a request, given it and the descriptor. By default it carries out tasks.
     """
+    handle = _handle if handle is None else handle
     adopt()
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -37,7 +41,7 @@ def main(dump: int) -> None:
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
 
     while True:
-        _answer(channel, _handle(json.loads(requests.get()), dump))
+        _answer(channel, handle(json.loads(requests.get()), dump))
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
