@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction as Q
 from importlib import import_module
+from re import compile as pattern
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +30,8 @@ PRECISIONS = (192, 768, 3072)
 MOST = 5e6
 
 Row = dict[int, Any]
+#: A column or a row, in one way of writing.
+_INDEX = pattern(r"0|[1-9][0-9]{0,8}").fullmatch
 
 
 @dataclass
@@ -247,7 +250,7 @@ def _rows(data: Data) -> tuple[list[Row], int]:
         if isinstance(row, list):
             entries = dict(enumerate(vector(row)))
         elif isinstance(row, dict):
-            entries = {int(j): rational(v) for j, v in row.items() if str(j).isdecimal()}
+            entries = {int(j): rational(v) for j, v in row.items() if _INDEX(j)}
         else:
             raise Rejected("a row is a list of numbers, or an object: column → number")
         if len(entries) != len(row) or any(not 0 <= j < d for j in entries):
@@ -262,7 +265,7 @@ def _dot(row: Row, w: Any) -> Any:
 
 def _facts(rows: list[Row], data: Data, options: SimpleNamespace, unit: bool) -> Facts:
     """γ̄ by dual weights: w = Aᵀq has ‖w‖ ≥ γ̄, and γ̄ ≥ min ⟨a_i, w⟩/‖w‖."""
-    q = {int(i): rational(v) for i, v in data["q"].items() if str(i).isdecimal()}
+    q = {int(i): rational(v) for i, v in data["q"].items() if _INDEX(i)}
     if len(q) != len(data["q"]) or any(not 0 <= i < len(rows) for i in q):
         raise Rejected("q has a weight of no row")
     if any(v < 0 for v in q.values()) or sum(q.values(), Q(0)) != 1:

@@ -147,6 +147,8 @@ class Kernel:
                     f"kernel {text!r}: {option!r} is not understood; {name} takes {wanted}{meant}"
                 )
             try:
+                if not number.isascii() or "_" in number:
+                    raise ValueError
                 values[key] = int(number) if key in _WHOLE else float(number)
             except ValueError:
                 raise ProblemError(f"kernel {text!r}: {number!r} is no number for {key}") from None

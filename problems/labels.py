@@ -16,6 +16,7 @@ MOST_CHARACTERS = 500  # of a label; Python converts numbers of at least 640 dig
 _INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
 _MISSING = {"", "nan", "+nan", "-nan"}
+_WRITTEN = re.compile(r"0|-?[1-9][0-9]{0,18}").fullmatch
 
 
 def label_text(label: object) -> str:
@@ -33,6 +34,16 @@ def label_text(label: object) -> str:
         number = float(text)
         return str(int(number)) if number.is_integer() else repr(number)
     return text
+
+
+def integer_of(text: str) -> int | None:
+    """The integer of 64 bits that is written just so; None of any other text.
+
+    Python takes more for integers: digits of other scripts, blanks, signs and underscores, which
+    are texts of their own as labels are.
+    """
+    number = int(text) if _WRITTEN(text) else None
+    return None if number is None or not -(2**63) <= number < 2**63 else number
 
 
 def is_missing(text: str) -> bool:

@@ -7,6 +7,7 @@ are added in the order of the stripes: the result is the same on every machine.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -60,7 +61,8 @@ def threads() -> int:
     else:
         available = os.cpu_count() or 1
     wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(available, int(wanted))) if wanted.isdecimal() else available
+    few = re.fullmatch(r"0*([0-9]{1,9})", wanted)
+    return max(1, min(available, int(few[1]))) if few else available
 
 
 @cache

@@ -15,6 +15,7 @@ has: "n" above is any number from 1 to 4.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,9 @@ PREFIX = "inputs:"
 #: The largest size that is searched, and the longest text of a number.
 MOST, LONGEST = 4, 200
 
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]+/[0-9]+"
+).fullmatch
 #: A number or a word, or tuples of them, or tuples of tuples.
 Value: TypeAlias = Any
 Sizes: TypeAlias = dict[str, int]
@@ -72,8 +76,8 @@ class Entry:
             found = [word for word in self.words if str(word) == text]
         else:
             try:
-                found = [Fraction(text)] if len(text) <= LONGEST else []
-            except (ValueError, ZeroDivisionError):
+                found = [Fraction(text)] if len(text) <= LONGEST and _NUMBER(text) else []
+            except ZeroDivisionError:
                 found = []
         if not found or not self.allows(found[0]):
             raise ValueError(f"{text[:40]!r} is not {self}")

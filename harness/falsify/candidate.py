@@ -65,7 +65,7 @@ class Candidate:
         options += len(self.more)
         rest = float(self.iterations), float(options), float(self.seed)
         if isinstance(self.data, str):
-            numbers = sum(float(n) for n in re.findall(r"\d+(?:\.\d+)?", self.data))
+            numbers = sum(float(n) for n in re.findall(r"[0-9]+(?:\.[0-9]+)?", self.data))
             return (inf, inf, inf, *rest, numbers)
         if not isinstance(self.data, tuple):
             return self.data.size

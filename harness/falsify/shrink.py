@@ -90,7 +90,7 @@ def _smaller(found: Finding) -> Iterator[Candidate]:
     if candidate.more:
         yield replace(candidate, more="")
     if isinstance(candidate.data, str):
-        for option in re.finditer(r"(?<==)\d+(?![.\d])", candidate.data):
+        for option in re.finditer(r"(?<==)[0-9]{1,18}(?![.0-9])", candidate.data):
             for value in (int(option[0]) // 2, int(option[0]) * 3 // 4, int(option[0]) - 1):
                 text = (
                     candidate.data[: option.start()] + str(value) + candidate.data[option.end() :]

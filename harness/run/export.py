@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gammabar.problems import MulticlassProblem, Problem
+from gammabar.problems.labels import integer_of
 from gammabar.problems.writing import whole
 
 
@@ -21,9 +22,9 @@ def write_npz(problem: Problem, path: Path) -> Path:
     several = isinstance(problem, MulticlassProblem)
     source = problem.source
     if source is not None and source.arrays is not None:
-        names = [int(c) if c.lstrip("-").isdigit() else c for c in source.classes]
-        kept = all(isinstance(name, int) and abs(name) < 2**63 for name in names)
-        y = np.array(names if kept else source.classes)[y if several else (y + 1) // 2]
+        numbers = [integer_of(name) for name in source.classes]
+        names = np.array(source.classes if None in numbers else numbers)
+        y = names[y if several else (y + 1) // 2]
     with whole(path, "wb") as stream:
         np.savez_compressed(stream, X=X, y=y)
     return path

@@ -70,6 +70,13 @@ def _typed(name: str, option: str, hint: Any, text: str) -> Any:
     raise ProblemError(f"{name}: {option}={text} is not {' or '.join(words)}")
 
 
+def _plain(text: str) -> str:
+    """The text of a number: Python would take digits of other scripts, and 1_0 for 10."""
+    if not text.isascii() or "_" in text:
+        raise ValueError
+    return text
+
+
 def _none(text: str, _: Any) -> None:
     if text.lower() != "none":
         raise ValueError
@@ -89,8 +96,8 @@ def _tuple(text: str, kind: Any) -> tuple[Any, ...]:
 _PARSERS: dict[Any, Any] = {
     types.NoneType: _none,
     bool: _bool,
-    int: lambda text, _: int(text),
-    float: lambda text, _: float(text),
+    int: lambda text, _: int(_plain(text)),
+    float: lambda text, _: float(_plain(text)),
     tuple: _tuple,
     str: lambda text, _: text,
 }

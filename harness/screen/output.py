@@ -22,6 +22,9 @@ from typing import Any, Protocol
 VERSION = 1
 #: Columns of a table in a pipe.
 WIDE = 160
+#: A number that the environment may say; Python's `isdigit` and `int` take other texts, and not
+#: the same ones.
+_COUNT = re.compile(r"[0-9]{1,9}").fullmatch
 #: Seconds before the first line about progress in a pipe, and between two of them.
 FIRST, PAUSE = 2.0, 5.0
 
@@ -82,7 +85,7 @@ def _width(stream: Any) -> int | None:
     """Columns of a terminal, or of what `COLUMNS` says; None where lines may be of any length."""
     said = os.environ.get("COLUMNS", "")
     wished = stream is sys.stdout or stream.isatty()  # a sentence in a log stays on one line
-    if wished and said.isdigit() and int(said) > 0:
+    if wished and _COUNT(said) and int(said) > 0:
         return max(20, int(said))
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
@@ -93,7 +96,13 @@ def complain(sentence: str) -> None:
 
 
 def any_terminal() -> None:
-    """Let stdout and stderr take every text: what their encoding lacks is replaced."""
+    """Let stdout and stderr take every text: what their encoding lacks is replaced.
+
+    And take no size for said that is no number: rich would end in an error.
+    """
+    for name in ("COLUMNS", "LINES"):
+        if not _COUNT(os.environ.get(name, "0")):
+            del os.environ[name]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             if _is_unicode(stream):
