@@ -97,9 +97,9 @@ def _forms(statement: Statement, found: Finding) -> list[dict[str, Any]]:
 
     paper = opened_from(statement.source)
     checker.load_refuters(*([] if paper is None else [_folder(Path(paper))]))
-    facts = _facts(statement, found)
     if statement.id not in checker.REFUTERS:
-        return [] if facts is None else _rerun(statement, found)
+        return _rerun(statement, found) if found.candidate.problem else []
+    facts = _facts(statement, found)
     if facts is None:
         return []
     try:
@@ -185,6 +185,8 @@ def _rerun(statement: Statement, found: Finding) -> list[dict[str, Any]]:
     candidate = found.candidate
     rows = None if isinstance(candidate.data, Given) else _rows(candidate.problem)
     if rows is None or not isinstance(candidate.solver, Registered):
+        return []
+    if sum(bool(v) for row in rows for v in row) > DENSE * 50:
         return []
     truth = solve(open_problem(candidate.problem).raw())
     if not truth.exact:
