@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from gammabar.harness.falsify.hunt import Report
 from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.problems import ProblemError
+from gammabar.problems.finite import finite
 from gammabar.problems.writing import write_whole
 from gammabar.problems.written import written_rows
 
@@ -26,13 +26,13 @@ FORMAT, VERSION = "gammabar-falsify", 1
 def as_document(report: Report) -> dict[str, Any]:
     """For `--json` and `--store`."""
     best = report.best
-    return {
+    document = {
         "format": FORMAT,
         "version": VERSION,
         "statement": report.statement,
         "refuted": report.refuted,
         "runs": dict(report.runs),
-        "nearest": {k: v if isfinite(v) else None for k, v in report.nearest.items()},
+        "nearest": dict(report.nearest),
         "found_after": report.found_after,
         "best": None
         if best is None
@@ -45,6 +45,8 @@ def as_document(report: Report) -> dict[str, Any]:
             "verdict": asdict(replace(best.verdict, curve=())),
         },
     }
+    found: dict[str, Any] = finite(document)
+    return found
 
 
 def write(path: Path, report: Report) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.run.task import Outcome, Run, Task
+from gammabar.problems.finite import finite
 
 VERDICTS = tuple(Ruling)
 
@@ -60,7 +60,7 @@ class Result:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; what is only drawn is in the store and in the report."""
-        verdict = {name: _finite(value) for name, value in self.verdict.as_dict().items()}
+        verdict: dict[str, Any] = finite(self.verdict.as_dict())
         del verdict["curve"]
         first = ("statement", "problem", "solver", "verdict", "expected", "as_expected")
         document = verdict | {
@@ -73,11 +73,6 @@ class Result:
             "seconds": self.seconds,
         }
         return {name: document[name] for name in first} | document
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no infinity."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def results_of(task: Task, outcome: Outcome) -> list[Result]:

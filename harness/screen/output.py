@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any, Protocol
 
+from gammabar.problems.finite import finite
+
 #: Of the JSON documents: it changes if a field is renamed or removed, or means something else.
 VERSION = 1
 #: Columns of a table in a pipe.
@@ -119,7 +121,7 @@ def _is_unicode(stream: Any) -> bool:
 
 
 def print_json(document: Any, kind: str = "") -> None:
-    """One JSON document on stdout and nothing else.
+    """One JSON document on stdout and nothing else; what is infinite or no number is null.
 
     Parameters
     ----------
@@ -130,7 +132,8 @@ def print_json(document: Any, kind: str = "") -> None:
     """
     if kind:
         document = {"format": f"gammabar-{kind}", "version": VERSION} | document
-    text = json.dumps(document, indent=2, ensure_ascii=not _is_unicode(sys.stdout))
+    ascii_only = not _is_unicode(sys.stdout)
+    text = json.dumps(finite(document), indent=2, ensure_ascii=ascii_only, allow_nan=False)
     lines = (line if line.isprintable() else _escaped(line) for line in text.split("\n"))
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +57,30 @@ def test_lines_tables_and_documents(text, other):
     shown = captured(lambda: output.print_json({"x": [text], other: 1}))
     assert not obeyed(shown)
     assert json.loads(shown) == {"x": [text], other: 1}
+
+
+#: Documents with numbers that JSON has not, anywhere in them.
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(DOCUMENTS)
+def test_what_is_printed_as_json_is_json(document):
+    shown = captured(lambda: output.print_json(document))
+    found = json.loads(shown, parse_constant=pytest.fail)
+    # The same as before, but for what JSON cannot say.
+    assert found == json.loads(json.dumps(document), parse_constant=lambda word: None)
+
+
+def test_numbers_of_numpy_that_are_none():
+    document = {"a": np.float64("inf"), "b": [{"c": (np.float64("nan"), np.float64(0.5))}]}
+    shown = captured(lambda: output.print_json(document, "test"))
+    found = json.loads(shown, parse_constant=pytest.fail)
+    assert (found["a"], found["b"]) == (None, [{"c": [None, 0.5]}])
 
 
 def test_what_is_harmless_is_left_alone():

@@ -195,6 +195,17 @@ def test_a_report_is_read_as_it_was_written(tmp_path):
             read(path, "x", ())
 
 
+def test_what_is_infinite_is_null_in_a_report(tmp_path):
+    one = Candidate(small(3, -1), "", Registered("perceptron"), 7, 2)
+    report = Report("x", finding(one, True, tightness=inf, slack=-inf), nearest={"families": inf})
+    path = tmp_path / "report.json"
+    write(path, report)
+    found = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    assert found["nearest"] == {"families": None}
+    assert found["best"]["verdict"]["tightness"] is None
+    assert read(path, "x", ()) == (one, 0)
+
+
 @pytest.mark.usefixtures("shelf_as_before")
 def test_a_false_conjecture_is_refuted_by_one_row(gammabar, tmp_path):
     paper, kept = tmp_path / "guess.py", tmp_path / "kept.json"
