@@ -21,6 +21,9 @@ CLEAR = 1.07
 #: Turns of each side in a round, and seconds of a turn.
 TURNS, TURN = 21, 0.03
 
+#: Which change of a number is no regression.
+BETTER = ("lower", "higher", "same")
+
 Pairs = Callable[[], Pair]
 
 
@@ -184,7 +187,7 @@ def _values(pair: Pair, finding: Finding) -> tuple[float, float] | None:
         if "error" in answer:
             finding.verdict, finding.confidence = "failed", f"{side}: {answer['error']}"
             return None
-    finding.base, finding.head = float(base["value"]), float(head["value"])
+    finding.base, finding.head = base["value"], head["value"]
     finding.ratio = finding.head / finding.base if finding.base else None
     return finding.base, finding.head
 
@@ -195,8 +198,10 @@ def _memory(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
     if values is None:
         return None
     base, head = values
-    finding.rounds.append(head / base)
-    return head / base if abs(head - base) >= BYTES else 1.0
+    # What took nothing before grows beyond every factor.
+    grown = head / base if base else 1.0 if head == base else math.inf
+    finding.rounds.append(grown)
+    return grown if abs(head - base) >= BYTES else 1.0
 
 
 def _time(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:

@@ -10,11 +10,14 @@ without a line elsewhere.
 from __future__ import annotations
 
 import ast
+import json
+import warnings
 from collections import Counter
 from itertools import product
 from pathlib import Path
+from typing import Any
 
-from gammabar.harness.gate.compare import Gated
+from gammabar.harness.gate.compare import BETTER, Gated
 from gammabar.harness.gate.sides import Side
 from gammabar.harness.library import papers
 from gammabar.problems import ProblemError
@@ -35,7 +38,8 @@ def plan(suites: Path, counts_only: bool = False) -> list[Gated]:
     counts_only : bool
         Only what the clock cannot touch.
     """
-    found = [gated for path in sorted(suites.glob("bench_*.py")) for gated in named(path)]
+    paths = sorted(path for path in suites.glob("bench_*.py") if path.is_file())
+    found = [gated for path in paths for gated in named(path)]
     found += [
         Gated(_TIGHTNESS, (statement,), "same")
         for paper in papers().values()
@@ -57,7 +61,7 @@ def foreign(suites: Path, side: Side, counts_only: bool = False) -> list[Gated]:
     counts_only : bool
         Only what the clock cannot touch.
     """
-    paths = sorted(suites.rglob("*.py"))
+    paths = sorted(path for path in suites.rglob("*.py") if path.is_file())
     found = [gated for path in paths for gated in named(path, suites)] or surveyed(side)
     found.sort(key=lambda gated: _ORDER.index(gated.kind))
     return [gated for gated in found if not counts_only or gated.kind == "track"]
@@ -82,19 +86,70 @@ def surveyed(side: Side) -> list[Gated]:
 def named(path: Path, suites: Path | None = None) -> list[Gated]:
     """What a suite wants to have gated; the suite is read, not imported."""
     inside = path.relative_to(suites or path.parent).with_suffix("")
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GATED":
-            break
-    else:
+    value = _assigned(path)
+    if value is None:
         return []
+    if not isinstance(value, ast.List | ast.Tuple):
+        raise _no_literal(path, value.lineno)
+    return [gated for node in value.elts for gated in _entry(path, node, ".".join(inside.parts))]
+
+
+def _assigned(path: Path) -> ast.expr | None:
+    """What stands for ``GATED`` in a suite; None if it has none."""
     try:
-        return [
-            Gated(f"{'.'.join(inside.parts)}.{name}", parameters, *better)
-            for name, values, *better in ast.literal_eval(node.value)
-            for parameters in product(*values)
-        ]
-    except (ValueError, TypeError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in texts of others
+            body = ast.parse(path.read_bytes(), str(path)).body  # bytes: it may say its encoding
+    except SyntaxError as error:
+        where = f", line {error.lineno}" if error.lineno else ""
+        raise ProblemError(f"{path}{where}: the suite is no Python: {error.msg}") from None
+    except ValueError as error:  # a null byte
+        raise ProblemError(f"{path}: the suite is no Python: {error}") from None
+    except (RecursionError, MemoryError):
+        raise ProblemError(f"{path}: the suite is no Python: it is nested too deeply") from None
+    for node in body:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id="GATED"), *_])
+                | ast.AnnAssign(target=ast.Name(id="GATED"))
+            ):
+                return node.value
+    return None
+
+
+def _entry(path: Path, node: ast.expr, module: str) -> list[Gated]:
+    """One entry of ``GATED``, for every combination of its parameters."""
+    try:
+        name, values, *better = _row(ast.literal_eval(node))
+        json.dumps(values)  # the processes that run it are told in JSON
+        combinations = list(product(*map(_row, _row(values))))
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        raise _no_literal(path, node.lineno) from None
+    if not isinstance(name, str) or len(better) > 1 or not combinations:
+        raise _no_literal(path, node.lineno)
+    where = f"{path}, line {node.lineno}: GATED has"
+    if any(one not in BETTER for one in better):
         raise ProblemError(
-            f"{path}, line {node.lineno}: GATED is a literal list of (name, [values, …], …)"
-        ) from None
+            f"{where} {better[0]!r:.60} as a direction: it is one of {', '.join(BETTER)}"
+        )
+    found = [Gated(f"{module}.{name}", values, *better) for values in combinations]
+    if found[0].kind not in _ORDER:
+        begins = ", ".join(f"{kind}_" for kind in _ORDER)
+        raise ProblemError(
+            f"{where} {name!r:.60}, whose kind is unknown: a name begins with one of {begins}"
+        )
+    return found
+
+
+def _row(value: Any) -> list[Any] | tuple[Any, ...]:
+    """A list or a tuple: texts and dictionaries can be walked through as well."""
+    if not isinstance(value, list | tuple):
+        raise TypeError
+    return value
+
+
+def _no_literal(path: Path, line: int) -> ProblemError:
+    return ProblemError(
+        f"{path}, line {line}: GATED is a literal list of (name, [values, …]) or (name, "
+        "[values, …], direction), with a list of texts, numbers or lists of them as values"
+    )

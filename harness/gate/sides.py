@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
@@ -24,11 +25,16 @@ WORKER = Path(__file__).with_name("worker.py")
 
 #: A process that has not answered after so many seconds never will.
 PATIENCE = 300.0
+#: Characters of what a process said last that are quoted.
+QUOTED = 300
 
 
 def real(path: Path) -> Path:
     """A path without links; a link to itself, which Path.resolve raises for, is left as it is."""
-    return Path(os.path.realpath(path))
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError as error:  # a null character, or one that no name of a file has
+        raise ProblemError(f"{str(path)!r:.100}: cannot be a folder ({error})") from None
 
 
 def suites_of(root: Path) -> Path:
@@ -46,24 +52,43 @@ def suites_of(root: Path) -> Path:
 
 def base_commit(root: Path, named: str | None, suites: Path | None = None) -> str:
     """The commit to compare with: the one given, or the one that BASE in the suites names."""
+    place = ""
     suites = suites or root / "benchmarks"
     if not (root / ".git").exists():
         raise ProblemError(f"the gate runs in a clone of the repository, which {root} is not")
     if not suites.is_dir():
         raise ProblemError(f"{no_file(suites, 'folder')} of benchmarks; name it with --benchmarks")
     if named is None:
-        file = suites / "BASE"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        named = next((ln.strip() for ln in lines if ln.strip() and not ln.startswith("#")), None)
+        line, named = _first_line(suites / "BASE")
+        place = f"{suites.name}/BASE, line {line}: "
         if named is None:
             raise ProblemError(f"{suites.name}/BASE names no commit: name the one to compare with")
-    found = _git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}", check=False)
-    if found.returncode:
+    try:
+        found = _git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}", check=False)
+        commit = "" if found.returncode else found.stdout.decode("ascii", "replace").strip()
+    except ValueError:  # a null character, or half of one: no word that a program can be told
+        commit = ""
+    if not re.fullmatch("[0-9a-f]+", commit):  # "^" before a commit is for git another question
         raise ProblemError(
-            f"{named!r} is no commit of this repository (a shallow clone lacks old ones: "
-            "`git fetch --unshallow`)"
+            f"{place}{named!r:.100} is no commit of this repository (a shallow clone lacks old "
+            "ones: `git fetch --unshallow`)"
         )
-    return found.stdout.decode().strip()
+    return commit
+
+
+def _first_line(file: Path) -> tuple[int, str | None]:
+    """The first line that says something, and its number; (0, None) if there is none."""
+    raw = file.read_bytes() if file.is_file() else b""
+    for number, line in enumerate(raw.splitlines(), 1):
+        if line.strip() and not line.startswith(b"#"):
+            try:
+                return number, line.decode("utf-8").strip()
+            except UnicodeDecodeError as error:
+                raise ProblemError(
+                    f"{file}, line {number}: not text (byte 0x{line[error.start]:02x} is no "
+                    "UTF-8); the name of a commit is asked for"
+                ) from None
+    return 0, None
 
 
 def top(path: Path) -> Path:
@@ -73,13 +98,13 @@ def top(path: Path) -> Path:
     found = _git(path, "rev-parse", "--show-toplevel", check=False)
     if found.returncode:
         raise ProblemError(f"{path}: is no git repository")
-    return Path(found.stdout.decode().removesuffix("\n"))
+    return Path(os.fsdecode(found.stdout).removesuffix("\n"))
 
 
 def hidden(root: Path) -> Path:
     """A folder of a repository of somebody else in which nobody is disturbed."""
-    found = _git(root, "rev-parse", "--git-path", "gammabar-gate").stdout.decode()
-    return real(root / found.removesuffix("\n"))
+    found = _git(root, "rev-parse", "--git-path", "gammabar-gate").stdout
+    return real(root / os.fsdecode(found).removesuffix("\n"))
 
 
 def checkout(root: Path, commit: str, shelf: Path | None = None) -> Path:
@@ -90,8 +115,12 @@ def checkout(root: Path, commit: str, shelf: Path | None = None) -> Path:
     archive = _git(root, "archive", "--format=tar", commit).stdout
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(mkdtemp(dir=folder.parent))
-    with tarfile.open(fileobj=BytesIO(archive)) as tar:
-        tar.extractall(part, filter="data")
+    try:
+        with tarfile.open(fileobj=BytesIO(archive)) as tar:
+            tar.extractall(part, filter="data")
+    except tarfile.TarError as error:  # a link out of the repository
+        shutil.rmtree(part)
+        raise ProblemError(f"the files of {commit[:10]} cannot be laid out: {error}") from None
     try:
         part.rename(folder)  # at once, so that what exists is complete
     except OSError:  # another gate was faster
@@ -101,13 +130,27 @@ def checkout(root: Path, commit: str, shelf: Path | None = None) -> Path:
 
 def build(tree: Path, command: str) -> None:
     """Run a command in a tree: what has to be compiled there."""
-    done = subprocess.run(
-        shlex.split(command), cwd=tree, capture_output=True, text=True, check=False
-    )
+    shown = f"--build: {command!r:.100}"
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ProblemError(f"{shown} is no command ({str(error).lower()})") from None
+    if not words:
+        raise ProblemError(f"{shown} is no command: a program and its arguments are asked for")
+    try:
+        done = subprocess.run(words, cwd=tree, capture_output=True, check=False)
+    except (OSError, ValueError) as error:  # no such program; no word that it can be told
+        reason = getattr(error, "strerror", None) or error
+        raise ProblemError(f"{shown} cannot be run in {tree} ({reason})") from None
     if done.returncode:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        said = ": ".join([f"exit code {done.returncode}", *last])
-        raise ProblemError(f"--build: {command!r} failed in {tree} ({said})")
+        said = _ending(done.returncode, done.stderr.strip() or done.stdout)
+        raise ProblemError(f"{shown} failed in {tree} ({said})")
+
+
+def _ending(code: int, said: bytes) -> str:
+    """The exit code of a process, and what it said last."""
+    last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return ": ".join([f"exit code {code}", *(line[:QUOTED] for line in last)])
 
 
 def same_lock(root: Path, tree: Path) -> bool:
@@ -122,7 +165,8 @@ def _git(root: Path, *arguments: str, check: bool = True) -> subprocess.Complete
     except FileNotFoundError:
         raise ProblemError("the gate needs git to find the commit to compare with") from None
     except subprocess.CalledProcessError as error:
-        raise ProblemError(f"git {arguments[0]}: {error.stderr.decode().strip()}") from None
+        said = " ".join(error.stderr.decode("utf-8", "replace").split())
+        raise ProblemError(f"git {arguments[0]}: {said[:QUOTED]}") from None
 
 
 def _roots(tree: Path) -> list[Path]:
@@ -139,7 +183,7 @@ class Side:
 
     def __init__(self, tree: Path, benchmarks: Path) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        self._said = TemporaryFile("w+", errors="replace")  # noqa: SIM115 (until `close`)
+        self._said = TemporaryFile()  # noqa: SIM115 (until `close`)
         # -P: the folder of the worker must not shadow modules of the tree.
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(WORKER), str(benchmarks)],
@@ -147,7 +191,8 @@ class Side:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             cwd=tree,
         )
 
@@ -170,15 +215,24 @@ class Side:
         if not line:
             code = self._process.wait()
             self._said.seek(0)
-            last = self._said.read().strip().splitlines()[-1:]
-            return {"error": ": ".join([f"the process ended with exit code {code}", *last])}
-        answer: dict[str, Any] = json.loads(line)
+            return {"error": f"the process ended with {_ending(code, self._said.read())}"}
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            return {"error": f"the process said {line.strip()!r:.100}, which is no answer"}
         return answer
 
     def close(self) -> None:
         """End the process."""
         self._process.kill()
-        self._process.communicate()
+        self._process.wait()
+        # Not read to their ends: what a benchmark has forked may hold the pipes for ever.
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(BrokenPipeError):  # a command that nobody read
+                if pipe is not None:
+                    pipe.close()
         self._said.close()
 
 

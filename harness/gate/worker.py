@@ -1,7 +1,8 @@
 """One side of the gate: a process that runs asv benchmarks of one source tree on demand.
 
 It is started as a file, with the tree on PYTHONPATH, reads one JSON command a line and answers with
-one JSON line. It imports nothing of the project itself: the benchmarks do.
+one JSON line. It imports nothing of the project itself: the benchmarks do. What these write, and
+what they read, has nothing to do with the conversation, which is held over descriptors of its own.
 
     {"list": true}        answers {"benchmarks": [[name, type, parameters as text, …], …]}
     {"open": NAME, "parameters": […]}
@@ -9,13 +10,19 @@ one JSON line. It imports nothing of the project itself: the benchmarks do.
                           in place of "parameters" is the place of a combination of them
     {"slice": SECONDS}    answers {"time": seconds per call, "reference": seconds per call}
     {"value": true}       runs a track or peakmem benchmark; answers {"value": number}
+
+Where something fails it answers {"error": reason}.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import operator
+import os
+import reprlib
 import sys
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -65,6 +72,36 @@ def peak() -> int | None:
     lines = status.read_text(encoding="ascii").splitlines() if status.is_file() else []
     found = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
     return 1024 * int(found[0]) if found else None
+
+
+def number(value: Any) -> float | None:
+    """What a benchmark returned: an integer as it is, others as a float; None if it is no number.
+
+    An integer is not rounded, lest two counts beyond 2⁵³ look equal. What no float can hold is no
+    number here: there is nothing to be shown of it.
+    """
+    if isinstance(value, str | bytes | bytearray):  # float() reads some of them
+        return None
+    try:
+        rounded = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    with suppress(TypeError):
+        return int(operator.index(value))
+    return rounded
+
+
+def told(error: BaseException, root: str) -> str:
+    """An exception in one line, and where in the suites it came from."""
+    said = " ".join(str(error).split())[:300]
+    line = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if Path(root) in file.parents:
+            place = f"{file.relative_to(Path(root).parent)}, line {trace.tb_lineno}: "
+        trace = trace.tb_next
+    return place + line
 
 
 class Worker:
@@ -121,14 +158,21 @@ class Worker:
         value = self.benchmark.do_run()
         if self.benchmark.type == "peakmemory":
             value = peak() or value
-        return {"value": value}
+        found = number(value)
+        if found is None:
+            return {"error": f"it returned {reprlib.repr(value)}, which is no number"}
+        return {"value": found}
 
 
 def main() -> None:
     worker = Worker(sys.argv[1])
-    answers = sys.stdout
-    sys.stdout = sys.stderr  # whatever a benchmark prints must not disturb the conversation
-    for line in sys.stdin:
+    commands = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # Whatever a benchmark, or a program that it starts, prints or asks for.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    for line in commands:
         command = json.loads(line)
         try:
             if "open" in command:
@@ -140,8 +184,8 @@ def main() -> None:
                 answer = worker.slice(command["slice"])
             else:
                 answer = worker.value()
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
+        except (Exception, SystemExit) as error:
+            answer = {"error": told(error, worker.root)}
         print(json.dumps(answer), file=answers, flush=True)
 
 
