@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import tempfile
@@ -121,12 +122,20 @@ def call(arguments: list[str], folder: Path, *instead: type[Exception]) -> None:
         raise Fault(f"exit code {code}: {said[:300]!a}")
     if "\x1b" in out.getvalue() + said or "Traceback" in said:
         raise Fault(f"{said[:300]!a}")
+    if "--json" in arguments and out.getvalue()[:1] in ("{", "["):
+        json.loads(out.getvalue(), parse_constant=_no_json)
     if code == 2:
         # What a command that takes long says at once is no part of the answer.
-        lines = [line for line in said.splitlines() if not line.startswith("verifying ")]
+        at_once = ("verifying ", "comparing with ")
+        lines = [line for line in said.splitlines() if not line.startswith(at_once)]
         if len(lines) != 1:
             raise Fault(f"not one sentence: {said[:300]!a}")
-        raise ProblemError(lines[0])
+        # The folder has another name each time: with it, every reason would be a new kind.
+        raise ProblemError(lines[0].replace(str(folder), "."))
+
+
+def _no_json(word: str) -> None:
+    raise Fault(f"no JSON: {word}")
 
 
 # --- solvers in files ------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -28,6 +27,7 @@ import click
 from gammabar.harness.cli import cli
 from gammabar.problems import ProblemError
 
+from . import repositories
 from .fuzz_certificates import certificate_seeds
 from .fuzz_commands import call
 from .fuzz_files import csv_seeds
@@ -240,6 +240,8 @@ WORK_SEEDS = (
     "falsify rp.eq1 --budget 0.1 --jobs 1",
     "falsify jst.thm4.1 --budget 0.1 --jobs 1",
     "gate HEAD --repo theirs --counts-only",
+    "gate --repo theirs --counts-only --json",
+    "gate HEAD --repo theirs --counts-only --build true",
     "margins three.csv --jobs 1",
     "reproduce gb.constant-four --quick",
     "verify --problem a.csv --solver perceptron --iterations 2 --jobs 1",
@@ -248,7 +250,7 @@ WORK_SEEDS = (
 )
 #: Options that do not make it long: where results go, and how they look.
 RESULTS = {
-    "gate": ["--bench", "--benchmarks", "--json"],
+    "gate": ["--bench", "--benchmarks", "--build", "--json"],
     "falsify": ["--store", "--out", "--json"],
     "margins": ["--certificates", "--picture", "--page", "--check", "--json"],
     "reproduce": ["--out", "--fresh", "--json"],
@@ -261,11 +263,16 @@ def work_seeds() -> list[bytes]:
 
 
 def spoil_work(data: bytes, rng: Random) -> bytes:
-    """Another option for the results of a line, with any value."""
+    """Another option for the results of a line, with any value; or files that the gate reads."""
     command, *rest = data.decode("utf-8", "surrogatepass").split("\n")
+    if command == "gate" and rng.random() < 0.7:
+        return "\n".join([command, *rest, repositories.spoilt(rng)]).encode(
+            "utf-8", "surrogatepass"
+        )
     takes = dict(_options()[command])
     name = rng.choice(RESULTS[command])
-    value = rng.choice([*VALUES, *_FILES * 5]).replace("\n", " ")
+    values = repositories.BUILDS if name == "--build" else [*VALUES, *_FILES * 5]
+    value = rng.choice(values).replace("\n", " ")
     added = [name, value] if takes[name] else [name]
     return "\n".join([command, *rest, *added]).encode("utf-8", "surrogatepass")
 
@@ -273,30 +280,12 @@ def spoil_work(data: bytes, rng: Random) -> bytes:
 _FILES = ["out.json", "out.xml", "new.db", "s.db", "page.html", "page.md", "kept", "p.svg"]
 
 
-#: Somebody's repository with a suite of asv's: one benchmark that counts.
-_THEIRS = {
-    "asv.conf.json": '{"benchmark_dir": "perf"}',
-    "perf/__init__.py": "",
-    "perf/counts.py": "def track_words():\n    return 3\n",
-}
-
-
-def _theirs(folder: Path) -> None:
-    for name, text in _THEIRS.items():
-        path = folder / "theirs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    me = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
-    for words in (["init", "-q"], ["add", "."], [*me, "commit", "-qm", "first"]):
-        subprocess.run(["git", *words], cwd=folder / "theirs", check=True)
-
-
 def run_work(path: Path) -> None:
     arguments = path.read_bytes().decode("utf-8", "surrogatepass").split("\n")
     with _folder() as folder:
         if arguments[0] == "gate":
-            _theirs(folder)
-        call(arguments, folder)
+            repositories.make(folder / "theirs", [a for a in arguments if a.startswith("@")])
+        call([a for a in arguments if not a.startswith("@")], folder)
 
 
 TARGETS = [

@@ -14,7 +14,7 @@ _TRUE = ("certify-sparse", "sentence")
 
 
 #: Fewer of those that take their time: whole commands, and two certificates for each input.
-_FEW = {"options": 100, "sentence": 100, "work": 12}
+_FEW = {"options": 100, "sentence": 100, "work": 40}
 _NAMES = [pytest.param(n, marks=pytest.mark.slow if n == "work" else ()) for n in targets()]
 
 
