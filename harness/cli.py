@@ -130,48 +130,43 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code; bad input is one sentence on stderr."""
     open_streams()
     with unfailing_stderr():
-        _main(arguments)
-    raise AssertionError("it has left")
-
-
-def _main(arguments: list[str] | None) -> NoReturn:
-    any_terminal()
-    if sys.flags.optimize > 1:
-        complain(
-            "Python leaves out docstrings (-OO, PYTHONOPTIMIZE=2), which say what is claimed here"
-        )
-        sys.exit(2)
-    try:
-        code = _called(arguments)
-        _finish_output()
+        any_terminal()
+        if sys.flags.optimize > 1:
+            what = "docstrings (-OO, PYTHONOPTIMIZE=2), which say what is claimed here"
+            complain(f"Python leaves out {what}")
+            sys.exit(2)
+        try:
+            code = cli.main(arguments, prog_name="gammabar", standalone_mode=False)
+            _finish_output()
+        except BaseException as error:
+            sys.exit(_leave(error))
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Exit as exit_:
-        sys.exit(exit_.exit_code)
-    except click.UsageError as error:
+
+
+def _leave(error: BaseException) -> int | str | None:
+    """The exit code of what ended a command, after a sentence about it."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.UsageError):
         where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
         complain(_message(error).rstrip(".").replace("\n", " ") + _nearest(error) + where)
-        sys.exit(2)
-    except click.ClickException as error:
+        return 2
+    if isinstance(error, click.ClickException):
         complain(error.format_message())
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+        return 2
+    if isinstance(error, click.Abort | KeyboardInterrupt):
         complain("interrupted")
-        sys.exit(130)
-    except (BrokenPipeError, Unread):
+        return 130
+    # If nobody reads its help, click leaves with 1, after it has silenced the streams.
+    silenced = "PacifyFlushWrapper" in type(sys.stdout).__name__
+    if isinstance(error, BrokenPipeError | Unread) or silenced:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(UNREAD)
-    except Exception as error:
-        sys.exit(_report(error))
-
-
-def _called(arguments: list[str] | None) -> object:
-    try:
-        return cli.main(arguments, prog_name="gammabar", standalone_mode=False)
-    except SystemExit:
-        # If nobody reads its help, click leaves with 1, after it has silenced the streams.
-        if "PacifyFlushWrapper" in type(sys.stdout).__name__:
-            raise Unread from None
-        raise
+        return UNREAD
+    if isinstance(error, Exception):
+        return _report(error)
+    if isinstance(error, SystemExit):
+        return error.code
+    raise error
 
 
 def _message(error: click.UsageError) -> str:

@@ -205,6 +205,8 @@ def test_processes_end_with_the_run_and_without_a_word(tmp_path, ending):
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # Whoever is started in the background of a shell inherits that Ctrl-C is ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         while running.poll() is None and not (
             folder.exists() and len(list(folder.glob("*.result.json"))) >= enough
