@@ -25,71 +25,18 @@ Fraction(5, 2)
 The command is ``gammabar``, or ``python -m gammabar``.
 """
 
-from __future__ import annotations
+from typing import Any
 
-# The module `typing` takes longer to import than all of this; type checkers know the name.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+import lazy_loader
 
-    from gammabar import harness as harness
-    from gammabar import oracle as oracle
-    from gammabar import papers as papers
-    from gammabar import problems as problems
-    from gammabar import solvers as solvers
-    from gammabar.harness.classifier import MaxMarginClassifier as MaxMarginClassifier
-    from gammabar.harness.run.checking import Rejected as Rejected
-    from gammabar.harness.run.checking import check as check
-    from gammabar.harness.run.verify import verify as verify
-    from gammabar.oracle.answer import solve as solve
-    from gammabar.oracle.separation import separation as separation
-    from gammabar.oracle.truth import Truth as Truth
-    from gammabar.problems.base import Problem as Problem
-    from gammabar.problems.base import ProblemError as ProblemError
-    from gammabar.problems.on_dask import from_dask as from_dask
-    from gammabar.problems.spec import load as load
-    from gammabar.problems.validate import from_arrays as from_arrays
-    from gammabar.solvers.forms import Recorder as Recorder
-
-    __version__: str
-
-#: Name → the module that has it. Imported when first asked for.
-_HOME = {
-    "MaxMarginClassifier": "harness.classifier",
-    "Problem": "problems.base",
-    "ProblemError": "problems.base",
-    "Recorder": "solvers.forms",
-    "Rejected": "harness.run.checking",
-    "Truth": "oracle.truth",
-    "check": "harness.run.checking",
-    "from_arrays": "problems.validate",
-    "from_dask": "problems.on_dask",
-    "load": "problems.spec",
-    "separation": "oracle.separation",
-    "solve": "oracle.answer",
-    "verify": "harness.run.verify",
-}
-_PACKAGES = ("harness", "oracle", "papers", "problems", "solvers")
-
-__all__ = ["__version__", *_HOME, "papers", "solvers"]
+# Names are imported when first asked for; `__init__.pyi` says from where.
+_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name in _HOME:
-        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    elif name in _PACKAGES:
-        value = import_module(f"{__name__}.{name}")
-    elif name == "__version__":
+    if name == "__version__":
         from importlib.metadata import version
 
-        value = version("gammabar")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+        return version("gammabar")
+    return _attribute(name)

@@ -48,30 +48,7 @@ What they share
     ==================  ==========================================================================
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gammabar.oracle.answer import solve as solve
-    from gammabar.oracle.truth import L1Margin as L1Margin
-    from gammabar.oracle.truth import Margin as Margin
-    from gammabar.oracle.truth import NegativeMargin as NegativeMargin
-    from gammabar.oracle.truth import Truth as Truth
-
-_HOME = {
-    "L1Margin": "gammabar.oracle.truth",
-    "Margin": "gammabar.oracle.truth",
-    "NegativeMargin": "gammabar.oracle.truth",
-    "Truth": "gammabar.oracle.truth",
-    "solve": "gammabar.oracle.answer",
-}
-__all__ = ["L1Margin", "Margin", "NegativeMargin", "Truth", "solve"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import on first use, so that ``gammabar --help`` does not wait for FLINT and Numba."""
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Names are imported when first asked for; `__init__.pyi` says from where.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -56,8 +56,7 @@ def command(
     of a contestant are shown as failures. Uses the full MNIST and Fashion-MNIST where they are
     (GAMMABAR_DATA, `gammabar data fetch`), and embedded data elsewhere.
     """
-    from gammabar.harness.bench import document as documents
-    from gammabar.harness.bench import pages
+    from gammabar.harness.bench import document as documents, pages
 
     if kept and (quick or only):
         raise click.UsageError("--from measures nothing, so it goes without --quick and --only")

@@ -55,8 +55,7 @@ def command(
     its suites name in GATED. Its packages are imported from the files of each side, with the Python
     and the libraries that run this command.
     """
-    from gammabar.harness.gate import plan as plans
-    from gammabar.harness.gate import sides
+    from gammabar.harness.gate import plan as plans, sides
     from gammabar.harness.gate.compare import compare
     from gammabar.harness.screen.progress import bar
 

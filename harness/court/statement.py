@@ -29,8 +29,8 @@ from gammabar.harness.court.judges import (
     Judge,
     StoppingJudge,
     examine_once,
+    separates as separates,  # also for authors
 )
-from gammabar.harness.court.judges import separates as separates  # also for authors
 from gammabar.harness.court.numbers import Trit
 from gammabar.harness.court.verdict import Ruling, Severity, Status, Verdict
 from gammabar.harness.court.view import Unclaimed, View

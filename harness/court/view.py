@@ -34,10 +34,13 @@ from gammabar.harness.court.numbers import (
     working,
 )
 from gammabar.harness.court.space import Floats, Space, TooLarge
-from gammabar.harness.court.taken import Fault as Fault
-from gammabar.harness.court.taken import NotFinite as NotFinite
-from gammabar.harness.court.taken import claimed as taken
-from gammabar.harness.court.taken import finite_square, taken_vector
+from gammabar.harness.court.taken import (
+    Fault as Fault,
+    NotFinite as NotFinite,
+    claimed as taken,
+    finite_square,
+    taken_vector,
+)
 from gammabar.harness.court.vectors import Vec
 from gammabar.problems import SoftMin
 

@@ -194,8 +194,7 @@ def _at(entry: Entry, x: float, scale: float) -> Any:
 
 def hypothesis(ask: Ask, inputs: Inputs, rng: np.random.Generator) -> None:
     """Hypothesis, which is told how near each example came to failing."""
-    from hypothesis import HealthCheck, Phase, given, seed, settings, target
-    from hypothesis import strategies as st
+    from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st, target
 
     def number(entry: Entry) -> Any:
         if entry.words:

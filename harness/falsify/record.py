@@ -8,8 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.court.inputs import PREFIX, Inputs
-from gammabar.harness.court.inputs import read as read_inputs
+from gammabar.harness.court.inputs import PREFIX, Inputs, read as read_inputs
 from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.given import Given
 from gammabar.harness.falsify.hunt import Report

@@ -249,8 +249,7 @@ def continuous(ask: Ask, space: Space, rng: np.random.Generator) -> None:
 
 def hypothesis(ask: Ask, space: Space, rng: np.random.Generator) -> None:
     """Hypothesis, which is told how near each example came to failing."""
-    from hypothesis import HealthCheck, Phase, given, seed, settings, target
-    from hypothesis import strategies as st
+    from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st, target
 
     number = st.builds(Fraction, st.integers(-20, 20), st.sampled_from((1, 1, 2, 4)))
     rows = st.tuples(st.integers(1, 5), st.integers(1, 4)).flatmap(

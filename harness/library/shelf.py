@@ -16,8 +16,7 @@ from typing import Any
 from gammabar.harness.court.statement import STATEMENTS, Statement
 from gammabar.harness.court.trial import Trial
 from gammabar.harness.library.artefact import Artefact
-from gammabar.harness.library.extremal import Extremal
-from gammabar.harness.library.extremal import read as read_extremal
+from gammabar.harness.library.extremal import Extremal, read as read_extremal
 from gammabar.harness.library.loading import forget, load_files
 from gammabar.harness.library.mutant import Mutant
 from gammabar.harness.library.paper import Paper

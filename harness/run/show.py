@@ -8,8 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 
-from gammabar.harness.court.message import explain as explain_verdict
-from gammabar.harness.court.message import worth
+from gammabar.harness.court.message import explain as explain_verdict, worth
 from gammabar.harness.court.verdict import Expectation, Ruling, Severity, by_severity
 from gammabar.harness.library import opened_from, papers
 from gammabar.harness.run.registry import everything, obeyed_at_rest

@@ -35,8 +35,11 @@ from gammabar.papers.ramdas_pena_2015.gram_matrix import (
     ordered,
     samples,
 )
-from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE as INSEPARABLE_ROWS
-from gammabar.papers.ramdas_pena_2015.small_data import SEPARABLE, dot
+from gammabar.papers.ramdas_pena_2015.small_data import (
+    INSEPARABLE as INSEPARABLE_ROWS,
+    SEPARABLE,
+    dot,
+)
 
 EXACT = (
     "worst-case:n=12",

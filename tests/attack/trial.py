@@ -20,8 +20,7 @@ import gammabar as gb
 from gammabar.harness.library import load_statements
 from gammabar.solvers import Iterate
 
-from . import claims as asked_of
-from . import doors, further, methods
+from . import claims as asked_of, doors, further, methods
 from .asked import about_data, of_solver, own_instances, proved, theorems
 from .chance import by_chance
 from .claims import (

@@ -11,8 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from gammabar.oracle import check as checker
-from gammabar.oracle import solve
+from gammabar.oracle import check as checker, solve
 from gammabar.oracle.separation import separation
 from gammabar.problems import ProblemError, load
 

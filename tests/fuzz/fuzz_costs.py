@@ -14,8 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from gammabar.oracle import check as checker
-from gammabar.oracle import solve
+from gammabar.oracle import check as checker, solve
 from gammabar.papers import witness as witnesses
 from gammabar.problems import load
 

@@ -6,8 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.fuzz.mutations import spoil_json
 

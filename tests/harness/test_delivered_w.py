@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.court.relation import fact
 from gammabar.harness.court.statement import STATEMENTS, per_iterate

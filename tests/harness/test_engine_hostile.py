@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.processes.frames import NoFrame, Untold, decode, encode

@@ -12,8 +12,7 @@ import pytest
 
 from gammabar.harness.cli import main
 from gammabar.harness.commands import gate as command
-from gammabar.harness.gate import compare as comparing
-from gammabar.harness.gate import sides
+from gammabar.harness.gate import compare as comparing, sides
 from gammabar.harness.gate.compare import (
     Finding,
     Gated,

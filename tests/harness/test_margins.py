@@ -15,8 +15,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from gammabar.harness.margins import picture, work
 from gammabar.harness.margins.work import Pair

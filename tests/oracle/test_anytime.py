@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from awkward_data import awkward
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.oracle import solve
 from gammabar.oracle.anytime import bounds_so_far

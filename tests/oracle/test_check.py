@@ -23,8 +23,7 @@ from typing import Any
 
 import certificates_for_tests as make
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 CHECKER = Path(__file__).resolve().parents[2] / "oracle" / "check.py"
 spec = importlib.util.spec_from_file_location("independent_checker", CHECKER)

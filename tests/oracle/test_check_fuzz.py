@@ -15,8 +15,7 @@ from typing import Any
 
 import certificates_for_tests as make
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 CHECKER = Path(__file__).resolve().parents[2] / "oracle" / "check.py"
 spec = importlib.util.spec_from_file_location("fuzzed_checker", CHECKER)

@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from certificates_for_tests import between, linear_gram, shortest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.cli import main
 from gammabar.oracle import solve

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import ctx, fmpz_mat
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared, minimum_of_gram
 
 from gammabar.oracle import solve

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from certificates_for_tests import between, linear_gram, shortest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.oracle import solve

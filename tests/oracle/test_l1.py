@@ -9,8 +9,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from flint import fmpz_mat
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.oracle import game, l1
 from gammabar.oracle.game import Game

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from flint import fmpz, fmpz_mat
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.oracle import _lifting, answer, candidate, exact, lifting, narrow

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from awkward_data import awkward
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from certificates_for_tests import boundary
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.oracle import check, separation

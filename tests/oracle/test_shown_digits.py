@@ -10,8 +10,7 @@ from typing import Any
 import certificates_for_tests as make
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import gammabar as gb
 from gammabar.oracle.decimals import common_digits, root_bounds, sqrt_digits

@@ -8,11 +8,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
-from gammabar.oracle import facets as facets_module
-from gammabar.oracle import reach
+from gammabar.oracle import facets as facets_module, reach
 from gammabar.oracle.facets import Facet, facets
 from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.signed import SignedMargin, signed_margin

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from gammabar.harness.reproduce.work import missing_data
-from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep
-from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network, figures_training
+from gammabar.papers.ji_srebro_telgarsky_2021 import (
+    deep_network as deep,
+    figures_network,
+    figures_training,
+)
 from gammabar.problems import ProblemError
 from gammabar.problems.extras import has_module
 

@@ -11,8 +11,7 @@ from itertools import count, pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
 from gammabar.harness.court.case import Case

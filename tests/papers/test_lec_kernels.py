@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from flint import ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
 from gammabar.harness.court.case import Case

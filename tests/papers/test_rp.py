@@ -9,8 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.hearing import examine, hear

@@ -11,8 +11,7 @@ from itertools import count, islice, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.special import expit, log_expit, softmax
 
 from gammabar.harness.court.case import Case

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import gammabar.papers.witness as check_witness
 from gammabar.harness.court.verdict import Severity

@@ -19,8 +19,7 @@ import pytest
 from gammabar.problems import ProblemError, fetch, routes
 from gammabar.problems.containers import read_idx
 from gammabar.problems.datasets import DATASETS, read
-from gammabar.problems.fetch import data_status, encode_idx
-from gammabar.problems.fetch import fetch as fetch_data
+from gammabar.problems.fetch import data_status, encode_idx, fetch as fetch_data
 from gammabar.problems.routes import RouteError, decode_mnist_pickle
 
 IMAGES, LABELS = DATASETS["mnist"].files

@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
-from gammabar.oracle import check as checker
-from gammabar.oracle import solve
+from gammabar.oracle import check as checker, solve
 from gammabar.problems import load
 
 PACKED = {"": bytes, ".gz": gzip.compress, ".BZ2": bz2.compress, ".xz": lzma.compress}

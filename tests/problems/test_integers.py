@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import gammabar as gb
 import gammabar.problems.points as points_module

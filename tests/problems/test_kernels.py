@@ -8,8 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError

@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError, from_arrays

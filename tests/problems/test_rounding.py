@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gammabar.problems.points as points_module
 from gammabar.problems import (

@@ -13,8 +13,7 @@ import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gammabar.problems import KernelProblem, ProblemError, SparseProblem, load
 from gammabar.problems.datasets import DATASETS

@@ -6,8 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gammabar.harness.report.mathml import Unreadable, formula, mathml
 from gammabar.harness.run.registry import everything

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from results_for_tests import HOSTILE, hostile, result, some, store
 
 from gammabar.harness.cli import cli

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from flint import arb, fmpq
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from gammabar.problems import (
     DenseProblem,

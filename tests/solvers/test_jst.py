@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.papers.ji_srebro_telgarsky_2021 import reference as jst

@@ -9,8 +9,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.papers.ji_srebro_telgarsky_2021 import reference as jst

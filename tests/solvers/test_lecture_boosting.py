@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from reference import lecture
 
 import gammabar.solvers.stumps as stumps_module

@@ -8,8 +8,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from reference import lecture
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError

@@ -8,8 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from perceptron_cases import ball, cases, dyadic, followed
 
 from gammabar.papers.ramdas_pena_2015 import reference

@@ -7,8 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from perceptron_cases import cases
 from reference.minimum_norm import minimum_norm_squared
 

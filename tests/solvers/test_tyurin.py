@@ -9,8 +9,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from perceptron_cases import ball, cases, dyadic
 from reference.minimum_norm import minimum_norm_squared
 

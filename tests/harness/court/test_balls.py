@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import arb, fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.numbers import ball, working

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gammabar.harness.court.curve import MOST, Curve
 from gammabar.harness.court.relation import at_most, equal, fact

@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.court import case as court_case
 from gammabar.harness.court.case import Case

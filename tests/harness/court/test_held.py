@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 
 from flint import arb
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from gammabar.harness.court.relation import Relation
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.harness.court.statement import IterateStatement

@@ -6,8 +6,7 @@ from fractions import Fraction
 from math import inf, nan
 
 from flint import arb
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.court.relation import (

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import arb
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.numbers import LEVELS, exp, log, number, sqrt, total, working

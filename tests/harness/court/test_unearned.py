@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.court.chance import clopper_pearson

@@ -8,15 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
 from gammabar.harness.library import open_paper
-from gammabar.harness.run.checking import Rejected as Refused
-from gammabar.harness.run.checking import check
+from gammabar.harness.run.checking import Rejected as Refused, check
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.papers import rerun

@@ -1,0 +1,20 @@
+from . import (
+    harness as harness,
+    oracle as oracle,
+    papers as papers,
+    problems as problems,
+    solvers as solvers,
+)
+from .harness.classifier import MaxMarginClassifier as MaxMarginClassifier
+from .harness.run.checking import Rejected as Rejected, check as check
+from .harness.run.verify import verify as verify
+from .oracle.answer import solve as solve
+from .oracle.separation import separation as separation
+from .oracle.truth import Truth as Truth
+from .problems.base import Problem as Problem, ProblemError as ProblemError
+from .problems.on_dask import from_dask as from_dask
+from .problems.spec import load as load
+from .problems.validate import from_arrays as from_arrays
+from .solvers.forms import Recorder as Recorder
+
+__version__: str
