@@ -3,6 +3,7 @@
 #   PYTHON=python3.12   the interpreter to make .venv with (otherwise the newest one found)
 #   ARGS="..."          further arguments for the command that a target runs
 #   SECONDS=60          how long `make fuzz` takes
+#   SEED=1              the random examples of `make test-all`
 #   TRIALS=2000         how many problems `make attack` tries
 
 PYTHON ?=
@@ -10,6 +11,7 @@ ARGS ?=
 WORKERS ?= logical
 SECONDS ?= 60
 TRIALS ?= 2000
+SEED := $(or $(SEED),$(shell date +%s))
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -40,8 +42,9 @@ verify: $(STAMP) ## run the plan: gammabar verify
 test: $(STAMP) ## run the tests that are not marked slow
 	@$(PYTEST) -m "not slow" $(ARGS)
 
-test-all: $(STAMP) ## run every test
-	@$(PYTEST) $(ARGS)
+test-all: $(STAMP) ## run every test, with random examples (SEED=N: those of an earlier run)
+	@echo 'random examples: make test-all SEED=$(SEED)'
+	@$(PYTEST) --hypothesis-seed=$(SEED) $(ARGS)
 
 balls: $(STAMP) ## a million balls of level 0 against exact values, of every geometry and type
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/court/test_balls.py 1000000 $(ARGS)

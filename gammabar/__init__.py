@@ -30,8 +30,8 @@ from typing import Any
 import lazy_loader
 
 # Names are imported when first asked for; `__init__.pyi` says from where.
-_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ = [*__all__, "__version__"]
+_attribute, _, _names = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [*_names, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -40,3 +40,7 @@ def __getattr__(name: str) -> Any:
 
         return version("gammabar")
     return _attribute(name)
+
+
+def __dir__() -> list[str]:
+    return __all__
