@@ -22,8 +22,8 @@ from joblib import cpu_count
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Status
-from gammabar.harness.falsify.hunt import Hunt, Report, space_of
 from gammabar.harness.falsify.record import as_document
+from gammabar.harness.falsify.search import Hunt, Report, space_of
 from gammabar.harness.falsify.witness import confirming, write as write_witness
 from gammabar.harness.library import witness
 from gammabar.harness.run.processes.crew import Crew

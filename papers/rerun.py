@@ -348,7 +348,7 @@ def _accelerated(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
 
 def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
     """Algorithm 4 of Ramdas and Peña (2015), in balls."""
-    paper = import_module("gammabar.papers.ramdas_pena_2015.reference")
+    paper = import_module("gammabar.papers.ramdas_pena_2015.algorithms")
     scale = facts.radius_squared if facts.unit else Q(1)
     gram = [[_number(_products(a, b) / scale) for b in rows] for a in rows]
     for k, (alpha, _, _) in enumerate(paper.snkp(gram, _number(1))):

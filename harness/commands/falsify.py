@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gammabar.harness.court.statement import Statement
     from gammabar.harness.falsify.batch import Batch
     from gammabar.harness.falsify.candidate import Candidate
-    from gammabar.harness.falsify.hunt import Report, Tell
+    from gammabar.harness.falsify.search import Report, Tell
     from gammabar.harness.library import PaperRef
     from gammabar.harness.run.results import Result
     from gammabar.harness.run.solver_ref import SolverRef
@@ -107,7 +107,7 @@ def command(
     from joblib import cpu_count
 
     from gammabar.harness.falsify.batch import Batch
-    from gammabar.harness.falsify.hunt import as_solvers
+    from gammabar.harness.falsify.search import as_solvers
 
     refs, _ = open_papers(papers)
     chosen = as_solvers(solvers, file)
@@ -152,8 +152,8 @@ def _one(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    from gammabar.harness.falsify.hunt import Hunt, space_of, unexpected
     from gammabar.harness.falsify.record import as_document, read, starts, write
+    from gammabar.harness.falsify.search import Hunt, space_of, unexpected
     from gammabar.harness.falsify.witness import confirming
 
     start: tuple[Candidate, ...] = ()

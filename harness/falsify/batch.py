@@ -10,8 +10,8 @@ from typing import Any
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.court.verdict import Status
 from gammabar.harness.falsify.candidate import Candidate
-from gammabar.harness.falsify.hunt import Hunt, Report, space_of, unexpected
 from gammabar.harness.falsify.record import as_document, candidate_from, starts
+from gammabar.harness.falsify.search import Hunt, Report, space_of, unexpected
 from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.library import PaperRef
 from gammabar.harness.run.keys import search_key
@@ -39,7 +39,7 @@ class Batch:
     solvers : tuple of SolverRef
         The user's choice; by default those that a statement is about.
     seed, jobs, refs
-        See `gammabar.harness.falsify.hunt.Hunt`.
+        See `gammabar.harness.falsify.search.Hunt`.
     """
 
     def __init__(

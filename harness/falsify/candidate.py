@@ -18,7 +18,7 @@ Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 
 
 class Written(Protocol):
-    """Other data: a choice of inputs, see `gammabar.harness.falsify.given`."""
+    """Other data: a choice of inputs, see `gammabar.harness.falsify.parameters`."""
 
     @property
     def text(self) -> str: ...

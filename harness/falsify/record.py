@@ -10,8 +10,8 @@ from typing import Any
 
 from gammabar.harness.court.inputs import PREFIX, Inputs, read as read_inputs
 from gammabar.harness.falsify.candidate import Candidate
-from gammabar.harness.falsify.given import Given
-from gammabar.harness.falsify.hunt import Report
+from gammabar.harness.falsify.parameters import Given
+from gammabar.harness.falsify.search import Report
 from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.problems import ProblemError

@@ -14,7 +14,7 @@ import numpy as np
 
 from gammabar.harness.court.inputs import Inputs
 from gammabar.harness.falsify.candidate import Candidate, Finding, Rows
-from gammabar.harness.falsify.given import Given, smaller
+from gammabar.harness.falsify.parameters import Given, smaller
 from gammabar.harness.falsify.strategies import Over
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import DenseProblem, ProblemError, load

@@ -20,7 +20,7 @@ import numpy as np
 
 from gammabar.harness.court.statement import Statement
 from gammabar.harness.falsify.candidate import Finding, Rows
-from gammabar.harness.falsify.given import Given
+from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.library import opened_from
 from gammabar.harness.run.checking import Rejected, check
 from gammabar.harness.run.solver_ref import Registered

@@ -19,10 +19,8 @@ from gammabar.papers import (
     sqrt,
     stopping,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import tells
+from gammabar.papers.ramdas_pena_2015.quantities import SoftAverages, followed, norm, tells
 from gammabar.papers.ramdas_pena_2015.section4 import temperature
-from gammabar.papers.ramdas_pena_2015.smoothed_weights import SoftAverages, followed
-from gammabar.papers.ramdas_pena_2015.weights import norm
 
 
 def no_single_zero(case: Case) -> str | None:

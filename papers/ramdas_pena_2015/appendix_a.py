@@ -22,14 +22,14 @@ from gammabar.papers import (
     total,
     wholes,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import SOURCE
-from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
+from gammabar.papers.ramdas_pena_2015.quantities import SOURCE
 from gammabar.papers.ramdas_pena_2015.small_data import (
     INSEPARABLE,
     centres,
     dot,
     gram_of,
     on_circle,
+    ordered,
     shares,
 )
 

@@ -25,20 +25,18 @@ from gammabar.papers import (
     smallest,
     sqrt,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small
-from gammabar.papers.ramdas_pena_2015.gram_matrix import (
+from gammabar.papers.ramdas_pena_2015.quantities import SOURCE, norm_one, small
+from gammabar.papers.ramdas_pena_2015.small_data import (
+    INSEPARABLE as INSEPARABLE_ROWS,
+    SEPARABLE,
     Gram,
     absolute,
     distributions,
+    dot,
     euclidean,
     is_vertex,
     ordered,
     samples,
-)
-from gammabar.papers.ramdas_pena_2015.small_data import (
-    INSEPARABLE as INSEPARABLE_ROWS,
-    SEPARABLE,
-    dot,
 )
 
 EXACT = (

@@ -1,6 +1,12 @@
 """Section 4, Smoothed Normalized Kernel Perceptron: SNKP, Lemmas 4 and 5, Theorem 1.
 
-NKP and what the section says of it is in `gammabar.papers.ramdas_pena_2015.section4_nkp`.
+NKP and what the section says of it is in `gammabar.papers.ramdas_pena_2015.section4`.
+
+Section 4, Normalized Kernel Perceptron: equation (10), and how near NKP comes to its minimum.
+
+With θ_k = 1/(k+1), k w_k is the sum of the rows that were taken, so that the row (or mean of rows)
+of step k is h_k = (k+1) w_{k+1} − k w_k. L(w) = ½‖w‖² − min_i ⟨a_i, w⟩, and its minimiser is
+w* = ρ_K ū, or 0 for data that are not separable.
 """
 
 from __future__ import annotations
@@ -18,31 +24,45 @@ from gammabar.papers import (
     View,
     at_least,
     at_most,
+    ball,
     direct,
     exp,
     known_zero,
     log,
+    nearly,
     number,
     per_iterate,
     rationals,
     separable,
+    size_of,
     sqrt,
     stopping,
     total,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one
-from gammabar.papers.ramdas_pena_2015.losses import entropy_gap, entropy_loss
+from gammabar.papers.ramdas_pena_2015.quantities import (
+    SOURCE,
+    SoftAverages,
+    carried,
+    entropy_gap,
+    entropy_loss,
+    followed,
+    norm_one,
+    product_terms,
+    small,
+    square,
+)
 from gammabar.papers.ramdas_pena_2015.small_data import (
     INSEPARABLE,
     SEPARABLE,
+    Gram,
     centres,
     dot,
     gram_of,
     on_circle,
+    ordered,
+    rational,
     shares,
 )
-from gammabar.papers.ramdas_pena_2015.smoothed_weights import SoftAverages, followed
-from gammabar.papers.ramdas_pena_2015.weights import square
 
 Weights = list[Fraction]
 
@@ -199,6 +219,192 @@ def thm1(case: Case) -> Any:
     return 2 * sqrt(2 * case.log_n) / case.gamma
 
 
+@stopping(
+    "rp.nkp",
+    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
+    claim=r"\text{NKP finds a perfect classifier in } 1/\rho_K^2 \text{ iterations}",
+    solvers=("nkp",),
+    assumes=(norm_one, separable),
+    unit=True,
+    note="Iterations are updates: α_0 = 0 is never a solution, and n = 1 needs one update, which "
+    "is 1/ρ_K² = 1. Orthonormal rows need all of the n = 1/ρ_K² updates.",
+    slower="nkp/starts-with-the-sum",
+)
+def nkp(case: Case) -> Any:
+    """NKP separates after at most 1/ρ_K² iterations."""
+    return case.mistake_bound
+
+
+# Equation (10)
+
+
+class Before:
+    """Remembers the iterate before the one at hand."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self._before: View | None = None
+        self._now: View | None = None
+
+    def update(self, it: View) -> None:
+        """Take notice of the next iterate."""
+        it.keep()
+        self._before, self._now = self._now, it
+
+    def previous(self, it: View) -> View:
+        """The iterate before, at the level of this one."""
+        assert self._before is not None
+        return self._before.at(it.level) if it.level else self._before
+
+
+LITTLE = Fraction(1, 1024)
+#: Where the subgradient inequality is tried, in multiples of f_k: near it, and far away.
+MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
+
+
+@per_iterate(
+    "rp.eq10",
+    reference=f"{SOURCE}, equation (10)",
+    claim=r"f_{k+1} = (1-\theta_k)f_k + \theta_k\langle Y\tilde\phi_X, p(f_k)\rangle ="
+    r" f_k - \theta_k\left(f_k - \langle Y\tilde\phi_X, p(f_k)\rangle\right) ="
+    r" f_k - \theta_k\partial L(f_k)",
+    solvers=("nkp",),
+    assumes=(norm_one,),
+    since=1,
+    unit=True,
+    instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,"
+    " and for f_0 at ±2⁻¹⁰ f_1",
+    note="g_k = (f_k − f_{k+1})/θ_k is a subgradient of L at f_k iff L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
+    " for all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that"
+    " they lead to.",
+)
+class Subgradient(Before):
+    """Each step of NKP is −θ_k times a subgradient of L at f_k."""
+
+    def claim(self, it: View) -> Iterator[Relation]:
+        before, k = self.previous(it), it.t - 1
+        square, least = before.norm_squared, before.smallest
+        along = it.t * self._inner(before, it) - k * square  # ⟨h_k, f_k⟩
+        # f_k and f_{k+1} are off by `carried`, and h_k by k + 1 times that; all have norm ≤ 1.
+        slip = 4 * it.t * carried(it, it.t)
+        for c in MULTIPLES if k else ():
+            gap = number((c - 1) ** 2 / 2) * square + number(c - 1) * (along - least)
+            yield self._above(gap, slip, abs(float(c - 1)), f"v = {c} f_k")
+        if not k:
+            yield from self._first(it, slip)
+        if self.case.separable and self.case.truth.exact:
+            # The same at v = w*, where ⟨a_i, w*⟩ ≥ ρ² and ‖w*‖ = ρ.
+            best = self.case.gamma_squared
+            apart = square / 2 - before.toward + best / 2
+            gap = apart - best + least + it.t * it.toward - k * before.toward - along
+            yield self._above(gap, slip, 2.0, "v = w*")
+
+    def _first(self, it: View, slip: float) -> Iterator[Relation]:
+        """f_0 = 0, whose multiples say nothing: v = ±2⁻¹⁰ f_1, where g_0 = −f_1 and L(0) = 0."""
+        c, largest = LITTLE, ball(float(it.score_doubles.max()), it.score_error)
+        for sign, least in (("", it.smallest), ("−", -largest)):
+            along = it.norm_squared if not sign else -it.norm_squared
+            gap = number(c**2 / 2) * it.norm_squared + number(c) * (along - least)
+            yield self._above(gap, slip, float(c), f"v = {sign}2⁻¹⁰ f_1")
+
+    @staticmethod
+    def _above(gap: Number, slip: float, part: float, where: str) -> Relation:
+        """L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩, up to the rounding of numbers of size one, times
+        ‖v − f_k‖ (or more)."""
+        what = "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
+        return nearly(0, gap, what, rounding=slip * part, size=part, where=where)
+
+    def _inner(self, before: View, it: View) -> Number:
+        if it.level:
+            return it.space.exact_inner(before.w, it.w)
+        return before.here.inner(it.here)
+
+
+# The remark on Lemma 3: NKP gets arbitrarily close to the minimiser, and to the margin
+
+
+def minimiser_known(case: Case) -> str | None:
+    """w* is known: it is 0, or q̄ is exact."""
+    if case.separable is False or case.truth.exact:
+        return None
+    return "the minimiser of L is only known approximately"
+
+
+@per_iterate(
+    "rp.sec4.minimizer",
+    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
+    kind="limit",
+    claim=r"\text{NKP can get arbitrarily close to the minimizer of strongly convex } L(f)",
+    solvers=("nkp",),
+    assumes=(norm_one, minimiser_known),
+    since=1,
+    unit=True,
+    note="No rate is printed. Checked as ‖f_k − f*‖² ≤ (1 − ρ_K²)/k, with ρ_K = 0 and f* = 0 for"
+    " data that are not separable; the proof is in the source. Orthonormal rows attain it at k = 1."
+    " As printed Algorithm 3 exits with the first separator: what is meant are its updates, carried"
+    " on; rp.sec4.margin judges those.",
+)
+def near_the_minimiser(it: View, case: Case) -> Relation:
+    """The squared distance of f_k to the minimiser of L is at most (1 − ρ_K²)/k.
+
+    Proof. (k+1)(w_{k+1} − w*) = k(w_k − w*) + (h − w*) with h a mean of rows of smallest score.
+    ⟨w_k, h⟩ = min_i ⟨a_i, w_k⟩ ≤ ⟨w_k, w*⟩, as w* is in the hull of the rows, and
+    ⟨w*, h⟩ ≥ ‖w*‖², as w* is its shortest point: so ⟨w_k − w*, h − w*⟩ ≤ 0. And ‖h − w*‖² is at
+    most 1 − 2⟨h, w*⟩ + ρ² ≤ 1 − ρ². Hence k²‖w_k − w*‖² grows by at most 1 − ρ² in a step. ∎
+    """
+    best = case.gamma_squared
+    square = it.norm_squared - (2 * it.toward - best if case.separable else 0)
+    bound, what = (1 - best) / it.t, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k"
+    # w_k is off by `carried`, and all vectors have norm at most one.
+    off, size = 4 * carried(it, it.t), size_of(bound, product_terms(it, it.t))
+    return nearly(square, bound, what, rounding=off, size=size)
+
+
+UPDATES = 400
+
+
+def _updates(gram: Gram) -> Iterator[tuple[int, list[Fraction], Fraction]]:
+    """k, k Gα_k and k²‖α_k‖²_G of the updates of Algorithm 3, without its exit."""
+    scores, square = [Fraction(0)] * gram.n, Fraction(0)
+    for k in range(1, UPDATES + 1):
+        j = min(range(gram.n), key=scores.__getitem__)
+        square += 2 * scores[j] + gram.rows[j][j]
+        scores = [s + g for s, g in zip(scores, gram.rows[j], strict=True)]
+        yield k, scores, square
+
+
+@direct(
+    "rp.sec4.margin",
+    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
+    kind="limit",
+    claim=r"\text{NKP also gets arbitrarily close to a margin maximizer: it will continue to"
+    r" improve to find an approximate max-margin classifier}",
+    problems=("worst-case:n=12", "degenerate:kind=square", "degenerate:kind=simplex,n=6,d=6"),
+    assumes=(norm_one, small, separable, rational),
+    unit=True,
+    instances=f"the updates of Algorithm 3 up to k = {UPDATES}, without its exit",
+    note="As printed Algorithm 3 exits with the first separator, whatever its margin: the rows"
+    " (1, 0) and (3/5, 4/5) end it at f_1 = (1, 0), of margin 3/5 where 2/√5 is possible. Its"
+    " updates, carried on, do what is said. Checked as ‖f_k − f*‖² ≤ d² = (1 − ρ_K²)/k, and once"
+    " d ≤ ρ_K² as ρ_K − γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d): every score is at least ρ_K² − d, and"
+    " ‖f_k‖ ≤ ρ_K + d.",
+    powerless="it is about the updates after the exit, where solvers here end",
+)
+def near_the_margin(case: Case) -> Iterator[Relation]:
+    """Carried on after its exit, NKP tends to the maximum margin."""
+    gram, best = Gram(case), case.truth.unit_squares[0]
+    rho = sqrt(number(best))
+    for k, scores, length in _updates(gram):
+        toward = sum((q * s for q, s in zip(case.q_bar, scores, strict=True)), Fraction(0))
+        distance = length / k**2 - 2 * toward / k + best
+        yield ordered(distance, (1 - best) / k, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k", where=f"k = {k}")
+        d = sqrt(number((1 - best) / k))
+        if d <= number(best):
+            gap = rho - number(min(scores)) / sqrt(number(length))
+            what = "ρ_K − γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d)"
+            yield at_most(gap, (1 + rho) * d / (rho + d), what, where=f"k = {k}")
+
+
 TRIALS = (
     Trial("snkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial("snkp", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1"),
@@ -212,4 +418,14 @@ TRIALS = (
     Trial("snkp:epsilon=0.05", "inseparable:n=30,d=4,seed=0", 100),
     Trial("snkp", "iris:0,1,2 --multiclass", 20),
     Trial("snkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
+    Trial("nkp", "worst-case:n=30"),
+    Trial("nkp", "degenerate:kind=simplex,n=20,d=20"),
+    Trial("nkp", "gaussian:n=30,d=3,seed=0,separable=1 --kernel linear --normalised"),
+    Trial("nkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
+    Trial("nkp", "degenerate:kind=collinear,n=1,d=2"),
+    Trial("nkp", "degenerate:kind=square"),
+    Trial("nkp", "degenerate:kind=opposite,n=3,d=1", 60),
+    Trial("nkp", "gaussian:n=50,d=5,seed=1,separable=1", 60),
+    Trial("nkp", "inseparable:n=20,d=3,seed=0", 40),
+    Trial("nkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
 )

@@ -27,10 +27,16 @@ from gammabar.papers import (
     rationals,
     stopping,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import SOURCE, norm_one, small, tells
-from gammabar.papers.ramdas_pena_2015.gram_matrix import Gram
-from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, dot, integers_of
-from gammabar.papers.ramdas_pena_2015.weights import certifies, stands_for, weights_of
+from gammabar.papers.ramdas_pena_2015.quantities import (
+    SOURCE,
+    certifies,
+    norm_one,
+    small,
+    stands_for,
+    tells,
+    weights_of,
+)
+from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, Gram, dot, integers_of
 from gammabar.problems import KernelProblem
 
 

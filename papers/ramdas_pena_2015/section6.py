@@ -30,42 +30,41 @@ from gammabar.papers import (
     stopping,
     within,
 )
-from gammabar.papers.ramdas_pena_2015.conventions import (
+from gammabar.papers.ramdas_pena_2015.quantities import (
     SOURCE,
+    NearAverages,
     above_margin,
     below_margin,
+    carried,
+    centre,
+    centred_loss,
+    certifies,
+    followed,
+    hard_loss,
+    near_answer,
+    norm,
     norm_one,
+    not_average,
+    product_terms,
+    pull,
+    rho,
+    signed_margin_known,
     small,
+    square,
     tells,
+    uniform,
+    weights_of,
 )
-from gammabar.papers.ramdas_pena_2015.gram_matrix import ordered
-from gammabar.papers.ramdas_pena_2015.losses import centred_loss, hard_loss
-from gammabar.papers.ramdas_pena_2015.signed_margin import rho, signed_margin_known
 from gammabar.papers.ramdas_pena_2015.small_data import (
     INSEPARABLE,
+    Witnesses,
     centres,
     dot,
     gram_of,
     integers_of,
+    ordered,
+    square_distance,
 )
-from gammabar.papers.ramdas_pena_2015.smoothed_weights import (
-    NearAverages,
-    centre,
-    followed,
-    near_answer,
-    not_average,
-)
-from gammabar.papers.ramdas_pena_2015.weights import (
-    carried,
-    certifies,
-    norm,
-    product_terms,
-    pull,
-    square,
-    uniform,
-    weights_of,
-)
-from gammabar.papers.ramdas_pena_2015.witness_set import Witnesses, square_distance
 
 
 @direct(

@@ -20,22 +20,18 @@ from gammabar.harness.court.view import View
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.gammabar import rp_smooth_steps, rp_steps, smoothed_perceptron
+from gammabar.papers.gammabar import rp_steps, smoothed_perceptron
 from gammabar.papers.ramdas_pena_2015 import (
     appendix_a,
-    gram_matrix,
-    losses,
-    section1,
+    quantities,
     section2,
     section3,
     section4,
-    section4_nkp,
     section5,
     section6,
     small_data,
-    witness_set,
 )
-from gammabar.papers.ramdas_pena_2015.signed_margin import signed_normalised
+from gammabar.papers.ramdas_pena_2015.quantities import signed_normalised
 from gammabar.problems import DenseProblem, ProblemError, from_arrays
 from gammabar.solvers import Iterate
 from gammabar.solvers.ramdas_pena import NVN, SNKP
@@ -43,16 +39,13 @@ from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
 from gammabar.solvers.winnow import Winnow
 
 MODULES = (
-    section1,
     section2,
     section3,
     section4,
-    section4_nkp,
     section5,
     section6,
     appendix_a,
     rp_steps,
-    rp_smooth_steps,
     smoothed_perceptron,
 )
 NAMES = {module.__name__ for module in MODULES}
@@ -326,10 +319,10 @@ def test_smoothed_maximum_is_enclosed(scores, scale, seed) -> None:
     exact = -sum((a * b for a, b in zip(s, p, strict=True)), Fraction(0))
     exact -= mu / 2 * sum(((a - b) ** 2 for a, b in zip(p, q, strict=True)), Fraction(0))
     with working(LEVELS[1]):
-        found = losses.prox_value([number(v) for v in s], [number(v) for v in q], number(mu))
+        found = quantities.prox_value([number(v) for v in s], [number(v) for v in q], number(mu))
         assert found.contains(number(exact)) or found.overlaps(number(exact))
         assert found.rad() < 1e-25
-    near = losses.nearest(np.array([float(a - b / mu) for a, b in zip(q, s, strict=True)]))
+    near = quantities.nearest(np.array([float(a - b / mu) for a, b in zip(q, s, strict=True)]))
     assert near == pytest.approx([float(v) for v in p], abs=1e-12)
 
 
@@ -339,8 +332,8 @@ def test_entropy_loss_is_the_supremum() -> None:
     w = np.array([0.3, -0.2])
     with working(LEVELS[1]):
         it = View(Iterate(0, w), case, level=1)
-        loss = middle(losses.entropy_loss(it, number(Fraction(1, 3))))
-        hard = middle(losses.hard_loss(it))
+        loss = middle(quantities.entropy_loss(it, number(Fraction(1, 3))))
+        hard = middle(quantities.hard_loss(it))
     scores = case.problem.scores(w)
     assert hard == pytest.approx(-scores.min() + w @ w / 2)
     for p in np.random.default_rng(0).dirichlet(np.ones(3), 200):
@@ -356,9 +349,9 @@ def test_distance_to_the_witnesses_is_bounded_from_below() -> None:
         integers, _ = small_data.integers_of(rows)
         case = Case(DenseProblem(np.array(integers), np.ones(len(rows), dtype=int)), unit=True)
         for q in small_data.centres(len(rows)):
-            exact = witness_set.square_distance(rows, q) / 2
+            exact = small_data.square_distance(rows, q) / 2
             with working(LEVELS[1]):
-                found = case.history(witness_set.Witnesses).half_square(
+                found = case.history(small_data.Witnesses).half_square(
                     np.array([float(v) for v in q])
                 )
             assert middle(found) <= float(exact) + 1e-15, name
@@ -398,6 +391,6 @@ def test_rational_and_ball_gram_matrices_agree() -> None:
     exact = Case(open_problem(text), unit=True)
     balls = Case(open_problem(f"{text} --kernel linear --normalised"), unit=True)
     with working(LEVELS[1]):
-        for alpha in gram_matrix.samples(exact):
-            one, other = gram_matrix.Gram(exact).loss(alpha), gram_matrix.Gram(balls).loss(alpha)
+        for alpha in small_data.samples(exact):
+            one, other = small_data.Gram(exact).loss(alpha), small_data.Gram(balls).loss(alpha)
             assert other.overlaps(number(one))

@@ -14,10 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 RATIONAL = {
     "papers/lecture/rational_matrices.py",
     "papers/lecture/section1.py",
-    "papers/ramdas_pena_2015/gram_matrix.py",
-    "papers/ramdas_pena_2015/reference.py",
+    "papers/ramdas_pena_2015/small_data.py",
+    "papers/ramdas_pena_2015/algorithms.py",
     "papers/ramdas_pena_2015/section2.py",
-    "papers/ramdas_pena_2015/witness_set.py",
     "papers/tyurin_2024/refuters.py",
 }
 

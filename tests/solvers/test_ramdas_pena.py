@@ -11,7 +11,7 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from perceptron_cases import ball, cases, dyadic, followed
 
-from gammabar.papers.ramdas_pena_2015 import reference
+from gammabar.papers.ramdas_pena_2015 import algorithms
 from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
 from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
 from gammabar.solvers.winnow import Winnow
@@ -78,9 +78,9 @@ def test_normalized_perceptron_is_the_text(case):
     pick = followed(lambda k: iterates[k].extra["i"], slack)
     solved = observed(iterates, slack)
     if case.metric is None:
-        exact = reference.normalized_perceptron(case.rows, pick, solved)
+        exact = algorithms.normalized_perceptron(case.rows, pick, solved)
     else:
-        exact = reference.nkp(case.gram, pick, solved)  # w is represented by α
+        exact = algorithms.nkp(case.gram, pick, solved)  # w is represented by α
     compare(iterates, exact, lambda it, w: case.same(it.w, w, 0))
 
 
@@ -97,7 +97,7 @@ def test_nkp_is_the_text(case):
         carried = it.extra.get("scores", it.scores)
         assert carried == pytest.approx(case.problem.scores(it.w), abs=1e-11)
 
-    compare(iterates, reference.nkp(case.gram, pick, observed(iterates, slack)), same)
+    compare(iterates, algorithms.nkp(case.gram, pick, observed(iterates, slack)), same)
 
 
 @settings(max_examples=200)
@@ -110,7 +110,7 @@ def test_snkp_steps_are_the_text(case):
     assert iterates[0].dual.tolist() == [1 / n] * n
     assert iterates[0].extra["mu"] == 2.0
     uniform = [arb(1) / n] * n
-    close(iterates[0].extra["p"], reference.softmax(G, uniform, arb(2)), 1e-14 * (1 + size))
+    close(iterates[0].extra["p"], algorithms.softmax(G, uniform, arb(2)), 1e-14 * (1 + size))
     for k, it in enumerate(iterates):
         assert it.t == k
         mu = 4 / ((k + 1) * (k + 2))
@@ -119,7 +119,7 @@ def test_snkp_steps_are_the_text(case):
         assert it.extra["v"] == pytest.approx(
             case.problem.combine(it.extra["p"]), abs=1e-12 * (1 + size)
         )
-        scores = reference.times(case.gram, dyadic(it.dual))
+        scores = algorithms.times(case.gram, dyadic(it.dual))
         stopped = it.extra.get("halt") == "separated"
         assert stopped == (min(scores) > 0) or near(min(scores), size)
         if k == 0:
@@ -129,8 +129,8 @@ def test_snkp_steps_are_the_text(case):
         # Scores err by rounding relative to the Gram matrix; the softmax by that over μ.
         bound = 1e-14 * (1 + 4 * size / mu)
         previous = ball(before.extra["mu"])
-        close(it.dual, reference.snkp_alpha(G, k - 1, alpha, p, previous), bound)
-        close(it.extra["p"], reference.snkp_p(G, k - 1, p, last, ball(it.extra["mu"])), bound)
+        close(it.dual, algorithms.snkp_alpha(G, k - 1, alpha, p, previous), bound)
+        close(it.extra["p"], algorithms.snkp_p(G, k - 1, p, last, ball(it.extra["mu"])), bound)
     assert halt(iterates) or len(iterates) == 13
 
 
@@ -139,7 +139,7 @@ def test_snkp_steps_are_the_text(case):
 def test_snkp_trajectories_are_the_text(case):
     G = [[ball(v) for v in line] for line in case.gram]
     iterates = run(SNKP(), case.problem, 6)
-    for it, (alpha, p, mu) in zip(iterates, reference.snkp(G, arb(1)), strict=False):
+    for it, (alpha, p, mu) in zip(iterates, algorithms.snkp(G, arb(1)), strict=False):
         close(it.dual, alpha, 1e-9)
         close(it.extra["p"], p, 1e-9)
         close([it.extra["mu"]], [mu], 1e-14)
@@ -156,20 +156,20 @@ def test_nvn_steps_are_the_text(case, epsilon):
         assert it.t == k
         assert it.w == pytest.approx(case.problem.combine(it.dual), abs=1e-12 * (1 + size))
         p = dyadic(it.dual)
-        square = reference.dot(p, reference.times(G, p))
+        square = algorithms.dot(p, algorithms.times(G, p))
         assert it.extra["norm"] ** 2 == pytest.approx(float(square), abs=TIGHT * (1 + size))
         stopped = it.extra.get("halt") == "certificate"
         assert stopped == (square <= Fraction(epsilon) ** 2) or near(square - epsilon**2, size)
         if k + 1 == len(iterates):
             continue
-        j, scores = it.extra["i"], reference.times(G, p)
+        j, scores = it.extra["i"], algorithms.times(G, p)
         assert near(scores[j] - min(scores), size)
-        theta = reference.nvn_theta(G, p, j)
-        wanted = reference.add((1 - theta, p), (theta, reference.unit_vector(j, len(p))))
+        theta = algorithms.nvn_theta(G, p, j)
+        wanted = algorithms.add((1 - theta, p), (theta, algorithms.unit_vector(j, len(p))))
         after = dyadic(iterates[k + 1].dual)
         # No λ does better, up to rounding.
-        shortest = reference.dot(wanted, reference.times(G, wanted))
-        assert reference.dot(after, reference.times(G, after)) <= shortest + TIGHT * (1 + size)
+        shortest = algorithms.dot(wanted, algorithms.times(G, wanted))
+        assert algorithms.dot(after, algorithms.times(G, after)) <= shortest + TIGHT * (1 + size)
         # θ is a quotient by ‖w − a_j‖², so it is itself known only if that is not tiny.
         length = float(square - 2 * scores[j] + G[j][j])
         if length > 1e-6:
@@ -183,10 +183,10 @@ def test_nvn_steps_are_the_text(case, epsilon):
 def test_nvn_trajectories_are_the_text(case, epsilon):
     iterates = run(NVN(epsilon), case.problem, 5)
     pick = followed(lambda k: iterates[k].extra["i"], TIGHT)
-    wanted = list(islice(reference.nvn(case.gram, Fraction(epsilon), pick), len(iterates)))
+    wanted = list(islice(algorithms.nvn(case.gram, Fraction(epsilon), pick), len(iterates)))
     for it, p in zip(iterates, wanted, strict=True):
         # Not p itself: where w = a_j, a rounding error decides between p and e_j, for the same w.
-        exact = np.array([float(v) for v in reference.times(case.gram, p)])
+        exact = np.array([float(v) for v in algorithms.times(case.gram, p)])
         assert case.problem.scores(it.w) == pytest.approx(exact, abs=1e-9)
 
 
@@ -197,11 +197,11 @@ def follow_smoothed(case, iterates, exact, thresholds):
         assert it.dual == pytest.approx(np.array([float(v) for v in alpha]), abs=1e-9)
         assert it.extra["p"] == pytest.approx(np.array([float(v) for v in p]), abs=1e-9)
         assert it.w == pytest.approx(case.problem.combine(it.dual), abs=1e-11 * (1 + size))
-        square = reference.dot(p, reference.times(case.gram, p))
+        square = algorithms.dot(p, algorithms.times(case.gram, p))
         assert it.extra["norm_p"] ** 2 == pytest.approx(float(square), abs=1e-9 * (1 + size))
         seen = it.extra.get("halt", "certificate" if "returned" in it.extra else None)
         if seen != outcome:
-            least = min(reference.times(case.gram, alpha))
+            least = min(algorithms.times(case.gram, alpha))
             assert near(least, size) or near(float(square) - threshold, size)
             return
 
@@ -218,7 +218,7 @@ def test_snkpvn_is_the_text(case, delta, data):
     assert [it.t for it in iterates] == list(range(len(iterates)))
     for k, it in enumerate(iterates):
         assert it.extra["mu"] == pytest.approx(4 * n / ((k + 1) * (k + 2)), rel=1e-14)
-    exact = ((a, p, end) for a, p, _, end in reference.snkpvn(case.gram, q, Fraction(delta) ** 2))
+    exact = ((a, p, end) for a, p, _, end in algorithms.snkpvn(case.gram, q, Fraction(delta) ** 2))
     follow_smoothed(case, iterates, exact, [delta**2] * len(iterates))
     assert halt(iterates) or len(iterates) == STEPS + 1
 
@@ -229,7 +229,7 @@ def test_isnkpvn_is_the_text(case, gamma, epsilon):
     iterates = run(ISNKPVN(gamma, epsilon), case.problem, 12)
     assert [it.t for it in iterates] == list(range(len(iterates)))
     G = case.gram
-    exact = list(islice(reference.isnkpvn(G, Fraction(gamma), Fraction(epsilon)), 13))
+    exact = list(islice(algorithms.isnkpvn(G, Fraction(gamma), Fraction(epsilon)), 13))
     thresholds = [it.extra["delta"] ** 2 for it in iterates]
     follow_smoothed(case, iterates, (x[1:] for x in exact), thresholds)
     place = (0, 0)
@@ -254,13 +254,13 @@ def test_winnow_is_the_text(case, rate):
         assert not any(values[i] - v > 1e-12 * case.size(iterates[t].w) for v in values)
         return i
 
-    exact = reference.winnow(rows, pick, None if rate is None else ball(rate))
+    exact = algorithms.winnow(rows, pick, None if rate is None else ball(rate))
     for t, it in enumerate(iterates):
         assert it.t == t
         w = next(exact)
         # Exponents err by rounding, relative to their size.
         close(it.w, w, 1e-13 * (1 + (rate or 1) * (t + 1)))
-        values = reference.times(rows, w)
+        values = algorithms.times(rows, w)
         slack = 1e-12 * (1 + case.size(it.w)) * (1 + (rate or 1) * t)
         stopped = it.extra.get("halt") == "separated"
         assert not any(v < -slack for v in values) if stopped else any(v < slack for v in values)

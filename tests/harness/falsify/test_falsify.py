@@ -13,8 +13,8 @@ from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.hunt import Hunt, Report, space_of
 from gammabar.harness.falsify.record import read, write
+from gammabar.harness.falsify.search import Hunt, Report, space_of
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import STRATEGIES, Over
 from gammabar.harness.run.registry import find_statements

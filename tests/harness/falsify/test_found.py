@@ -9,9 +9,9 @@ import pytest
 from gammabar.harness.court.inputs import PREFIX, read
 from gammabar.harness.court.verdict import Status, Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.given import Given
-from gammabar.harness.falsify.hunt import Hunt, space_of
+from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.falsify.record import candidate_from
+from gammabar.harness.falsify.search import Hunt, space_of
 from gammabar.harness.falsify.witness import confirming, write
 from gammabar.harness.library import witness
 from gammabar.harness.run.checking import check

@@ -15,7 +15,7 @@ from gammabar.harness.court.hearing import examine
 from gammabar.harness.court.inputs import choices, flat, rationals, read, sizes_of, wholes
 from gammabar.harness.court.verdict import Status, Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.given import STRATEGIES, Given, candidate, drawn, smaller
+from gammabar.harness.falsify.parameters import STRATEGIES, Given, candidate, drawn, smaller
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import Over
 from gammabar.harness.run.registry import everything

@@ -11,8 +11,8 @@ from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify import batch as batches
 from gammabar.harness.falsify.batch import Batch
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.hunt import Hunt, Report, as_solvers, space_of
 from gammabar.harness.falsify.record import starts
+from gammabar.harness.falsify.search import Hunt, Report, as_solvers, space_of
 from gammabar.harness.library import PaperRef, close_paper, open_paper
 from gammabar.harness.run import keys
 from gammabar.harness.run.registry import find_statements

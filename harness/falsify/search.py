@@ -16,7 +16,7 @@ from gammabar.harness.court.inputs import Inputs
 from gammabar.harness.court.statement import RandomisedStatement, Statement
 from gammabar.harness.court.verdict import Ruling, Status, Verdict
 from gammabar.harness.falsify.candidate import Ask, Candidate, Finding
-from gammabar.harness.falsify.given import STRATEGIES as OVER_INPUTS
+from gammabar.harness.falsify.parameters import STRATEGIES as OVER_INPUTS
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import STRATEGIES, Over, Space
 from gammabar.harness.library import PaperRef, papers

@@ -1,0 +1,487 @@
+"""Symbols of Ramdas and Peña (2015), and what its statements assume of data and solver.
+
+Rows a_i are the paper's y_i φ̃(x_i), of norm one, and G is their Gram matrix. Coefficients α stand
+for w = Σ_i α_i a_i, so G α = A w and ‖α‖_G = ‖w‖; what is said about α_k is computed from w_k.
+
+α_k, p_k and q_t as a solver delivers them, and their norms ‖·‖_G.
+
+L(α) and its smoothed versions in balls: equation (9), L_μ of Section 4, L^q_μ of Section 6.
+
+p_k of the smoothed methods, as delivered and as it follows from the iterates.
+
+    p_0 = p_{μ_0}(α_0),   p_{k+1} = (1 − θ_k) p_k + θ_k p_{μ_{k+1}}(α_{k+1}),   θ_k = 2/(k+3)
+
+p_μ(α) depends on the scores Gα_k alone, which come from w_k: so a p_k that a solver delivers is
+checked, and a bound on ‖p_k‖_G is one about the method.
+
+ρ_K with its sign: the margin of normalised rows, also where no w separates them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from gammabar.oracle.integers import integer_rows, largest_norm, smallest_norm
+from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.oracle.signed import signed_margin
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Assumption,
+    Case,
+    Floats,
+    NotFinite,
+    Number,
+    Relation,
+    Trit,
+    Vec,
+    View,
+    between,
+    claimed_numbers,
+    exp,
+    fact,
+    log,
+    middle,
+    number,
+    size_of,
+    sqrt,
+    total,
+    within,
+)
+from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
+
+SOURCE = "Ramdas and Peña (2015)"
+
+#: Rows that an exact Gram matrix, or a distance to the witnesses, is computed for.
+MOST = 300
+
+
+def norm_one(case: Case) -> str | None:
+    """Every row has norm one: the paper divides by √K(x, x)."""
+    problem = case.problem.raw()
+    if isinstance(problem, KernelProblem):
+        if problem.normalised or problem.kernel.name == "rbf":
+            return None
+        if not has_exact_kernel(problem):
+            return "the norms of the rows are not known exactly"
+        rows = exact_rows(problem)
+        norms = {rows.score(i, rows.point(np.array([i]), [1])) for i in range(problem.n)}
+    else:
+        points = problem.points  # type: ignore[attr-defined]
+        norms = {largest_norm(points), smallest_norm(points)}
+    if len(norms) == 1 and norms != {0} and (case.unit or norms == {1}):
+        return None
+    return "not all rows have norm one; use --kernel linear --normalised, or another kernel"
+
+
+def small(case: Case) -> str | None:
+    """The exact Gram matrix is within reach."""
+    return None if case.n <= MOST else f"more than {MOST} rows: no exact Gram matrix"
+
+
+#: What options are above, as the algorithms say: "Input constant γ > 1, accuracy ε > 0".
+_ABOVE = {"gamma": 1, "epsilon": 0, "delta": 0}
+
+
+def tells(*names: str) -> Assumption:
+    """The solver has these options, which the claim speaks of, with values that they may have."""
+
+    def met(case: Case) -> str | None:
+        for name in names:
+            value, least = getattr(case.solver, name, None), _ABOVE[name]
+            if value is None:
+                return f"the solver has no option {name}"
+            if not isinstance(value, Real) or not least < float(value) < inf:
+                return f"the solver's {name} is {value!r}, and no number above {least}"
+        return None
+
+    met.__doc__ = f"The solver says its {' and '.join(names)}."
+    return met
+
+
+def below_margin(name: str) -> Assumption:
+    """ρ_K > 0, and an option of the solver is below it."""
+
+    def met(case: Case) -> str | None:
+        if not case.separable:
+            return "the data are not separable"
+        return None if getattr(case.solver, name) < case.gamma else f"{name} is not below ρ_K"
+
+    met.__doc__ = f"ρ_K > 0, and the solver's {name} is below it."
+    return met
+
+
+def above_margin(name: str) -> Assumption:
+    """ρ_K ≤ 0, or an option of the solver is above it."""
+
+    def met(case: Case) -> str | None:
+        if case.separable is False:
+            return None
+        if case.separable and getattr(case.solver, name) > case.gamma:
+            return None
+        return f"ρ_K is positive and not below {name}"
+
+    met.__doc__ = f"ρ_K ≤ 0, or the solver's {name} is above it."
+    return met
+
+
+def weights_of(it: View, name: str) -> Floats | None:
+    """What a solver says of its α_k ("dual"), p_k or q_t; None if it says nothing."""
+    found = it.dual if name == "dual" else it.extra.get(name)
+    if found is None:
+        return None
+    weights = claimed_numbers(found, (it.n,))
+    if isinstance(weights, str):
+        raise NotFinite(f"{name} of iterate {it.t} {weights}")
+    return weights
+
+
+def claimed_weights(it: View, name: str) -> Floats:
+    """The same, where a statement needs them.
+
+    Raises
+    ------
+    Unclaimed
+    """
+    it.claim(name)
+    weights = weights_of(it, name)
+    assert weights is not None
+    return weights
+
+
+def pull(it: View, weights: Floats) -> Vec:
+    """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
+    if isinstance(it.case.problem, KernelProblem):
+        return it.vec(weights)  # a combination is represented by its weights
+    mass, space = float(np.abs(weights).sum()), it.space
+    error = (it.n + space.dimension + 16) * ROUNDOFF * SAFETY * lengths(it, weights)
+    return it.vec(it.case.problem.combine(weights), error + space.lost * max(1.0, mass))
+
+
+def lengths(it: View, weights: Floats) -> float:
+    """Σ |q_i| ‖a_i‖, or a little more: what is added up in Aᵀq, also where it cancels."""
+    return it.space.radius * float(np.abs(weights) @ it.space.shares) * SAFETY
+
+
+def stands_for(it: View, weights: Floats) -> Trit:
+    """Whether w_k = Aᵀp, where both were carried along for k convex combinations."""
+    vector, size = pull(it, weights), lengths(it, weights)
+    gap = it.here - vector
+    allowed = 4 * gap.err + 16 * (it.t + 2) * ROUNDOFF * size
+    # Beside rows, of which it is a mean: they may cancel, and what rounding leaves then is small.
+    return within(gap.norm(), allowed, size)
+
+
+def square(it: View, weights: Floats) -> Number:
+    """‖q‖²_G = ‖Aᵀq‖² for weights in doubles."""
+    if not it.level:
+        vector = pull(it, weights)
+        return vector.inner(vector)
+    if isinstance(it.case.problem, KernelProblem):
+        return it.space.exact_inner(weights, weights)
+    column = it.space.exact_combination(it.numbers(weights))
+    return total(v * v for v in column.entries())
+
+
+def norm(it: View, weights: Floats) -> Number:
+    """‖q‖_G."""
+    found = square(it, weights)
+    return number(0) if found <= 0 else sqrt(found)  # G is semidefinite
+
+
+def _as_long_as_a_row(it: View) -> Floats:
+    """A vector as long as the longest row."""
+    vector = np.zeros(it.space.dimension)
+    vector[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
+    return vector
+
+
+def carried(it: View, k: int) -> float:
+    """How far scores may be off that were carried through k convex combinations."""
+    each = it.space.score_error(_as_long_as_a_row(it))
+    each += 8 * ROUNDOFF * it.space.radius * it.space.radius
+    return 2 * (k + 2) * each * SAFETY
+
+
+def carried_rows(it: View, k: int) -> Floats:
+    """The same row by row."""
+    each = it.space.score_errors(_as_long_as_a_row(it))
+    each += 8 * ROUNDOFF * it.space.radius * it.space.radius * it.space.shares
+    return np.asarray(2 * (k + 2) * each * SAFETY)
+
+
+def product_terms(it: View, k: int) -> float:
+    """Sizes of the products that a score is a sum of, d of them, carried along in k steps."""
+    radius = it.space.least_radius
+    return 8.0 * (k + 2) * (it.space.dimension + 16) * radius * radius
+
+
+def in_simplex(it: View, weights: Floats) -> Trit:
+    """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
+    if float(weights.min()) < 0:
+        return False
+    allowed = 8 * ROUNDOFF * (it.n + 8) * (it.t + 1)
+    return within(abs(float(weights.sum()) - 1), allowed, 1.0)
+
+
+def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = False) -> Trit:
+    """Whether ‖p‖_G ≤ ε (or <) for what the solver returns, a distribution."""
+    if weights is None:
+        length = it.norm
+    elif (inside := in_simplex(it, weights)) is not True:
+        return inside
+    else:
+        length = norm(it, weights)
+    small_enough = length < epsilon if strict else length <= epsilon
+    if small_enough:
+        return True
+    return False if (length >= epsilon if strict else length > epsilon) else None
+
+
+def uniform(n: int) -> Floats:
+    """1/n."""
+    return np.full(n, 1 / n)
+
+
+def hard_loss(it: View) -> Number:
+    """L(α) = max_p −⟨α, p⟩_G + ½‖α‖²_G, equation (9)."""
+    return it.norm_squared / 2 - it.smallest
+
+
+def entropy_gap(it: View, mu: Number) -> Number:
+    """L(α) − L_μ(α) for d(p) = Σ p_i log p_i + log n: the maximum in L_μ is a log-sum-exp."""
+    if it.n == 1:
+        return number(0)
+    least = it.smallest
+    return -mu * log(total(exp((least - s) / mu) for s in it.scores) / it.n)
+
+
+def entropy_loss(it: View, mu: Number) -> Number:
+    """L_μ(α) for d(p) = Σ p_i log p_i + log n."""
+    return hard_loss(it) - entropy_gap(it, mu)
+
+
+def centred_loss(it: View, q: list[Number], mu: Number) -> Number:
+    """L^q_μ(α) for d_q(p) = ½‖p − q‖²."""
+    return it.norm_squared / 2 + prox_value(it.scores, q, mu)
+
+
+def prox_value(scores: list[Number], q: list[Number], mu: Number) -> Number:
+    """max_{p ∈ Δ} −⟨s, p⟩ − (μ/2)‖p − q‖², between a primal and a dual bound.
+
+    Any p ∈ Δ bounds the maximum from below, and any multiplier τ of Σ p_i = 1 from above, by
+    τ + Σ_i max_{x ≥ 0} −(s_i + τ) x − (μ/2)(x − q_i)². Both are taken where doubles say the
+    maximum is, and meet there up to the square of the doubles' errors.
+    """
+    target = np.array([middle(c - s / mu) for c, s in zip(q, scores, strict=True)])
+    p = nearest(target)
+    inside = np.flatnonzero(p > 0).tolist()
+    tau = mu * (total(q[i] - scores[i] / mu for i in inside) - 1) / len(inside)
+    mass = number(0)
+    for i in inside:
+        mass += number(float(p[i]))
+    low, high = number(0), tau
+    for i, (s, c) in enumerate(zip(scores, q, strict=True)):
+        x = number(float(p[i])) / mass
+        low -= s * x + mu / 2 * ((x - c) * (x - c))
+        best = (c - (s + tau) / mu).max(number(0))
+        high -= (s + tau) * best + mu / 2 * ((best - c) * (best - c))
+    return between(low, high)
+
+
+def nearest(target: Floats) -> Floats:
+    """The point of the simplex nearest to a vector: coordinates below the shift drop out."""
+    inside = np.ones(target.size, dtype=bool)
+    while True:
+        shift = (target[inside].sum() - 1) / inside.sum()
+        kept = inside & (target > shift)
+        if not kept.any():  # rounding: the largest coordinate alone
+            kept[np.argmax(target)] = True
+        if (kept == inside).all():
+            return np.where(inside, np.maximum(target - shift, 0.0), 0.0)
+        inside = kept
+
+
+def soft_answer(it: View, mu: float) -> tuple[Floats, float]:
+    """p_μ(α) of Section 4, softmax(−Gα/μ), and a bound on its error, here and there, in ℓ₁."""
+    scores = it.score_doubles
+    weights = np.exp((float(scores.min()) - scores) / mu)
+    # Scores here and there differ by 2e at most, so weights by a factor of exp(4e/μ).
+    spread = 4 * it.score_error / mu
+    error = 1.5 * spread if spread < 0.5 else 2.0
+    return weights / weights.sum(), error + 8 * (it.n + 16) * ROUNDOFF
+
+
+def near_answer(it: View, mu: float, q: Floats) -> tuple[Floats, float]:
+    """p^q_μ(α) of Section 6, the point of the simplex nearest to q − Gα/μ, and its error."""
+    scores = it.score_doubles
+    nearby = nearest(q - (scores - float(scores.min())) / mu)
+    # The projection does not stretch ℓ₂ distances, and ‖·‖₁ ≤ √n ‖·‖₂; sums of n numbers.
+    apart = 2 * (it.score_error + carried(it, it.t)) / mu
+    return nearby, it.n * apart + 16 * it.n * (it.n + 8) * ROUNDOFF
+
+
+def summands(n: int) -> int:
+    """So many numbers are added up for n weights: a projection sorts and sums them n times, from
+    scores that were carried along. A step that is nothing, at the optimum, is right up to these.
+    """
+    return max(n * (n + 8), 1024)
+
+
+def not_average(
+    p: Floats, before: Floats | None, answer: Floats, error: float, k: int
+) -> Relation | None:
+    """That p_k is not the average of p_{k−1} and of the answer at k, if it is not known to be."""
+    predicted, moved = answer, 1.0
+    if before is not None:
+        theta = 2 / (k + 2)
+        predicted, error = (1 - theta) * before + theta * answer, theta * error
+        moved = float(np.abs(predicted - before).sum())
+    gap = float(np.abs(p - predicted).sum())
+    mass = float(np.abs(p).sum() + np.abs(predicted).sum())
+    known = within(gap, error + 8 * ROUNDOFF * mass, size_of(moved, mass * summands(len(p))))
+    what = "p_k is the average that follows from the iterates"
+    return None if known else fact(known, what, said=True)
+
+
+class _Averages:
+    """What is wrong with the p_k of a run, if anything is."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.wrong: Relation | None = None
+        self._before: Floats | None = None
+
+    def update(self, it: View) -> None:
+        """Take in the next iterate."""
+        p = weights_of(it, "p")
+        self.wrong = None
+        if p is not None:
+            self.wrong = not_average(p, self._before, *self.answer(it), it.t)
+        self._before = p
+
+    def answer(self, it: View) -> tuple[Floats, float]:
+        """p_{μ_k}(α_k), and a bound on its error."""
+        raise NotImplementedError
+
+
+class SoftAverages(_Averages):
+    """For SNKP: μ_k = 4/((k+1)(k+2))."""
+
+    def answer(self, it: View) -> tuple[Floats, float]:
+        return soft_answer(it, 4 / ((it.t + 1) * (it.t + 2)))
+
+
+class NearAverages(_Averages):
+    """For SNKPVN: μ_k = 4n/((k+1)(k+2))."""
+
+    def answer(self, it: View) -> tuple[Floats, float]:
+        return near_answer(it, 4 * it.n / ((it.t + 1) * (it.t + 2)), centre(self.case))
+
+
+def centre(case: Case) -> Floats:
+    """q of SNKPVN(q, δ)."""
+    chosen = getattr(case.solver, "q", None)
+    return uniform(case.n) if chosen is None else np.asarray(chosen, dtype=np.float64)
+
+
+def followed(it: View, case: Case, kind: type[_Averages]) -> tuple[Floats, list[Relation]]:
+    """p_k as delivered, and that it does not follow from the iterates, if it does not.
+
+    Raises
+    ------
+    Unclaimed
+    """
+    p = claimed_weights(it, "p")
+    wrong = case.history(kind).wrong
+    return p, [] if wrong is None else [wrong]
+
+
+#: Bits that the entries of normalised rows are rounded to where they are not rational.
+BITS = 60
+
+
+class Signed:
+    """ρ_K of rows of norm one, as a function of the precision; made once for a case."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.low = self.high = self.error = Fraction(0)
+        self.known = True
+        problem = case.problem.raw()
+        kernel = problem.kernel.name if isinstance(problem, KernelProblem) else "linear"
+        if case.separable is not False:
+            self.known = bool(case.separable)
+        elif kernel == "rbf":
+            pass  # some direction of the space is orthogonal to the hull (footnote to Theorem 3)
+        elif kernel != "linear" or isinstance(problem, MulticlassProblem):
+            self.known = False
+        else:
+            found = signed_normalised(problem)
+            self.known = found is not None
+            if found is not None:
+                self.low, self.high, self.error = found
+
+    def ball(self) -> Number | None:
+        """ρ_K, or None where it is not known."""
+        if not self.known:
+            return None
+        if self.case.separable:
+            return self.case.gamma
+        if not self.high and not self.error:
+            return number(0)
+        error = number(self.error)
+        return between(-sqrt(number(self.high)) - error, error - sqrt(number(self.low)))
+
+
+def rho(case: Case) -> Number | None:
+    """ρ_K = sup_{‖f‖ = 1} min_i ⟨f, a_i⟩ with its sign; None where it is not known."""
+    found: Number | None = case.history(Signed).ball()
+    return found
+
+
+def signed_margin_known(case: Case) -> str | None:
+    """ρ_K is known with its sign."""
+    return None if rho(case) is not None else "the signed margin is not known here"
+
+
+def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Bounds of ρ for the rows y_i x_i/‖x_i‖, which must not be separable; None if not found.
+
+    Returns (low, high, error) with −√high − error ≤ ρ ≤ error − √low. Rows with irrational norms
+    are rounded: ρ is a supremum of minima of inner products with unit vectors, so it moves by no
+    more than the largest distance between a row and what it is rounded to.
+    """
+    integers, _ = integer_rows(problem.X, np.arange(problem.n))
+    rows = [[int(v) * int(s) for v in row] for row, s in zip(integers, problem.y, strict=True)]
+    plain = signed_margin(rows)
+    if plain.rho_squared_hi == 0:  # dividing rows by their norms moves no score across zero
+        return Fraction(0), Fraction(0), Fraction(0)
+    squares = [sum(v * v for v in row) for row in rows]
+    norms = [math.isqrt(v) for v in squares]
+    error = Fraction(0)
+    if all(v * v == w for v, w in zip(norms, squares, strict=True)):
+        common = math.lcm(*norms)
+        rows = [[v * (common // m) for v in row] for row, m in zip(rows, norms, strict=True)]
+        scale = Fraction(1, common)
+    else:
+        rows = [[_rounded(v, m) for v in row] for row, m in zip(rows, squares, strict=True)]
+        scale = Fraction(1, 2**BITS)
+        error = (math.isqrt(len(rows[0])) + 1) * scale
+    try:
+        found = signed_margin(rows, scale)
+    except ProblemError:  # the rounded rows can be separated: |ρ| is that small
+        return None
+    return found.rho_squared_lo, found.rho_squared_hi, error
+
+
+def _rounded(value: int, square: int) -> int:
+    """value · 2ᵇ/√square, towards zero."""
+    size = math.isqrt((value * value << (2 * BITS)) // square)
+    return size if value > 0 else -size
