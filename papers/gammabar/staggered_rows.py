@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gammabar.papers import Case, Relation, Trial, View, at_least, at_most, below, per_iterate
-from gammabar.papers.tyurin_2024.conventions import linear, same_data, squared_ratio
+from gammabar.papers.tyurin_2024.quantities import linear, same_data, squared_ratio
 
 
 def _text(d: int) -> str:

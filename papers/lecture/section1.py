@@ -14,9 +14,8 @@ from itertools import combinations, product
 from flint import fmpq, fmpq_mat
 
 from gammabar.papers import Case, Relation, at_most, direct, exp, fact, log, number
-from gammabar.papers.lecture.columns import small
-from gammabar.papers.lecture.descent_runs import PLAIN, PROBLEMS, QUADRATIC, gaps
-from gammabar.papers.lecture.rational_matrices import matrix, nonnegative_form, vector
+from gammabar.papers.lecture.descent import PLAIN, PROBLEMS, QUADRATIC, gaps
+from gammabar.papers.lecture.linear_algebra import matrix, nonnegative_form, small, vector
 from gammabar.solvers.smooth import Quadratic, SmoothGradientDescent
 
 

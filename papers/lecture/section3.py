@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gammabar.papers import Case, Relation, direct, middle, number, sqrt
-from gammabar.papers.lecture.columns import small
-from gammabar.papers.lecture.finite_sums import TASKS
-from gammabar.papers.lecture.sgd_runs import (
+from gammabar.papers.lecture.linear_algebra import small
+from gammabar.papers.lecture.sgd import (
     RUNS,
     SAMPLED,
     STOCHASTIC,
+    TASKS,
     estimate,
     expectation,
     hinge_of,

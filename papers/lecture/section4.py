@@ -2,6 +2,18 @@
 
 As printed AdaBoost is undefined if a hypothesis makes no mistake (ε_t = 0, α_t = ∞, D_{t+1} = 0/0);
 what H tends to as ε_t → 0 is then h_t alone, with z_{t+1} = 0.
+
+Section 4, Boosting: AdaBoost minimises the exponential loss in a greedy manner.
+
+Σ_i exp(−y_i f_{t+1}(x_i)) with f_{t+1} = f_t + αh is Σ_i exp(−y_i f_t(x_i)) times
+E(α, h) = Σ_i D_{t+1}(i) e^{−α y_i h(x_i)}, for D_{t+1} ∝ exp(−y_i f_t(x_i)); so it is E that a
+round has to minimise. For a given h its minimum over α is √(M² − e²), where M is the sum of D and
+e = Σ_i D(i) y_i h(x_i) the edge of h.
+
+Section 4, Boosting: what the proof of Theorem 6 says about VC dimensions and sample sizes.
+
+The bounds on the number of examples have a constant c that is not named, for any class, learner and
+distribution: no run can refute them, and they are not registered.
 """
 
 from __future__ import annotations
@@ -9,16 +21,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations, product
+from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gammabar.papers import (
+    ROUNDOFF,
     TINY,
     Case,
     Number,
     Relation,
     Unclaimed,
+    at_least,
     at_most,
     between,
     choices,
@@ -26,17 +43,20 @@ from gammabar.papers import (
     equal,
     exp,
     log,
+    nearly,
     number,
     rationals,
     same_digits,
+    size_of,
     smallest,
     sqrt,
     steered,
     upper,
+    wholes,
 )
-from gammabar.papers.lecture.boosting_rounds import (
+from gammabar.papers.lecture.boosting import (
+    BOOSTED,
     BOOSTING,
-    PROBLEMS,
     Round,
     Session,
     advantage,
@@ -55,7 +75,7 @@ from gammabar.problems import DenseProblem
     reference="Lemma 7",
     kind="stopping",
     claim=r"T = \frac{1}{2\gamma^2} \log(2n) \implies \text{the training error is } 0",
-    problems=PROBLEMS,
+    problems=BOOSTED,
     solvers=BOOSTING,
     assumes=(points,),
     note="With ε_t ≤ ½ − γ, as remark 1 assumes and the proof uses (γ_t ≥ γ); γ is the smallest "
@@ -190,7 +210,7 @@ def _slack(r: Round, value: Number) -> float:
     kind="anytime",
     claim=r"\frac{1}{n} \sum_{i=1}^n \mathbb{1}(\text{sign}(H(x_i)) \neq y_i) \leq "
     r"\prod_{t=2}^{T+1} z_t, \quad z_{t+1} = \sqrt{1 - 4\gamma_t^2}",
-    problems=PROBLEMS,
+    problems=BOOSTED,
     solvers=BOOSTING,
     assumes=(points,),
     note="Lines of the same proof that are misprinted stand in lec.alg3.z.sum and lec.alg3.z.exp; "
@@ -239,7 +259,7 @@ def normaliser_as_printed(case: Case) -> Iterator[Relation]:
     kind="identity",
     claim=r"z_{t+1} = (1 - \epsilon_t) \sqrt{\frac{\epsilon_t}{1 - \epsilon_t}} + \epsilon_t "
     r"\sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} = 2\sqrt{\epsilon_t(1 - \epsilon_t)}",
-    problems=PROBLEMS,
+    problems=BOOSTED,
     inputs={"epsilon": rationals(Fraction(1, 1000), Fraction(499, 1000))},
     solvers=BOOSTING,
     assumes=(points,),
@@ -298,7 +318,7 @@ def normaliser_bound_as_printed(case: Case) -> Iterator[Relation]:
     kind="anytime",
     claim=r"\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{-2\gamma_t^2} "
     r"\leq e^{-2\gamma^2}, \quad \prod_{t=2}^{T+1} z_t \leq e^{-2T\gamma^2}",
-    problems=PROBLEMS,
+    problems=BOOSTED,
     inputs={"gamma": rationals(Fraction(1, 1000), Fraction(499, 1000))},
     solvers=BOOSTING,
     assumes=(points,),
@@ -350,3 +370,190 @@ def _below(s: Session) -> Number:
     """A γ with γ_t ≥ γ for all t: a millionth below the smallest, so that ≥ can be proved."""
     least = min((float(advantage(r).lower()) for r in s.rounds), default=0.0)
     return number(least * (1 - 1e-6))
+
+
+#: By how much α is moved to see whether E gets smaller.
+MOVES = (-2.0, -0.5, -0.01, 0.01, 0.5, 2.0)
+
+
+def _loss(r: Round, alpha: Number) -> Number:
+    """E(α, h_t)."""
+    return r.right * exp(-alpha) + r.epsilon * exp(alpha)
+
+
+@direct(
+    "lec.sec4.greedy",
+    reference="Section 4, AdaBoost as greedy minimisation, and the problem under Figure 1",
+    kind="anytime",
+    claim=r"f_{t+1} = f_t + \alpha_{t+1}h_{t+1} \text{ is a solution of } \min_{h_{t+1}(x)}"
+    r" \sum_{i=1}^n \exp(-y_i f_{t+1}(x_i))",
+    problems=("", "wine:0,1"),
+    solvers=BOOSTING,
+    assumes=(points,),
+    instances="all α of a grid; all stumps, where the weak learner looks for the best",
+    note="The minimum is over h and α together: α_t minimises for the h_t at hand, and a weak"
+    " learner of least error finds the h for which that is smallest. With any other learner only"
+    " the former is so, and only that is judged.",
+)
+def greedy(case: Case) -> Iterator[Relation]:
+    """Each round of AdaBoost adds the multiple of h_t that makes the exponential loss smallest; and
+    of all stumps none makes it smaller, if the weak learner looks for the best."""
+    for s, wrong in heard(case):
+        yield from wrong
+        for r in s.rounds:
+            if r.perfect:
+                continue  # α_t is infinite, and the loss zero
+            found = _loss(r, number(float(np.asarray(r.after.w)[-1])))
+            for move in MOVES:
+                moved = _loss(r, number(float(np.asarray(r.after.w)[-1])) + number(move))
+                yield at_most(found, moved, f"E(α_t, h_t) ≤ E(α_t + {move:g}, h_t)", where=r.where)
+            if s.best:
+                yield _best(s, r, found)
+
+
+def _best(s: Session, r: Round, found: Number) -> Relation:
+    """No stump, with whatever α, has a smaller E. Equality is what is hoped for: rounding counts.
+
+    Edges are sums of n products in doubles; so is D_t, of which `Round.slip` bounds what it does.
+    """
+    edge = float(np.abs(s.stumps @ (np.asarray(r.before.dual) * r.y)).max())
+    mass = r.right + r.epsilon
+    off = (r.n + 4) * ROUNDOFF
+    least = smallest([number(edge), mass])
+    square = (mass - least) * (mass + least)
+    best, above = sqrt(square), sqrt(square + 4 * number(off))
+    slack = upper(above - best) + 4 * r.slip * upper(above) + 4 * off + TINY
+    # Beside what the round gains over α = 0, and roundoffs of the sums.
+    size = size_of(mass - best, 64 * (r.n + 16) * upper(mass))
+    what = "E(α_t, h_t) ≤ √(M² − e²) for every stump"
+    return nearly(found, best, what, rounding=slack, size=size, where=r.where)
+
+
+Signs = NDArray[np.int64]
+
+#: The domain is {0, …, 5}.
+POINTS = 6
+
+
+def thresholds() -> Signs:
+    """x ↦ sign(x ≥ θ), one row each: VC dimension 1."""
+    return np.array([np.where(np.arange(POINTS) >= c, 1, -1) for c in range(POINTS + 1)])
+
+
+def intervals() -> Signs:
+    """x ↦ sign(a ≤ x < b), one row each: VC dimension 2."""
+    x = np.arange(POINTS)
+    ends = combinations(range(POINTS + 1), 2)
+    return np.array([np.where((a <= x) & (x < b), 1, -1) for a, b in ends])
+
+
+def combined(H: Signs, T: int) -> set[tuple[int, ...]]:
+    """Members of LC(H, T) on the domain: those with weights −2, …, 2. (sign(0) is +1.)"""
+    found: set[tuple[int, ...]] = set()
+    weights = np.array(list(product(range(-2, 3), repeat=T)))
+    for rows in combinations(range(len(H)), T):
+        signs = np.where(weights @ H[list(rows)] >= 0, 1, -1)
+        found.update(map(tuple, signs.tolist()))
+    return found
+
+
+def vc_dimension(patterns: set[tuple[int, ...]]) -> int:
+    """The largest number of points of the domain on which all signs occur."""
+    for size in range(POINTS, 0, -1):
+        for chosen in combinations(range(POINTS), size):
+            if len({tuple(p[i] for i in chosen) for p in patterns}) == 2**size:
+                return size
+    return 0
+
+
+NO_RUN = "it is about classes of hypotheses, not about a solver"
+_CLAIM = r"\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T)"
+
+
+#: Classes and their VC dimensions.
+CLASSES = {"thresholds": (thresholds, 1), "intervals": (intervals, 2)}
+
+
+def _bounded(case: Case, rounds: tuple[int, ...], c: int) -> Iterator[Relation]:
+    """What is found of the VC dimension against c T d log T."""
+    for name, T in case.instances(product(CLASSES, rounds)):
+        H, d = CLASSES[name]
+        size = vc_dimension(combined(H(), T))
+        bound = c * T * d * log(T)
+        where = f"{name}, d = {d}, T = {T}"
+        yield at_most(size, bound, "VC-dim(LC(H, T)) ≤ c T d log T", where=where)
+
+
+@direct(
+    "lec.sec4.vc",
+    reference="Section 4, Exercise",
+    kind="existence",
+    claim=_CLAIM + r" \text{ for some constant } c",
+    problems=("",),
+    inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
+    status="refuted",
+    fixed_by="lec.sec4.vc.fixed",
+    severity="edge case",
+    survives="Everything: it is used at T = log(2n)/(2γ²), and since γ ≤ ½ that is more than one.",
+    why="It fails at T = 1 alone, where log T = 0.",
+    charitable="lec.sec4.vc.fixed",
+    note="At T = 1 the right side is 0 whatever c is, and LC(H, 1) contains H: thresholds on a line"
+    " shatter a point. (In the plan c is 10⁶.)",
+    powerless=NO_RUN,
+)
+def vc_as_printed(case: Case) -> Iterator[Relation]:
+    """The combinations of T hypotheses of a class of VC dimension d have VC dimension at most
+    c T d log T."""
+    yield from _bounded(case, (1,), 10**6)
+
+
+@direct(
+    "lec.sec4.vc.fixed",
+    reference="Section 4, Exercise, for T ≥ 2, with a constant",
+    kind="existence",
+    claim=_CLAIM + r" \text{ with } c = 16, \text{ for } T \geq 2",
+    problems=("",),
+    inputs={"H": choices(*CLASSES), "T": wholes(2, 3)},
+    instances="thresholds and intervals on six points, T = 2 and 3, small weights",
+    note="The proof of c = 16 is in the source; what is found there by trying can only refute it.",
+    powerless=NO_RUN,
+)
+def vc(case: Case) -> Iterator[Relation]:
+    """For T ≥ 2 the combinations of T hypotheses of a class of VC dimension d ≥ 1 have VC dimension
+    at most 16 T d log T.
+
+    Proof. Let LC(H, T) shatter m points; if m ≤ dT there is nothing to show, so let m > dT. By
+    Sauer's lemma H has at most (em/d)^d members on them, and for each choice of T of these the
+    combinations are half-spaces of ℝ^T, at most (em/T)^T. So 2^m ≤ (em/d)^{dT} (em/T)^T, and with
+    x = m/(dT): x ≤ log₂(exT) + (1/d) log₂(exd) ≤ 2 log₂(ex) + log₂ T, since (log₂(exd))/d falls
+    with d. For x = 16 ln T this is false at T = 2, where 11.09 > 10.83, and the left side grows
+    faster with ln T than the right one, whose derivative is at most 2/(ln 2)² + 1/ln 2 < 6; and for
+    larger x all the more. ∎
+    """
+    yield from _bounded(case, (2, 3), 16)
+
+
+@direct(
+    "lec.sec4.nlogn",
+    reference="Section 4, the last line of the proof of Theorem 6",
+    kind="existence",
+    claim=r"n \geq a\log(n) \text{ is satisfied for } n \geq O(a\log(a))",
+    problems=("",),
+    inputs={"a": rationals(0, 10**9, positive=True), "n": wholes(1, 10**12)},
+    instances="a from 1/2 to 10⁹, and n = 2a log a, one more, and twice as much",
+    note="With the constant 2 (Shalev-Shwartz and Ben-David 2014, Lemma A.1): at n = 2a log a it"
+    " says a ≥ 2 log a, and n − a log n grows from n = a on; for a ≤ e it holds for every n.",
+    powerless=NO_RUN,
+)
+def n_log_n(case: Case) -> Iterator[Relation]:
+    """n ≥ a log n for all n ≥ 2a log a."""
+    for a, n in case.instances(_sizes()):
+        if case.inputs is not None and not n >= 2 * number(a) * log(number(a)):
+            raise Unclaimed("n is below 2a log a")
+        yield at_least(n, number(a) * log(n), "n ≥ a log n", where=f"a = {a}, n = {n}")
+
+
+def _sizes() -> Iterator[tuple[Fraction | int, int]]:
+    for a in (Fraction(1, 2), 1, 2, 3, 10, 1000, 10**9):
+        first = max(1, ceil(upper(2 * number(a) * log(number(a)))))
+        yield from ((a, n) for n in (first, first + 1, 2 * first))

@@ -60,8 +60,14 @@ from gammabar.papers import (
     total,
     working,
 )
-from gammabar.papers.tyurin_2024.conventions import only_zeros
-from gammabar.papers.tyurin_2024.gradients import Mask, combination, floats, least, per_sum
+from gammabar.papers.tyurin_2024.quantities import (
+    Mask,
+    combination,
+    floats,
+    least,
+    only_zeros,
+    per_sum,
+)
 
 #: Of an iterate after an S_t that could not be decided.
 UNKNOWN = "S_t, the misclassified rows of the perceptron"

@@ -22,8 +22,14 @@ from gammabar.papers import (
     sqrt,
     total,
 )
-from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, linear, same_data, step_of
-from gammabar.papers.tyurin_2024.gradients import Logistic
+from gammabar.papers.tyurin_2024.quantities import (
+    SOURCE,
+    Logistic,
+    has_step,
+    linear,
+    same_data,
+    step_of,
+)
 
 SPIKE = "loss-spike"
 

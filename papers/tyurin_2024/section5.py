@@ -17,7 +17,7 @@ from gammabar.papers import (
     separable,
     stopping,
 )
-from gammabar.papers.tyurin_2024.conventions import SOURCE, linear, same_data, squared_ratio
+from gammabar.papers.tyurin_2024.quantities import SOURCE, linear, same_data, squared_ratio
 
 
 def worst_data(case: Case) -> str | None:

@@ -29,15 +29,19 @@ from gammabar.papers import (
     size_of,
     stopping,
 )
-from gammabar.papers.tyurin_2024.conventions import (
+from gammabar.papers.tyurin_2024.quantities import (
     SOURCE,
+    Logistic,
+    combination,
+    floats,
     has_step,
+    least,
     method_of,
     only_zeros,
+    per_sum,
     squared_ratio,
     step_of,
 )
-from gammabar.papers.tyurin_2024.gradients import Logistic, combination, floats, least, per_sum
 from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Rate
 
 # The limits of ∇f(θ_t) and β_t

@@ -31,9 +31,13 @@ from gammabar.papers import (
     separable,
     total,
 )
-from gammabar.papers.tyurin_2024.conventions import SOURCE, has_step, step_of
-from gammabar.papers.tyurin_2024.gradients import Logistic
-from gammabar.papers.tyurin_2024.optimum import known_optimum
+from gammabar.papers.tyurin_2024.quantities import (
+    SOURCE,
+    Logistic,
+    has_step,
+    known_optimum,
+    step_of,
+)
 from gammabar.papers.tyurin_2024.section4 import loss
 
 #: One row, a_1 = 1: everything is known by hand.

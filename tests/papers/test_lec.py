@@ -19,16 +19,14 @@ from gammabar.harness.court.hearing import examine
 from gammabar.harness.court.numbers import middle, number
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem
-from gammabar.papers.lecture.columns import column
-from gammabar.papers.lecture.finite_sums import TASKS, FiniteSum
-from gammabar.papers.lecture.rational_matrices import matrix, nonnegative_form
-from gammabar.papers.lecture.sgd_runs import expectation
-from gammabar.papers.lecture.smooth_functions import (
+from gammabar.papers.lecture.descent import (
     BendTarget,
     LogisticTarget,
     QuadraticTarget,
     targets,
 )
+from gammabar.papers.lecture.linear_algebra import column, matrix, nonnegative_form
+from gammabar.papers.lecture.sgd import TASKS, FiniteSum, expectation
 from gammabar.problems import DenseProblem
 from gammabar.solvers import Iterate
 from gammabar.solvers.sgd import _SLOPES, SGD, Losses

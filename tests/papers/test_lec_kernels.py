@@ -15,8 +15,8 @@ from lec_cases import MINE, built, hear, refuted, small_problems
 
 from gammabar.harness.court.case import Case
 from gammabar.harness.run.texts import open_problem
-from gammabar.papers.lecture.boosting_rounds import DATA, session
-from gammabar.papers.lecture.rational_matrices import factor, matrix, nonnegative_form
+from gammabar.papers.lecture.boosting import DATA, session
+from gammabar.papers.lecture.linear_algebra import factor, matrix, nonnegative_form
 from gammabar.problems import DenseProblem
 from gammabar.solvers import kernel_algebra
 from gammabar.solvers.adaboost import AdaBoost

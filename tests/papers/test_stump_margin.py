@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gammabar.oracle.l1 import solve_l1
-from gammabar.papers.lecture.stump_margin import stump_margin
+from gammabar.papers.lecture.figures import stump_margin
 from gammabar.solvers.stumps import Stump
 
 

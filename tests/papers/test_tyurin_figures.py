@@ -9,11 +9,17 @@ import pytest
 
 from gammabar.harness.library import artefacts
 from gammabar.harness.run.solver_ref import Registered
-from gammabar.papers.tyurin_2024 import lockstep
+from gammabar.papers.tyurin_2024 import experiments
+from gammabar.papers.tyurin_2024.experiments import (
+    Method,
+    counts,
+    curves,
+    rows_of,
+    scaled,
+    sizes_that_fit,
+)
 from gammabar.papers.tyurin_2024.figures import _before
-from gammabar.papers.tyurin_2024.lockstep import Method, counts, curves, rows_of, scaled
 from gammabar.papers.tyurin_2024.table1 import WORST, standing
-from gammabar.papers.tyurin_2024.table1_runs import sizes_that_fit
 from gammabar.problems import DenseProblem, Problem, ProblemError, from_arrays, load
 
 METHODS = [
@@ -47,7 +53,7 @@ def by_solver(problem: DenseProblem, method: Method, last: int) -> list[np.ndarr
 @pytest.mark.parametrize("repeat", [1, 4])
 def test_side_by_side_is_what_the_solvers_do(monkeypatch, gram: bool, repeat: int):
     if not gram:
-        monkeypatch.setattr(lockstep, "_MOST", 0)
+        monkeypatch.setattr(experiments, "_MOST", 0)
     problem = pixels(40, 60, repeat)
     rows = rows_of(problem)
     assert len(rows.times) == 40

@@ -22,9 +22,10 @@ from gammabar.harness.court.statement import STATEMENTS, StoppingStatement, dire
 from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
-from gammabar.papers.gammabar import tyurin_steps
+from gammabar.papers.gammabar import tyurin as tyurin_steps
 from gammabar.papers.tyurin_2024 import (
-    appendix_c,
+    appendix,
+    experiments,
     reference,
     section3,
     section4,
@@ -32,8 +33,6 @@ from gammabar.papers.tyurin_2024 import (
     section6,
     section8,
     table1,
-    table1_counts,
-    table1_runs,
 )
 from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Path, Rate
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, load
@@ -47,7 +46,7 @@ from gammabar.solvers.tyurin import (
     Perceptron,
 )
 
-MODULES = (section3, section4, section5, section6, section8, appendix_c, table1, tyurin_steps)
+MODULES = (section3, section4, section5, section6, section8, appendix, table1, tyurin_steps)
 TRIALS = [trial for module in MODULES for trial in module.TRIALS]
 OURS = {
     name: s for name, s in load_statements().items() if name.startswith(("tyurin.", "gb.tyurin."))
@@ -379,8 +378,8 @@ def test_the_worst_case_needs_three_tenths_of_n_iterations_for_any_step():
 
 def test_the_table_has_the_printed_numbers():
     assert list(table1.WORST.values()) == [2, 2, 16, 157, 308]
-    assert list(table1.IMBALANCED.values()) == [311, 349, 353, 504, 538]
-    assert list(table1.FASHION.values()) == [2778, 2928, 3160, 3351, 3359]
+    assert list(table1.IMBALANCED_TABLE.values()) == [311, 349, 353, 504, 538]
+    assert list(table1.FASHION_TABLE.values()) == [2778, 2928, 3160, 3351, 3359]
     (found,) = hear(
         Case(load("worst-case:n=1000"), LogisticRegressionGD(100.0)),
         [OURS["tyurin.table1.worst"]],
@@ -479,8 +478,8 @@ def test_a_table_without_its_data_is_neither_right_nor_wrong(statement):
     found = examine(entry, Case())
     assert (entry.status, found.verdict) == ("not reproducible", "not reproducible")
     table, counts = {
-        "tyurin.table1.imbalanced": (table1.IMBALANCED, table1_counts.IMBALANCED_COUNTS),
-        "tyurin.table1.fashion": (table1.FASHION, table1_counts.FASHION_COUNTS),
+        "tyurin.table1.imbalanced": (table1.IMBALANCED_TABLE, table1.IMBALANCED_COUNTS),
+        "tyurin.table1.fashion": (table1.FASHION_TABLE, table1.FASHION_COUNTS),
     }[statement]
     for place, ((method, step), printed) in enumerate(table.items()):
         column = [row[place] for row in counts]
@@ -493,17 +492,17 @@ def test_a_table_without_its_data_is_neither_right_nor_wrong(statement):
 @pytest.mark.slow
 def test_the_counts_on_fashion_mnist(shared_data):
     for seed in (0, 3):
-        kept = table1_counts.IMBALANCED_COUNTS[seed]
+        kept = table1.IMBALANCED_COUNTS[seed]
         spec = f"fashion:0,4:keep=0.1,repeat=10,seed={seed}"
-        found = table1_runs.subsample(spec, table1.IMBALANCED, 2 * max(kept))
+        found = experiments.subsample(spec, table1.IMBALANCED_TABLE, 2 * max(kept))
         assert found == pytest.approx(kept, rel=0.02)  # another order of sums, another path
 
 
 def test_a_subsample_that_is_solved_sooner(shared_data):
     """A short run of what the slow test runs."""
     spec = "fashion:0,4:keep=0.01,seed=0"
-    assert table1_runs.subsample(spec, {("lr-gd", 100.0): 538}, 2000)[0] < 2000
-    assert table1_runs.subsample(spec, {("normalized-lr-gd", 100.0): 311}, 3) == [4]
+    assert experiments.subsample(spec, {("lr-gd", 100.0): 538}, 2000)[0] < 2000
+    assert experiments.subsample(spec, {("normalized-lr-gd", 100.0): 311}, 3) == [4]
 
 
 def test_without_the_data_the_plan_does_not_wait_for_them(monkeypatch, tmp_path):

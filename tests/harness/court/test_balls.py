@@ -24,7 +24,7 @@ from gammabar.harness.court.numbers import ball, working
 from gammabar.harness.court.space import space_of
 from gammabar.harness.court.vectors import Vec, scaled, weighted_sum
 from gammabar.harness.court.view import Fault, View
-from gammabar.papers.tyurin_2024.gradients import Logistic, combination
+from gammabar.papers.tyurin_2024.quantities import Logistic, combination
 from gammabar.problems import (
     DenseProblem,
     Kernel,

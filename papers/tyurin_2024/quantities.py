@@ -1,11 +1,24 @@
-"""∇f(θ_t) and S_t from doubles: the σ_i, sums over rows, misclassified rows, with error bounds.
+"""Symbols of Tyurin (2024), and what its statements assume of data and solver.
+
+Rows are a_i here and y_i a_i in the paper, θ is w, the margin μ is γ̄, and the step size γ is the
+solver's ``step``. As in the paper, rows may have any norm; R is the largest. An iteration is an
+update, so "after at most B iterations" means that some w_t with t ≤ B separates the data; the half
+step of Batch Perceptron is its first iteration.
+
+∇f(θ_t) and S_t from doubles: the σ_i, sums over rows, misclassified rows, with error bounds.
 
 A bound on the error of a quantity holds for any evaluation in doubles from the delivered w, in any
 order of summation: for the one made here, and for the one that a solver made.
+
+The proofs' distance to α θ̂_*, where θ̂_* is the unit vector of largest margin.
+
+With the dual optimum q̄, Σ_i q̄_i a_i = μ θ̂_*. So ⟨θ, θ̂_*⟩ is a weighted sum of scores, over μ, and
+‖θ − α θ̂_*‖² = ‖θ‖² − 2 (α/μ) Σ_i q̄_i ⟨a_i, θ⟩ + α². The weighted sum is `View.toward`.
 """
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,8 +26,73 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from gammabar.oracle.integers import integer_rows, largest
-from gammabar.papers import ROUNDOFF, SAFETY, Floats, Space, Vec, View, upper
-from gammabar.papers.tyurin_2024.conventions import linear
+from gammabar.papers import (
+    ROUNDOFF,
+    SAFETY,
+    Case,
+    Floats,
+    LinearSpace,
+    Number,
+    Relation,
+    Space,
+    Trit,
+    Vec,
+    View,
+    fact,
+    number,
+    upper,
+)
+from gammabar.problems import DenseProblem, Problem, SparseProblem, load
+
+SOURCE = "Tyurin (2024)"
+
+
+def has_step(case: Case) -> str | None:
+    """The solver says what its γ is."""
+    step = getattr(case.solver, "step", None)
+    usable = isinstance(step, Real) and 0 < float(step) < float("inf")
+    return None if usable else "the solver has no attribute `step` with a positive number"
+
+
+def step_of(case: Case) -> Number:
+    """γ."""
+    return number(float(case.solver.step))
+
+
+def method_of(case: Case) -> str:
+    """The name on the solver's card; "" if it has none."""
+    card = getattr(type(case.solver), "card", None)
+    return str(getattr(card, "name", ""))
+
+
+def squared_ratio(case: Case) -> Any:
+    """R²/μ²: an exact rational wherever μ² is one, so that a count can be equal to it."""
+    return case.mistake_bound
+
+
+def linear(case: Case) -> str | None:
+    """The rows are vectors of ℝ^d, in the units of the data."""
+    known = isinstance(case.problem, DenseProblem | SparseProblem) and not case.unit
+    return None if known else "this is about points of ℝ^d in the units of their data"
+
+
+def only_zeros(it: View) -> Relation | None:
+    """Where all rows are zero, that w_t is: there is no scale that rounding could be small beside.
+
+    None where some row is not zero.
+    """
+    if it.space.least_radius > 0 or it.case.truth.radius_squared_hi > 0:
+        return None
+    zero = not it.w.any() or not isinstance(it.space, LinearSpace)  # whatever the coefficients are
+    return fact(zero, "all rows are zero, and so is w_t")
+
+
+def same_data(problem: Problem, spec: str) -> bool:
+    """Whether a problem is the one of that name, row by row."""
+    other = load(spec)
+    same = problem.n == other.n and problem.dimension == other.dimension
+    return same and problem.digest() == other.digest()
+
 
 Mask = NDArray[np.bool_]
 #: Data with more than so many entries are not turned into integers to learn how sums round.
@@ -166,3 +244,44 @@ def _free_of_rounding(it: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         for row in entries
     ]
     return rows[np.array(fits, dtype=bool)]
+
+
+def known_optimum(case: Case) -> str | None:
+    """q̄ is known, and not only approximately."""
+    return None if case.truth.exact else "the maximum-margin separator is only known approximately"
+
+
+class Walk:
+    """Remembers where a run began, and the iterate before the one at hand."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self._first: View | None = None
+        self._before: View | None = None
+        self._now: View | None = None
+        #: Whether t ≤ t*, the first moment at which the data are separated.
+        self.early: Trit = True
+
+    def update(self, it: View) -> None:
+        """Take notice of the next iterate."""
+        it.keep()
+        self._before, self._now = self._now, it
+        if self._before is not None and self.early is not False:
+            missed = self._before.misses
+            self.early = missed if self.early else False if missed is False else None
+        if it.t == 1:
+            self._first = it
+
+    def first(self, it: View) -> View:
+        """θ_1, at the level of this iterate."""
+        assert self._first is not None
+        return self._first.at(it.level) if it.level else self._first
+
+    def previous(self, it: View) -> View:
+        """θ_{t−1}, at the level of this iterate."""
+        assert self._before is not None
+        return self._before.at(it.level) if it.level else self._before
+
+
+#: Of a step after one that may have separated the data or not.
+IN_DOUBT = "whether θ_0, …, θ_t do not separate the data"

@@ -58,7 +58,7 @@ NAMES = ("D", "epsilon", "gamma", "alpha", "z", "product")
 
 BOOSTING = ("adaboost",)
 
-PROBLEMS = ("", "wine:0,1", "digits:3,8")
+BOOSTED = ("", "wine:0,1", "digits:3,8")
 
 
 def constant(X: Any, y: Any) -> Any:

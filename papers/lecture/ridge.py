@@ -8,7 +8,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from gammabar.papers import ROUNDOFF, TINY, Case, Number, steered, upper
-from gammabar.papers.lecture.rational_matrices import (
+from gammabar.papers.lecture.linear_algebra import (
     identity,
     is_zero,
     matrix,

@@ -1,0 +1,174 @@
+"""Vectors of doubles as columns of balls, and what keeps an iterate from being one.
+
+Exact linear algebra for the statements on kernels: rational matrices and their factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from gammabar.papers import Case, Floats, Number, Relation, equal, fact, known_zero, sqrt, total
+from gammabar.problems import rounding
+
+Column: TypeAlias = Any  # an arb_mat with one column
+
+#: Entries of the largest matrix of balls that a direct statement works with.
+LARGEST = 60_000
+#: The longest row is at least that long, so that vectors of a wrong run differ from those of a
+#: right one by far more than TINY, which allowances contain for what underflow loses: nobody passes
+#: by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer than 2^60 are
+#: added, and steps, at most 2/λ, multiply them by less than 2^14. (Scores have their own bound.)
+SHORTEST = 2.0**-400
+#: And at most that long, so that smoothness, the square of it, is a double.
+LONGEST = 2.0**400
+
+
+def small(case: Case) -> str | None:
+    """The problem, if there is one, is small enough for matrices of balls."""
+    if case.given is None:
+        return None
+    if case.n * case.problem.dimension > LARGEST:
+        return f"n·d is more than {LARGEST:,}: too large for exact matrices"
+    if 0 < case.problem.radius < SHORTEST:
+        return (
+            "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
+        )
+    if case.problem.radius > LONGEST:
+        return "the rows are longer than 2^400: their squares may leave the range of doubles"
+    return None
+
+
+def column(values: Any) -> Column:
+    """Doubles, taken for exact, as a column of balls."""
+    entries = np.asarray(values, dtype=np.float64).ravel().tolist()
+    return arb_mat(len(entries), 1, [arb(v) for v in entries])
+
+
+def length(v: Column) -> Number:
+    """The Euclidean norm of the entries."""
+    return sqrt(total(x * x for x in v.entries()))
+
+
+def size_in_doubles(w: Floats) -> float:
+    """At least ‖w‖, and hardly more: also where squares leave the range of doubles."""
+    return rounding.length(w)
+
+
+def nothing(gap: Number, what: str, *, allowance: float, size: float, where: str = "") -> Relation:
+    """That what was computed in balls is 0, up to a rounding that is small beside `size`.
+
+    Where it is 0 without rounding (a start at the minimum), there is nothing to be small beside.
+    """
+    if known_zero(gap):
+        return fact(True, what, where=where)
+    return equal(gap, 0, what, allowance=allowance, size=size, where=where)
+
+
+def inner(u: Column, v: Column) -> Number:
+    """The sum of the products of the entries."""
+    return total(a * b for a, b in zip(u.entries(), v.entries(), strict=True))
+
+
+def fault(it: Any, t: int, dimension: int) -> str | None:
+    """What keeps an iterate from being judged, if anything does."""
+    if int(it.t) != t:
+        return f"iterates count 0, 1, 2, …, but {it.t} came for {t}"
+    w = np.asarray(it.w, dtype=np.float64)
+    if w.shape != (dimension,):
+        return f"w_{t} has shape {w.shape}, not ({dimension},)"
+    return None if np.isfinite(w).all() else f"w_{t} has entries that are not finite numbers"
+
+
+Rows: TypeAlias = Sequence[Sequence[Any]]
+
+
+def rational(value: Any) -> fmpq:
+    """An integer, a double or a fraction."""
+    exact = Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
+
+
+def matrix(rows: Rows) -> fmpq_mat:
+    """A rational matrix."""
+    return fmpq_mat([[rational(v) for v in row] for row in rows])
+
+
+def vector(values: Sequence[Any]) -> fmpq_mat:
+    """A rational column."""
+    return matrix([[v] for v in values])
+
+
+def identity(n: int) -> fmpq_mat:
+    """I."""
+    return fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+
+
+def is_zero(M: fmpq_mat) -> bool:
+    """Whether every entry is 0."""
+    return all(v == 0 for v in M.entries())
+
+
+def null_space(M: fmpq_mat) -> list[fmpq_mat]:
+    """A basis of the v with Mv = 0."""
+    reduced, rank = M.rref()
+    columns = range(M.ncols())
+    pivots = [next(j for j in columns if reduced[i, j] != 0) for i in range(rank)]
+    basis = []
+    for free in (j for j in columns if j not in pivots):
+        v = [fmpq(int(j == free)) for j in columns]
+        for i, j in enumerate(pivots):
+            v[j] = -reduced[i, free]
+        basis.append(fmpq_mat(len(v), 1, v))
+    return basis
+
+
+def symmetric(M: fmpq_mat) -> bool:
+    """Whether M = Mᵀ."""
+    return bool(M.transpose() == M)
+
+
+def nonnegative_form(M: fmpq_mat) -> bool:
+    """Whether vᵀMv ≥ 0 for all v; only the symmetric part of M matters to that."""
+    return factor((M + M.transpose()) / 2) is not None
+
+
+def factor(K: fmpq_mat) -> tuple[fmpq_mat, list[fmpq]] | None:
+    """L and d ≥ 0 with K = L diag(d) Lᵀ for a symmetric K, or None if vᵀKv < 0 for some v.
+
+    The rows of L √diag(d) are features whose products are K.
+    """
+    n = K.nrows()
+    rest, columns, weights = K, [], []
+    for k in range(n):
+        pivot = rest[k, k]
+        column = [rest[i, k] for i in range(n)]
+        if pivot < 0 or (pivot == 0 and any(column)):
+            return None
+        if pivot == 0:
+            continue
+        column = [v / pivot for v in column]
+        columns.append(column)
+        weights.append(pivot)
+        rest = rest - fmpq_mat(n, 1, column) * fmpq_mat(1, n, column) * pivot
+    L = matrix_of_columns(columns, n)
+    return L, weights
+
+
+def matrix_of_columns(columns: list[list[fmpq]], n: int) -> fmpq_mat:
+    """The matrix with these columns; one of zeros if there are none."""
+    columns = columns or [[fmpq(0)] * n]
+    return fmpq_mat(n, len(columns), [column[i] for i in range(n) for column in columns])
+
+
+def product_of_features(L: fmpq_mat, weights: list[fmpq]) -> fmpq_mat:
+    """L diag(d) Lᵀ."""
+    m = len(weights)
+    if not m:
+        return L * L.transpose()
+    D = fmpq_mat(m, m, [weights[i] if i == j else 0 for i in range(m) for j in range(m)])
+    return L * D * L.transpose()
