@@ -336,7 +336,7 @@ def _perceptrons(which: str) -> Callable[[list[Row], int, Facts], Iterator[Momen
 
 def _accelerated(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
     """Algorithm 1 of Ji, Srebro and Telgarsky (2021), in balls; Z has minus the rows."""
-    paper = import_module("gammabar.papers.ji_srebro_telgarsky_2021.reference")
+    paper = import_module("gammabar.papers.ji_srebro_telgarsky_2021.algorithms")
     length = _number(facts.radius_squared).sqrt() if facts.unit else _number(1)
     scaled = [{j: -_number(v) / length for j, v in row.items()} for row in rows]
     space = paper.Sparse(scaled, d)

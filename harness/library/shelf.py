@@ -150,7 +150,7 @@ def _volume(name: str) -> Volume:
     path = getattr(package, "__path__", None)
     names = sorted((m.name for m in pkgutil.iter_modules(path)), key=_place) if path else []
     # These share nothing with the court, and are imported by whoever checks a witness.
-    apart = ("refuters", "reference")
+    apart = ("refuters", "reference", "algorithms")
     modules = (import_module(f"{name}.{one}") for one in names if one not in apart)
     file = Path(package.__file__ or "")
     return Volume(_paper(package, name), (package, *modules), file.parent)

@@ -42,20 +42,18 @@ from gammabar.papers import (
     sqrt,
     total,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.method import (
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
     BOTH_FORMS,
     THEOREM_3_1,
     accelerated,
     full_step,
     logistic,
-    rho,
-    smooth,
-    unit_ball,
-)
-from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
     potential,
     potential_gradient,
+    rho,
+    smooth,
     start_potential,
+    unit_ball,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.section3 import rate
 from gammabar.problems import MulticlassProblem

@@ -319,7 +319,7 @@ def test_keys_follow_the_source_code(monkeypatch):
         ("gammabar.solvers.adaboost", (False, False)),
         ("gammabar.solvers.tyurin", (False, True)),
         ("gammabar.harness.court.hearing", (True, True)),
-        ("gammabar.papers.gammabar.margin_rates", (True, True)),
+        ("gammabar.papers.gammabar.jst_rates", (True, True)),
         ("gammabar.problems.planted", (True, True)),
         ("gammabar.oracle.exact", (True, True)),
         ("gammabar.harness.commands.oracle", (False, False)),

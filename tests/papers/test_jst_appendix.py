@@ -20,14 +20,14 @@ from gammabar.harness.court.statement import DirectStatement
 from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
-from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_b, appendix_c
-from gammabar.papers.ji_srebro_telgarsky_2021.mirror_steps import Mirror
-from gammabar.papers.ji_srebro_telgarsky_2021.potential import (
+from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab, appendix_c
+from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import Mirror
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
     Logistic,
     potential,
     potential_gradient,
 )
-from gammabar.papers.ji_srebro_telgarsky_2021.sampling_runs import horizon
+from gammabar.papers.ji_srebro_telgarsky_2021.section4 import horizon
 from gammabar.problems import MulticlassProblem, Problem, from_arrays
 from gammabar.problems.base import soften
 from gammabar.solvers import DualAcceleration, Iterate
@@ -35,7 +35,7 @@ from gammabar.solvers.adaptive_sampling import AdaptiveSampling
 from gammabar.solvers.dual_form import DualForm
 
 STATEMENTS = load_statements()
-MODULES = (appendix_b, appendix_c)
+MODULES = (appendix_ab, appendix_c)
 TRIALS = tuple(dict.fromkeys(trial for module in MODULES for trial in module.TRIALS))
 B = ("lemB.3", "lemB.4", "eqB.6", "eqB.6.fixed", "eqB.7", "eqB.9", "thmB.12")
 C = ("lemC.2", "lemC.3", "lemC.7", "lemC.11", "lemC.12.identity", "lemC.12.sum")

@@ -17,7 +17,7 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gammabar.papers.ji_srebro_telgarsky_2021 import reference as jst
+from gammabar.papers.ji_srebro_telgarsky_2021 import algorithms as jst
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
 from gammabar.solvers.adaptive_sampling import AdaptiveSampling
 from gammabar.solvers.dual_acceleration import DualAcceleration

@@ -12,7 +12,7 @@ from flint import arb, ctx
 from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gammabar.papers.ji_srebro_telgarsky_2021 import reference as jst
+from gammabar.papers.ji_srebro_telgarsky_2021 import algorithms as jst
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, ProblemError
 from gammabar.solvers.adaptive_sampling import AdaptiveSampling, draw
 from gammabar.solvers.dual_acceleration import DualAcceleration
