@@ -8,9 +8,9 @@ from . import (
 from .harness.classifier import MaxMarginClassifier as MaxMarginClassifier
 from .harness.run.checking import Rejected as Rejected, check as check
 from .harness.run.verify import verify as verify
-from .oracle.answer import solve as solve
+from .oracle.maximum_margin import solve as solve
+from .oracle.result import Truth as Truth
 from .oracle.separation import separation as separation
-from .oracle.truth import Truth as Truth
 from .problems.base import Problem as Problem, ProblemError as ProblemError
 from .problems.on_dask import from_dask as from_dask
 from .problems.spec import load as load

@@ -1,5 +1,5 @@
-from .answer import solve as solve
-from .truth import (
+from .maximum_margin import solve as solve
+from .result import (
     L1Margin as L1Margin,
     Margin as Margin,
     NegativeMargin as NegativeMargin,

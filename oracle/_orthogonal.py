@@ -15,7 +15,7 @@ as ⟨â_i, ρ⟩ = 0 on the corral. So one product per row tells which rows are
 one side this is the method of Lawson and Hanson for min ‖Âᵀu − e‖ over u ≥ 0 [1]_; it takes the
 steps of Wolfe's [2]_.
 
-Nothing here is trusted: `gammabar.oracle.exact` proves or repairs what comes out.
+Nothing here is trusted: `gammabar.oracle.proof` proves or repairs what comes out.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """Compiled: the candidates of all pairs of classes on one Gram matrix, and their proofs.
 
 Rows are in the order of their classes, so that a pair is two stretches of them; nothing is copied.
-What the proof consists of, and why 64 bits are enough for it, is told in `gammabar.oracle.pairs`.
+What the proof consists of, and why 64 bits are enough for it, see `gammabar.oracle.one_vs_one`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ With a free intercept rows have two sides, each of which has half the weight. Th
 products of rows of the same side only, and the affine minimiser is the combination of the two
 solutions of H_SS u = (1 on one side) that gives each side its half.
 
-Nothing here is trusted: `gammabar.oracle.exact` proves or repairs what comes out.
+Nothing here is trusted: `gammabar.oracle.proof` proves or repairs what comes out.
 
 References
 ----------

@@ -14,10 +14,22 @@ score that is infinite or no number clears no row.
 References
 ----------
 .. [1] N. J. Higham (2002), Accuracy and Stability of Numerical Algorithms, §3.1.
+
+Data as integers times a power of two, and exact products and norms of them.
+
+Integers of 64 bits are used only where a bound on their size, computed in Python's integers, shows
+that no negation, sum or product leaves their range; doubles only where every sum stays below 2⁵³.
+
+Problems at a scale where doubles neither overflow nor underflow.
+
+Squares of numbers near 1e±300 leave the range of doubles, and so do the values of a polynomial
+kernel of numbers near 1e±40. Rows are therefore multiplied by a power of two, which is exact,
+before doubles see them; integers and rationals always see the original data.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,21 +41,9 @@ import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.integers import (
-    ROUNDOFF,
-    SAFETY,
-    combination,
-    integer_rows,
-    largest,
-    largest_norm,
-    product,
-    signed_rows,
-    smallest_norm,
-    to_fmpz_mat,
-)
-from gammabar.oracle.scale import largest_value, tame
 from gammabar.problems import (
     DenseProblem,
+    Kernel,
     KernelProblem,
     MulticlassProblem,
     Problem,
@@ -52,9 +52,12 @@ from gammabar.problems import (
     SparseProblem,
     quiet,
 )
+from gammabar.problems.chunks import Divide
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.network import UNIT, whole_weights
+from gammabar.problems.points import Points
 from gammabar.problems.rounding import KernelRounding
+from gammabar.problems.sparsity import is_sparse
 
 #: Bits of numerators that are enough for a vector in doubles, unless its coordinates cancel.
 KEPT = 256
@@ -495,3 +498,266 @@ def _kernel_value(kernel: Any, square: Fraction) -> Fraction:
         return square
     value: Fraction = (Fraction(kernel.gamma) * square + Fraction(kernel.coef0)) ** kernel.degree
     return value
+
+
+#: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
+ROUNDOFF, SAFETY = 2.0**-53, 1.02
+#: Columns up to which the slack of `Points.longest` (10⁻⁹) covers the rounding of sums of squares.
+MANY = 1 << 22
+
+
+def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+    """Rows of X as integers times a power of two: (integers, exponent).
+
+    The integers are int64 where all of them lie strictly between −2⁶³ and 2⁶³, so that their signs
+    may be changed, and Python's otherwise.
+    """
+    dense = X[rows]
+    dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense)
+    if dense.dtype.kind in "bui":
+        return dense.astype(np.int64 if largest(dense) < 2**63 else object), 0
+    mantissa, exponent = np.frexp(dense.astype(np.float64))
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    nonzero = whole != 0
+    if not nonzero.any():
+        return np.zeros(dense.shape, np.int64), 0
+    # Trailing zero bits are given back, so that 0.5 or 3.0 do not become 53-bit integers.
+    lowest = np.where(nonzero, whole & -whole, 1)
+    exponent = exponent - 54 + np.frexp(lowest.astype(np.float64))[1]
+    whole = whole // lowest
+    smallest = int(exponent[nonzero].min())
+    shift = np.where(nonzero, exponent - smallest, 0)
+    if int(shift.max()) + 53 < 63:
+        return whole << shift, smallest
+    wide = [int(v) << int(s) for v, s in zip(whole.flat, shift.flat, strict=True)]
+    return np.array(wide, dtype=object).reshape(whole.shape), smallest
+
+
+def signed_rows(X: Any, y: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+    """Rows y_i x_i, as `integer_rows`."""
+    integers, exponent = integer_rows(X, rows)
+    return integers * np.asarray(y, dtype=np.int64)[rows][:, None], exponent
+
+
+def whole_rows(rows: list[list[int]]) -> NDArray[Any] | None:
+    """A matrix that holds these integers, exactly: of int64 or of doubles; None if neither does.
+
+    NumPy on its own makes doubles of 2⁶³ beside a negative number, and loses digits.
+    """
+    size = max((abs(v) for row in rows for v in row), default=0)
+    if size < 2**63:
+        return np.array(rows, dtype=np.int64)
+    if size < 2**1000 and all(int(float(v)) == v for row in rows for v in row):
+        return np.array(rows, dtype=np.float64)
+    return None
+
+
+def largest(array: NDArray[Any]) -> int:
+    """The largest absolute value of integers of any type, as Python's integer."""
+    if not array.size:
+        return 0
+    return max(-int(array.min()), int(array.max()))
+
+
+def exponent_of(X: Any) -> int:
+    """e with 2ᵉ⁻¹ ≤ max |x| < 2ᵉ, up to rounding, for a dense or sparse matrix; 0 for zero."""
+    values = X.data if hasattr(X, "toarray") else X
+    top = max(-float(values.min()), float(values.max())) if values.size else 0.0
+    return int(np.frexp(top)[1])
+
+
+def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
+    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
+    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+
+
+def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
+    """left @ right.T over the integers; through BLAS where doubles hold every partial sum."""
+    # Not less than one each: beside a matrix of zeros the other may be of any size.
+    if max(1, largest(left)) * max(1, largest(right)) * left.shape[1] < 2**53:
+        exact = quiet.product(left.astype(np.float64), right.astype(np.float64))
+        return to_fmpz_mat(exact.astype(np.int64))
+    return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
+
+
+def combination(numerators: list[int], integers: NDArray[Any]) -> fmpz_mat:
+    """Σ_i numerators_i integers_i, as a matrix of one row.
+
+    Where the rows are small, the numerators are taken apart into limbs of 16 bits: a product of
+    matrices of doubles, in which no sum reaches 2⁵³, does all of them, and carries are kept for
+    the end. (Making large integers of all the small ones takes ten times as long.)
+    """
+    m, width = integers.shape
+    if integers.dtype == object or largest(integers) * m * 2**16 >= 2**53:
+        used = np.flatnonzero((integers != 0).any(axis=0))
+        vector = fmpz_mat(1, width)
+        if len(used):
+            head = fmpz_mat(1, m, numerators) * to_fmpz_mat(integers[:, used])
+            for j, value in zip(used.tolist(), head.entries(), strict=True):
+                vector[0, j] = value
+        return vector
+    count = max(v.bit_length() for v in numerators) // 16 + 1
+    limbs = np.frombuffer(
+        b"".join(v.to_bytes(2 * count, "little", signed=True) for v in numerators), "<u2"
+    ).reshape(m, count)
+    doubles = limbs.astype(np.float64)
+    doubles[:, -1] = limbs[:, -1].astype(np.int16)  # the last one has the sign
+    sums = quiet.product(
+        np.ascontiguousarray(doubles.T), np.ascontiguousarray(integers.T, dtype=np.float64)
+    ).astype(np.int64)
+    out, carry = np.empty((width, count + 4), "<u2"), np.zeros(width, np.int64)
+    for k in range(count + 4):  # four limbs more hold any carry, and the sign
+        if k < count:
+            carry += sums[k]
+        out[:, k] = carry & 0xFFFF
+        carry >>= 16
+    size, text = 2 * (count + 4), out.tobytes()
+    values = [
+        int.from_bytes(text[j : j + size], "little", signed=True) for j in range(0, len(text), size)
+    ]
+    return fmpz_mat(1, width, values)
+
+
+def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
+    """Squared row norms divided by 4ᵏ in doubles, k, and a relative error bound for them.
+
+    k is zero unless squares would leave the range of doubles. Rows that are far shorter than the
+    longest one may lose squares to underflow: an absolute error of at most d 2⁻¹⁰⁷⁴.
+    """
+    k = exponent_of(X)
+    k = k if abs(k) > 300 else 0
+    if hasattr(X, "toarray"):
+        values = X.astype(np.float64)
+        values.data = np.ldexp(values.data, -k)
+        squares = np.asarray(values.multiply(values).sum(axis=1)).ravel()
+    else:
+        squares = np.empty(len(X))
+        for start in range(0, len(X), 512):  # blocks that stay in the cache; no copy of the matrix
+            block = X[start : start + 512].astype(np.float64)
+            block = np.ldexp(block, -k) if k else block
+            squares[start : start + 512] = np.einsum("ij,ij->i", block, block)
+    return squares, k, (X.shape[1] + 4) * ROUNDOFF * SAFETY
+
+
+def largest_norm(points: Points) -> Fraction:
+    """max_i ‖x_i‖², exactly: doubles leave a few rows, integers decide between them."""
+    if points.shape[1] > MANY:
+        squares, _, error = squared_norms(points.X)
+        return max(_norms(points.X, np.flatnonzero(squares >= squares.max() * (1 - 3 * error))))
+    if not len(points.longest):
+        points.largest()
+    return max(_norms(points.X, points.longest))
+
+
+def smallest_norm(points: Points) -> Fraction:
+    """min_i ‖x_i‖², exactly."""
+    squares, _, error = squared_norms(points.X)
+    # 1e-290 is more than underflow can take from a sum of fewer than 10³³ squares.
+    close = np.flatnonzero(squares <= squares.min() * (1 + 3 * error) + 1e-290)
+    return min(_norms(points.X, close))
+
+
+def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
+    """Exact squared norms of some rows."""
+    integers, exponent = integer_rows(X, rows)
+    if integers.dtype != object and largest(integers) ** 2 * X.shape[1] < 2**63:
+        squares = np.einsum("ij,ij->i", integers, integers).tolist()
+    else:
+        squares = [sum(int(v) ** 2 for v in row) for row in integers]
+    return [square * Fraction(4) ** exponent for square in set(squares)]
+
+
+#: Binary exponents of data, and of the parameters of a kernel, that are left alone.
+LINEAR, KERNEL, VALUE = 300, 100, 600
+
+
+def tame(problem: Problem) -> tuple[Problem, int]:
+    """The problem with rows (kernels: with values K) divided by 2ᵏ, and k.
+
+    It is the problem itself, and 0, unless its scale is extreme. Entries that the division rounds
+    are below 2⁻¹⁰⁷⁴, which the error bounds absorb.
+
+    Notes
+    -----
+    Doubles that compute a value (γ⟨x, z⟩ + c)^p of the tamed problem lose to underflow at most
+    p (10 d + 20) 2⁻¹⁰⁷⁴ B^(p−1), where B = γ max ‖x‖² + c: at most d products, the entries, γ and c
+    themselves where the scaling rounded them, each with a factor of at most 4. Either B lies
+    between ¼ and 1 (rows scaled), or γ ≤ 2¹⁰⁰ takes the place of the 4 and B ≥ 2⁻³⁰³: less than
+    p d 2⁻⁶⁰⁰ times B^p, a part of one of the roundings that the bound counts. The power itself and
+    the weighted sum of m values lose at most (m + 1) 2⁻¹⁰⁷⁴ more (`rational.UNDERFLOW`).
+    """
+    tamed, k = _tame_kernel(problem) if isinstance(problem, KernelProblem) else _tame(problem)
+    if tamed is not problem:
+        tamed.intercept = problem.intercept
+    return tamed, k
+
+
+def _tame(problem: Problem) -> tuple[Problem, int]:
+    if not isinstance(problem, LinearProblem | MulticlassProblem):
+        return problem, 0
+    k = exponent_of(problem.X)
+    if abs(k) <= LINEAR or problem.X.dtype.kind != "f":
+        return problem, 0
+    if isinstance(problem, ScatteredProblem):
+        return ScatteredProblem(problem.points.chunks.changed(Divide(k)), problem.y), k
+    scaled = _divided(problem.X, k)
+    if isinstance(problem, MulticlassProblem):
+        return MulticlassProblem(scaled, problem.labels, problem.k), k
+    return (SparseProblem if is_sparse(scaled) else DenseProblem)(scaled, problem.y), k
+
+
+def largest_value(problem: KernelProblem) -> float:
+    """A bound on |K(x, z)| over the points, up to a few roundings; infinite if it is no double."""
+    kernel = problem.kernel
+    if kernel.name == "precomputed":
+        return max(-float(problem.X.min()), float(problem.X.max()))
+    try:
+        return float(_base(problem)) ** (kernel.degree if kernel.name == "poly" else 1)
+    except OverflowError:
+        return math.inf
+
+
+def _base(problem: KernelProblem) -> Fraction:
+    """γ max ‖x‖² + c, exactly."""
+    top, kernel = largest_norm(problem.points), problem.kernel
+    return top if kernel.name == "linear" else Fraction(kernel.gamma) * top + Fraction(kernel.coef0)
+
+
+def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
+    kernel, k = problem.kernel, exponent_of(problem.X)
+    if problem.normalised:  # has no scale; its doubles propose and decide nothing
+        return problem, 0
+    if kernel.name == "precomputed":
+        if abs(k) <= LINEAR or problem.X.dtype.kind != "f":
+            return problem, 0
+        return _with(problem, _divided(problem.X, k), kernel), k
+    if kernel.name == "linear":
+        if abs(k) <= LINEAR:
+            return problem, 0
+        return _with(problem, _divided(problem.X, k), kernel), 2 * k
+    if kernel.name != "poly":
+        return problem, 0
+    base = _base(problem)
+    if base == 0:
+        return problem, 0
+    b = base.numerator.bit_length() - base.denominator.bit_length() + 1  # 2^(b−2) < base < 2^b
+    parameters = [math.frexp(kernel.gamma)[1], math.frexp(kernel.coef0)[1]]
+    if max(map(abs, [k, *parameters])) <= KERNEL and kernel.degree * abs(b) <= VALUE:
+        return problem, 0
+    # γ' ≤ 4, because γ' max ‖x'‖² ≤ 1 and the largest entry of x' is at least ½.
+    gamma = max(math.ldexp(kernel.gamma, 2 * k - b), math.ulp(0.0))  # no kernel has γ = 0
+    scaled = Kernel("poly", kernel.degree, gamma, math.ldexp(kernel.coef0, -b))
+    return _with(problem, _divided(problem.X, k), scaled), kernel.degree * b
+
+
+def _with(problem: KernelProblem, X: Any, kernel: Kernel) -> KernelProblem:
+    return KernelProblem(X, problem.y, kernel)
+
+
+def _divided(X: Any, k: int) -> Any:
+    """X / 2ᵏ in doubles."""
+    if not hasattr(X, "toarray"):
+        return np.ldexp(X.astype(np.float64), -k)
+    scaled = X.astype(np.float64)
+    scaled.data = np.ldexp(scaled.data, -k)
+    return scaled

@@ -41,13 +41,11 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.answer import solve
-from gammabar.oracle.candidate import load_core
+from gammabar.oracle.candidate import Progress, load_core, silent
 from gammabar.oracle.certificate import data_section, weights_section, write_certificate
-from gammabar.oracle.integers import largest, signed_rows, to_fmpz_mat
 from gammabar.oracle.l1 import solve_l1
-from gammabar.oracle.rational import integer_matrix
-from gammabar.oracle.watch import Progress, silent
+from gammabar.oracle.maximum_margin import solve
+from gammabar.oracle.rational import integer_matrix, largest, signed_rows, to_fmpz_mat
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 
 KINDS = ("complete", "quasi-complete", "overlap")

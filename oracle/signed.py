@@ -16,6 +16,26 @@ there are bounds, proved in exact arithmetic from points that floating-point pro
 - points p of the hull near every half-axis prove, with t_j the smaller reach along axis j and r the
   largest deviation, |ρ| ≥ (Σ_j t_j⁻²)^{−1/2} − r, for any unit w has t_j |w_j| ≥ (Σ_j t_j⁻²)^{−1/2}
   for some j.
+
+All facets of the convex hull of a few integer points, proved complete.
+
+Qhull proposes which points are vertices and is not believed. For a set V of points that span the
+space, every facet of conv(V) contains d affinely independent points of V, and a hyperplane through
+d such points with all of V on one side carries a facet. So trying *all* subsets of d points finds
+all facets of conv(V). If every remaining point satisfies every facet's inequality, then conv(V) is
+the hull of all points; the points that do not are added to V.
+
+Almost all subsets are rejected in floating point: a subset is no facet if two points lie on
+different sides of it by more than the proved error of their determinants (`_error`). What is left
+is decided in integers. Normals are the signed minors of the edge vectors, computed together by
+expansion along one row after the other.
+
+Bounds on the largest ball around the origin in the hull of the rows (see `oracle.signed`).
+
+The programme max ⟨c, y⟩ subject to ⟨a_i, y⟩ ≤ 1 for all i finds at once the facet that the ray
+along c meets (its normal is y) and the point where it meets it: with multipliers λ, Aᵀ λ = c, so
+q = λ/Σλ is a distribution with Aᵀ q = t c. Repeating it with c = y never shortens y, so it walks
+to a facet that is nearest among its neighbours. Floating point is only used to suggest y and q.
 """
 
 from __future__ import annotations
@@ -24,15 +44,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.facets import SUBSETS, facets
 from gammabar.oracle.l1 import integers, ratios, solve_l1
-from gammabar.oracle.reach import axes_bound, simplex_bound, steepest
 from gammabar.problems.base import ProblemError
 
 #: A prime for ranks: regular modulo the prime is regular.
@@ -46,6 +65,9 @@ _BOUNDARY = (
     "ρ = 0 exactly: the origin is a convex combination of the rows, and no row has a negative"
     " score on the witness, so the origin lies on the boundary of the hull"
 )
+
+#: Largest number of subsets that are tried, and largest dimension (minors take d 2ᵈ products).
+SUBSETS, DIMENSION = 500_000, 10
 
 
 @dataclass(frozen=True)
@@ -225,3 +247,297 @@ def _best(matrix: fmpz_mat, directions: list[NDArray[np.float64]]) -> tuple[list
             best = key, w, score
     assert best is not None
     return best[1], best[2]
+
+
+Point = tuple[int, ...]
+
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Facet:
+    """The inequality ⟨normal, x⟩ ≤ offset, in coprime integers; the normal points outwards."""
+
+    normal: tuple[int, ...]
+    offset: int
+
+
+def facets(points: Sequence[Point], limit: int = SUBSETS) -> list[Facet] | None:
+    """All facets of the hull of points that span the space; None beyond the limits.
+
+    Parameters
+    ----------
+    points : sequence of tuples of int
+        Affinely spanning. Duplicates are allowed.
+    limit : int
+        Largest number of subsets to try.
+    """
+    points = sorted(set(points))
+    d = len(points[0])
+    if d >= 5 and math.comb(len(points), d) > 1000 * limit:
+        return None  # Qhull alone would take too long, and most points would be vertices
+    chosen = _vertices(points)
+    if fmpz_mat([[*points[i], 1] for i in chosen]).rank() <= d:
+        chosen = list(range(len(points)))  # vertices of a flat hull: Qhull was wrong
+    while d <= DIMENSION and math.comb(len(chosen), d) <= limit:
+        found = _enumerate([points[i] for i in chosen])
+        outside = _violating(points, found)
+        if not outside:
+            return found
+        chosen = sorted(set(chosen) | outside)
+    return None
+
+
+def _vertices(points: list[Point]) -> list[int]:
+    """Indices of the points that Qhull takes for vertices; all of them if it fails."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    if len(points[0]) == 1:
+        return [0, len(points) - 1]
+    try:
+        return sorted(int(i) for i in ConvexHull(_doubles(points)).vertices)
+    except (QhullError, ValueError):
+        return list(range(len(points)))
+
+
+def _doubles(points: list[Point]) -> NDArray[np.float64]:
+    """The points in units of the largest entry, halved: edges have entries of at most one."""
+    largest = max((abs(v) for point in points for v in point), default=0) or 1
+    # Division of Python's integers rounds once, however large they are.
+    return np.array([[v / (2 * largest) for v in point] for point in points])
+
+
+def _enumerate(points: list[Point]) -> list[Facet]:
+    d = len(points[0])
+    doubles = _doubles(points)
+    found: dict[Facet, None] = {}
+    subsets = combinations(range(len(points)), d)
+    while chunk := list(islice(subsets, _CHUNK)):
+        for subset in _plausible(doubles, np.array(chunk)):
+            facet = _exact_facet(points, chunk[subset])
+            if facet is not None:
+                found[facet] = None
+    return list(found)
+
+
+def _plausible(doubles: NDArray[np.float64], subsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Subsets that do not certainly have points on both sides."""
+    d = doubles.shape[1]
+    corner = doubles[subsets[:, 0]]
+    edges = doubles[subsets[:, 1:]] - corner[:, None, :]
+    normals = np.stack(np.broadcast_arrays(*_normal(np.moveaxis(edges, 0, -1), d)), axis=-1)
+    normals = normals.reshape(-1, d) * np.ones((len(subsets), 1))
+    # ⟨normal, x − corner⟩, expanded as the determinant is: one more row of the same kind.
+    sides = np.zeros((len(subsets), len(doubles)))
+    for j in range(d):
+        sides += normals[:, j, None] * (doubles[:, j] - corner[:, j, None])
+    error = _error(d)
+    both = (sides.max(axis=1) > error) & (sides.min(axis=1) < -error)
+    return np.flatnonzero(~both)
+
+
+def _error(d: int) -> float:
+    """A bound on the error of d × d determinants by expansion, for entries of at most one.
+
+    Entries are differences of rounded quotients: |error| ≤ 4u. If minors of order k − 1, at most
+    (k − 1)! in size, have error e, then each of the k products is off by at most (1 + 4u) e +
+    4u (k − 1)! before and u ((k − 1)! + e) through rounding, and each of the k additions rounds a
+    sum of at most k! + k e. The factor 2 covers terms of second order, this sum itself, and what
+    underflows, which is at most 2⁻¹⁰⁷⁴ in each of fewer than d 2ᵈ operations.
+    """
+    u, error = 2.0**-53, 0.0
+    for k in range(1, d + 1):
+        size = math.factorial(k - 1)
+        error = k * ((1 + 5 * u) * error + 5 * u * size) + k * u * (math.factorial(k) + k * error)
+    return 2 * error
+
+
+def _normal(edges: Any, d: int) -> list[Any]:
+    """Signed minors of d − 1 vectors: orthogonal to all of them, zero if they are dependent.
+
+    Entries are numbers or arrays; `edges[r][j]` is coordinate j of vector r.
+    """
+    minors: dict[int, Any] = {0: 1}  # by the set of columns, as bits: minors of the first rows
+    for r in range(d - 1):
+        larger: dict[int, Any] = {}
+        for columns, minor in minors.items():
+            for j in range(d):
+                if not columns >> j & 1:
+                    # Column j jumps over those of larger index on its way to its place.
+                    sign = -1 if (columns >> j).bit_count() % 2 else 1
+                    term = edges[r][j] * minor * sign
+                    key = columns | 1 << j
+                    larger[key] = larger[key] + term if key in larger else term
+        minors = larger
+    full = (1 << d) - 1
+    return [minors[full ^ 1 << j] * (-1) ** j for j in range(d)]
+
+
+def _exact_facet(points: list[Point], subset: tuple[int, ...]) -> Facet | None:
+    """The facet that carries the subset, or None."""
+    corner, *others = (points[i] for i in subset)
+    d = len(corner)
+    edges = [[a - b for a, b in zip(other, corner, strict=True)] for other in others]
+    normal = _normal(edges, d)
+    if not any(normal):
+        return None
+    offset = _inner(normal, corner)
+    sides = [_inner(normal, point) - offset for point in points]
+    if max(sides) > 0:
+        if min(sides) < 0:
+            return None
+        normal, offset = [-v for v in normal], -offset
+    shared = math.gcd(offset, *normal)
+    return Facet(tuple(v // shared for v in normal), offset // shared)
+
+
+def _inner(left: Sequence[int], right: Sequence[int]) -> int:
+    return sum(a * b for a, b in zip(left, right, strict=True))
+
+
+def _violating(points: list[Point], found: list[Facet]) -> set[int]:
+    """Points outside some facet, exactly: for each facet the farthest one."""
+    matrix = fmpz_mat([list(point) for point in points])
+    outside = set()
+    for facet in found:
+        scores = (matrix * fmpz_mat(len(facet.normal), 1, list(facet.normal))).entries()
+        farthest = max(range(len(points)), key=scores.__getitem__)
+        if scores[farthest] > facet.offset:
+            outside.add(farthest)
+    return outside
+
+
+Floats = NDArray[np.float64]
+
+#: Matrix entries times programmes solved: beyond it only plain directions are tried.
+WORK = 40_000_000
+#: Facets from which the local search starts, and its steps from each.
+STARTS, STEPS = 4, 6
+#: Bounds are rounded to multiples of 1/_GRID, lest their digits run away.
+_GRID = 2**96
+#: Largest dimension for the exact inverse of a simplex.
+SIMPLEX = 150
+
+
+def steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
+    """Directions with a large (negative) margin, and for every half-axis a distribution q.
+
+    The half-axes come in the order +e_0, −e_0, +e_1, …; there are none when that is too much work
+    or a programme fails.
+    """
+    n, d = rows.shape
+    mean = rows.mean(axis=0)
+    plain = [_sized(v) for v in (mean, *np.eye(d), *-np.eye(d), _thinnest(rows)) if v.any()]
+    plain.sort(key=lambda w: -_margin(rows, w))
+    if 2 * n * d * d > WORK:
+        return plain[:STARTS], []
+    met: list[Floats] = []
+    reaches: list[Floats] = []
+    for axis in np.repeat(np.eye(d), 2, axis=0) * np.tile([[1.0], [-1.0]], (d, 1)):
+        answer = _ray(rows, axis)
+        if answer is None:
+            reaches.clear()
+            break
+        met.append(_sized(-answer[0]))
+        reaches.append(answer[1])
+    starts = sorted([*met, *plain], key=lambda w: -_margin(rows, w))[:STARTS]
+    return [_walk(rows, w) for w in starts] + starts, reaches
+
+
+def _sized(w: Floats) -> Floats:
+    """The direction with a largest entry of one, so that its norm neither over- nor underflows."""
+    return w / np.abs(w).max()
+
+
+def _margin(rows: Floats, w: Floats) -> float:
+    return float((rows @ w).min() / np.linalg.norm(w))
+
+
+def _thinnest(rows: Floats) -> Floats:
+    """The direction in which the rows vary least."""
+    return np.asarray(np.linalg.eigh(rows.T @ rows)[1][:, 0])
+
+
+def _walk(rows: Floats, w: Floats) -> Floats:
+    """From facet to nearer facet."""
+    for _ in range(STEPS):
+        answer = _ray(rows, -w / np.linalg.norm(w))
+        if answer is None or _margin(rows, _sized(-answer[0])) <= _margin(rows, w):
+            break
+        w = _sized(-answer[0])
+    return w
+
+
+def _ray(rows: Floats, direction: Floats) -> tuple[Floats, Floats] | None:
+    """The normal y of the facet that the ray meets, and q; None when the programme fails."""
+    from scipy.optimize import linprog
+
+    free = (None, None)
+    ones = np.ones(len(rows))
+    answer = linprog(-direction, A_ub=rows, b_ub=ones, bounds=free, method="highs")
+    if answer.status != 0 or not np.any(answer.x) or not np.isfinite(answer.x).all():
+        return None
+    q = np.maximum(-answer.ineqlin.marginals, 0.0)
+    total = float(q.sum())
+    return (answer.x, q / total) if 0 < total < math.inf else None
+
+
+def simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:
+    """ρ² is at least this: the squared distance of the origin to a face of a simplex of rows.
+
+    Column k of the inverse of (a_i, 1)_i holds the k-th barycentric coordinate as a function
+    ⟨g, x⟩ + λ; the face where it vanishes is at distance λ/‖g‖. Zero when there is no such simplex.
+    """
+    d = matrix.ncols()
+    if len(rows) != d + 1 or d > SIMPLEX:
+        return Fraction(0)
+    try:
+        inverse: Any = fmpz_mat([[*(matrix[i, j] for j in range(d)), 1] for i in rows]).inv()
+    except ZeroDivisionError:
+        return Fraction(0)
+    numerators, _ = inverse.numer_denom()
+    smallest = None
+    for column in numerators.transpose().tolist():
+        *slope, level = (int(v) for v in column)
+        if level <= 0:
+            return Fraction(0)
+        square = Fraction(level * level, sum(v * v for v in slope))
+        smallest = square if smallest is None else min(smallest, square)
+    return smallest or Fraction(0)
+
+
+def axes_bound(matrix: fmpz_mat, largest: int, reaches: list[Floats]) -> Fraction:
+    """ρ² is at least this, by points of the hull near the half-axes; zero when they do not suffice.
+
+    Numbers are in units of the largest entry.
+    """
+    reach: dict[int, Fraction] = {}
+    deviation = Fraction(0)
+    for index, q in enumerate(reaches):
+        j, sign = index // 2, (-1) ** index
+        point = _point(matrix, q, largest)
+        reach[j] = min(reach.get(j, Fraction(1)), _down(point[j] * sign))
+        rest = sum((v * v for k, v in enumerate(point) if k != j), Fraction(0))
+        deviation = max(deviation, _root(rest) + Fraction(1, _GRID))
+    if not reach or min(reach.values()) <= 0:
+        return Fraction(0)
+    total = sum((1 / t**2 for t in reach.values()), Fraction(0))
+    radius = _root(1 / total) - deviation
+    return max(radius, Fraction(0)) ** 2 * largest**2
+
+
+def _point(matrix: fmpz_mat, q: Floats, largest: int) -> list[Fraction]:
+    """Aᵀ q in units of the largest entry, exactly, for q rounded to a distribution of rationals."""
+    weights = [round(math.ldexp(v, 60)) for v in q.tolist()]
+    entries = (fmpz_mat(1, len(weights), weights) * matrix).entries()
+    return [Fraction(int(v), sum(weights) * largest) for v in entries]
+
+
+def _down(value: Fraction) -> Fraction:
+    """The value rounded down to the grid."""
+    return Fraction(value.numerator * _GRID // value.denominator, _GRID)
+
+
+def _root(value: Fraction) -> Fraction:
+    """√value rounded down to the grid."""
+    return Fraction(math.isqrt(value.numerator * _GRID**2 // value.denominator), _GRID)

@@ -59,7 +59,7 @@ class Mine:
 ORACLE = (
     TRACE
     + """
-import gammabar.oracle.exact as exact
+import gammabar.oracle.proof as exact
 from gammabar.harness.cli import main
 
 proof = exact.minimum_norm_point

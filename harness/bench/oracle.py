@@ -161,7 +161,7 @@ def _qp(A: Floats, solver: str, **settings: Any) -> Answer:
 
 
 def _cvxpy(A: Floats, which: str) -> Answer:
-    from gammabar.oracle.models import hard_margin_dual, hard_margin_primal
+    from gammabar.oracle.cvxpy_models import hard_margin_dual, hard_margin_primal
 
     found = (hard_margin_dual if which == "dual" else hard_margin_primal)(A)
     return Answer(found.w, found.gamma, "" if found.status == "optimal" else found.status)

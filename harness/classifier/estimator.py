@@ -27,10 +27,9 @@ from gammabar.harness.classifier.hyperplane import (
 from gammabar.harness.classifier.shared import octets, shared_pairs
 from gammabar.harness.classifier.soft import softened
 from gammabar.harness.classifier.weights import row_weights
-from gammabar.oracle.answer import solve
 from gammabar.oracle.candidate import Candidate
-from gammabar.oracle.decimals import signed_bounds
-from gammabar.oracle.truth import Truth
+from gammabar.oracle.maximum_margin import solve
+from gammabar.oracle.result import Truth, signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.intercept import with_intercept
 from gammabar.problems.validate import from_arrays, same_numbers

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.answer import candidate_for, prove, solve
 from gammabar.oracle.candidate import LITTLE, Candidate
-from gammabar.oracle.decimals import root_ratio, signed_bounds
-from gammabar.oracle.truth import Truth
+from gammabar.oracle.maximum_margin import candidate_for, prove, solve
+from gammabar.oracle.result import Truth, root_ratio, signed_bounds
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem
 
 Array = NDArray[Any]
@@ -60,7 +59,7 @@ def proved(problem: Problem, candidate: Candidate | None, own: bool) -> Hyperpla
     fractions are left for later.
     """
     if own and _quick(problem):
-        from gammabar.oracle.supports import answer
+        from gammabar.oracle.proof import answer
 
         candidate = candidate or candidate_for(problem, "exact")
         found = answer(problem, candidate)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.classifier.hyperplane import Array, Hyperplane
-from gammabar.oracle.answer import prove
 from gammabar.oracle.candidate import Candidate
-from gammabar.oracle.pairs import Guess, Pairs
-from gammabar.oracle.truth import Truth
+from gammabar.oracle.maximum_margin import prove
+from gammabar.oracle.one_vs_one import Guess, Pairs
+from gammabar.oracle.result import Truth
 from gammabar.problems.intercept import with_intercept
 from gammabar.problems.validate import from_arrays
 
@@ -49,9 +49,9 @@ class Sorted:
 class Later:
     """A proof that is done, and is written down when somebody asks for it.
 
-    That the rows are the support of q̄ has been proved (`gammabar.oracle.pairs`). γ̄² and q̄ are the
-    solution of a linear system then, whose integers have hundreds of digits, and which the oracle
-    proves once more on its own.
+    That the rows are the support of q̄ has been proved (`gammabar.oracle.one_vs_one`). γ̄² and q̄
+    are the solution of a linear system then, whose integers have hundreds of digits, and which
+    the oracle proves once more on its own.
     """
 
     rows: Sorted

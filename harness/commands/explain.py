@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gammabar.harness.screen.output import Stage
 
 if TYPE_CHECKING:
-    from gammabar.oracle.truth import Margin
+    from gammabar.oracle.result import Margin
     from gammabar.problems import Problem
 
 #: Rows and numbers that are listed for people; JSON has all of them.
@@ -98,8 +98,8 @@ def _lines(problem: Problem, rows: list[int]) -> list[int] | None:
 
 def _removal(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
     """Rows without which the data are separable."""
-    from gammabar.oracle.explain import smallest_removal
-    from gammabar.oracle.truth import Truth
+    from gammabar.oracle.conflicts import smallest_removal
+    from gammabar.oracle.result import Truth
     from gammabar.problems import ProblemError
 
     truth = getattr(found, "truth", found)

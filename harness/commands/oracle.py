@@ -16,7 +16,7 @@ from gammabar.harness.commands.types import SECONDS, WRITTEN
 from gammabar.harness.screen.output import Stage, print_facts, print_json, stages
 
 if TYPE_CHECKING:
-    from gammabar.oracle.truth import L1Margin, Margin, NegativeMargin, Truth
+    from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
     from gammabar.problems import Problem
 
 NORMS = ("l2", "l1", "l1-simplex")
@@ -182,7 +182,7 @@ def _refuse(
 def _solved(problem: Problem, stage: Stage, **wanted: Any) -> tuple[Margin, bool]:
     """The answer, and whether Ctrl-C ended the search: then it is the best that was proved."""
     from gammabar.oracle import solve
-    from gammabar.oracle.watch import Interrupted
+    from gammabar.oracle.candidate import Interrupted
 
     try:
         return solve(problem, progress=stage, **wanted), False
@@ -232,7 +232,7 @@ def separable_with_bias(problem: Problem, time_limit: float | None = None) -> bo
 
 def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dict[str, str]]:
     """An answer as JSON fields and as lines for people."""
-    from gammabar.oracle.truth import L1Margin, NegativeMargin, Truth
+    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
 
     if isinstance(found, L1Margin):
         return _l1(found, digits)
@@ -292,7 +292,7 @@ def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
 
 
 def _signed(found: NegativeMargin) -> tuple[dict[str, Any], str]:
-    from gammabar.oracle.decimals import signed_digits
+    from gammabar.oracle.result import signed_digits
 
     low, high = (signed_digits(v, v, 17) for v in found.squares)
     answer = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact}

@@ -36,8 +36,13 @@ from gammabar.harness.court.numbers import (
     total,
 )
 from gammabar.oracle.enclosure import kernel_balls
-from gammabar.oracle.integers import integer_rows, largest_norm, squared_norms
-from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.oracle.rational import (
+    exact_rows,
+    has_exact_kernel,
+    integer_rows,
+    largest_norm,
+    squared_norms,
+)
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 from gammabar.problems.rounding import length, rounding_of, taxicab
 

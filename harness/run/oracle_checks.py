@@ -65,7 +65,7 @@ def _accepted(case: Case) -> Iterator[Relation]:
 
 def _agrees(case: Case) -> Iterator[Relation]:
     """γ̄² is what CVXPY and Clarabel find, up to ten times their own tolerance."""
-    from gammabar.oracle.models import hard_margin_dual
+    from gammabar.oracle.cvxpy_models import hard_margin_dual
 
     model = hard_margin_dual(signed_rows(case.problem))
     if not math.isfinite(model.gamma):

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from gammabar.oracle import solve
-from gammabar.oracle.integers import integer_rows, whole_rows
+from gammabar.oracle.rational import integer_rows, whole_rows
 from gammabar.papers import (
     ROUNDOFF,
     Case,

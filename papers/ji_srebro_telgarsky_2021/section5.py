@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.rational import integer_rows
 from gammabar.papers import (
     SAFETY,
     Case,

@@ -27,8 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.oracle.integers import integer_rows, largest_norm, smallest_norm
-from gammabar.oracle.rational import exact_rows, has_exact_kernel
+from gammabar.oracle.rational import (
+    exact_rows,
+    has_exact_kernel,
+    integer_rows,
+    largest_norm,
+    smallest_norm,
+)
 from gammabar.oracle.signed import signed_margin
 from gammabar.papers import (
     ROUNDOFF,

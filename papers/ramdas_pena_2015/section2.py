@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from gammabar.oracle import solve
-from gammabar.oracle.integers import integer_rows, whole_rows
 from gammabar.oracle.l1 import solve_l1
+from gammabar.oracle.rational import integer_rows, whole_rows
+from gammabar.oracle.result import Truth
 from gammabar.oracle.signed import signed_margin
-from gammabar.oracle.truth import Truth
 from gammabar.papers import (
     Case,
     Number,

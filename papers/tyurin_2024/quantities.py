@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from gammabar.oracle.integers import integer_rows, largest
+from gammabar.oracle.rational import integer_rows, largest
 from gammabar.papers import (
     ROUNDOFF,
     SAFETY,

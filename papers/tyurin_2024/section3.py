@@ -24,7 +24,7 @@ import numpy as np
 from flint import arb_mat
 from scipy.special import expit
 
-from gammabar.oracle.integers import integer_rows
+from gammabar.oracle.rational import integer_rows
 from gammabar.papers import (
     Case,
     Floats,

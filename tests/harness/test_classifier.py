@@ -24,8 +24,8 @@ from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
 from gammabar.harness.classifier.hyperplane import Pending, depths
 from gammabar.harness.classifier.shared import Later, SharedPairs, shared_pairs
 from gammabar.oracle.candidate import Candidate
-from gammabar.oracle.pairs import Pairs
-from gammabar.oracle.truth import Truth
+from gammabar.oracle.one_vs_one import Pairs
+from gammabar.oracle.result import Truth
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)

@@ -321,7 +321,7 @@ def test_keys_follow_the_source_code(monkeypatch):
         ("gammabar.harness.court.hearing", (True, True)),
         ("gammabar.papers.gammabar.jst_rates", (True, True)),
         ("gammabar.problems.planted", (True, True)),
-        ("gammabar.oracle.exact", (True, True)),
+        ("gammabar.oracle.proof", (True, True)),
         ("gammabar.harness.commands.oracle", (False, False)),
     ]:
         assert tuple(a != b for a, b in zip(now(), before, strict=True)) == differs, changed

@@ -10,10 +10,10 @@ from awkward_data import awkward
 from hypothesis import given, settings, strategies as st
 
 from gammabar.oracle import solve
-from gammabar.oracle.anytime import bounds_so_far
+from gammabar.oracle.candidate import Combination, Interrupted, Watch
 from gammabar.oracle.check import check
+from gammabar.oracle.maximum_margin import bounds_so_far
 from gammabar.oracle.rational import exact_rows
-from gammabar.oracle.watch import Combination, Interrupted, Watch
 from gammabar.problems import ProblemError, from_arrays
 
 
@@ -80,7 +80,7 @@ def test_the_longer_the_closer():
                 self.limit = 0.0
             super().check()
 
-    from gammabar.oracle import answer
+    from gammabar.oracle import maximum_margin as answer
 
     widths = []
     for patience in range(1, 40):

@@ -9,7 +9,7 @@ from math import inf, nextafter
 import pytest
 from hypothesis import given, strategies as st
 
-from gammabar.oracle.decimals import (
+from gammabar.oracle.result import (
     common_digits,
     signed_bounds,
     signed_digits,

@@ -11,9 +11,8 @@ from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
 from gammabar.oracle.candidate import working_set
-from gammabar.oracle.exact import minimum_norm_point
-from gammabar.oracle.integers import integer_rows
-from gammabar.oracle.rational import exact_rows
+from gammabar.oracle.proof import minimum_norm_point
+from gammabar.oracle.rational import exact_rows, integer_rows
 from gammabar.problems import from_arrays
 
 entries = st.integers(-6, 6)

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.cli import main
 from gammabar.oracle import solve
-from gammabar.oracle.explain import smallest_hitting_set, smallest_removal
+from gammabar.oracle.conflicts import smallest_hitting_set, smallest_removal
 from gammabar.problems import from_arrays
 
 

@@ -13,10 +13,16 @@ from reference.minimum_norm import minimum_norm_squared, minimum_of_gram
 
 from gammabar.oracle import solve
 from gammabar.oracle.enclosure import _lowest_rows, kernel_balls
-from gammabar.oracle.exact import _independent
-from gammabar.oracle.integers import integer_rows, largest, product, signed_rows
-from gammabar.oracle.rational import exact_rows, integer_matrix
-from gammabar.oracle.scale import tame
+from gammabar.oracle.proof import _independent
+from gammabar.oracle.rational import (
+    exact_rows,
+    integer_matrix,
+    integer_rows,
+    largest,
+    product,
+    signed_rows,
+    tame,
+)
 from gammabar.oracle.signed import signed_margin
 from gammabar.problems import DenseProblem, KernelProblem, ProblemError, from_arrays
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
-from gammabar.oracle.decimals import sqrt_digits
 from gammabar.oracle.enclosure import kernel_balls
+from gammabar.oracle.result import sqrt_digits
 from gammabar.problems import Kernel, KernelProblem, from_arrays
 
 points = st.integers(-4, 4)

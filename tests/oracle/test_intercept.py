@@ -12,7 +12,11 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.oracle import solve
-from gammabar.oracle.models import free_intercept_dual, free_intercept_primal, hard_margin_primal
+from gammabar.oracle.cvxpy_models import (
+    free_intercept_dual,
+    free_intercept_primal,
+    hard_margin_primal,
+)
 from gammabar.problems import ProblemError, from_arrays
 from gammabar.problems.intercept import with_constant, with_intercept
 

@@ -11,10 +11,8 @@ import pytest
 from flint import fmpz_mat
 from hypothesis import given, settings, strategies as st
 
-from gammabar.oracle import game, l1
-from gammabar.oracle.game import Game
-from gammabar.oracle.l1 import L1Truth, ratios, solve_l1
-from gammabar.oracle.programme import Suggestion, suggest
+from gammabar.oracle import l1, l1 as game
+from gammabar.oracle.l1 import Game, L1Truth, Suggestion, ratios, solve_l1, suggest
 from gammabar.problems.base import ProblemError
 
 SIGNED = pytest.mark.parametrize("signed", [True, False])

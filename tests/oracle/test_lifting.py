@@ -11,9 +11,16 @@ from flint import fmpz, fmpz_mat
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
-from gammabar.oracle import _lifting, answer, candidate, exact, lifting, narrow
-from gammabar.oracle.decimals import unit_vector
+from gammabar.oracle import (
+    _lifting,
+    candidate,
+    candidate as narrow,
+    lifting,
+    maximum_margin as answer,
+    proof as exact,
+)
 from gammabar.oracle.rational import exact_rows
+from gammabar.oracle.result import unit_vector
 
 
 def _by_flint(A, b):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.oracle import scans, solve
+from gammabar.oracle import pricing as scans, solve
 from gammabar.problems import from_arrays
 
 

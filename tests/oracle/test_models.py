@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
-from gammabar.oracle import models
-from gammabar.oracle.models import (
+from gammabar.oracle import cvxpy_models as models
+from gammabar.oracle.cvxpy_models import (
     hard_margin_dual,
     hard_margin_primal,
     kernel_dual,

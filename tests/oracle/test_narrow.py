@@ -11,12 +11,10 @@ from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
-from gammabar.oracle.candidate import Candidate
-from gammabar.oracle.exact import minimum_norm_point
-from gammabar.oracle.narrow import narrow_candidate, possible
+from gammabar.oracle.candidate import Candidate, Watch, narrow_candidate, possible
+from gammabar.oracle.pricing import sides_of
+from gammabar.oracle.proof import minimum_norm_point
 from gammabar.oracle.rational import exact_rows
-from gammabar.oracle.scans import sides_of
-from gammabar.oracle.watch import Watch
 from gammabar.problems import from_arrays, load
 
 

@@ -11,12 +11,11 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 import gammabar as gb
-from gammabar.oracle.answer import candidate_for
 from gammabar.oracle.candidate import Candidate
-from gammabar.oracle.decimals import signed_bounds
-from gammabar.oracle.longer import Longer, two_product, two_sum
-from gammabar.oracle.pairs import Pairs
-from gammabar.oracle.supports import answer as supports_answer
+from gammabar.oracle.maximum_margin import candidate_for
+from gammabar.oracle.one_vs_one import Longer, Pairs, two_product, two_sum
+from gammabar.oracle.proof import answer as supports_answer
+from gammabar.oracle.result import signed_bounds
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)
 

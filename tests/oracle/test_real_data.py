@@ -12,7 +12,7 @@ import pytest
 from gammabar.harness.run.export import write_npz
 from gammabar.oracle import solve
 from gammabar.oracle.check import check
-from gammabar.oracle.models import hard_margin_dual
+from gammabar.oracle.cvxpy_models import hard_margin_dual
 from gammabar.problems import load
 
 SMALL = [f"digits:{a},{b}" for a, b in combinations(range(10), 2)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
-from gammabar.oracle import check, enclosure, semidefinite, solve
+from gammabar.oracle import check, enclosure, enclosure as semidefinite, solve
 from gammabar.problems import Kernel, KernelProblem, ProblemError
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import gammabar as gb
-from gammabar.oracle.decimals import common_digits, root_bounds, sqrt_digits
+from gammabar.oracle.result import common_digits, root_bounds, sqrt_digits
 from gammabar.problems import ProblemError, from_arrays
 
 fractions = st.builds(

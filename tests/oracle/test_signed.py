@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from gammabar.oracle import facets as facets_module, reach
-from gammabar.oracle.facets import Facet, facets
+from gammabar.oracle import signed as facets_module, signed as reach
 from gammabar.oracle.l1 import solve_l1
-from gammabar.oracle.signed import SignedMargin, signed_margin
+from gammabar.oracle.signed import Facet, SignedMargin, facets, signed_margin
 from gammabar.problems.base import ProblemError
 
 

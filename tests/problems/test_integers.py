@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import gammabar as gb
 import gammabar.problems.points as points_module
-from gammabar.oracle.integers import whole_rows
+from gammabar.oracle.rational import whole_rows
 from gammabar.problems import (
     DenseProblem,
     Kernel,

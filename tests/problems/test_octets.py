@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.oracle.integers import combination
+from gammabar.oracle.rational import combination
 from gammabar.problems import DenseProblem, quiet
 from gammabar.problems.compiled import octets
 

@@ -43,7 +43,7 @@ PARTS = {
         ("gammabar.solvers.dual_acceleration", {"margins", "network", "boosting"}),
         ("gammabar.solvers.adaptive_sampling", {"margins", "network", "training", "boosting"}),
         ("gammabar.solvers.registry", {"margins", "network", "boosting"}),
-        ("gammabar.oracle.exact", {"γ̄", "training"}),
+        ("gammabar.oracle.proof", {"γ̄", "training"}),
         ("gammabar.oracle.check", set()),
         ("gammabar.problems.spec", {"margins", "γ̄", "network", "boosting"}),
         ("gammabar.problems.compiled.dense", {"margins", "γ̄", "network", "training", "boosting"}),
@@ -139,12 +139,12 @@ def test_whatever_runs_while_a_part_is_made_counts(name: str):
 def test_names_that_packages_hand_on_lead_to_their_modules():
     modules = stamp._Modules({"gammabar"})
     assert modules.homes(("gammabar.problems", "load")) == ("gammabar.problems.spec",)
-    assert modules.homes(("gammabar", "solve")) == ("gammabar.oracle.answer",)
+    assert modules.homes(("gammabar", "solve")) == ("gammabar.oracle.maximum_margin",)
     assert modules.homes(("gammabar.harness.library", "Shown")) == (
         "gammabar.harness.library.artefact",
     )
     assert modules.homes(("numpy", "ndarray")) == ()
-    assert "gammabar.oracle.answer" in modules.homes(("gammabar.oracle", None))
+    assert "gammabar.oracle.maximum_margin" in modules.homes(("gammabar.oracle", None))
 
 
 def test_definitions_that_register_themselves_count():

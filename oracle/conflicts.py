@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gammabar.oracle.answer import solve
-from gammabar.oracle.watch import Progress, silent
+from gammabar.oracle.candidate import Progress, silent
+from gammabar.oracle.maximum_margin import solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 
 if TYPE_CHECKING:
-    from gammabar.oracle.truth import Truth
+    from gammabar.oracle.result import Truth
 
 #: Times that the oracle is asked, at most; and nodes of a search for a smallest hitting set.
 ASKED, NODES = 200, 20_000
