@@ -200,12 +200,17 @@ class SmoothGradientDescent:
     ) -> Iterator[Iterate]:
         """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
-        eta = 2 / (f.smoothness + f.strong_convexity)
-        w = f.origin()
+        w = before = f.origin()
         for t in count():
-            gradient = f.gradient(w)
+            gradient = self._gradient(f, w, before)
             yield Iterate(t, w, _problem(f), extra={"gradient": gradient, "function": f})
-            w = w - eta * gradient
+            before, w = w, w - self._eta(f, t) * gradient
+
+    def _eta(self, f: Function, t: int) -> float:
+        return 2 / (f.smoothness + f.strong_convexity)
+
+    def _gradient(self, f: Function, w: Array, before: Array) -> Array:
+        return f.gradient(w)
 
 
 @dataclass(frozen=True)
@@ -245,16 +250,22 @@ class AcceleratedGradientDescent:
     ) -> Iterator[Iterate]:
         """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
-        root = math.sqrt(f.smoothness / f.strong_convexity)
-        beta = (root - 1) / (root + 1)
+        beta = self._beta(f.smoothness / f.strong_convexity)
         w = v = f.origin()
         for t in count():
-            gradient = f.gradient(v)
+            gradient = self._gradient(f, w, v)
             extra = {"v": v, "gradient": gradient, "function": f}
             yield Iterate(t, w, _problem(f), momentum=v - w, extra=extra)
             new = v - gradient / f.smoothness
             v = new + beta * (new - w)
             w = new
+
+    def _beta(self, kappa: float) -> float:
+        root = math.sqrt(kappa)
+        return (root - 1) / (root + 1)
+
+    def _gradient(self, f: Function, w: Array, v: Array) -> Array:
+        return f.gradient(v)
 
 
 def function_of(problem: Problem | Function, regularisation: float) -> Function:

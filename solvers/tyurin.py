@@ -34,7 +34,7 @@ from scipy.special import log_expit
 
 from gammabar.problems import Problem, ProblemError
 from gammabar.problems.base import Array, Floats, soften
-from gammabar.solvers._combinations import mix, nothing, renewed, single_row
+from gammabar.solvers._combinations import Combination, mix, nothing, renewed, single_row
 from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
 from gammabar.solvers.potential import check_positive
 
@@ -87,10 +87,14 @@ class LogisticRegressionGD:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
-            q, log_mean = _logistic_weights(scores)
+            q, log_mean = self._weights(scores)
             gradient = -math.exp(log_mean) * problem.combine(q)
             yield scored(t, w, problem, scores, dual=q, gradient=gradient)
             w = w - self.step * gradient
+
+    def _weights(self, scores: Floats) -> tuple[Floats, float]:
+        """σ_i / Σ_j σ_j, and the logarithm of the mean of the σ_i."""
+        return _logistic_weights(scores)
 
 
 @dataclass(frozen=True)
@@ -139,10 +143,20 @@ class NormalizedLogisticRegressionGD:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
-            q, log_mean = _logistic_weights(scores)
-            pull = problem.combine(q)
-            yield scored(t, w, problem, scores, dual=q, pull=pull, log_beta=-log_mean)
-            w = w + self.step * pull
+            q, log_mean = self._weights(scores)
+            pull, log_beta = self._pull(problem, q), self._log_beta(log_mean)
+            yield scored(t, w, problem, scores, dual=q, pull=pull, log_beta=log_beta)
+            w = w + self.step * math.exp(log_beta + log_mean) * pull
+
+    def _weights(self, scores: Floats) -> tuple[Floats, float]:
+        """σ_i / Σ_j σ_j, and the logarithm of the mean of the σ_i."""
+        return _logistic_weights(scores)
+
+    def _pull(self, problem: Problem, q: Floats) -> Floats:
+        return problem.combine(q)
+
+    def _log_beta(self, log_mean: float) -> float:
+        return -log_mean
 
 
 @dataclass(frozen=True)
@@ -185,15 +199,22 @@ class BatchPerceptron:
     ) -> Iterator[Iterate]:
         n = problem.n
         yield scored(0, problem.origin(), problem, np.zeros(n), misclassified=n)
-        total = problem.combine(np.ones(n))
+        total = self._first(problem)
         for t in count(1):
             scores = problem.scores(total)
-            wrong = _misclassified(scores)
+            wrong = self._wrong(scores)
             extra = {"misclassified": wrong.size} if wrong.size else {"halt": "separated"}
             yield scored(t, total / (2 * n), problem, scores / (2 * n), **extra)
             if not wrong.size:
                 return
             total = total + 2 * problem.combine(_indicator(wrong, n))
+
+    def _first(self, problem: Problem) -> Floats:
+        """2n w_1."""
+        return problem.combine(np.ones(problem.n))
+
+    def _wrong(self, scores: Floats) -> Array:
+        return _misclassified(scores)
 
 
 @dataclass(frozen=True)
@@ -228,18 +249,25 @@ class NormalizedBatchPerceptron:
     def iterates(
         self, problem: Problem, rng: np.random.Generator | None = None
     ) -> Iterator[Iterate]:
-        w = problem.origin()
+        w, before = problem.origin(), np.zeros(problem.n)
         for t in count():
             scores = problem.scores(w)
-            wrong = _misclassified(scores)
+            wrong = self._wrong(scores, before)
             if not wrong.size:
                 yield scored(t, w, problem, scores, halt="separated")
                 return
             indicator = _indicator(wrong, problem.n)
-            dual = indicator / wrong.size
+            divisor = self._divisor(wrong.size, problem.n)
+            dual = indicator / divisor
             yield scored(t, w, problem, scores, dual=dual, misclassified=wrong.size)
             # The sum before the quotient: for integer data it is exact.
-            w = w + problem.combine(indicator) / wrong.size
+            w, before = w + problem.combine(indicator) / divisor, scores
+
+    def _wrong(self, scores: Floats, before: Floats) -> Array:
+        return _misclassified(scores)
+
+    def _divisor(self, wrong: int, n: int) -> int:
+        return wrong
 
 
 @dataclass(frozen=True)
@@ -296,14 +324,20 @@ class Perceptron:
         rng = np.random.default_rng(0) if rng is None else rng
         now, j = nothing(problem), -1
         for t in count():
-            if now.separates():
+            if self._done(now.scores):
                 now = renewed(problem, now)
-            if now.separates():
+            if self._done(now.scores):
                 yield scored(t, now.w, problem, now.scores, halt="separated")
                 return
             j = self._choose(now.scores, j, rng)
             yield Iterate(t, now.w, problem, extra={"i": j, "scores": now.scores})
-            now = mix((1.0, now), (1.0, single_row(problem, j)))
+            now = mix((1.0, now), (1.0, self._added(problem, j, t)))
+
+    def _done(self, scores: Floats) -> bool:
+        return bool((scores > 0).all())
+
+    def _added(self, problem: Problem, j: int, t: int) -> Combination:
+        return single_row(problem, j)
 
     def _choose(self, scores: Floats, last: int, rng: np.random.Generator) -> int:
         if self.choice == "worst":

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import count, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from gammabar.harness.library.mutant import Family, Rng
-from gammabar.problems import DenseProblem, Problem, SparseProblem
-from gammabar.solvers.adaboost import AdaBoost, Hypothesis, Vote, _checked, _extra, _positive
+from gammabar.problems import Problem
+from gammabar.solvers.adaboost import AdaBoost, Hypothesis
 from gammabar.solvers.base import Array, Iterate
 from gammabar.solvers.ridge import DualFit, KernelRidge, PrimalFit
 from gammabar.solvers.sgd import SGD, FiniteSum
@@ -21,8 +21,6 @@ from gammabar.solvers.smooth import (
     Function,
     Quadratic,
     SmoothGradientDescent,
-    _problem,
-    function_of,
 )
 
 FAMILY = Family("lec")
@@ -31,89 +29,43 @@ FAMILY = Family("lec")
 # Gradient descent -------------------------------------------------------------------------------
 
 
-class Descent(SmoothGradientDescent):
-    """Gradient descent; `before` is w_{t−1}."""
-
-    def eta(self, f: Function) -> float:
-        return 2 / (f.smoothness + f.strong_convexity)
-
-    def gradient(self, f: Function, w: Array, before: Array) -> Array:
-        return f.gradient(w)
-
-    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        f = function_of(problem, self.regularisation)
-        w = before = f.origin()
-        for t in count():
-            gradient = self.gradient(f, w, before)
-            yield Iterate(t, w, _problem(f), extra={"gradient": gradient, "function": f})
-            before, w = w, w - self.eta(f) * gradient
-
-
 @FAMILY.mutant("lambda-forgotten", "along the steepest direction w_t jumps to and fro for ever")
-class LambdaForgotten(Descent):
+class LambdaForgotten(SmoothGradientDescent):
     """η = 2/β in place of 2/(β + λ)."""
 
-    def eta(self, f: Function) -> float:
+    def _eta(self, f: Function, t: int) -> float:
         return 2 / f.smoothness
 
 
 @FAMILY.mutant("steps-shrink", "what is left falls as a power of 1/T, not as e^{−T/κ}")
-class StepsShrink(Descent):
+class StepsShrink(SmoothGradientDescent):
     """η_t = η/(t + 1)."""
 
-    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        f = function_of(problem, self.regularisation)
-        w = f.origin()
-        for t in count():
-            gradient = f.gradient(w)
-            yield Iterate(t, w, _problem(f), extra={"gradient": gradient, "function": f})
-            w = w - self.eta(f) / (t + 1) * gradient
+    def _eta(self, f: Function, t: int) -> float:
+        return super()._eta(f, t) / (t + 1)
 
 
 @FAMILY.mutant("stale-gradient", "on quadratics steps of this length then diverge")
-class StaleGradient(Descent):
+class StaleGradient(SmoothGradientDescent):
     """The gradient is taken at w_{t−1}."""
 
-    def gradient(self, f: Function, w: Array, before: Array) -> Array:
+    def _gradient(self, f: Function, w: Array, before: Array) -> Array:
         return f.gradient(before)
 
 
-class Accelerated(AcceleratedGradientDescent):
-    """Nesterov's method."""
-
-    def beta(self, kappa: float) -> float:
-        root = math.sqrt(kappa)
-        return (root - 1) / (root + 1)
-
-    def gradient(self, f: Function, w: Array, v: Array) -> Array:
-        return f.gradient(v)
-
-    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        f = function_of(problem, self.regularisation)
-        beta = self.beta(f.smoothness / f.strong_convexity)
-        w = v = f.origin()
-        for t in count():
-            gradient = self.gradient(f, w, v)
-            extra = {"v": v, "gradient": gradient, "function": f}
-            yield Iterate(t, w, _problem(f), momentum=v - w, extra=extra)
-            new = v - gradient / f.smoothness
-            v = new + beta * (new - w)
-            w = new
-
-
 @FAMILY.mutant("root-forgotten", "with that much momentum it is no faster than plain descent")
-class RootForgotten(Accelerated):
+class RootForgotten(AcceleratedGradientDescent):
     """The momentum is (κ − 1)/(κ + 1), with κ in place of √κ."""
 
-    def beta(self, kappa: float) -> float:
+    def _beta(self, kappa: float) -> float:
         return (kappa - 1) / (kappa + 1)
 
 
 @FAMILY.mutant("gradient-at-w", "this is the heavy ball, for which no such rate is proved")
-class GradientAtW(Accelerated):
+class GradientAtW(AcceleratedGradientDescent):
     """The gradient is taken at w_t in place of v_t."""
 
-    def gradient(self, f: Function, w: Array, v: Array) -> Array:
+    def _gradient(self, f: Function, w: Array, v: Array) -> Array:
         return f.gradient(w)
 
 
@@ -170,90 +122,44 @@ class AveragesWithoutTheStart(SGD):
 # AdaBoost ---------------------------------------------------------------------------------------
 
 
-class Boosting(AdaBoost):
-    """AdaBoost; `agrees` is h_t(x_i) y_i."""
-
-    def learn(self, learn: Callable[[Array], Hypothesis], D: Array) -> Hypothesis:
-        return learn(D)
-
-    def alpha(self, right: float, wrong: float) -> float:
-        """α_t from 1 − ε_t and ε_t."""
-        return 0.5 * math.log(right / wrong)
-
-    def say(self, alpha: float) -> float:
-        """The weight of h_t in the vote."""
-        return alpha
-
-    def reweighed(self, D: Array, alpha: float, agrees: Array) -> tuple[Array, float]:
-        """D_{t+1} and z_{t+1}."""
-        unnormalised = D * np.exp(-alpha * agrees)
-        z = float(unnormalised.sum())
-        return unnormalised / z, z
-
-    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        assert isinstance(problem, DenseProblem | SparseProblem)
-        X, y = problem.X, problem.y
-        learn = self.learner(X, y)
-        D = np.full(problem.n, 1 / problem.n)
-        vote = Vote(0, np.empty(0), problem, dual=D, extra={"product": 1.0}, votes=np.zeros(len(y)))
-        for t in count(1):
-            yield vote
-            h = self.learn(learn, D)
-            agrees = _checked(h(X), y)
-            if abs(int(agrees.sum())) == problem.n:
-                break
-            epsilon = float(D[agrees < 0].sum())
-            alpha = self.alpha(_positive(float(D[agrees > 0].sum())), _positive(epsilon))
-            new, z = self.reweighed(D, alpha, agrees)
-            extra = _extra(D, epsilon, alpha, z, vote)
-            D, say = new, self.say(alpha)
-            w, hypotheses = np.append(vote.w, say), (*vote.hypotheses, h)
-            votes = vote.votes + say * agrees
-            vote = Vote(t, w, problem, None, D, None, extra, votes, hypotheses)
-        sign = float(agrees[0])
-        extra = _extra(D, (1 - sign) / 2, sign * math.inf, 0.0, vote)
-        for s in count(t):
-            yield Vote(s, np.array([sign]), problem, None, D, None, extra, np.ones(problem.n), (h,))
-
-
 @FAMILY.mutant("alpha-without-half", "z_{t+1} is 1, so the bound on the error never falls")
-class AlphaWithoutHalf(Boosting):
+class AlphaWithoutHalf(AdaBoost):
     """α_t = log((1 − ε_t)/ε_t)."""
 
-    def alpha(self, right: float, wrong: float) -> float:
-        return 2 * super().alpha(right, wrong)
+    def _alpha(self, right: float, wrong: float) -> float:
+        return 2 * super()._alpha(right, wrong)
 
 
 @FAMILY.mutant("never-renormalised", "D_t is no distribution, and ε_t no probability")
-class NeverRenormalised(Boosting):
+class NeverRenormalised(AdaBoost):
     """D_{t+1}(i) = D_t(i) exp(−α_t h_t(x_i) y_i), not divided by z_{t+1}."""
 
-    def reweighed(self, D: Array, alpha: float, agrees: Array) -> tuple[Array, float]:
-        new, z = super().reweighed(D, alpha, agrees)
+    def _reweighed(self, D: Array, alpha: float, agrees: Array) -> tuple[Array, float]:
+        new, z = super()._reweighed(D, alpha, agrees)
         return new * z, z
 
 
 @FAMILY.mutant("weights-ignored", "every round finds the same h, and ε_t is ½ from the second on")
-class WeightsIgnored(Boosting):
+class WeightsIgnored(AdaBoost):
     """The weak learner is always given D_1."""
 
-    def learn(self, learn: Callable[[Array], Hypothesis], D: Array) -> Hypothesis:
+    def _learn(self, learn: Callable[[Array], Hypothesis], D: Array) -> Hypothesis:
         return learn(np.full(D.size, 1 / D.size))
 
 
 @FAMILY.mutant("votes-equal", "what is barely better than chance counts as much as the best")
-class VotesEqual(Boosting):
+class VotesEqual(AdaBoost):
     """H = Σ_t h_t, without the α_t."""
 
-    def say(self, alpha: float) -> float:
+    def _say(self, alpha: float) -> float:
         return 1.0
 
 
 @FAMILY.mutant("only-mistakes-reweighed", "D_{t+1} is right, but z_{t+1} is too large")
-class OnlyMistakesReweighed(Boosting):
+class OnlyMistakesReweighed(AdaBoost):
     """D_t(i) is multiplied by e^{2α_t} where h_t is wrong and left alone where it is right."""
 
-    def reweighed(self, D: Array, alpha: float, agrees: Array) -> tuple[Array, float]:
+    def _reweighed(self, D: Array, alpha: float, agrees: Array) -> tuple[Array, float]:
         unnormalised = D * np.where(agrees < 0, math.exp(2 * alpha), 1.0)
         z = float(unnormalised.sum())
         return unnormalised / z, z
@@ -293,6 +199,3 @@ class ObjectiveWithoutTwo(KernelRidge):
     def objective(self, features: Any, y: Any) -> Quadratic:
         right = super().objective(features, y)
         return Quadratic(right.A, right.b / 2)
-
-
-LOOPS = (Descent(), Accelerated(), Accelerated(0.01), Boosting())
