@@ -50,7 +50,7 @@ golden: $(STAMP) ## compare the verdicts of the plan with the frozen ones
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden $(ARGS)
 
 balls: $(STAMP) ## a million balls of level 0 against exact values, of every geometry and type
-	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/court/test_balls.py 1000000 $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/verify/test_balls.py 1000000 $(ARGS)
 
 attack: $(STAMP) ## verdicts on thousands of right and wrong runs against exact truth (TRIALS=2000)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.attack --trials $(TRIALS) $(ARGS)

@@ -23,9 +23,9 @@ class Tightness:
 
     def setup(self, statement: str) -> None:
         try:
-            self.hear = need("harness.court.hearing", "hear")
+            self.hear = need("harness.verify.run_checks", "hear")
         except NotImplementedError:  # a commit in which it was elsewhere
-            self.hear = need("harness.court.judge", "hear")
+            self.hear = need("harness.court.hearing", "hear")
         try:
             statements = need("harness.library", "load_statements")()
         except NotImplementedError:  # before papers were packages
@@ -35,7 +35,11 @@ class Tightness:
         self.statement = statements[statement]
         problem = loaded("planted:n=100,d=10,gamma=0.05,seed=0")
         solver = need("solvers", "DualAcceleration")()
-        self.case = need("harness.court.case", "Case")(problem, solver, unit=True)
+        try:
+            case = need("harness.verify.context", "Case")
+        except NotImplementedError:
+            case = need("harness.court.case", "Case")
+        self.case = case(problem, solver, unit=True)
 
     def track_worst(self, statement: str) -> float:
         (verdict,) = self.hear(self.case, [self.statement], 300)

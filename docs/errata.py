@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Severity, Status
 from gammabar.harness.library import load_statements, papers, witness
 from gammabar.harness.report.planar import drawing
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Severity, Status
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

@@ -19,13 +19,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.court.statement import IterateStatement, RandomisedStatement, Statement
-from gammabar.harness.court.verdict import Ruling, Status, Verdict
 from gammabar.harness.library import Extremal, extremal, load_statements
 from gammabar.harness.library.extremal import as_document
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.task import Run, Task
 from gammabar.harness.run.worker import perform
+from gammabar.harness.verify.statement import IterateStatement, RandomisedStatement, Statement
+from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 #: A search must beat what is known by more than this part of it; 1 cannot be beaten.

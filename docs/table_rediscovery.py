@@ -20,14 +20,14 @@ from typing import Any
 
 from joblib import cpu_count
 
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Status
 from gammabar.harness.falsify.record import as_document
 from gammabar.harness.falsify.search import Hunt, Report, space_of
 from gammabar.harness.falsify.witness import confirming, write as write_witness
 from gammabar.harness.library import witness
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.registry import everything
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
 
 PAGE = Path(__file__).with_name("falsify.md")

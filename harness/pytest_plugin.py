@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from gammabar.harness.court.verdict import Verdict
+    from gammabar.harness.verify.verdict import Verdict
 
 # Nothing else is imported here: pytest loads this file in every run, whether it is used or not.
 

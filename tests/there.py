@@ -51,18 +51,20 @@ ROWS: dict[str, tuple[str, ...]] = {
         "problems/test_integers.py::refused or wrap or squares",
     ),
     "2": ("oracle/test_extremes.py::polynomial_kernels or normalised_kernels or underflow",),
-    "4": ("harness/court/test_unearned.py::infinite or overflow",),
-    "5": ("harness/court/test_unearned.py::in_place or at_any_depth",),
+    "4": ("harness/verify/test_unearned.py::infinite or overflow",),
+    "5": ("harness/verify/test_unearned.py::in_place or at_any_depth",),
     "6": ("solvers/test_estimator.py::bounds_of_kernels or constant_feature or wrap",),
-    "8": ("harness/court/test_unearned.py::halts_by_itself or true_end or length or inapplicable",),
-    "9": (
-        "harness/court/test_lies.py::no_lie_acquits_and",
-        "harness/court/test_unearned.py::simplex or momentum_that or sampler or not_drawn",
+    "8": (
+        "harness/verify/test_unearned.py::halts_by_itself or true_end or length or inapplicable",
     ),
-    "10": ("harness/court/test_unearned.py::no_array or another_shape",),
+    "9": (
+        "harness/verify/test_lies.py::no_lie_acquits_and",
+        "harness/verify/test_unearned.py::simplex or momentum_that or sampler or not_drawn",
+    ),
+    "10": ("harness/verify/test_unearned.py::no_array or another_shape",),
     "11": (
-        "harness/court/test_first_run.py",
-        "harness/court/test_unearned.py::one_try or once_per",
+        "harness/verify/test_first_run.py",
+        "harness/verify/test_unearned.py::one_try or once_per",
     ),
     "13": ("harness/test_stale.py",),
 }

@@ -18,12 +18,12 @@ from typing import Any
 from gammabar.harness.bench.contest import PAUSE, seconds_of
 from gammabar.harness.bench.data import EMBEDDED, MNIST, available
 from gammabar.harness.bench.table import Table, digits, duration
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import hear
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.library import load_statements
 from gammabar.harness.screen.output import Stage
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling
 from gammabar.problems import load
 from gammabar.solvers import DualAcceleration
 

@@ -13,13 +13,13 @@ from gammabar.harness.commands.types import KEPT, SECONDS, WRITTEN
 from gammabar.harness.screen.output import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
-    from gammabar.harness.court.statement import Statement
     from gammabar.harness.falsify.batch import Batch
     from gammabar.harness.falsify.candidate import Candidate
     from gammabar.harness.falsify.search import Report, Tell
     from gammabar.harness.library import PaperRef
     from gammabar.harness.run.results import Result
     from gammabar.harness.run.solver_ref import SolverRef
+    from gammabar.harness.verify.statement import Statement
 
 
 @click.command("falsify")
@@ -303,8 +303,8 @@ def _near(score: float | None) -> str:
 
 
 def _result(report: Report, unit: bool) -> Result:
-    from gammabar.harness.court.verdict import Expectation
     from gammabar.harness.run.results import Result
+    from gammabar.harness.verify.verdict import Expectation
 
     assert report.best is not None
     run = report.best.candidate.run(unit)

@@ -14,11 +14,11 @@ import click
 
 from gammabar.harness.commands.papers import PAPER_OPTION, open_papers
 from gammabar.harness.commands.types import WRITTEN
-from gammabar.harness.court.verdict import Severity, Status, by_severity
 from gammabar.harness.screen.output import print_json, print_table, say
+from gammabar.harness.verify.verdict import Severity, Status, by_severity
 
 if TYPE_CHECKING:
-    from gammabar.harness.court.statement import Statement
+    from gammabar.harness.verify.statement import Statement
     from gammabar.problems.spec import Entry
 
 

@@ -275,7 +275,7 @@ def _show(results: list[Result], summary: dict[str, int], seconds: float, full: 
 @contextmanager
 def _bar(total: int, quiet: bool) -> Iterator[Tell]:
     """The verdicts so far on stderr: a bar on a terminal, a line now and then in a pipe."""
-    from gammabar.harness.court.verdict import Expectation
+    from gammabar.harness.verify.verdict import Expectation
 
     counts: Counter[str] = Counter()
 

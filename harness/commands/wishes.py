@@ -79,10 +79,10 @@ def _no_mutant(name: str) -> None:
 
 def plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests."""
-    from gammabar.harness.court.inputs import PREFIX, read as read_inputs
     from gammabar.harness.run.plan import make_plan
     from gammabar.harness.run.registry import find_statements
     from gammabar.harness.run.texts import open_problem
+    from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 
     tasks = [task for request in requests for task in make_plan(request)]
     for text in requests[0].problems:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Status
 from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.record import as_document, candidate_from, starts
 from gammabar.harness.falsify.search import Hunt, Report, space_of, unexpected
@@ -17,6 +15,8 @@ from gammabar.harness.library import PaperRef
 from gammabar.harness.run.keys import search_key
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.solver_ref import SolverRef
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
 from gammabar.problems.writing import write_whole
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import Protocol, TypeAlias
 
-from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.run.solver_ref import Registered, SolverRef
 from gammabar.harness.run.task import Run
+from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems.written import text_of_rows
 
 Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court import inputs as of
-from gammabar.harness.court.inputs import Entry, Inputs, Sizes, Value
 from gammabar.harness.falsify.candidate import Ask, Candidate
+from gammabar.harness.verify import parameters as of
+from gammabar.harness.verify.parameters import Entry, Inputs, Sizes, Value
 
 #: Denominators of numbers that are drawn.
 BELOW = (1, 1, 1, 2, 3, 4, 10)

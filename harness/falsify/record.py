@@ -8,12 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.court.inputs import PREFIX, Inputs, read as read_inputs
 from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.falsify.search import Report
 from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.run.solver_ref import SolverRef, reference
+from gammabar.harness.verify.parameters import PREFIX, Inputs, read as read_inputs
 from gammabar.problems import ProblemError
 from gammabar.problems.finite import finite
 from gammabar.problems.writing import write_whole

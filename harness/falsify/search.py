@@ -12,9 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.inputs import Inputs
-from gammabar.harness.court.statement import RandomisedStatement, Statement
-from gammabar.harness.court.verdict import Ruling, Status, Verdict
 from gammabar.harness.falsify.candidate import Ask, Candidate, Finding
 from gammabar.harness.falsify.parameters import STRATEGIES as OVER_INPUTS
 from gammabar.harness.falsify.shrink import shrink
@@ -24,6 +21,9 @@ from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.solver_file import read
 from gammabar.harness.run.solver_ref import Registered, SolverRef
 from gammabar.harness.run.task import Task
+from gammabar.harness.verify.parameters import Inputs
+from gammabar.harness.verify.statement import RandomisedStatement, Statement
+from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 from gammabar.problems import ProblemError
 
 #: Seconds that one run may take.

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.statement import Statement
 from gammabar.harness.falsify.candidate import Finding, Rows
 from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.library import opened_from
 from gammabar.harness.run.checking import Rejected, check
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify.statement import Statement
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
 from gammabar.problems.writing import write_whole
 

@@ -3,8 +3,8 @@
 A paper is a Python package, or a single file, with a `Paper` called ``paper``. What it brings is
 found in it and listed nowhere else:
 
-- statements, registered by the decorators of `gammabar.harness.court.statement`, in any module;
-- ``TRIALS`` in any module: the runs of the default plan (`gammabar.harness.court.trial`);
+- statements, registered by the decorators of `gammabar.harness.verify.statement`, in any module;
+- ``TRIALS`` in any module: the runs of the default plan (`gammabar.harness.verify.context`);
 - ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
 - ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.library.artefact`), with
   ``measured.json`` beside them: what each took and showed;

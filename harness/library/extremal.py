@@ -26,7 +26,7 @@ class Extremal:
     problem, solver : str
         As ``gammabar verify`` takes them; "" for a statement that brings its own.
     iterations, seed : int
-        See `gammabar.harness.court.trial.Trial`.
+        See `gammabar.harness.verify.context.Trial`.
     tightness : float
         Measured over bound, at the worst iterate.
     worst_t : int or None

@@ -13,14 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gammabar.harness.court.statement import STATEMENTS, Statement
-from gammabar.harness.court.trial import Trial
 from gammabar.harness.library.artefact import Artefact
 from gammabar.harness.library.extremal import Extremal, read as read_extremal
 from gammabar.harness.library.loading import forget, load_files
 from gammabar.harness.library.mutant import Mutant
 from gammabar.harness.library.paper import Paper
 from gammabar.harness.library.reference import PaperRef
+from gammabar.harness.verify.context import Trial
+from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.problems import ProblemError
 
 #: The order in which papers are listed; others follow, by name.

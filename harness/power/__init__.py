@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling, Status, Verdict
 from gammabar.harness.library import load_statements, mutants, trials
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 
 #: A mutant is heard for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000

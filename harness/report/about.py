@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import gammabar
-from gammabar.harness.court.message import worth
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.library import (
     artefacts,
     matrix,
@@ -29,6 +26,8 @@ from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.show import reproduce
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, worth
 from gammabar.problems import ProblemError
 from gammabar.problems.spelling import did_you_mean
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from gammabar.harness.court.verdict import Point
+from gammabar.harness.verify.verdict import Point
 
 WIDTH, HEIGHT = 420, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 34

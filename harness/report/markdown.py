@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from gammabar.harness.court.verdict import Severity
 from gammabar.harness.library import papers
 from gammabar.harness.report.model import Report, Standing
 from gammabar.harness.report.names import public
 from gammabar.harness.run.results import Result
+from gammabar.harness.verify.verdict import Severity
 
 #: So many verdicts that were not expected are told one by one.
 MOST = 30

@@ -10,10 +10,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling, Severity
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import Result, settle, telling
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, Severity
 
 
 class Standing(StrEnum):

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.resources import files
 
-from gammabar.harness.court.verdict import Ruling, Severity
 from gammabar.harness.library import matrix, papers
 from gammabar.harness.report.grid import grid
 from gammabar.harness.report.markup import Markup, tag
@@ -17,6 +16,7 @@ from gammabar.harness.report.names import public
 from gammabar.harness.report.statement import Context, article, chip
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.show import explain
+from gammabar.harness.verify.verdict import Ruling, Severity
 
 #: A check of the plan: the independent checker accepts the certificate of γ̄.
 _CERTIFICATE = "oracle.certificate"

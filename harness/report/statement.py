@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gammabar
-from gammabar.harness.court.message import worth
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.library import papers, witness
 from gammabar.harness.report.assumptions import described
 from gammabar.harness.report.chart import chart
@@ -23,6 +20,8 @@ from gammabar.harness.report.names import public
 from gammabar.harness.report.planar import drawing
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.show import reproduce
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, worth
 
 _ROOT = Path(gammabar.__file__).resolve().parents[1]
 #: So many runs are listed; the rest is counted.

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import EARLY
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.library import mutants
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import EARLY
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems.base import Floats
 from gammabar.solvers.forms import Recorder
 from gammabar.solvers.registry import SOLVERS, solver

@@ -8,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
-from gammabar.harness.court.verdict import Ruling
 from gammabar.harness.run.results import Result
+from gammabar.harness.verify.verdict import Ruling
 from gammabar.problems.writing import write_whole
 
 #: What is neither a pass nor a failure.

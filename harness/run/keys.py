@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import gammabar
-from gammabar.harness.court.statement import Statement
 from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
 from gammabar.harness.run.task import Task
 from gammabar.harness.run.texts import split_problem
+from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
 
 #: The folder of the package `gammabar`, whose links lead to the folders beside it.
@@ -42,7 +42,7 @@ Import: TypeAlias = tuple[str, str | None]
 _ALWAYS = (
     "problems/*.py",
     "oracle/*.py",
-    "harness/court/*.py",
+    "harness/verify/*.py",
     "harness/run/worker.py",
     "harness/run/processes/guest.py",
 )

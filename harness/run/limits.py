@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from gammabar.harness.court.view import Fault
+from gammabar.harness.verify.iterate import Fault
 from gammabar.problems import ProblemError
 
 #: Seconds between the limit, at which a run is interrupted, and the end of its process.

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import number
-from gammabar.harness.court.relation import Relation, at_most, fact
-from gammabar.harness.court.statement import DirectStatement, Statement
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import number
+from gammabar.harness.verify.relation import Relation, at_most, fact
+from gammabar.harness.verify.statement import DirectStatement, Statement
 from gammabar.problems import DenseProblem, Problem, SparseProblem
 
 #: Embedded data and generators only: a fresh machine without network has them all.

@@ -12,10 +12,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from gammabar.harness.court.inputs import PREFIX
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.court.verdict import Expectation, Status
 from gammabar.harness.library import PaperRef, extremal, trials
 from gammabar.harness.run.random_trials import random_trials
 from gammabar.harness.run.registry import everything, find_sources, find_statements
@@ -24,6 +20,10 @@ from gammabar.harness.run.sketch import cannot_hold
 from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
 from gammabar.harness.run.task import TIME_LIMIT, Run, Task
 from gammabar.harness.run.texts import split_problem
+from gammabar.harness.verify.context import Trial
+from gammabar.harness.verify.parameters import PREFIX
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Expectation, Status
 from gammabar.problems import ProblemError
 
 

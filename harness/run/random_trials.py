@@ -11,8 +11,8 @@ from collections.abc import Container, Iterator
 
 import numpy as np
 
-from gammabar.harness.court.trial import Trial
 from gammabar.harness.library import papers
+from gammabar.harness.verify.context import Trial
 from gammabar.problems import ProblemError
 
 #: These need coordinates.

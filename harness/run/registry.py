@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gammabar.harness.court.statement import Statement
 from gammabar.harness.library import load_statements
 from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
+from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
 from gammabar.problems.spelling import did_you_mean
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
 from gammabar.harness.run.task import Outcome, Run, Task
+from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
 from gammabar.problems.finite import finite
 
 VERDICTS = tuple(Ruling)

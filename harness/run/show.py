@@ -8,13 +8,19 @@ from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 
-from gammabar.harness.court.message import explain as explain_verdict, worth
-from gammabar.harness.court.verdict import Expectation, Ruling, Severity, by_severity
 from gammabar.harness.library import opened_from, papers
 from gammabar.harness.run.registry import everything, obeyed_at_rest
 from gammabar.harness.run.results import VERDICTS, Result
 from gammabar.harness.run.task import Run
 from gammabar.harness.screen.output import print_table, say, visible
+from gammabar.harness.verify.verdict import (
+    Expectation,
+    Ruling,
+    Severity,
+    by_severity,
+    explain as explain_verdict,
+    worth,
+)
 
 #: Verdicts as people read them, worst first.
 _ORDER = (

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from gammabar.harness.court.statement import Statement
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.task import Run
+from gammabar.harness.verify.statement import Statement
 
 
 class NotYet(BaseException):
@@ -19,7 +19,7 @@ class NotYet(BaseException):
 
 
 class Sketch:
-    """A `gammabar.harness.court.case.Case` without its problem and the truth about it."""
+    """A `gammabar.harness.verify.context.Case` without its problem and the truth about it."""
 
     def __init__(self, run: Run, solver: Any) -> None:
         self.solver, self.unit, self.name, self.seed = solver, run.unit, run.problem, run.seed

@@ -24,11 +24,11 @@ from time import monotonic, sleep
 from typing import Any, Self
 from urllib.parse import quote
 
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.solver_ref import reference
 from gammabar.harness.run.task import Outcome, Run, Task, verdict_from
 from gammabar.harness.screen.output import complain
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 
 VERSION = 1

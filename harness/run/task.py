@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from gammabar.harness.court.inputs import PREFIX
-from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.library.reference import PaperRef
 from gammabar.harness.run.solver_ref import SolverRef, reference
+from gammabar.harness.verify.parameters import PREFIX
+from gammabar.harness.verify.verdict import Ruling, Verdict
 
 #: Seconds that a trajectory may take, unless the user says otherwise.
 TIME_LIMIT = 300.0
@@ -26,7 +26,7 @@ class Run:
     solver : SolverRef or None
         None if there is none, or the statement takes one by itself.
     iterations, seed : int
-        See `gammabar.harness.court.trial.Trial`.
+        See `gammabar.harness.verify.context.Trial`.
     unit : bool
         Whether rows are divided by their largest norm.
     """

@@ -11,11 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.message import explain
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Ruling, Verdict
 from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.imprint import changed, imprint, same_as_ever
 from gammabar.harness.run.registry import everything, find_statements
@@ -23,6 +18,10 @@ from gammabar.harness.run.sketch import unmet
 from gammabar.harness.run.solver_ref import InFile, reference
 from gammabar.harness.run.task import Run
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, Verdict, explain
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers.forms import Recorder, from_function, from_object
 

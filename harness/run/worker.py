@@ -13,13 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.court import inputs
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.errors import StatementError
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.statement import Statement
-from gammabar.harness.court.verdict import Expectation, Ruling, Verdict
-from gammabar.harness.court.view import Fault, View
 from gammabar.harness.library import open_paper
 from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.limits import (
@@ -36,6 +29,12 @@ from gammabar.harness.run.registry import everything, find_statements
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify import parameters
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.iterate import Fault, View
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers.registry import SOLVERS
 
@@ -97,7 +96,7 @@ def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
         solver = None if run.solver is None else run.solver.open()
         case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
         if run.of_inputs:
-            case.inputs = inputs.read(statements[0].inputs, run.problem)
+            case.inputs = parameters.read(statements[0].inputs, run.problem)
         return [_examined(statement, case) for statement in statements]
     case = Trajectory(run, problem, task.limit)
     try:

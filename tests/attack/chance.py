@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine
 from gammabar.harness.library import load_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import examine
 from gammabar.solvers import Iterate
 
 from .data import Data, to_double

@@ -15,8 +15,8 @@ from attack.asked import proved
 from attack.claims import BESIDE, CLAIMS, FACTS, UNIT
 from attack.data import Data, Unfit, bits, independent, to_double
 from attack.facts import Facts
-from gammabar.harness.court.relation import Decision, Relation
-from gammabar.harness.court.view import View
+from gammabar.harness.verify.iterate import View
+from gammabar.harness.verify.relation import Decision, Relation
 from gammabar.problems import ProblemError
 
 

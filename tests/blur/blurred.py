@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from flint import arb
 
 from gammabar.harness import library
-from gammabar.harness.court.relation import COARSE
-from gammabar.harness.court.statement import RandomisedStatement
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements, mutants
 from gammabar.harness.power import verdicts
+from gammabar.harness.verify.relation import COARSE
+from gammabar.harness.verify.statement import RandomisedStatement
+from gammabar.harness.verify.verdict import Verdict
 
 #: k: from bounds that are still small to bounds as large as an eighth of what they are relative to.
 BLURS = (16, 26, 34, 40, 44, 47, 50)
@@ -27,7 +27,7 @@ HEARD = 25, 120
 #: What is wrong with these is that they round: with a larger roundoff that is right.
 PRECISE = "single-precision"
 #: Where bounds are made: the court, the papers, and the geometry of problems (which calls it U).
-ROOTS = ("gammabar.harness.court", "gammabar.papers", "gammabar.problems.rounding")
+ROOTS = ("gammabar.harness.verify", "gammabar.papers", "gammabar.problems.rounding")
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from gammabar.harness.court.verdict import Status
 from gammabar.harness.library import extremal, load_statements
 from gammabar.harness.library.extremal import read
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.task import TIME_LIMIT
+from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

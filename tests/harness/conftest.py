@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
-from gammabar.harness.court.statement import STATEMENTS
 from gammabar.harness.library import close_paper, load_statements
 from gammabar.harness.library.shelf import _OPENED
+from gammabar.harness.verify.statement import STATEMENTS
 from gammabar.papers import witness
 
 HOME = Path(witness.__file__).resolve().parent

@@ -56,7 +56,7 @@ def test_the_oracle_of_little_data_imports_little():
     code = "import sys; from gammabar.harness.cli import main\n"
     code += "try: main(['oracle', 'iris:0,1', '--json'])\nexcept SystemExit: pass\n"
     code += f"there = [m for m in {heavy} if m in sys.modules]\n"
-    code += "print(there + [m for m in sys.modules if m.startswith('gammabar.harness.court')])"
+    code += "print(there + [m for m in sys.modules if m.startswith('gammabar.harness.verify')])"
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.court.relation import fact
-from gammabar.harness.court.statement import STATEMENTS, per_iterate
-from gammabar.harness.court.taken import Fault, taken_vector
 from gammabar.harness.library import load_statements
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.task import Run, Task
 from gammabar.harness.run.worker import perform
+from gammabar.harness.verify.iterate import Fault, taken_vector
+from gammabar.harness.verify.relation import fact
+from gammabar.harness.verify.statement import STATEMENTS, per_iterate
 
 PROBLEM = "planted:n=10,d=3,gamma=0.1,seed=0"
 

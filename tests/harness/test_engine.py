@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.relation import at_most, fact
-from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate, randomised
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
 from gammabar.harness.run import engine
 from gammabar.harness.run.processes import crew as crew_module
@@ -19,6 +16,9 @@ from gammabar.harness.run.results import Result, settle, summarise, telling
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.worker import perform, warm_up
+from gammabar.harness.verify.relation import at_most, fact
+from gammabar.harness.verify.statement import STATEMENTS, direct, per_iterate, randomised
+from gammabar.harness.verify.verdict import Verdict
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 

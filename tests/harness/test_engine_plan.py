@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.court.relation import fact
-from gammabar.harness.court.statement import (
+from gammabar.harness.library import load_statements
+from gammabar.harness.run import plan
+from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.verify.context import Trial
+from gammabar.harness.verify.relation import fact
+from gammabar.harness.verify.statement import (
     STATEMENTS,
     direct,
     option,
@@ -14,11 +19,6 @@ from gammabar.harness.court.statement import (
     separable,
     stopping,
 )
-from gammabar.harness.court.trial import Trial
-from gammabar.harness.library import load_statements
-from gammabar.harness.run import plan
-from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.problems import ProblemError
 
 MINE = InFile("my.py:Mine", "…")

@@ -318,7 +318,7 @@ def test_keys_follow_the_source_code(monkeypatch):
         ("gammabar.solvers.potential", (True, True)),
         ("gammabar.solvers.adaboost", (False, False)),
         ("gammabar.solvers.tyurin", (False, True)),
-        ("gammabar.harness.court.hearing", (True, True)),
+        ("gammabar.harness.verify.run_checks", (True, True)),
         ("gammabar.papers.gammabar.jst_rates", (True, True)),
         ("gammabar.problems.planted", (True, True)),
         ("gammabar.oracle.proof", (True, True)),

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from gammabar.harness.court.inputs import rationals, wholes
 from gammabar.harness.run.checking import check
 from gammabar.harness.run.export import write_npz
 from gammabar.harness.run.options import parse_options
+from gammabar.harness.verify.parameters import rationals, wholes
 from gammabar.oracle import solve
 from gammabar.papers import rerun
 from gammabar.papers.witness import Rejected
@@ -38,7 +38,7 @@ LABELS = st.one_of(
 
 #: Where Python's words for digits are used: nothing is converted there, or the text is ASCII.
 HARMLESS = {
-    "harness/court/inputs.py": "names of sizes",
+    "harness/verify/parameters.py": "names of sizes",
     "harness/report/mathml.py": "signs of formulas",
     "harness/run/processes/family.py": "names that the kernel gives to processes",
     "oracle/check.py": "after isascii",

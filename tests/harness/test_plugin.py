@@ -110,7 +110,7 @@ def test_in_a_users_project(tmp_path: Path):
     assert "Lemma 3.6" in out
     assert "the data are not separable" in out
     assert "did you mean jst.thm3.1" in out
-    assert "harness/court" not in out.split("FAILURES")[0]  # no traceback of ours
+    assert "harness/verify" not in out.split("FAILURES")[0]  # no traceback of ours
 
 
 def test_the_call_behind_it():

@@ -15,11 +15,10 @@ from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
 
 from gammabar.harness.cli import main
-from gammabar.harness.court.message import explain
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.screen import output
 from gammabar.harness.screen.progress import bar
+from gammabar.harness.verify.verdict import Verdict, explain
 
 #: Every kind of character, and the sequences that terminals obey.
 NASTY = st.text(
@@ -199,9 +198,9 @@ def test_every_text_has_a_spelling_that_a_terminal_can_show(encoding, text):
 
 
 def test_mathematics_is_spelt_and_not_a_row_of_question_marks():
-    from gammabar.harness.court.statement import STATEMENTS
     from gammabar.harness.library import load_statements
     from gammabar.harness.screen.plain import typed
+    from gammabar.harness.verify.statement import STATEMENTS
 
     assert typed("γ̄² ≤ ‖Aᵀq‖ − √λ_t ✓ é", "ascii") == "gamma_bar^2 <= ||A^Tq|| - sqrt lambda_t + e"
     assert typed("‖x‖ ≤ é", "latin-1") == "||x|| <= é"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.task import Outcome, Run, Task
+from gammabar.harness.verify.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = """

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.run.results import Result, strictly, summarise
 from gammabar.harness.run.solver_ref import InFile, Registered
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.run.verify import BoundViolated, check_bounds
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import DualAcceleration
 
 PLANTED = "planted:n=200,d=10,gamma=0.1,seed=0"

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gammabar.harness.court.relation import at_least, fact
-from gammabar.harness.court.statement import STATEMENTS, direct, per_iterate
 from gammabar.harness.library import load_statements
 from gammabar.harness.run import plan
 from gammabar.harness.run.store import Store
+from gammabar.harness.verify.relation import at_least, fact
+from gammabar.harness.verify.statement import STATEMENTS, direct, per_iterate
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 ONE = ("--statement", "gb.sharp", "--solver", "dual-acceleration", "--problem", PROBLEM)

@@ -11,11 +11,11 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
 
 import gammabar as gb
-from gammabar.harness.court.relation import at_most
-from gammabar.harness.court.statement import STATEMENTS, per_iterate
 from gammabar.harness.library import load_statements
 from gammabar.harness.run.imprint import _arrays, changed, imprint
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify.relation import at_most
+from gammabar.harness.verify.statement import STATEMENTS, per_iterate
 from gammabar.problems import ProblemError, SparseProblem
 from gammabar.solvers import DualAcceleration
 

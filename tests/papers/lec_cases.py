@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import DenseProblem
 
 MINE = {i: s for i, s in load_statements().items() if s.source == "lec" or i.startswith("gb.lec.")}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import hear
-from gammabar.harness.court.statement import Statement
 from gammabar.harness.library import load_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.statement import Statement
 from gammabar.problems import load
 from gammabar.solvers import (
     BatchPerceptron,

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.numbers import number, working
-from gammabar.harness.court.statement import DirectStatement
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import number, working
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import DirectStatement
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab, appendix_c
 from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import Mirror
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (

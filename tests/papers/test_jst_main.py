@@ -13,14 +13,14 @@ import pytest
 from flint import arb
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.numbers import LEVELS, working
-from gammabar.harness.court.relation import VIOLATED, same_digits
-from gammabar.harness.court.statement import DirectStatement, Statement
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import LEVELS, working
+from gammabar.harness.verify.relation import VIOLATED, same_digits
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import DirectStatement, Statement
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers.gammabar import jst_rates
 from gammabar.papers.ji_srebro_telgarsky_2021 import (
     appendix_ab,

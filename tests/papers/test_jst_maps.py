@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine
 from gammabar.harness.library import load_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import examine
 from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab
 from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import World, dot, runs
 

@@ -36,7 +36,7 @@ def test_a_statement_stands_in_the_package_of_its_source(key):
 def test_a_paper_takes_its_words_from_gammabar_papers(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     taken = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    assert not [name for name in taken if name.startswith("gammabar.harness.court")]
+    assert not [name for name in taken if name.startswith("gammabar.harness.verify")]
 
 
 def test_a_paper_may_have_no_year():

@@ -14,11 +14,11 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine
-from gammabar.harness.court.numbers import middle, number
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import middle, number
+from gammabar.harness.verify.run_checks import examine
 from gammabar.papers.lecture.descent import (
     BendTarget,
     LogisticTarget,

@@ -17,9 +17,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.numbers import LEVELS, working
 from gammabar.harness.run.registry import find_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.solvers.smooth import AcceleratedGradientDescent, Quadratic, SmoothGradientDescent
 
 #: β = 1; a ball of 10⁻⁴ (relative) around what a solver of semidefinite programs says.

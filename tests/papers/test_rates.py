@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gammabar.harness import library
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import hear
-from gammabar.harness.court.verdict import Ruling, Status
 from gammabar.harness.library import load_statements, mutants
 from gammabar.harness.power import kills
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.verdict import Ruling, Status
 from gammabar.problems import load
 
 MATRIX = library.matrix()

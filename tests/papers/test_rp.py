@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.numbers import LEVELS, middle, number, working
-from gammabar.harness.court.statement import STATEMENTS, DirectStatement, Statement
-from gammabar.harness.court.verdict import Verdict
-from gammabar.harness.court.view import View
 from gammabar.harness.library import witness
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.iterate import View
+from gammabar.harness.verify.numbers import LEVELS, middle, number, working
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import STATEMENTS, DirectStatement, Statement
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.oracle.signed import signed_margin
 from gammabar.papers.gammabar import rp_steps, smoothed_perceptron
 from gammabar.papers.ramdas_pena_2015 import (

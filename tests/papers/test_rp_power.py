@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import hear
-from gammabar.harness.court.statement import STATEMENTS, Statement
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.library import load_statements
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.statement import STATEMENTS, Statement
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import Problem, ProblemError, from_arrays
 from gammabar.solvers import Iterate
 

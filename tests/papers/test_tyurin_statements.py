@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.special import expit, log_expit, softmax
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine, hear
-from gammabar.harness.court.numbers import LEVELS, middle, working
-from gammabar.harness.court.relation import fact
-from gammabar.harness.court.statement import STATEMENTS, StoppingStatement, direct
 from gammabar.harness.library import load_statements, witness
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import LEVELS, middle, working
+from gammabar.harness.verify.relation import fact
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import STATEMENTS, StoppingStatement, direct
 from gammabar.papers.gammabar import tyurin as tyurin_steps
 from gammabar.papers.tyurin_2024 import (
     appendix,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flint import arb
 
-from gammabar.harness.court.numbers import known_zero
+from gammabar.harness.verify.numbers import known_zero
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Modules that compare rationals, whole numbers or arrays with 0.

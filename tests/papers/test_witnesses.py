@@ -17,8 +17,8 @@ from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import given, strategies as st
 
 import gammabar.papers.witness as check_witness
-from gammabar.harness.court.verdict import Severity
 from gammabar.harness.library import load_statements, witnesses
+from gammabar.harness.verify.verdict import Severity
 from gammabar.papers.witness import Rejected, TooCostly, check, main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from gammabar.harness.court.space import space_of
+from gammabar.harness.verify.certified import space_of
 from gammabar.oracle import solve
 from gammabar.problems import Kernel, MulticlassKernelProblem, ProblemError, from_arrays
 from gammabar.problems.network import UNIT, whole_weights

@@ -20,12 +20,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gammabar.harness.court.taken import Fault, taken_vector
 from gammabar.harness.run.limits import crashed
 from gammabar.harness.run.processes.family import die_with_parent
 from gammabar.harness.run.processes.frames import encode
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify.iterate import Fault, taken_vector
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers import Iterate
 from gammabar.solvers.forms import counted

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.record import read, write
 from gammabar.harness.falsify.search import Hunt, Report, space_of
@@ -20,6 +19,7 @@ from gammabar.harness.falsify.strategies import STRATEGIES, Over
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 from gammabar.problems.written import text_of_rows
 

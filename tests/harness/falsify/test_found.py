@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from gammabar.harness.court.inputs import PREFIX, read
-from gammabar.harness.court.verdict import Status, Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.falsify.record import candidate_from
@@ -16,6 +14,8 @@ from gammabar.harness.falsify.witness import confirming, write
 from gammabar.harness.library import witness
 from gammabar.harness.run.checking import check
 from gammabar.harness.run.registry import everything, find_statements
+from gammabar.harness.verify.parameters import PREFIX, read
+from gammabar.harness.verify.verdict import Status, Verdict
 from gammabar.problems import ProblemError
 
 #: What `docs/table_rediscovery.py` found: problem or inputs, solver, t.

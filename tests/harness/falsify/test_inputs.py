@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from gammabar.harness.court.case import Case
-from gammabar.harness.court.hearing import examine
-from gammabar.harness.court.inputs import choices, flat, rationals, read, sizes_of, wholes
-from gammabar.harness.court.verdict import Status, Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import STRATEGIES, Given, candidate, drawn, smaller
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import Over
 from gammabar.harness.run.registry import everything
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.parameters import choices, flat, rationals, read, sizes_of, wholes
+from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.verdict import Status, Verdict
 from gammabar.problems import ProblemError
 
 DECLARED = {s.id: s for s in everything().values() if s.inputs}

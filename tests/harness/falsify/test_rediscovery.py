@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.verdict import Status
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.registry import everything
+from gammabar.harness.verify.verdict import Status
 
 SCRIPT = Path(__file__).resolve().parents[3] / "docs" / "table_rediscovery.py"
 REFUTED = {s.id: s for s in everything().values() if s.status is Status.REFUTED}

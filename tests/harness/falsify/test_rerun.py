@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
 from gammabar.harness.library import open_paper
 from gammabar.harness.run.checking import Rejected as Refused, check
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers import rerun
 from gammabar.papers.witness import Rejected, TooCostly
 from gammabar.problems import ProblemError

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.court.verdict import Verdict
 from gammabar.harness.falsify import batch as batches
 from gammabar.harness.falsify.batch import Batch
 from gammabar.harness.falsify.candidate import Candidate, Finding
@@ -17,6 +16,7 @@ from gammabar.harness.library import PaperRef, close_paper, open_paper
 from gammabar.harness.run import keys
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.verify.verdict import Verdict
 
 PAPER = """
 from gammabar.papers import Paper, separable, stopping

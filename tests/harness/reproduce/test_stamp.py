@@ -49,7 +49,7 @@ PARTS = {
         ("gammabar.problems.compiled.dense", {"margins", "γ̄", "network", "training", "boosting"}),
         ("gammabar.harness.reproduce.runs", {"margins", "network", "boosting"}),
         ("gammabar.harness.reproduce.pictures", set()),
-        ("gammabar.harness.court.hearing", set()),
+        ("gammabar.harness.verify.run_checks", set()),
         ("gammabar.harness.library.shelf", set()),
         ("gammabar.papers.ji_srebro_telgarsky_2021.deep_network", {"training"}),
         ("gammabar.papers.ji_srebro_telgarsky_2021.section3", set()),

@@ -1,0 +1,343 @@
+"""What a plan consists of: a solver on a problem, heard for so many iterates.
+
+What is on trial: a problem, a solver, and the truth about the problem.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from flint import ctx
+
+from gammabar.harness.verify.certified import Floats, Space, space_of
+from gammabar.harness.verify.iterate import Ledger, ObservedProblem, Unclaimed, View
+from gammabar.harness.verify.numbers import LEVELS, Number, between, log, number, precision, sqrt
+from gammabar.oracle import Truth, solve
+from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
+from gammabar.solvers.forms import with_options, with_plain_options
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of one solver, which all statements about that solver hear.
+
+    Attributes
+    ----------
+    solver : str
+        Name in the registry with options, as ``gammabar verify --solver`` takes it:
+        "dual-acceleration" or "dual-acceleration:loss=logistic,step=0.5".
+    problem : str
+        As ``gammabar verify`` takes it: DATA, and what follows it on the command line, as in
+        "iris:0,1 --kernel rbf:gamma=1" or "iris:0,1,2 --multiclass".
+    iterations : int
+        Claims about every iterate hear t = 0, …, iterations.
+    seed : int
+        Of the solver's random numbers.
+    """
+
+    solver: str
+    problem: str
+    iterations: int = 200
+    seed: int = 0
+
+
+#: Digits of γ̄ beyond level 0, where it is no root of a rational.
+FINER = 90
+#: From so many entries of the matrix on, a few iterates are judged together.
+LARGE, TOGETHER = 1 << 21, 2
+_TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
+
+
+def steered(solver: Any, **options: Any) -> Any:
+    """A solver with the options that a statement chooses.
+
+    Raises
+    ------
+    Unclaimed
+        If it is no dataclass with such fields, so that they cannot be set.
+    """
+    found = with_options(solver, **options)
+    if found is None:
+        names = ", ".join(options)
+        raise Unclaimed(f"the statement sets {names}: the solver is no dataclass with such options")
+    return found
+
+
+def positive(case: Case, name: str, above: float = 0) -> Any:
+    """An option of the solver that is a number above `above`, as papers ask for; None if it has
+    none of that name.
+
+    Raises
+    ------
+    Unclaimed
+        If it is something else: no claim is about such a run.
+    """
+    value = getattr(case.solver, name, None)
+    if value is None or (isinstance(value, Real) and above < float(value) < inf):
+        return value
+    raise Unclaimed(f"the solver's {name} is {value!r}, and no number above {above:g}")
+
+
+class Case:
+    """A problem and a solver, as statements see them.
+
+    Parameters
+    ----------
+    problem : Problem or None
+        In the units of its data. None for statements that bring their own data.
+    solver : Solver or None
+    unit : bool
+        Whether rows are divided by their largest norm, as the first paper assumes.
+    name : str
+        What the user calls the problem.
+    seed : int
+        For solvers and statements that draw random numbers.
+
+    Attributes
+    ----------
+    problem : Problem
+        What the solver sees: the unit view if `unit`.
+    space : Space
+        Norms and scores of `problem`, with proof.
+    level : int
+        Level of precision that a direct statement is examined at (see `harness.verify.numbers`).
+    """
+
+    def __init__(
+        self,
+        problem: Problem | None = None,
+        solver: Any = None,
+        *,
+        unit: bool = False,
+        name: str = "",
+        seed: int = 0,
+    ) -> None:
+        self.given, self.unit = problem, unit
+        self.solver: Any = None if solver is None else with_plain_options(solver)
+        self.name, self.seed, self.level = name, seed, 0
+        self._balls: dict[tuple[str, int], Number] = {}
+        self._shared: dict[type, Any] = {}
+        self._finer: Truth | None = None
+        self._memory: dict[str, Any] = {}
+        #: What a claim that brings its own data is put to instead, see `instances`.
+        self.inputs: dict[str, Any] | None = None
+        #: Kinds of history that the statement which is asked has declared; None: nobody is asked.
+        self.declared: Collection[type] | None = None
+        #: w_0, w_1, … of the run that is heard, a few of them.
+        self.early: list[Floats] = []
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem in the convention of the trial."""
+        if self.given is None:
+            raise ProblemError("this case has no problem")
+        if self.given.intercept == "free":
+            raise ProblemError(
+                "what the papers claim is about hyperplanes through the origin: no solver here has "
+                "a free intercept (intercept='augmented' makes a coordinate of it)"
+            )
+        return self.given.unit() if self.unit else self.given
+
+    @cached_property
+    def space(self) -> Space:
+        """Norms and scores of the problem."""
+        return space_of(self.problem)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What the problem last answered the solver."""
+        return Ledger()
+
+    @cached_property
+    def observed(self) -> ObservedProblem:
+        """The problem as the solver gets it."""
+        return ObservedProblem(self.problem, self.ledger)
+
+    @cached_property
+    def together(self) -> int:
+        """How many iterates are judged together: several if passes over the data are long."""
+        if not isinstance(self.problem, DenseProblem | SparseProblem):
+            return 1
+        return TOGETHER if self.problem.points.values >= LARGE else 1
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.problem.n
+
+    @property
+    def log_n(self) -> Number:
+        """ln n."""
+        found = self._balls.get(("log n", ctx.prec))
+        return self.once("log n", self._log_n) if found is None else found
+
+    def _log_n(self) -> Number:
+        return log(self.n)
+
+    def instances(self, own: Iterable[Any]) -> Iterable[Any]:
+        """What a claim about its own data is put to: the data that it lists, or one other choice.
+
+        The latter has a value for each input that the statement declares, in their order (see
+        `gammabar.harness.verify.parameters`).
+        """
+        return own if self.inputs is None else (tuple(self.inputs.values()),)
+
+    # the truth
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What the oracle proved about the problem."""
+        problem = self.problem.raw()
+        key = (
+            type(problem).__name__,
+            problem.digest(),
+            str(getattr(problem, "kernel", "")),
+            str(getattr(problem, "normalised", "")),
+            str(getattr(problem, "k", "")),
+        )
+        if key not in _TRUTHS:
+            _TRUTHS[key] = solve(problem)
+            while len(_TRUTHS) > 64:
+                _TRUTHS.popitem(last=False)
+        return _TRUTHS[key]
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether some w has only positive scores; None where the oracle cannot tell."""
+        return self.truth.separable
+
+    @property
+    def gamma_squared(self) -> Number:
+        """γ̄², in the convention of `problem`; 0 for data that are not separable."""
+        return self.once("gamma squared", self._gamma_squared)
+
+    @property
+    def gamma(self) -> Number:
+        """γ̄, in the convention of `problem`; 0 for data that are not separable."""
+        found = self._balls.get(("gamma", ctx.prec))
+        return self.once("gamma", self._gamma) if found is None else found
+
+    def _gamma(self) -> Number:
+        return sqrt(self.gamma_squared)
+
+    def _gamma_squared(self) -> Number:
+        truth = self._finer_truth() if precision() > LEVELS[0] else self.truth
+        low, high = truth.unit_squares if self.unit else (truth.square_lo, truth.square_hi)
+        return number(low) if low == high else between(number(low), number(high))
+
+    def _finer_truth(self) -> Truth:
+        """The truth to more digits, where it is an enclosure: escalation must narrow γ̄ as well."""
+        if self.truth.exact:
+            return self.truth
+        if self._finer is None:
+            self._finer = solve(self.problem.raw(), digits=FINER)
+        return self._finer
+
+    @property
+    def radius(self) -> Number:
+        """The largest norm of a row of `problem`: 1 in the unit convention (0 if all are zero)."""
+        return self.once("radius", self._radius)
+
+    def _radius(self) -> Number:
+        low, high = self.truth.radius_squared_lo, self.truth.radius_squared_hi
+        if self.unit and low > 0:
+            return number(1)
+        return sqrt(between(number(low), number(high)))
+
+    @property
+    def mistake_bound(self) -> Any:
+        """(R/γ̄)², an exact rational wherever γ̄² is one, so that a count can be equal to it."""
+        truth = self.truth
+        if self.n == 1 and truth.separable:
+            return 1  # a row is its own separator, also where its norm is no rational
+        if truth.exact and truth.separable:
+            return truth.radius_squared_lo / truth.square_lo
+        return self.radius**2 / self.gamma_squared
+
+    @cached_property
+    def q_bar(self) -> list[Any]:
+        """q̄, one exact rational (Fraction) per row; where γ̄ is enclosed, a nearly optimal q."""
+        from fractions import Fraction
+
+        dense = [Fraction(0)] * self.n
+        for i, v in zip(self.truth.support.tolist(), self.truth.numerators, strict=True):
+            dense[i] = Fraction(v, self.truth.total)
+        return dense
+
+    def once(self, name: str, make: Callable[[], Number]) -> Number:
+        """A number that depends on the case alone, computed once at each precision."""
+        key = name, ctx.prec
+        found = self._balls.get(key)
+        if found is None:
+            found = self._balls[key] = make()
+        return found
+
+    # runs
+
+    def remember(self, name: str, make: Callable[[], Any]) -> Any:
+        """make(), called once while a direct or randomised statement is judged, whatever the level.
+
+        A claim that is not certain is evaluated again with more digits. The run of the solver must
+        not be: one with randomness of its own would get another try. So this is for what a solver
+        delivers, never for balls, which are to become narrower.
+        """
+        if name not in self._memory:
+            self._memory[name] = make()
+        return self._memory[name]
+
+    def forget(self) -> None:
+        """A new run begins."""
+        self._memory.clear()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether this run can be looked at again."""
+        return bool(self._memory)
+
+    def rng(self, *more: int) -> np.random.Generator:
+        """The random numbers of this case (and of one run of several)."""
+        return np.random.default_rng([self.seed, *more])
+
+    def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
+        """The iterates of a solver (default: the one on trial) as statements see them."""
+        solver = self.solver if solver is None else solver
+        rng = self.rng() if rng is None else rng
+        for claimed in solver.iterates(self.observed.as_problem(), rng):
+            yield View(claimed, self)
+
+    def begin(self) -> None:
+        """A run begins: sequences of the one before, if there was any, are forgotten."""
+        self._shared.clear()
+        self.early = []
+
+    def apart(self) -> Case:
+        """The same case for another run: what is known of problem and truth is shared."""
+        other = copy(self)
+        other._shared, other._memory = {}, {}
+        return other
+
+    def history(self, kind: type) -> Any:
+        """The one object of a kind in this trial: sequences that several statements need.
+
+        The kind is a class, named in ``history`` of the statements, whose instances are made with
+        ``kind(case)``; its ``update(it)`` is called once for every iterate, before any claim is.
+        One that statements update themselves says so: ``by_itself = True``.
+        """
+        # One that nobody updates would say the same for ever, and one that others have declared
+        # would say something else in other company.
+        updated = hasattr(kind, "update") and not getattr(kind, "by_itself", False)
+        if self.declared is not None and kind not in self.declared and updated:
+            name = kind.__name__
+            raise TypeError(f"it asks for case.history({name}) without history=({name},)")
+        found = self._shared.get(kind)
+        if found is None:
+            found = self._shared[kind] = kind(self)
+        return found

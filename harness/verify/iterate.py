@@ -1,0 +1,639 @@
+"""Taking over what a solver yields: real numbers, exactly, in memory that it does not have.
+
+A solver may go on with its arrays, and statements look back: so everything is copied when it is
+yielded. What is no array of real numbers that doubles hold exactly is refused, for a conversion
+would judge something else than was delivered.
+
+The problem as a solver gets it: it answers as ever, and its answers are noted.
+
+A pass over the data is most of what an iteration costs, and the court needs the same pass to judge
+its iterate. So what the problem answered for w is kept, and used if exactly that w is yielded.
+
+An iterate as a statement sees it: its facts as balls, whatever the solver says about itself.
+
+Of what a solver yields, only t and w are taken on trust as *the iterate*; scores, norms and dual
+weights are recomputed here, or taken from what the problem itself computed for that very w
+(`gammabar.harness.verify.iterate`). What the solver claims besides (``momentum``, ``dual``, and in
+``extra`` further sequences) is there to be judged.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array as buffer
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from copy import deepcopy
+from itertools import islice
+from math import isfinite
+from numbers import Number as AnyNumber
+from operator import index
+from threading import local
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from gammabar.harness.verify.certified import Floats, Space, TooLarge, Vec
+from gammabar.harness.verify.numbers import (
+    LEVELS,
+    ROUNDOFF,
+    SAFETY,
+    Number,
+    Trit,
+    ball,
+    exp,
+    known_zero,
+    log,
+    number,
+    smallest,
+    sqrt,
+    total,
+    working,
+)
+from gammabar.problems import Problem, SoftMin
+from gammabar.problems.base import Array
+from gammabar.problems.validate import rounded
+
+if TYPE_CHECKING:
+    from gammabar.harness.verify.context import Case
+    from gammabar.solvers import Iterate
+
+
+_DOUBLE = np.dtype(np.float64)
+#: Every whole number up to this is a double.
+_EXACT = 2**53
+_NOT_FINITE = "has entries that are no finite numbers"
+
+
+class Fault(BaseException):
+    """Ends a run before its time. No `Exception`, so that no solver can swallow it by accident.
+
+    ``failure`` is what `gammabar.harness.verify.verdict.Verdict` says of the solver.
+    """
+
+    failure = "crashed"
+
+
+class NotFinite(Fault):
+    """An iterate with entries that are infinite or no numbers."""
+
+    failure = "not finite"
+
+
+class _Noticed(local):
+    """What was noticed of the run that is heard in this thread."""
+
+    narrow = ""
+
+
+_NOTICED = _Noticed()
+
+
+def begin_run() -> None:
+    """Nothing has been noticed of the run that begins."""
+    _NOTICED.narrow = ""
+
+
+def narrow() -> str:
+    """The type of the iterates of this run, if it rounds more than doubles do; "" otherwise.
+
+    What holds of them holds of the numbers that they are. But bounds on the rounding of a right
+    run are those of doubles, so nothing refutes such a run.
+    """
+    return _NOTICED.narrow
+
+
+def taken_vector(value: Any, name: str) -> Floats:
+    """A copy in doubles of what a solver yields as a vector."""
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        return value.copy()
+    array = _numbers(value, name)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        _NOTICED.narrow = str(array.dtype)
+    return _doubles(array, name)
+
+
+def taken_over(value: Any, name: str) -> Any:
+    """A copy of what a solver claims beside w: arrays, also in lists, tuples and dictionaries."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        return value.copy()
+    if isinstance(value, np.ndarray):
+        array = _numbers(value, name)
+        doubles = _doubles(array, name)  # whole numbers stay such: they may be indices
+        return doubles if array.dtype.kind == "f" else np.array(array)
+    if isinstance(value, Mapping):
+        return {key: taken_over(one, f"{name}[{key!r}]") for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        parts = [taken_over(one, f"{name}[{k}]") for k, one in enumerate(value)]
+        return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, complex | np.complexfloating):
+        raise Fault(f"{name} is complex")
+    if isinstance(value, np.floating):
+        return float(_doubles(np.asarray(value), name))
+    if isinstance(value, np.integer | np.bool_ | AnyNumber | str | bytes):
+        return value
+    if hasattr(value, "__array__") or isinstance(value, buffer | memoryview | bytearray):
+        return taken_over(np.asarray(value), name)  # a tensor, or a buffer: the solver's own memory
+    try:
+        return deepcopy(value)
+    except Exception as error:
+        raise Fault(
+            f"{name} is {type(value).__name__}, which cannot be taken over: {error}"
+        ) from None
+
+
+def finite_square(array: Floats) -> float | None:
+    """The sum of the squares of a vector in doubles; None where some entry is not finite."""
+    square = float(array.dot(array))
+    # A finite sum of squares has finite terms; an infinite one may have them, too.
+    return square if isfinite(square) or np.isfinite(array).all() else None
+
+
+def claimed_numbers(value: Any, shape: tuple[int, ...]) -> Floats | str:
+    """A claim as doubles of this shape, or what keeps it from being that.
+
+    The answer of a text goes on with the name of the claim: "μ_t" + " has shape (3,), not (4,)".
+    """
+    found = _shaped(value, shape)
+    return found if isinstance(found, str) or np.isfinite(found).all() else _NOT_FINITE
+
+
+def claimed_entries(value: Any, size: int) -> tuple[Floats, float] | str:
+    """A claim as a vector of so many doubles with the sum of their squares, or what is wrong."""
+    found = _shaped(value, (size,))
+    if isinstance(found, str):
+        return found
+    square = finite_square(found)
+    return _NOT_FINITE if square is None else (found, square)
+
+
+def _shaped(value: Any, shape: tuple[int, ...]) -> Floats | str:
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        array: Floats = value
+    else:
+        try:
+            array = _doubles(_numbers(value, "it"), "it")
+        except Fault:
+            return "is no array of numbers"
+    if array.shape != shape:
+        return f"has shape {array.shape}, not {shape}"
+    return array
+
+
+def claimed_number(value: Any) -> float | None:
+    """A claim as one number; None if it is none, or not finite."""
+    found = None if isinstance(value, bool) else claimed_numbers(value, ())
+    return None if found is None or isinstance(found, str) else float(found)
+
+
+def claimed_row(value: Any, n: int) -> int | None:
+    """A claim as the number of a row; None if it is none of 0, …, n − 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return None
+    return int(value) if 0 <= value < n else None
+
+
+def delivered(it: Any) -> SimpleNamespace:
+    """An iterate with everything that it carries, taken over: for statements that run a solver."""
+    try:
+        carried = {**vars(it)}
+        t, w = index(carried.pop("t")), carried.pop("w")
+    except (TypeError, KeyError):
+        raise Fault(f"iterates yields {type(it).__name__}, which has no t and w") from None
+    carried.pop("problem", None)  # the court has its own
+    taken = {name: taken_over(value, f"{name} of t = {t}") for name, value in carried.items()}
+    return SimpleNamespace(t=t, w=taken_vector(w, f"w_{t}"), **taken)
+
+
+def taken_run(iterates: Iterator[Any], length: int) -> list[SimpleNamespace]:
+    """So many iterates, taken over one by one."""
+    return [delivered(it) for it in islice(iterates, length)]
+
+
+def _numbers(value: Any, name: str) -> NDArray[Any]:
+    """What is given as an array of real numbers."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise Fault(f"{name} is a masked array; yield a plain one, without a mask")
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise Fault(f"{name} is no vector of numbers: {error}") from None
+    if array.dtype.kind == "c":
+        raise Fault(f"{name} is complex")
+    if array.dtype.kind not in "biuf":
+        raise Fault(f"{name} is no vector of numbers: it has entries of dtype {array.dtype}")
+    if not isinstance(value, np.ndarray) and rounded(value, array) is not None:
+        raise Fault(f"{name} has whole numbers that are no doubles; yield float64")
+    return array
+
+
+def _doubles(array: NDArray[Any], name: str) -> Floats:
+    """Real numbers as doubles, refused where a double does not hold them."""
+    with np.errstate(over="ignore"):
+        doubles = np.array(array, dtype=np.float64)
+    if array.dtype.kind in "iu":
+        beyond = (array > _EXACT) | (array < -_EXACT) if array.dtype.itemsize == 8 else False
+        wrong = np.any(beyond) and any(
+            int(d) != int(v) for d, v in zip(doubles.ravel().tolist(), array.ravel(), strict=True)
+        )
+    else:
+        wrong = array.dtype.itemsize > 8 and bool(np.any((doubles != array) & ~np.isnan(array)))
+    if wrong:
+        raise Fault(f"{name} has {array.dtype} numbers that are no doubles; yield float64")
+    return doubles
+
+
+class Ledger:
+    """The last answers of a problem, each with the point it was given for."""
+
+    def __init__(self, keep: int = 4) -> None:
+        self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
+        self._scores: deque[tuple[Floats, Floats]] = deque(maxlen=keep)
+
+    def note_soft(self, w: Array, soft: SoftMin) -> None:
+        """Note what `softmin` answered for w at temperature 1."""
+        # Copies: a solver may go on with its arrays, or change what it was given (not scores).
+        kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores)
+        self._soft.appendleft((np.array(w, dtype=np.float64), kept))
+
+    def note_scores(self, w: Array, scores: Floats) -> None:
+        """Note the scores of w."""
+        self._scores.appendleft((np.array(w, dtype=np.float64), scores.copy()))
+
+    def soft(self, w: Floats) -> SoftMin | None:
+        """What `softmin` answered for w at temperature 1."""
+        return next((soft for point, soft in self._soft if (point == w).all()), None)
+
+    def scores(self, w: Floats) -> Floats | None:
+        """The scores of w, if they were computed."""
+        soft = self.soft(w)
+        if soft is not None:
+            return soft.scores
+        return next((s for point, s in self._scores if np.array_equal(point, w)), None)
+
+
+class ObservedProblem:
+    """A problem whose `softmin` and `scores` are noted in a ledger; the rest is the problem itself.
+
+    Attributes
+    ----------
+    meanwhile : callable or None
+        Done during each pass of `softmin` over large data, see `gammabar.problems.Problem`.
+    """
+
+    meanwhile: Callable[[], None] | None = None
+
+    def __init__(self, problem: Problem, ledger: Ledger) -> None:
+        self._problem, self._ledger = problem, ledger
+
+    def softmin(
+        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
+    ) -> SoftMin:
+        soft = self._problem.softmin(w, temperature, meanwhile or self.meanwhile)
+        if temperature == 1:
+            self._ledger.note_soft(w, soft)
+        return soft
+
+    def scores(self, w: Array) -> Floats:
+        scores = self._problem.scores(w)
+        self._ledger.note_scores(w, scores)
+        return scores
+
+    # A view of another scale is not observed: its answers are no answers for this one.
+
+    def unit(self) -> Problem:
+        return self._other(self._problem.unit())
+
+    def raw(self) -> Problem:
+        return self._other(self._problem.raw())
+
+    def _other(self, view: Problem) -> Problem:
+        return self.as_problem() if view is self._problem else view
+
+    def as_problem(self) -> Problem:
+        """Itself, as what it stands for."""
+        return cast(Problem, self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("_problem", "_ledger"):
+            raise AttributeError(name)  # of an object that is not made yet, as `copy` asks
+        return getattr(self._problem, name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """That of the problem: solvers ask ``isinstance(problem, KernelProblem)``."""
+        return type(self._problem)
+
+    def __repr__(self) -> str:
+        return repr(self._problem)
+
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):
+    """A property that is computed once, without the lock that makes `cached_property` slow."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make, self.__doc__ = make, make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        value = instance.__dict__[self.name] = self.make(instance)
+        return value
+
+
+#: What a view is made with; all else is computed from it.
+_GIVEN = frozenset(
+    ("claimed", "case", "level", "t", "space", "n", "dual", "momentum", "extra", "_base")
+)
+
+
+class Unclaimed(Exception):
+    """A statement needs what the solver does not say."""
+
+
+class View:
+    """The facts about one iterate, at one level of precision.
+
+    Level 0 evaluates vectors in doubles with error bounds; levels 1 and 2 take the doubles of w
+    for exact and compute in balls of more bits. Scalars are balls at every level.
+    """
+
+    w: Floats
+    #: What the solver claims besides w: dual weights, momentum, further sequences.
+    dual: Any
+    momentum: Any
+    extra: dict[str, Any]
+
+    def __init__(self, claimed: Iterate, case: Case, level: int = 0, base: View | None = None):
+        self.claimed, self.case, self.level = claimed, case, level
+        try:
+            self.t = index(claimed.t)
+        except TypeError:
+            raise Fault(f"t must be a whole number, not {claimed.t!r}") from None
+        self.space: Space = case.space
+        self.n = self.space.n
+        self._base = base
+        self._made: dict[Any, Any] = {}
+        if base is not None:
+            self.t = base.t
+            self.w, self.dual, self.momentum = base.w, base.dual, base.momentum
+            self.extra = base.extra
+            return
+        t = self.t
+        self.w = taken_vector(claimed.w, f"w_{t}")
+        if self.w.shape != (self.space.dimension,):
+            raise Fault(f"w_{t} has shape {self.w.shape}, not ({self.space.dimension},)")
+        square = finite_square(self.w)
+        if square is None:
+            raise NotFinite(f"w_{t} has entries that are not finite numbers")
+        self.here = Vec(self.space, self.w, square=square)
+        given = claimed.dual, claimed.momentum
+        self.dual = None if given[0] is None else taken_over(given[0], f"dual of t = {t}")
+        self.momentum = None if given[1] is None else taken_over(given[1], f"momentum of t = {t}")
+        self.extra = {}
+        extra = claimed.extra
+        if extra is not None and not isinstance(extra, dict):
+            raise Fault(f"extra of t = {t} is no dictionary")
+        if extra:
+            self.extra = taken_over(extra, f"extra of t = {t}")
+            halt = self.extra.get("halt")
+            if not (halt is None or isinstance(halt, str | int)):
+                raise Fault(f'extra["halt"] of t = {t} is {type(halt).__name__}, and not a text')
+
+    def claim(self, name: str) -> Any:
+        """What the solver says of itself, where a statement needs it.
+
+        Raises
+        ------
+        Unclaimed
+            If it does not: then the statement is inapplicable to this run.
+        """
+        value = getattr(self, name) if name in ("dual", "momentum") else self.extra.get(name)
+        if value is None:
+            raise Unclaimed(f"the solver does not say its {name} of t = {self.t}")
+        return value
+
+    def at(self, level: int) -> View:
+        """The same iterate at another level."""
+        return View(self.claimed, self.case, level, base=self._base or self)
+
+    def again(self, t: int, case: Case) -> View:
+        """The same point and claims at another t, in another case; what is known of w is kept."""
+        view = View.__new__(View)
+        vars(view).update(vars(self))
+        view.t, view.case, view._made = t, case, {}
+        return view
+
+    def at_zero(self) -> View:
+        """The point w = 0 with the claims of this iterate; scores are 0 there, without rounding."""
+        view = View.__new__(View)
+        vars(view).update((name, value) for name, value in vars(self).items() if name in _GIVEN)
+        view.w, view._made, view.score_error = np.zeros_like(self.w), {}, 0.0
+        return view
+
+    def keep(self) -> None:
+        """Be ready to be judged later, when the ledger has forgotten this iterate."""
+        if self._soft is None:
+            self._noted  # noqa: B018
+
+    def once(self, make: Callable[[View, Case], Any]) -> Any:
+        """make(it, case), computed once: what several statements say about an iterate."""
+        found = self._made.get(make)
+        if found is None:
+            found = self._made[make] = make(self, self.case)
+        return found
+
+    # scores
+
+    @lazy
+    def score_doubles(self) -> Floats:
+        """A w in doubles; each within `score_error` of the truth."""
+        if self._base is not None:
+            return self._base.score_doubles
+        soft = self._soft
+        if soft is not None:
+            scores, least = soft.scores, soft.smallest
+        else:
+            noted = self._noted
+            scores = self.case.problem.scores(self.w) if noted is None else noted
+            least = float(scores.min())
+        if not math.isfinite(least):
+            raise NotFinite(f"the scores of w_{self.t} leave the range of doubles")
+        return scores
+
+    @lazy
+    def score_error(self) -> float:
+        """How far `score_doubles` may be off."""
+        return self.space.score_error(self.w, self.here.square)
+
+    @lazy
+    def score_errors(self) -> Floats:
+        """The same row by row."""
+        return self.space.score_errors(self.w) if self.w.any() else np.zeros(self.n)
+
+    @lazy
+    def scores(self) -> list[Number]:
+        """A w, row by row: for small problems."""
+        if self.level:
+            return self.space.exact_scores(self.w, np.arange(self.n))
+        return [ball(v, self.score_error) for v in self.score_doubles.tolist()]
+
+    @lazy
+    def smallest(self) -> Number:
+        """min_i (A w)_i."""
+        doubles, error = self.score_doubles, self.score_error
+        soft = self._soft
+        least = float(doubles.min()) if soft is None else soft.smallest
+        if not self.level:
+            return ball(least, error)
+        # Every row that could be the smallest, exactly.
+        rows = np.flatnonzero(~(doubles > least + 2 * error * SAFETY))
+        return smallest(self.space.exact_scores(self.w, rows))
+
+    @lazy
+    def separates(self) -> Trit:
+        """Whether every score is positive."""
+        least = self.smallest
+        return True if least > 0 else False if least <= 0 else None
+
+    @lazy
+    def misses(self) -> Trit:
+        """Whether w does not separate the data: decided exactly; None where that is too much.
+
+        For claims that are about such iterates only: what may separate is not one of them.
+        """
+        known, level = self.separates, self.level
+        while known is None and level + 1 < len(LEVELS):
+            level += 1
+            with working(LEVELS[level]), suppress(TooLarge):
+                known = self.at(level).separates
+        return None if known is None else not known
+
+    # norms and margins
+
+    @lazy
+    def norm(self) -> Number:
+        """‖w‖."""
+        return self.here.norm(exact=self.level > 0)
+
+    @lazy
+    def norm_squared(self) -> Number:
+        """‖w‖²."""
+        return self.space.exact_inner(self.w, self.w) if self.level else self.norm * self.norm
+
+    @lazy
+    def at_origin(self) -> bool:
+        """Whether w is known to be 0: nothing is said there of what is divided by ‖w‖.
+
+        Where it is not known (coefficients of a kernel that may cancel), it is not so, and what is
+        divided by the ball of ‖w‖ is in doubt, at this level.
+        """
+        return not self.norm > 0 and (not self.w.any() or bool(self.norm <= 0))
+
+    @lazy
+    def margin(self) -> Number:
+        """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
+        norm = self.norm
+        if not norm > 0 and not self.w.any():
+            return number(0)
+        return self.smallest / norm
+
+    @lazy
+    def toward(self) -> Number:
+        """⟨Aᵀq̄, w⟩ = γ̄ ⟨ū, w⟩, with the oracle's q̄: from the scores of the rows in its support."""
+        truth = self.case.truth
+        if self.level:
+            scores = self.space.exact_scores(self.w, truth.support)
+        else:
+            doubles = self.score_doubles[truth.support].tolist()
+            scores = [ball(v, self.score_error) for v in doubles]
+        pairs = zip(truth.numerators, scores, strict=True)
+        return total(number(v) * s for v, s in pairs) / number(truth.total)
+
+    # the exponential loss
+
+    @lazy
+    def psi(self) -> Number:
+        """ψ(−A w) = ln Σ_i exp(−(A w)_i): minus a smoothed smallest score."""
+        if self.level:
+            least = self.smallest
+            return log(total(exp(least - s) for s in self.scores)) - least
+        soft = self.soft
+        # Scores off by e move it by e; summing n exponentials and the logarithm add the rest.
+        size = abs(soft.logsumexp) + abs(soft.smallest)
+        error = self.score_error + ROUNDOFF * SAFETY * (2 * self.n + 64 + 8 * size)
+        return ball(soft.logsumexp, error * SAFETY)
+
+    @lazy
+    def pull(self) -> Vec:
+        """Aᵀq for q = softmax(−A w), with its error bound; in doubles at every level."""
+        if self._base is not None:
+            return self._base.pull
+        # Scores off by e change each weight by a factor of at most exp(2e).
+        growth = 2 * self.score_error * (1 + 2 * self.score_error) if self.score_error < 0.1 else 2
+        error = self.space.radius * (growth + ROUNDOFF * (4 * self.n + 128 + self.space.dimension))
+        return self.vec(self.soft.pull, error * SAFETY + self.space.lost)
+
+    @lazy
+    def weights(self) -> list[Number]:
+        """q = softmax(−A w), row by row: for small problems."""
+        least = self.smallest
+        raw = [exp(least - s) for s in self.scores]
+        mass = total(raw)
+        return [v / mass for v in raw]
+
+    @lazy
+    def _soft(self) -> SoftMin | None:
+        return self._base._soft if self._base is not None else self.case.ledger.soft(self.w)
+
+    @lazy
+    def _noted(self) -> Floats | None:
+        """Scores that the solver asked for."""
+        return self.case.ledger.scores(self.w)
+
+    @lazy
+    def soft(self) -> SoftMin:
+        """What one pass over the data says about w."""
+        if self._base is not None:
+            return self._base.soft
+        return self.case.problem.softmin(self.w) if self._soft is None else self._soft
+
+    # vectors
+
+    @lazy
+    def here(self) -> Vec:
+        """w as a vector, exactly its doubles."""
+        return self.vec(self.w) if self._base is None else self._base.here
+
+    def vec(self, values: Any, err: float = 0.0) -> Vec:
+        """Doubles in the representation of w, as a vector with an error bound."""
+        return Vec(self.space, np.asarray(values, dtype=np.float64), float(err))
+
+    def norm_of(self, values: Any) -> Number:
+        """‖v‖ of doubles in the representation of w."""
+        return self.vec(values).norm(exact=self.level > 0)
+
+    def numbers(self, values: Any) -> list[Number]:
+        """Doubles, taken for exact, as balls."""
+        return [arb(v) for v in np.asarray(values, dtype=np.float64).tolist()]
+
+    def gram_norm(self, weights: list[Number]) -> Number:
+        """‖Aᵀq‖ for balls q, through the exact Gram matrix: for small problems."""
+        gram = self.space.gram()
+        rows = range(self.n)
+        square = total(
+            weights[i] * total(gram[i, j] * weights[j] for j in rows if not known_zero(weights[j]))
+            for i in rows
+            if not known_zero(weights[i])
+        )
+        return sqrt(square)

@@ -1,0 +1,617 @@
+"""What is checked of a statement when it is registered, so that its author hears of it at once.
+
+Statements: what a source claims, registered once, as printed.
+
+Four decorators, one for each way in which a claim meets a run:
+
+`per_iterate`   about the iterates of a solver: a function ``(it, case)`` that returns relations
+                (`gammabar.harness.verify.relation`), or a class made with ``(case)`` that has
+                ``update(it)``, called once per iterate from t = 0 on, and ``claim(it)``.
+`stopping`      about how soon a goal is reached: a function ``(case)`` that returns the limit.
+`direct`        about a problem, or about nothing but itself: a function ``(case)`` that yields
+                relations.
+`randomised`    holds with probability 1 − δ: a function ``(case, rng)``, one run, one relation.
+
+A claim is written once. It is evaluated in balls; the judge raises the precision where it must.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from gammabar.harness.verify.binomial import count_failures
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.evaluate import (
+    IterateJudge,
+    Judge,
+    StoppingJudge,
+    examine_once,
+    separates as separates,  # also for authors
+)
+from gammabar.harness.verify.iterate import Unclaimed, View
+from gammabar.harness.verify.numbers import Trit
+from gammabar.harness.verify.parameters import Entry
+from gammabar.harness.verify.verdict import (
+    Ruling,
+    Severity,
+    StatementError,
+    Status,
+    Verdict,
+    place,
+    raised,
+)
+from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    pass
+
+
+def unknown_options(
+    identifier: str, kind: type[Statement], body: Any, options: Iterable[str]
+) -> None:
+    """Refuse options that this type of statement does not have."""
+    known = [field.name for field in fields(kind)]
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise StatementError.at(identifier, body, f"there is no option {name}; {hint}")
+
+
+def checked_fields(statement: Statement, kinds: tuple[str, ...]) -> None:
+    """Refuse a statement whose fields are not what they must be."""
+    for name, (fits, rule) in _RULES.items():
+        if hasattr(statement, name) and not fits(getattr(statement, name)):
+            value = getattr(statement, name)
+            given = f"not {value!r}" if value is not None else "and is missing"
+            raise statement.error(f"{name} must be {rule}, {given}")
+    if statement.kind not in kinds:
+        raise statement.error(f"there is no kind {statement.kind!r}; it is one of {_list(kinds)}")
+    if statement.status not in tuple(Status):
+        what = f"there is no status {statement.status!r}; it is one of {_list(Status)}"
+        raise statement.error(what)
+    _checked_severity(statement)
+    if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
+        raise statement.error("only a statement made with direct can be not reproducible")
+
+
+def _checked_severity(statement: Statement) -> None:
+    """A statement that is refuted says how it is false, and no other one does."""
+    if statement.status != Status.REFUTED:
+        for name in ("severity", "why", "charitable", "survives"):
+            if getattr(statement, name):
+                what = f"{name} is for statements that are refuted; this one is {statement.status}"
+                raise statement.error(what)
+    elif statement.severity not in tuple(Severity):
+        given = "missing" if statement.severity is None else f"{statement.severity!r}"
+        what = f"it is refuted, so its severity must be one of {_list(Severity)}; it is {given}"
+        raise statement.error(what)
+
+
+def checked_body(statement: Statement) -> None:
+    """Refuse a body that cannot be called as it must be, or that never returns anything."""
+    body, takes = statement.body, list(statement.takes)
+    if isinstance(body, type):
+        if "it" not in takes:
+            raise statement.error(f"the body must be a function of ({', '.join(takes)})")
+        body, takes = getattr(body, "claim", None), ["self", "it"]
+        if not callable(body):
+            raise statement.error("the class must have a method claim(self, it)")
+    if not callable(body):
+        raise statement.error(f"the body must be a function of ({', '.join(takes)})")
+    try:
+        inspect.signature(body).bind(*takes)
+    except TypeError:
+        raise statement.error(f"the body must take ({', '.join(takes)})") from None
+    except ValueError:  # a compiled function has no signature
+        return
+    rounding = _rounds(body)
+    if rounding:
+        raise statement.error(
+            f"the body uses math.{rounding}, which turns a ball into a double and forgets its"
+            " error; use log, sqrt and exp of gammabar.papers"
+        )
+    if _returns_nothing(body):
+        raise statement.error(f"the body returns nothing; end it with return {_example(takes)}")
+
+
+def _example(takes: list[str]) -> str:
+    return "at_most(left, right)" if takes != ["case"] else "what is claimed"
+
+
+#: They take a ball for its midpoint, without a word.
+_ROUNDING = "cbrt cos cosh exp exp2 expm1 fsum hypot log log10 log1p log2 pow sin sinh sqrt tan"
+
+
+def _rounds(body: Any) -> str:
+    """A function of `math` in a body that computes with doubles; "" if there is none."""
+    if not isinstance(body, FunctionType):
+        return ""
+    before = None
+    for step in dis.get_instructions(body):
+        value = body.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+        name = getattr(value, "__name__", "")
+        if getattr(value, "__module__", "") == "math" and name in _ROUNDING.split():
+            return str(name)
+        if before is math and step.argval in _ROUNDING.split():
+            return str(step.argval)
+        before = value
+    return ""
+
+
+def _returns_nothing(body: Any) -> bool:
+    """Whether a plain function has no way to return anything but None."""
+    if not isinstance(body, FunctionType) or inspect.isgeneratorfunction(body):
+        return False
+    if body.__name__ == "<lambda>":  # it says what it returns
+        return False
+    before = None
+    for step in dis.get_instructions(body):
+        if step.opname == "RETURN_VALUE":
+            nothing = before is not None and (before.opname, before.argval) == ("LOAD_CONST", None)
+            if not nothing:
+                return False
+        elif step.opname == "RETURN_CONST" and step.argval is not None:
+            return False
+        before = step
+    # A body that only raises has no return at all, and says what it wants to say.
+    return any(step.opname.startswith("RETURN_") for step in dis.get_instructions(body))
+
+
+def _list(values: Iterable[str]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+def _whole(least: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= least
+
+
+#: What a field must be, as a test and in words.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (
+        lambda v: _text(v) and bool(v) and not any(c.isspace() for c in v),
+        'a text such as "paper.thm1", without spaces',
+    ),
+    "reference": (lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
+    "kind": (_text, "a text"),
+    "claim": (_text, "a text, the LaTeX of the claim"),
+    "words": (_text, "a text"),
+    "note": (_text, "a text"),
+    "why": (_text, "a text"),
+    "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
+    "survives": (_text, "a text"),
+    "instances": (_text, "a text"),
+    "powerless": (_text, "a text"),
+    "at_rest": (_text, "a text"),
+    "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
+    "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
+    "assumes": (
+        lambda v: isinstance(v, tuple) and all(callable(one) for one in v),
+        "a tuple of functions of the case, such as (separable,)",
+    ),
+    "history": (
+        lambda v: isinstance(v, tuple) and all(callable(getattr(o, "update", None)) for o in v),
+        "a tuple of classes with a method update(self, it)",
+    ),
+    "unit": (lambda v: isinstance(v, bool), "True or False"),
+    "since": (_whole(0), "a whole number, the first t it speaks about"),
+    "goal": (callable, "a function of (it, case)"),
+    "waits": (lambda v: v is None or callable(v), "a function of (it, case)"),
+    "delta": (
+        lambda v: isinstance(v, int | float) and 0 < v < 1,
+        "a probability between 0 and 1",
+    ),
+    "runs": (_whole(1), "a whole number of runs, at least 1"),
+}
+
+
+#: A predicate on the case: None if it is met, or else the reason why not.
+Assumption: TypeAlias = Callable[[Case], str | None]
+
+#: Stands for what must be given: its author is told so, by `gammabar.harness.verify.statement`.
+REQUIRED: Any = None
+
+STATEMENTS: dict[str, Statement] = {}
+KINDS = (
+    "anytime",
+    "stopping",
+    "identity",
+    "probability",
+    "expectation",
+    "limit",
+    "existence",
+    "value",
+    "table",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """One claim of one source.
+
+    Attributes
+    ----------
+    id, reference, kind : str
+        As in the list of statements: "jst.thm3.1.1", "Theorem 3.1(1)", "anytime".
+    claim : str
+        LaTeX, exactly as printed.
+    words : str
+        The same for people who read no LaTeX, with plain Unicode.
+    body : callable
+        The claim itself, see the module.
+    solvers : tuple of str
+        Registry names of the solvers it is about.
+    assumes : tuple of predicates
+        What its source assumes; a case that does not meet them is inapplicable.
+    problems : tuple of str
+        Where the default plan examines it besides (or, for direct statements, at all); "" is
+        "no problem". For a refuted statement: where it is refuted.
+    status : Status
+        Whether it is true as printed.
+    fixed_by : str or None
+        Id of the closest true form.
+    severity : Severity or None
+        How it is false, if it is refuted.
+    why : str
+        Why it has that severity, in a sentence.
+    charitable : str or None
+        Id of the reading to which its authors would point, judged as a statement of its own.
+    survives : str
+        If it is refuted: what is built on it, and how much of that stands.
+    note : str
+        What a reader should know: a misprint, a reading, how it was settled.
+    inputs : mapping of str to Entry
+        For a direct statement with data of its own: what else these may be; see
+        `gammabar.harness.verify.parameters`.
+    on_data : bool
+        For one with data of its own: whether it may be asked about problems as well, though the
+        plan has none.
+    instances : str
+        Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
+    powerless : str
+        Why it can refute no wrong solver, if that is so.
+    at_rest : str
+        Why a solver that stands still obeys it for ever, if that is so.
+    slower : str
+        For a statement about a rate: the mutant of the next slower rate, which it refutes.
+    unit : bool
+        Whether its source assumes rows of norm at most one.
+    """
+
+    #: Whether it is about one run of a solver, which others may hear as well.
+    about_runs: ClassVar[bool] = False
+    #: What its body takes.
+    takes: ClassVar[tuple[str, ...]] = ("case",)
+
+    id: str
+    reference: str
+    kind: str
+    claim: str
+    words: str
+    body: Any = field(repr=False)
+    solvers: tuple[str, ...] = ()
+    assumes: tuple[Assumption, ...] = ()
+    problems: tuple[str, ...] = ()
+    status: Status = Status.HOLDS
+    fixed_by: str | None = None
+    severity: Severity | None = None
+    why: str = ""
+    charitable: str | None = None
+    survives: str = ""
+    note: str = ""
+    inputs: Mapping[str, Entry] = field(default_factory=dict, repr=False, hash=False)
+    on_data: bool = False
+    instances: str = ""
+    powerless: str = ""
+    at_rest: str = ""
+    slower: str = ""
+    unit: bool = False
+
+    def __post_init__(self) -> None:
+        checked_fields(self, KINDS)
+        checked_body(self)
+        object.__setattr__(self, "status", Status(self.status))
+        if self.severity is not None:
+            object.__setattr__(self, "severity", Severity(self.severity))
+
+    @property
+    def source(self) -> str:
+        """jst, tyurin, rp, lec or gb."""
+        return self.id.partition(".")[0]
+
+    def inapplicable(self, case: Case) -> str | None:
+        """Why the case does not meet the assumptions, or None if it does."""
+        return next((reason for met in self.assumes if (reason := self._met(met, case))), None)
+
+    def _met(self, assumption: Assumption, case: Case) -> str | None:
+        name = getattr(assumption, "__qualname__", repr(assumption))
+        rule = "it returns None if it is met, and otherwise the reason why not"
+        try:
+            reason: Any = assumption(case)
+        except Unclaimed as missing:
+            return str(missing)
+        except ProblemError:
+            raise
+        except Exception as error:
+            raise StatementError.at(
+                self.id, assumption, f"its assumption {name} raised {raised(error)}; {rule}", error
+            ) from error
+        if reason is None or (isinstance(reason, str) and reason):
+            return reason
+        what = f"its assumption {name} returned {reason!r}; {rule}"
+        raise StatementError.at(self.id, assumption, what)
+
+    def error(self, what: str, error: Exception | None = None) -> StatementError:
+        """That something is wrong with it, for its author."""
+        return StatementError.at(self.id, self.body, what, error)
+
+    def judge(self, case: Case) -> Judge:
+        """Who hears the iterates of a run for it."""
+        raise ProblemError(f"{self.id} is not about a run of a solver")
+
+    def examine(self, case: Case) -> Verdict:
+        """The verdict on it, without a run that others hear."""
+        raise ProblemError(f"{self.id} is about a run of a solver")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatement(Statement):
+    """A claim about one run of a solver.
+
+    Attributes
+    ----------
+    history : tuple of classes
+        Sequences it needs from t = 0 on, see `Case.history`.
+    """
+
+    about_runs: ClassVar[bool] = True
+
+    history: tuple[type, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterateStatement(RunStatement):
+    """A claim about every iterate.
+
+    Attributes
+    ----------
+    since : int
+        The first t it speaks about.
+    waits : callable or None
+        ``(last iterate, case)``: why a run that ended there does not settle the claim, or "".
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("it", "case")
+
+    since: int = 0
+    waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
+
+    def judge(self, case: Case) -> Judge:
+        return IterateJudge(self, case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppingStatement(RunStatement):
+    """A claim that a goal is reached at some t ≤ limit.
+
+    Attributes
+    ----------
+    goal : callable
+        ``(it, case)``: whether w_t has reached it.
+    """
+
+    goal: Callable[[View, Case], Trit] = field(default=separates, repr=False)
+
+    def judge(self, case: Case) -> Judge:
+        return StoppingJudge(self, case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectStatement(Statement):
+    """A claim about a problem, or about data that it brings itself.
+
+    The body of one that is not reproducible returns a text: what was found instead.
+    """
+
+    def examine(self, case: Case) -> Verdict:
+        if self.status is Status.NOT_REPRODUCIBLE:
+            return Verdict(self.id, Ruling.NOT_REPRODUCIBLE, reason=str(self.body(case)))
+        return examine_once(self, case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomisedStatement(Statement):
+    """A claim that holds with probability 1 − δ.
+
+    Attributes
+    ----------
+    delta : float
+    runs : int
+        How many decide, fixed in advance.
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ("case", "rng")
+
+    delta: float
+    runs: int
+
+    def examine(self, case: Case) -> Verdict:
+        return count_failures(self, case)
+
+
+def _register(statement: Statement) -> None:
+    known = STATEMENTS.get(statement.id)
+    if known is not None:
+        first = place(known.body).strip(" ()") or "another module"
+        raise statement.error(f"the id exists already, see {first}; choose another one")
+    STATEMENTS[statement.id] = statement
+
+
+def _decorator(cls: type[Statement], identifier: str, **more: Any) -> Callable[[Any], Any]:
+    if callable(identifier):  # the decorator without parentheses
+        what = 'the decorator needs an id: write @decorator("paper.thm1", reference=…)'
+        raise StatementError.at(getattr(identifier, "__name__", "?"), identifier, what)
+
+    def register(body: Any) -> Any:
+        unknown_options(identifier, cls, body, more)
+        words = more.pop("words", None) or (body.__doc__ or "").strip().split("\n\n")[0]
+        _register(cls(id=identifier, body=body, words=" ".join(words.split()), **more))
+        return body
+
+    return register
+
+
+def per_iterate(
+    identifier: str = REQUIRED,
+    *,
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    solvers: tuple[str, ...] = REQUIRED,
+    kind: str = "anytime",
+    since: int = 0,
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
+    """Register a claim about every iterate of a solver from t = `since` on."""
+    return _decorator(
+        IterateStatement,
+        identifier,
+        reference=reference,
+        claim=claim,
+        solvers=solvers,
+        kind=kind,
+        since=since,
+        unit=unit,
+        **more,
+    )
+
+
+def stopping(
+    identifier: str = REQUIRED,
+    *,
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    solvers: tuple[str, ...] = REQUIRED,
+    goal: Callable[[View, Case], Trit] | None = None,
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
+    """Register a claim that a goal is reached at some t ≤ limit; the body returns the limit.
+
+    The default goal is that w_t separates the data. None as limit: nothing is claimed of the case.
+    """
+    return _decorator(
+        StoppingStatement,
+        identifier,
+        reference=reference,
+        claim=claim,
+        solvers=solvers,
+        kind="stopping",
+        goal=goal or separates,
+        unit=unit,
+        **more,
+    )
+
+
+def direct(
+    identifier: str = REQUIRED,
+    *,
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    kind: str = REQUIRED,
+    problems: tuple[str, ...] = REQUIRED,
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
+    """Register a claim about a problem, or about data that it brings itself (problems = ("",))."""
+    return _decorator(
+        DirectStatement,
+        identifier,
+        reference=reference,
+        claim=claim,
+        kind=kind,
+        problems=problems,
+        unit=unit,
+        **more,
+    )
+
+
+def randomised(
+    identifier: str = REQUIRED,
+    *,
+    reference: str = REQUIRED,
+    claim: str = REQUIRED,
+    delta: float = REQUIRED,
+    runs: int = REQUIRED,
+    problems: tuple[str, ...] = REQUIRED,
+    unit: bool = False,
+    **more: Any,
+) -> Callable[[Any], Any]:
+    """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance."""
+    return _decorator(
+        RandomisedStatement,
+        identifier,
+        reference=reference,
+        claim=claim,
+        kind="probability",
+        delta=delta,
+        runs=runs,
+        problems=problems,
+        unit=unit,
+        **more,
+    )
+
+
+# Assumptions that several sources make.
+
+
+def separable(case: Case) -> str | None:
+    """Some w has only positive scores."""
+    if case.separable:
+        return None
+    return "the data are not separable" if case.separable is False else "separability is not known"
+
+
+def inseparable(case: Case) -> str | None:
+    """No w has only positive scores."""
+    return None if case.separable is False else "the data are separable"
+
+
+def has(*names: str) -> Assumption:
+    """The solver has these options: a solver of one's own may lack them."""
+
+    def met(case: Case) -> str | None:
+        missing = [name for name in names if not hasattr(case.solver, name)]
+        return f"the solver does not say its {' and '.join(missing)}" if missing else None
+
+    met.__doc__ = f"The solver says its {' and '.join(names)}."
+    return met
+
+
+def option(name: str, *values: Any) -> Assumption:
+    """The solver has an option with one of these values (a solver without it is taken to)."""
+
+    def met(case: Case) -> str | None:
+        value = getattr(case.solver, name, values[0])
+        try:
+            return None if value in values else f"the solver's {name} is {value!r}"
+        except ValueError:  # an array, say
+            return f"the solver's {name} is {value!r}"
+
+    shown = " or ".join(str(value) for value in values)
+    met.__doc__ = f"The solver's {name} is {shown}, or it does not say."
+    return met

@@ -1,0 +1,258 @@
+"""What is found about a statement, and what was expected of it.
+
+Errors of people who write statements: one sentence that says where, what, and what to do.
+
+What a person is told about a verdict that was not expected.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from gammabar.harness.screen.output import visible
+from gammabar.harness.verify.numbers import BALLS
+from gammabar.problems import ProblemError
+
+if TYPE_CHECKING:
+    from gammabar.harness.verify.statement import Statement
+
+#: (t, measured, bound).
+Point: TypeAlias = tuple[int, float, float]
+
+
+class Ruling(StrEnum):
+    """What a verdict says; see ``docs/verdicts.md``."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    INAPPLICABLE = "inapplicable"
+    NOT_REPRODUCIBLE = "not reproducible"
+
+
+class Expectation(StrEnum):
+    """What a plan expects of a statement in a run."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    #: A false claim, in a run that need not refute it.
+    EITHER = "either"
+    #: A true claim in a random trial, which may be too short to settle it.
+    UNREFUTED = "unrefuted"
+    #: The data are not on this machine.
+    INAPPLICABLE = "inapplicable"
+    #: The source does not say enough to have its numbers again.
+    NOT_REPRODUCIBLE = "not reproducible"
+
+
+class Status(StrEnum):
+    """Whether a statement is true as printed."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    #: Printed numbers that nobody can have again: their data or settings are not known.
+    NOT_REPRODUCIBLE = "not reproducible"
+
+
+class Severity(StrEnum):
+    """How a statement that is false as printed is false; see ``docs/verdicts.md``."""
+
+    #: It means what it says, and that is not so: it needs another constant, a further assumption
+    #: or another conclusion.
+    SUBSTANCE = "substance"
+    #: A sign, an index or a value is wrong; what is meant is plain from the source itself.
+    MISPRINT = "misprint"
+    #: It fails in a degenerate case only, which the source did not have in mind.
+    EDGE_CASE = "edge case"
+    #: The text at hand may not be what was printed.
+    TRANSCRIPTION = "transcription"
+
+
+def by_severity(found: Iterable[Severity | None]) -> str:
+    """How many there are of each: "8 substance, 9 misprint"."""
+    counts = Counter(found)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in Severity if counts[kind])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about one statement in one case.
+
+    Attributes
+    ----------
+    statement : str
+    verdict : Ruling
+        Given as text, it becomes one.
+    tightness : float or None
+        Measured over bound, at the worst iterate: 1 is an exhausted bound.
+    slack : float or None
+        Bound minus measured, there.
+    worst_t : int or None
+        That iterate; for a refutation, the first one that violates the claim.
+    checked, escalated : int
+        Comparisons made, and those that needed more than doubles.
+    reason : str
+        Why it is undecided, inapplicable or refuted.
+    left, right, what, where : str
+        The two sides there, as decimal digits with their error; what was compared and where.
+    failure : str
+        "crashed", "timeout" or "not finite" where the solver did not do its part.
+    hint : str
+        Of a refutation: where the solver leaves the method that is spoken of, if that was found.
+    reference : float or None
+        The tightness of that method in the same run, beside a solver of the user's.
+    informative : int or None
+        Of a claim that holds: iterates by which a solver that stands still would have failed, see
+        `gammabar.harness.verify.vacuity`. 0: the pass says nothing. None where that was not asked.
+    vacuous_to : int or None
+        The last t up to which a solver that stands still is known not to fail.
+    curve : tuple of (t, measured, bound)
+        A few points of what was compared there, for pictures.
+    """
+
+    statement: str
+    verdict: Ruling | str
+    tightness: float | None = None
+    slack: float | None = None
+    worst_t: int | None = None
+    checked: int = 0
+    escalated: int = 0
+    reason: str = ""
+    left: str = ""
+    right: str = ""
+    what: str = ""
+    where: str = ""
+    failure: str = ""
+    hint: str = ""
+    reference: float | None = None
+    informative: int | None = None
+    vacuous_to: int | None = None
+    curve: tuple[Point, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", Ruling(self.verdict))
+        object.__setattr__(self, "curve", tuple(map(tuple, self.curve)))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is a pass that a solver which stands still would have got, too."""
+        return self.verdict is Ruling.HOLDS and not self.informative
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+class StatementError(ProblemError):
+    """A statement that is not written as it must be: its author's fault, not a solver's."""
+
+    @classmethod
+    def at(cls, identifier: Any, body: Any, what: str, error: Exception | None = None) -> Self:
+        """``jst.thm3.1.1 (paper.py, line 12): what``, with the line that raised `error`, if any."""
+        return cls(f"{identifier}{place(body, error)}: {what}")
+
+
+def place(body: Any, error: Exception | None = None) -> str:
+    """Where a body is written: " (paper.py, line 12)"."""
+    code = code_of(body)
+    file = code.co_filename if code is not None else _file(body)
+    if not file:
+        return ""
+    line = code.co_firstlineno if code is not None else None
+    if error is not None:
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next((f.lineno for f in reversed(frames) if f.filename == file), line)
+    return f" ({_short(file)}, line {line})" if line else f" ({_short(file)})"
+
+
+def code_of(body: Any) -> CodeType | None:
+    """The code of a function, or of the method ``claim`` of a class."""
+    function = getattr(body, "claim", None) if isinstance(body, type) else body
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _file(body: Any) -> str:
+    module = sys.modules.get(getattr(body, "__module__", None) or "")
+    return getattr(module, "__file__", None) or ""
+
+
+def _short(file: str) -> str:
+    """A path as a person would write it who stands in this folder."""
+    inside = os.path.relpath(file)
+    return file if inside.startswith(os.pardir) else inside
+
+
+def raised(error: Exception) -> str:
+    """What a body raised, and what to do where NumPy met a ball."""
+    last = traceback.format_exception_only(error)[-1].strip()
+    if BALLS not in last and ("flint" in last or "ufunc" in last):
+        return f"{last}; {BALLS}"
+    return last
+
+
+def worth(verdict: Verdict, at_rest: str = "") -> str:
+    """What is to be said of a pass that says nothing, in a few words; "" for any other verdict.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    at_rest : str
+        Why a solver that stands still obeys the statement for ever, if it does.
+    """
+    if not verdict.says_nothing:
+        return ""
+    if at_rest:
+        return f"says nothing of a solver that stands still: {at_rest}"
+    if verdict.vacuous_to is not None:
+        return f"says nothing yet: bound vacuous up to t = {verdict.vacuous_to}"
+    return "says nothing: a solver that stands still passes as well"
+
+
+def explain(
+    statement: Statement, verdict: Verdict, *, problem: str, solver: str, reproduce: str = ""
+) -> str:
+    """What was claimed and measured, by how much it fails, and how to see it again.
+
+    Parameters
+    ----------
+    statement : Statement
+    verdict : Verdict
+    problem, solver : str
+        What the user calls them.
+    reproduce : str
+        A command line.
+    """
+    at = f" at t = {verdict.worst_t}" if verdict.worst_t is not None else ""
+    on = f" on {problem}" if problem else ""
+    by = f" (solver {solver})" if solver else ""
+    lines = [f"{statement.id} {verdict.verdict}{at}{on}{by}"]
+    if verdict.hint:
+        lines.append(f"    root      {verdict.hint}")
+    lines.append(f"    claimed   {statement.words or statement.claim}")
+    if verdict.what:
+        where = f" ({verdict.where})" if verdict.where else ""
+        lines.append(f"    compared  {verdict.what}{where}")
+    if verdict.left:
+        lines.append(f"    sides     {verdict.left}   and   {verdict.right}")
+    if verdict.slack is not None and verdict.verdict is Ruling.REFUTED:
+        lines.append(f"    short by  {-verdict.slack:.6g} (proved)")
+    if verdict.failure:
+        lines.append(f"    solver    {verdict.failure}")
+    if verdict.reason:
+        lines.append(f"    because   {verdict.reason}")
+    if verdict.says_nothing:
+        said = worth(verdict, statement.at_rest or statement.powerless)
+        lines.append(f"    because   it {said}")
+    lines.append(f"    source    {statement.reference}")
+    if reproduce:
+        lines.append(f"    reproduce {reproduce}")
+    return "\n".join(visible(line) for line in lines)

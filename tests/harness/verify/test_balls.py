@@ -1,0 +1,378 @@
+"""Level-0 balls contain the truth over the whole range of doubles.
+
+The truth is computed here in rationals, from the doubles of data and w. ``make balls`` (this file
+with the argument 1000000) makes that many checks and prints how many of each geometry and type
+there were, and how many missed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from flint import arb, fmpq
+from hypothesis import given, settings, strategies as st
+
+from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_sum
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.iterate import Fault, View
+from gammabar.harness.verify.numbers import ball, working
+from gammabar.papers.tyurin_2024.quantities import Logistic, combination
+from gammabar.problems import (
+    DenseProblem,
+    Kernel,
+    KernelProblem,
+    MulticlassProblem,
+    Problem,
+    ProblemError,
+    SparseProblem,
+)
+from gammabar.solvers import Iterate
+
+GEOMETRIES = ("dense", "sparse", "multiclass")
+KERNELS = ("linear", "poly", "rbf", "precomputed")
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+#: Half of the data are doubles, which have the widest range.
+DTYPES = (*["float64"] * 10, "float32", "float16", "bool", *INTEGERS)
+SCALES = ("ordinary", "tiny", "small", "large", "huge", "mixed", "mild")
+#: Bits of the truth: far more than level 0 has.
+BITS = 700
+
+
+def doubles(rng: np.random.Generator, shape: tuple[int, ...], scale: str) -> np.ndarray:
+    """Random doubles: of one scale, of mixed scales, with zeros, ties and whole numbers."""
+    exponents = {
+        "ordinary": (-8, 8),
+        "tiny": (-1074, -900),
+        "small": (-560, -300),
+        "large": (300, 560),
+        "huge": (900, 1023),
+        "mixed": (-1074, 1023),
+        "mild": (-200, 200),
+    }[scale]
+    values = rng.uniform(1, 2, shape) if rng.random() < 0.7 else rng.integers(1, 4, shape) + 0.0
+    if scale == "mixed" or rng.random() < 0.5:
+        powers = rng.integers(*exponents, size=shape)
+    else:
+        powers = np.full(shape, rng.integers(*exponents))
+    with np.errstate(over="ignore"):
+        values = np.ldexp(values, powers) * rng.choice([-1.0, 1.0], size=shape)
+    values[~np.isfinite(values)] = np.finfo(float).max
+    values[rng.random(shape) < 0.15] = 0.0
+    return values
+
+
+def points(rng: np.random.Generator, shape: tuple[int, ...], scale: str, dtype: str) -> np.ndarray:
+    """Points of a type, over its whole range."""
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    if dtype in INTEGERS:
+        info = np.iinfo(dtype)
+        X = rng.integers(info.min, info.max, size=shape, dtype=dtype, endpoint=True)
+        ends = rng.choice(np.array([info.min, info.max, 0, 1], dtype=dtype), size=shape)
+        return np.where(rng.random(shape) < 0.3, ends, X)
+    X = doubles(rng, shape, scale)
+    if dtype == "float64":
+        return X
+    # Of the range of the type, subnormal numbers and the largest included.
+    mantissas, exponents = np.frexp(X)
+    info = np.finfo(dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        X = np.ldexp(mantissas, exponents % (info.maxexp - info.minexp + 24) + info.minexp - 24)
+        X = X.astype(dtype)
+    return np.clip(X, info.min, info.max)
+
+
+def data(rng: np.random.Generator) -> tuple[Problem, str]:
+    """A small problem of a random geometry, dtype and scale."""
+    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    scale = str(rng.choice(SCALES))
+    dtype = str(rng.choice(DTYPES))
+    X = points(rng, (n, d), scale, dtype)
+    y = rng.choice([-1, 1], size=n)
+    kind = str(rng.choice([*GEOMETRIES, *KERNELS]))
+    if kind == "dense":
+        return DenseProblem(X, y), f"{kind} {dtype} {scale}"
+    if kind == "sparse":
+        if dtype == "float16":  # scipy has none
+            X = X.astype(np.float32)
+        return SparseProblem(scipy.sparse.csr_matrix(X), y), f"sparse {X.dtype} {scale}"
+    if kind == "multiclass":
+        labels = rng.integers(0, 3, size=n)
+        return MulticlassProblem(X, labels, k=3), f"multiclass {dtype} {scale}"
+    normalised = bool(rng.random() < 0.4)
+    if kind == "precomputed":
+        dtype = "float64"
+    name = f"{kind}{' normalised' * normalised} {dtype} {scale}"
+    if kind == "precomputed":
+        Z = doubles(rng, (n, 1), "ordinary" if scale == "mixed" else scale)[:, 0]
+        with np.errstate(over="ignore", under="ignore"):
+            return KernelProblem(np.outer(Z, Z), y, Kernel("precomputed"), normalised), name
+    gamma = float(np.ldexp(rng.uniform(1, 2), rng.integers(-1074, 1023)))
+    if rng.random() < 0.6:
+        gamma = float(rng.choice([1.0, 0.1, 3.0]))
+    coef0 = float(rng.choice([0.0, 0.0, 1.0, 1e-200, 1e100]))
+    kernel = Kernel(kind, int(rng.integers(1, 5)), gamma, coef0)
+    if kind == "rbf":  # mostly near enough to see anything
+        kernel = Kernel(kind, gamma=gamma)
+    return KernelProblem(X, y, kernel, normalised), name
+
+
+def rational(value: Any) -> fmpq:
+    one = Fraction(int(value)) if isinstance(value, np.integer | int) else Fraction(float(value))
+    return fmpq(one.numerator, one.denominator)
+
+
+class Truth:
+    """The rows of a problem in exact numbers, and what follows from them."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.unit = problem._is_unit
+        self.kernel = isinstance(problem, KernelProblem)
+        if self.kernel:
+            self.gram = self._kernel_gram(problem)
+            square = max((row[i] for i, row in enumerate(self.gram)), key=lambda v: v.mid())
+        else:
+            self.rows = self._rows(problem)
+            squares = [sum((v * v for v in row), fmpq(0)) for row in self.rows]
+            square = arb(max(squares)) / self._halved(problem)
+        self.factor = 1 / square.sqrt() if self.unit else arb(1)
+
+    def _halved(self, problem: Problem) -> int:
+        self.root = arb(2).sqrt() if isinstance(problem, MulticlassProblem) else arb(1)
+        return 2 if isinstance(problem, MulticlassProblem) else 1
+
+    def _rows(self, problem: Problem) -> list[list[fmpq]]:
+        X = problem.X.toarray() if scipy.sparse.issparse(problem.X) else problem.X
+        points = [[rational(v) for v in row] for row in X]
+        if not isinstance(problem, MulticlassProblem):
+            return [[v * int(s) for v in r] for r, s in zip(points, problem.y, strict=True)]
+        rows = []
+        for point, right in zip(points, problem.labels.tolist(), strict=True):
+            for wrong in range(problem.k):
+                if wrong != right:
+                    row = [fmpq(0)] * problem.dimension
+                    for j, v in enumerate(point):
+                        row[j * problem.k + right], row[j * problem.k + wrong] = v, -v
+                    rows.append(row)
+        return rows
+
+    def _kernel_gram(self, problem: KernelProblem) -> list[list[arb]]:
+        kernel, n = problem.kernel, problem.n
+        points = [[rational(v) for v in row] for row in problem.X]
+
+        def value(i: int, j: int) -> arb:
+            x, z = points[i], points[j]
+            if kernel.name == "precomputed":
+                return arb(x[j])
+            if kernel.name == "rbf":
+                distance = sum(((a - b) ** 2 for a, b in zip(x, z, strict=True)), fmpq(0))
+                return (-arb(distance * rational(kernel.gamma))).exp()
+            product = sum((a * b for a, b in zip(x, z, strict=True)), fmpq(0))
+            if kernel.name == "linear":
+                return arb(product)
+            t = rational(kernel.gamma) * product + rational(kernel.coef0)
+            return arb(t**kernel.degree)
+
+        values = [[value(i, j) for j in range(n)] for i in range(n)]
+        scale = [1 / values[i][i].sqrt() if problem.normalised else arb(1) for i in range(n)]
+        sign = problem.y.tolist()
+        return [
+            [values[i][j] * scale[i] * scale[j] * (sign[i] * sign[j]) for j in range(n)]
+            for i in range(n)
+        ]
+
+    def inner(self, u: list[arb], v: list[arb]) -> arb:
+        if not self.kernel:
+            return sum((a * b for a, b in zip(u, v, strict=True)), arb(0))
+        rows = range(len(u))
+        square = self.factor * self.factor
+        return sum((u[i] * self.gram[i][j] * v[j] for i in rows for j in rows), arb(0)) * square
+
+    def norm(self, v: list[arb]) -> arb:
+        square = self.inner(v, v)
+        return square.sqrt() if square > 0 else arb(0)
+
+    def scores(self, w: np.ndarray) -> list[arb]:
+        point = [rational(v) for v in w]
+        if self.kernel:
+            n, square = len(point), self.factor * self.factor
+            sums = [
+                sum((g * arb(v) for g, v in zip(r, point, strict=True)), arb(0)) * square
+                for r in self.gram
+            ]
+            return sums[:n]
+        sums = [sum((a * b for a, b in zip(r, point, strict=True)), fmpq(0)) for r in self.rows]
+        return [arb(v) * self.factor / self.root for v in sums]
+
+    def combine(self, q: list[arb]) -> list[arb]:
+        if self.kernel:
+            return q
+        columns = range(len(self.rows[0]))
+        return [
+            sum((q[i] * arb(r[j]) for i, r in enumerate(self.rows)), arb(0))
+            * self.factor
+            / self.root
+            for j in columns
+        ]
+
+
+def meets(found: arb, truth: arb) -> bool:
+    """Whether a ball can be of this number; one that is no number can be of any."""
+    return not found.is_finite() or not truth.is_finite() or bool(found.overlaps(truth))
+
+
+def near(vector: Vec, truth: list[arb], exact: Truth) -> bool:
+    """Whether a vector is as close to the truth as it says."""
+    if not (vector.err < np.inf and np.isfinite(vector.mid).all()):
+        return True
+    gap = exact.norm([arb(float(m)) - t for m, t in zip(vector.mid, truth, strict=True)])
+    return not gap > arb(vector.err)
+
+
+def checks(seed: int) -> Iterator[tuple[str, bool]]:
+    """Every ball of one random problem at a few points, and whether the truth is in it."""
+    rng = np.random.default_rng(seed)
+    try:
+        raw, name = data(rng)
+        problem = raw.unit() if rng.random() < 0.5 else raw
+        with working(BITS):
+            exact = Truth(problem)
+        case = Case(raw, unit=problem is not raw)
+        space = space_of(problem)
+    except (ProblemError, ZeroDivisionError):
+        return
+    size = problem.dimension
+    for _ in range(3):
+        w, v = (doubles(rng, (size,), str(rng.choice(SCALES))) for _ in range(2))
+        with np.errstate(all="ignore"):
+            for what, fine in of_point(case, space, exact, w, v, rng):
+                yield f"{name}{' unit' * (problem is not raw)}: {what}", fine
+
+
+def of_point(
+    case: Case, space: Any, exact: Truth, w: np.ndarray, v: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, bool]]:
+    try:
+        it = View(Iterate(0, w), case)
+        found = {"scores": it.scores, "psi": it.psi, "smallest": it.smallest, "pull": it.pull}
+        each = [
+            ball(s, e)
+            for s, e in zip(it.score_doubles.tolist(), it.score_errors.tolist(), strict=True)
+        ]
+        logistic = Logistic(it)
+        rows = {"Σ σ_i a_i": logistic.pull(), "mean": logistic.mean()}
+        sigmas = ball(*logistic.sum())
+        share = doubles(rng, (it.n,), str(rng.choice(["ordinary", "mild"])))
+        rows["Σ v_i a_i"] = combination(space, share)
+        norms = {"norm": it.norm, "margin": it.margin, "norm²": it.norm_squared}
+        sign = it.separates
+    except Fault:
+        found, norms, sign = {}, {}, None
+    inner = space.inner(w, v)
+    factor = float(doubles(rng, (1,), str(rng.choice(SCALES)))[0])
+    x, z = Vec(space, w), Vec(space, v)
+    sums = {
+        "x + z": x + z,
+        "x - z": x - z,
+        "a x": x * factor,
+        "a (x - z)": (x - z) * factor,
+        "a (a x)": (x * factor) * factor,
+        "a x + z": weighted_sum(factor, x, 1, z),
+        "scaled": scaled(factor, x),
+    }
+    inner_sum = sums["a x + z"].inner(z)
+    with working(BITS):
+        a = arb(factor)
+        at, also = [arb(float(e)) for e in w], [arb(float(e)) for e in v]
+        truths = {
+            "x + z": [p + q for p, q in zip(at, also, strict=True)],
+            "x - z": [p - q for p, q in zip(at, also, strict=True)],
+            "a x": [a * p for p in at],
+            "a (x - z)": [a * (p - q) for p, q in zip(at, also, strict=True)],
+            "a (a x)": [a * a * p for p in at],
+            "a x + z": [a * p + q for p, q in zip(at, also, strict=True)],
+            "scaled": [a * p for p in at],
+        }
+        length = exact.norm(at)
+        yield "size", not (np.isfinite(space.size(w)) and length > arb(space.size(w)))
+        yield "inner", meets(inner, exact.inner(at, also))
+        yield "inner of a sum", meets(inner_sum, exact.inner(truths["a x + z"], also))
+        for name, vector in sums.items():
+            yield name, near(vector, truths[name], exact)
+            yield f"‖{name}‖", meets(vector.norm(), exact.norm(truths[name]))
+        if not found:
+            return
+        yield "norm", meets(norms["norm"], length)
+        yield "norm²", meets(norms["norm²"], length * length)
+        scores = exact.scores(w)
+        for one, own, score in zip(found["scores"], each, scores, strict=True):
+            yield "score", meets(one, score)
+            yield "score, row by row", meets(own, score)
+        sigma = [1 / (1 + score.exp()) for score in scores]
+        total = sum(sigma, arb(0))
+        yield "Σ σ_i", meets(sigmas, total)
+        yield "Σ σ_i a_i", near(rows["Σ σ_i a_i"], exact.combine(sigma), exact)
+        yield "mean", near(rows["mean"], exact.combine([s / total for s in sigma]), exact)
+        taken = [arb(float(s)) for s in share]
+        yield "Σ v_i a_i", near(rows["Σ v_i a_i"], exact.combine(taken), exact)
+        least = scores[0]
+        for score in scores:
+            least = least.min(score)
+        yield "smallest", meets(found["smallest"], least)
+        yield "separates", sign is None or sign is bool(least > 0)
+        if length > 0:
+            yield "margin", meets(norms["margin"], least / length)
+        weights = [(least - score).exp() for score in scores]
+        mass = sum(weights, arb(0))
+        yield "psi", meets(found["psi"], mass.log() - least)
+        yield "pull", near(found["pull"], exact.combine([q / mass for q in weights]), exact)
+
+
+def missed(count: int, seed: int = 0) -> tuple[Counter[str], Counter[str]]:
+    """Make so many checks; how many by geometry and type, and what missed, by kind."""
+    made: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    while made.total() < count:
+        for what, fine in checks(seed):
+            made[_kind(what)] += 1
+            if not fine:
+                wrong[what] += 1
+        seed += 1
+    return made, wrong
+
+
+def _kind(what: str) -> str:
+    """Geometry and type, without scale and view."""
+    words = what.partition(":")[0].split()
+    return " ".join(word for word in words if word not in (*SCALES, "unit"))
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.integers(0, 2**63))
+def test_level_zero_balls_contain_the_truth(seed):
+    assert [what for what, fine in checks(seed) if not fine] == []
+
+
+@pytest.mark.slow
+def test_level_zero_balls_contain_the_truth_many_times():
+    made, wrong = missed(100_000)
+    assert (made.total() >= 100_000, wrong) == (True, Counter())
+    assert {kind.split()[0] for kind in made} == {*GEOMETRIES, *KERNELS}
+    assert {dtype for kind in made for dtype in kind.split()} >= {*DTYPES}
+
+
+if __name__ == "__main__":
+    total, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    made, wrong = missed(total, seed)
+    for kind, times in sorted(made.items()):
+        print(f"{times:9,} {kind}")
+    for what, times in wrong.most_common(40):
+        print(f"{times:9,} MISSED: {what}")
+    print(f"{made.total():,} balls, {wrong.total():,} missed the truth")

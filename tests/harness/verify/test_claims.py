@@ -1,0 +1,142 @@
+"""What a solver claims beside w: a lie is refuted or makes no difference; silence is no pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gammabar.harness.library import load_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.problems import Kernel, KernelProblem, load
+from gammabar.solvers import DualForm
+from gammabar.solvers.adaboost import AdaBoost
+from gammabar.solvers.sgd import SGD
+from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+
+ALL = load_statements()
+PLANTED = "planted:n=20,d=3,gamma=0.1,seed=0"
+
+
+def normalised(text: str) -> KernelProblem:
+    problem = load(text)
+    return KernelProblem(problem.X, problem.y, Kernel.parse("linear"), normalised=True)
+
+
+def lying(kind: Any, change: Any, **options: Any) -> Any:
+    """A solver whose iterates are passed through change(it)."""
+
+    def iterates(self: Any, problem: Any, rng: Any = None) -> Any:
+        yield from map(change, kind.iterates(self, problem, rng))
+
+    return type(f"Lying{kind.__name__}", (kind,), {"iterates": iterates})(**options)
+
+
+def says(**claims: Any) -> Any:
+    return lambda it: replace(it, extra={**it.extra, **{k: f(it) for k, f in claims.items()}})
+
+
+def silent(*names: str, since: int = 0) -> Any:
+    def change(it: Any) -> Any:
+        if it.t < since:
+            return it
+        return replace(it, extra={k: v for k, v in it.extra.items() if k not in names})
+
+    return change
+
+
+# --- the loops of ISNKPVN ---
+
+LOOPS = {
+    "never moves": says(outer=lambda it: 0, inner=lambda it: 0),
+    "one long call": says(outer=lambda it: 0, inner=lambda it: it.t),
+    "calls of one step": says(outer=lambda it: it.t, inner=lambda it: 0),
+    "counts down": says(outer=lambda it: 0, inner=lambda it: -it.t),
+    "skips": says(inner=lambda it: it.extra["inner"] // 2),
+}
+#: A separable problem on which a call returns, and one that is not separable.
+THM4 = {
+    "rp.thm4.1.fixed": ("gaussian:n=50,d=5,seed=1,separable=1", {"epsilon": 1e-6}),
+    "rp.thm4.2.fixed": ("gaussian:n=30,d=4,seed=3", {"gamma": 1.5, "epsilon": 1e-2}),
+}
+
+
+@pytest.mark.parametrize("identifier", THM4)
+def test_the_true_loops_are_not_refuted(identifier):
+    text, options = THM4[identifier]
+    (found,) = hear(Case(normalised(text), ISNKPVN(**options), unit=True), [ALL[identifier]], 200)
+    assert found.verdict in ("holds", "undecided")
+    assert found.verdict == "holds" or "not halted" in found.reason
+
+
+@pytest.mark.parametrize("identifier", THM4)
+@pytest.mark.parametrize("lie", LOOPS)
+def test_loops_that_are_not_those_of_the_iterates_are_refuted(identifier, lie):
+    text, options = THM4[identifier]
+    problem = normalised(text)
+    run = list(zip(range(200), ISNKPVN(**options).iterates(problem.unit()), strict=False))
+    if lie == "one long call" and run[-1][1].extra["outer"] == 0:
+        pytest.skip("it is one")
+    if len(run) < 3:
+        pytest.skip("the run is over at once")
+    case = Case(problem, lying(ISNKPVN, LOOPS[lie], **options), unit=True)
+    (found,) = hear(case, [ALL[identifier]], 200)
+    assert found.verdict == "refuted"
+
+
+@pytest.mark.parametrize("name", ["outer", "inner", "p"])
+def test_loops_that_are_not_claimed_are_not_judged(name):
+    text, options = THM4["rp.thm4.2.fixed"]
+    case = Case(normalised(text), lying(ISNKPVN, silent(name, since=2), **options), unit=True)
+    (found,) = hear(case, [ALL["rp.thm4.2.fixed"]], 40)
+    assert found.verdict == "inapplicable"
+    assert "does not say its" in found.reason
+
+
+def test_silence_from_some_t_on_is_no_pass():
+    names = ["gb.rp.snkpvn.step", "rp.lem9.fixed"]
+    solver = lying(SNKPVN, silent("p", since=3), delta=1e-6)
+    case = Case(normalised("gaussian:n=30,d=4,seed=3"), solver, unit=True)
+    for found in hear(case, [ALL[n] for n in names], 20):
+        assert found.verdict == "inapplicable"
+
+
+# --- averages ---
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from(["mu", "nu"]), st.floats(0, 0.999), st.integers(1, 4))
+def test_averages_that_are_none_do_not_pass(name, factor, since):
+    def shrink(it: Any) -> Any:
+        value = it.extra[name] * (factor if it.t >= since else 1.0)
+        return replace(it, extra={**it.extra, name: value})
+
+    case = Case(load(PLANTED), lying(DualForm, shrink), unit=True)
+    names = ["jst.lemC.2", "jst.lemC.7", "jst.lemC.12.sum.fixed"]
+    for found in hear(case, [ALL[n] for n in names], 8):
+        assert found.verdict == "refuted"
+
+
+@pytest.mark.parametrize("identifier", ["lec.thm3", "lec.cor4"])
+def test_an_average_of_sgd_is_one_or_refutes(identifier):
+    best = says(average=lambda it: np.full(len(it.w), 100.0))
+    assert examine(ALL[identifier], Case(None, lying(SGD, best))).verdict == "refuted"
+    mute = Case(None, lying(SGD, silent("average")))
+    assert examine(ALL[identifier], mute).verdict == "inapplicable"
+
+
+@pytest.mark.parametrize(
+    "identifier", ["lec.lem7", "lec.alg3.z", "lec.alg3.z.sum.fixed", "lec.alg3.z.exp.fixed"]
+)
+def test_a_distribution_of_adaboost_is_that_of_its_votes(identifier):
+    def uniform(it: Any) -> Any:
+        return replace(it, dual=np.full(len(it.dual), 1 / len(it.dual)))
+
+    assert examine(ALL[identifier], Case(None, AdaBoost())).verdict == "holds"
+    assert examine(ALL[identifier], Case(None, lying(AdaBoost, uniform))).verdict == "refuted"
+    without = lying(AdaBoost, lambda it: replace(it, dual=None))
+    assert examine(ALL[identifier], Case(None, without)).verdict == "inapplicable"

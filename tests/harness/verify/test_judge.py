@@ -1,0 +1,424 @@
+"""Verdicts: what is decided, at which level, and what is left undecided."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+import numpy as np
+import pytest
+from flint import arb
+
+from gammabar.harness.verify.binomial import clopper_pearson
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import number, sqrt
+from gammabar.harness.verify.relation import (
+    Relation,
+    any_of,
+    at_least,
+    at_most,
+    below,
+    equal,
+    fact,
+    nearly,
+    run_rounding,
+    size_of,
+)
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import (
+    STATEMENTS,
+    Statement,
+    direct,
+    per_iterate,
+    separable,
+    stopping,
+)
+from gammabar.problems import from_arrays, load
+from gammabar.solvers import DualAcceleration, Iterate
+
+SQUARE = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
+
+
+@pytest.fixture
+def registered():
+    """Statements that a test registers are forgotten afterwards."""
+    before = dict(STATEMENTS)
+    yield STATEMENTS
+    STATEMENTS.clear()
+    STATEMENTS.update(before)
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A solver that yields given points."""
+
+    points: tuple[tuple[float, ...], ...]
+    endless: bool = True
+
+    def iterates(self, problem, rng=None):
+        for t in count():
+            if t >= len(self.points) and not self.endless:
+                return
+            point = np.array(self.points[min(t, len(self.points) - 1)])
+            halt = {"halt": "separated"} if t == len(self.points) - 1 and not self.endless else {}
+            yield Iterate(t, point, extra=halt)
+
+
+def claim(registered, body, **more) -> Statement:
+    per_iterate("test.claim", reference="here", claim="", solvers=(), **more)(body)
+    return registered["test.claim"]
+
+
+def verdict(statement: Statement, points, iterations: int = 3, problem=SQUARE, **more):
+    (found,) = hear(Case(problem, Scripted(points, **more)), [statement], iterations)
+    return found
+
+
+# relations
+
+
+@pytest.mark.parametrize(
+    ("relation", "decision"),
+    [
+        (at_most(1, 2), "holds"),
+        (at_most(1, 1), "holds"),
+        (at_most(2, 1), "violated"),
+        (at_most(1 + 2**-60, 1), "holds"),  # the sum is 1: the doubles are what they are
+        (at_most(number(1) + number(2) ** -50, 1), "rounding"),
+        (at_most(arb(1, 1e-9), 1), "doubt"),
+        (below(1, 1), "rounding"),
+        (below(0.5, 1), "holds"),
+        (at_least(3, 2), "holds"),
+        (at_least(2, 3), "violated"),
+        (equal(1, 1), "holds"),
+        (equal(1, 1.25), "violated"),
+        (equal(1, 1.25, allowance=0.25), "doubt"),  # allowed, and no more than a quarter is known
+        (equal(1, 1.25, allowance=0.25, size=256), "holds"),
+        (equal(1, 1 + 2**-11, allowance=2**-11), "holds"),
+        (equal(1, 1 + 2**-11, allowance=2**-11, size=0.25), "doubt"),
+        (equal(2**-11, 0, allowance=2**-11, size=1), "holds"),
+        (equal(0, 0, allowance=1e-300, size=size_of(0.0)), "doubt"),
+        (equal(0, 0, allowance=1e-16, size=size_of(0.0, 1.0)), "holds"),
+        (equal(2**-11, 0, allowance=2**-11, size=math.inf), "doubt"),
+        (equal(2**-11, 0, allowance=2**-11, size=size_of(0.0, math.inf)), "doubt"),
+        (equal(2**-11, 0, allowance=2**-11, size=size_of(arb("nan"))), "doubt"),
+        (nearly(1 + 2**-11, 1, rounding=2**-11, size=math.inf), "rounding"),
+        (nearly(1 + 2**-11, 1, rounding=2**-11, size=1), "holds"),
+        (nearly(1 + 2**-11, 1, rounding=2**-11, size=0.25), "rounding"),
+        (nearly(1 + 2**-10, 1, rounding=2**-11, size=1), "violated"),
+        (equal(1, arb(1, 0.1), allowance=0.05), "doubt"),
+        (fact(True), "holds"),
+        (fact(False), "violated"),
+        (fact(None), "doubt"),
+    ],
+)
+def test_decisions(relation: Relation, decision: str):
+    assert relation.decide(rounding=1e-15) == decision
+
+
+def test_one_of_several_equations_is_enough():
+    """The one with the smallest gap may be violated, for its allowance is smaller still."""
+    zero = partial(equal, right=0, size=1.0)
+    near, far = zero(1e-9, allowance=1e-10), zero(1e-7, allowance=1e-6)
+    doubtful, worse = zero(arb(1e-9, 1e-8), allowance=1e-10), zero(2e-9, allowance=1e-10)
+    for several in ([near, far, doubtful], [far, doubtful], [doubtful, far]):
+        assert any_of(several) is far
+    assert any_of([near, doubtful]) is doubtful
+    assert any_of([worse, near]) is near
+
+
+def test_rounding_excuses_no_more_than_rounding():
+    """A violation is excused up to the rounding of the run, relative to the size of the numbers."""
+    excess = 1e-13
+    relation = at_most(1 + excess, 1)
+    assert relation.decide(rounding=excess) == "rounding"
+    assert relation.decide(rounding=excess / 10) == "violated"
+    assert at_most(1 + excess, 1, size=1e3).decide(excess / 10) == "rounding"
+
+
+def test_rounding_of_a_run_is_far_below_a_wrong_step():
+    assert run_rounding(100, 20, 1000) < 1e-6
+
+
+def test_tightness_is_measured_over_bound():
+    assert at_most(1, 4).tightness() == 0.25
+    assert at_most(1, -4).tightness() is None
+    assert equal(1, 2, allowance=4.0).tightness() == 0.25
+
+
+# claims about iterates
+
+
+def test_holds_refuted_and_the_worst_iterate(registered):
+    s = claim(registered, lambda it, case: at_most(it.norm, 5))
+    found = verdict(s, [(0, 0), (3, 0), (1, 0), (2, 0)])
+    assert (found.verdict, found.worst_t, found.tightness) == ("holds", 1, pytest.approx(0.6))
+    assert (found.checked, found.escalated) == (4, 0)
+    found = verdict(s, [(0, 0), (3, 0), (6, 0), (9, 0)])
+    assert (found.verdict, found.worst_t, found.slack) == ("refuted", 2, pytest.approx(-1))
+
+
+def test_since_and_the_length_of_the_run(registered):
+    s = claim(registered, lambda it, case: at_most(it.t, 3), since=2)
+    assert verdict(s, [(1, 1)], iterations=3).checked == 2
+    assert verdict(s, [(1, 1)], iterations=4).verdict == "refuted"
+    assert verdict(s, [(1, 1)], iterations=1).verdict == "inapplicable"
+
+
+def test_ties_are_decided_by_escalation(registered):
+    """√2·√2 = 2 up to rounding: doubles cannot tell, exact doubles can."""
+    s = claim(registered, lambda it, case: at_most(it.norm, sqrt(2)))
+    found = verdict(s, [(1.0, 1.0)], iterations=1)
+    assert found.verdict == "undecided"  # equality of irrationals: no precision decides
+    assert found.escalated == 2
+    s = registered.pop("test.claim")
+    s = claim(registered, lambda it, case: at_most(it.norm_squared, 2))
+    found = verdict(s, [(1.0, 1.0)], iterations=1)
+    assert (found.verdict, found.escalated) == ("holds", 2)
+
+
+def test_a_violation_within_rounding_is_undecided(registered):
+    s = claim(registered, lambda it, case: at_most(it.norm_squared, 2))
+    above = math.nextafter(1.0, 2)
+    assert verdict(s, [(1.0, above)], iterations=1).verdict == "undecided"
+    assert verdict(s, [(1.0, 1 + 1e-9)], iterations=1).verdict == "refuted"
+
+
+def test_assumptions(registered):
+    s = claim(registered, lambda it, case: at_most(0, 1), assumes=(separable,))
+    lines = from_arrays([[1.0], [1.0]], [1, -1])
+    found = verdict(s, [(1.0,)], problem=lines)
+    assert (found.verdict, found.reason) == ("inapplicable", "the data are not separable")
+
+
+def test_history_hears_every_iterate(registered):
+    class Seen:
+        def __init__(self, case):
+            self.ts = []
+
+        def update(self, it):
+            self.ts.append(it.t)
+
+    s = claim(
+        registered,
+        lambda it, case: at_most(len(case.history(Seen).ts), it.t + 1),
+        since=2,
+        history=(Seen,),
+    )
+    assert verdict(s, [(1, 1)]).verdict == "holds"
+
+
+def test_claims_of_the_solver_are_not_believed(registered):
+    """A solver that reports wrong scores is judged by the right ones."""
+
+    class Liar(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            for it in super().iterates(problem, rng):
+                yield Iterate(it.t, -it.w, problem, soft=it.soft)
+
+    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
+    assert hear(Case(SQUARE, Liar(), unit=True), [s], 3)[0].verdict == "refuted"
+    assert hear(Case(SQUARE, DualAcceleration(), unit=True), [s], 3)[0].verdict == "holds"
+
+
+def test_answers_cannot_be_changed_afterwards(registered):
+    class Cheat(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            for it in super().iterates(problem, rng):
+                with pytest.raises(ValueError, match="read-only"):
+                    it.soft.scores[:] = 7
+                it.soft.pull[:] = 7
+                yield it
+
+    s = claim(registered, lambda it, case: at_most(it.pull.norm(), 1.5))
+    assert hear(Case(SQUARE, Cheat(), unit=True), [s], 3)[0].verdict == "holds"
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_iterates_that_are_not_finite_are_reported(registered, bad):
+    s = claim(registered, lambda it, case: at_most(0, 1))
+    found = verdict(s, [(0, 0), (1, bad)])
+    assert (found.verdict, found.failure) == ("undecided", "not finite")
+    assert "w_1" in found.reason
+
+
+def test_iterates_must_count(registered):
+    class Skips:
+        def iterates(self, problem, rng=None):
+            for t in (0, 2):
+                yield Iterate(t, np.zeros(2))
+
+    s = claim(registered, lambda it, case: at_most(0, 1))
+    (found,) = hear(Case(SQUARE, Skips()), [s], 5)
+    assert (found.verdict, found.failure) == ("undecided", "crashed")
+    assert "2 came for 1" in found.reason
+
+
+# stopping
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [(2, "holds"), (2.5, "holds"), (3, "holds"), (1.99, "refuted"), (0, "refuted")],
+)
+def test_stopping(registered, limit, expected):
+    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: number(limit))
+    points = [(0, 0), (1, -1), (1, 1)]
+    found = verdict(registered["test.stop"], points, iterations=1)
+    assert found.verdict == expected
+    if expected == "holds":
+        assert (found.worst_t, found.tightness) == (2, pytest.approx(2 / limit))
+
+
+def test_stopping_runs_on_until_it_is_settled(registered):
+    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 50)
+    points = [(1, -1)] * 40 + [(1, 1)]
+    s = registered["test.stop"]
+    assert verdict(s, points, iterations=5).verdict == "holds"
+    (found,) = hear(Case(SQUARE, Scripted(tuple(points))), [s], 5, most=20)
+    assert found.verdict == "undecided"
+
+
+def test_a_method_that_stops_too_early_is_refuted(registered):
+    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 50)
+    found = verdict(registered["test.stop"], [(0, 0), (1, -1)], endless=False)
+    assert found.verdict == "refuted"
+    assert "stops" in found.what
+
+
+def test_a_score_of_exactly_zero_does_not_separate(registered):
+    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 0)
+    third = from_arrays([[1.0, 1.0], [-3.0, 1.0]], [1, -1])  # 3·(1/3) − 1 in doubles is zero
+    found = verdict(registered["test.stop"], [(1 / 3, 1.0)], problem=third)
+    # Rounding in the run may have moved it there; a little further down it may not.
+    assert (found.verdict, found.escalated) == ("undecided", 1)
+    assert verdict(registered["test.stop"], [(0.333, 1.0)], problem=third).verdict == "refuted"
+
+
+def test_the_origin_does_not_separate_and_no_rounding_excuses_it(registered):
+    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 0)
+    assert verdict(registered["test.stop"], [(0.0, 0.0)]).verdict == "refuted"
+
+
+# the rest
+
+
+def test_direct_statements(registered):
+    direct("test.direct", reference="here", claim="", kind="value", problems=("",))(
+        lambda case: [at_most(1, 2), at_most(case.level, 5)]
+    )
+    assert examine(registered["test.direct"], Case()).verdict == "holds"
+
+
+def test_clopper_pearson_against_the_binomial_sum():
+    low, high = clopper_pearson(3, 50, 0.01)
+
+    def tail(p, ks):
+        return sum(math.comb(50, k) * p**k * (1 - p) ** (50 - k) for k in ks)
+
+    assert tail(high, range(4)) == pytest.approx(0.005)
+    assert tail(low, range(3, 51)) == pytest.approx(0.005)
+    assert clopper_pearson(0, 50, 0.01) == (0.0, pytest.approx(1 - 0.005 ** (1 / 50)))
+    assert clopper_pearson(50, 50, 0.01)[1] == 1.0
+
+
+def test_one_run_feeds_all_statements(registered):
+    calls = []
+
+    class Counting(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            calls.append(1)
+            yield from super().iterates(problem, rng)
+
+    for k in range(3):
+        per_iterate(f"test.{k}", reference="here", claim="", solvers=())(
+            lambda it, case: at_most(0, 1)
+        )
+    statements = [registered[f"test.{k}"] for k in range(3)]
+    assert len(hear(Case(load("iris:0,1"), Counting(), unit=True), statements, 5)) == 3
+    assert len(calls) == 1
+
+
+# what a solver may try
+
+
+def test_the_data_cannot_be_changed(registered):
+    class Flips(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            problem.y[:] = -problem.y
+            yield from super().iterates(problem, rng)
+
+    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
+    with pytest.raises(ValueError, match="read-only"):
+        hear(Case(SQUARE, Flips(), unit=True), [s], 3)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf:gamma=1"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_no_array_of_a_problem_is_writable(kernel, sparse):
+    import scipy.sparse
+
+    X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
+    problem = from_arrays(scipy.sparse.csr_array(X) if sparse else X, [1, -1, 1], kernel=kernel)
+    arrays = [problem.y, *([problem.X.data, problem.X.indices] if sparse else [problem.X])]
+    assert not any(array.flags.writeable for array in arrays)
+    assert X.flags.writeable  # the caller's own array is left alone
+
+
+def test_other_views_of_the_problem_are_consistent():
+    """A solver that asks for ``problem.unit()`` gets scores of that scale."""
+    raw = from_arrays([[3.0, 4.0], [0.0, -2.0]], [1, -1])
+    given = Case(raw).observed.as_problem()
+    w = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(given.unit().scores(w), raw.unit().scores(w))
+    np.testing.assert_array_equal(given.scores(w), raw.scores(w))
+    unit = Case(raw, unit=True).observed.as_problem()
+    assert unit.unit() is unit
+    np.testing.assert_array_equal(unit.raw().scores(w), raw.scores(w))
+
+
+def test_iterates_that_end_without_saying_why_are_reported(registered):
+    class Ends:
+        def iterates(self, problem, rng=None):
+            yield Iterate(0, np.zeros(2))
+
+    s = claim(registered, lambda it, case: at_most(0, 1))
+    (found,) = hear(Case(SQUARE, Ends()), [s], 5)
+    assert (found.verdict, found.failure) == ("undecided", "crashed")
+
+
+def test_a_claim_may_wait_for_a_longer_run(registered):
+    s = claim(
+        registered,
+        lambda it, case: at_most(0, 1),
+        waits=lambda it, case: "" if it.t >= 3 else "too short",
+    )
+    assert verdict(s, [(1, 1)], iterations=3).verdict == "holds"
+    assert verdict(s, [(1, 1)], iterations=2).reason == "too short"
+
+
+def test_a_violation_stays_one_where_no_exact_arithmetic_is_possible(registered, monkeypatch):
+    """Kernels with many rows have no exact Gram matrix: what level 0 proves is still proved."""
+    from gammabar.harness.verify.certified import KernelSpace, TooLarge
+
+    def refuse(self):
+        raise TooLarge("too many rows")
+
+    monkeypatch.setattr(KernelSpace, "_gram", refuse)
+    kernel = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1], kernel="linear")
+    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
+    assert verdict(s, [(1.0, -1.0)], iterations=1, problem=kernel).verdict == "refuted"
+    assert verdict(s, [(1.0, 0.0)], iterations=1, problem=kernel).verdict == "undecided"
+
+
+@pytest.mark.parametrize(("t", "w"), [(0.5, (0.0, 0.0)), (0, (1j, 0.0)), (0, (1.0, 2.0, 3.0))])
+def test_what_is_no_iterate_is_reported(registered, t, w):
+    class Strange:
+        def iterates(self, problem, rng=None):
+            yield Iterate(t, np.array(w))
+
+    s = claim(registered, lambda it, case: at_most(0, 1))
+    (found,) = hear(Case(SQUARE, Strange()), [s], 5)
+    assert (found.verdict, found.failure) == ("undecided", "crashed")

@@ -1,0 +1,60 @@
+"""Sums of multiples of vectors, compiled or not, are within their bounds of the exact ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from gammabar.harness.verify import certified
+from gammabar.harness.verify.certified import space_of
+from gammabar.harness.verify.numbers import number, working
+from gammabar.problems import from_arrays
+from gammabar.problems.compiled import sums  # noqa: F401  (from now on Numba is there)
+
+DIMENSION = 9
+SPACE = space_of(from_arrays(np.eye(2, DIMENSION), [1, -1]))
+
+doubles = st.floats(allow_nan=False, allow_infinity=False)
+factors = st.one_of(st.sampled_from([1.0, -1.0, 0.0]), doubles)
+entries = st.lists(doubles, min_size=DIMENSION, max_size=DIMENSION).map(np.array)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@given(terms=st.lists(st.tuples(factors, entries), min_size=2, max_size=4))
+def test_a_sum_is_within_its_bound(compiled: bool, terms: list[tuple[float, Any]]) -> None:
+    flat = [part for a, x in terms for part in (a, certified.Vec(SPACE, x))]
+    with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+        if not compiled:
+            patch.setattr(certified, "_compiled", lambda: None)
+        found = certified.weighted_sum(*flat)
+        length = found.norm()
+    if not (isfinite(found.err) and np.isfinite(found.mid).all()):
+        return  # such a bound decides nothing
+    exact = [sum(Fraction(a) * Fraction(float(x[j])) for a, x in terms) for j in range(DIMENSION)]
+    off = sum((v - Fraction(float(m))) ** 2 for v, m in zip(exact, found.mid, strict=True))
+    assert off <= Fraction(found.err) ** 2
+    square = sum(v * v for v in exact)
+    if length.is_finite():
+        with working(2048):
+            assert not length * length > number(square)
+            assert not length * length < number(square)
+
+
+def test_a_coefficient_that_underflow_may_have_spoilt_decides_nothing() -> None:
+    x = certified.Vec(SPACE, np.ones(DIMENSION))
+    for beside in (0.0, 1.0):
+        assert certified.weighted_sum(beside, x, 2.0**-1001, x).err == inf
+        assert certified.weighted_sum(1.0, x, beside, x, 2.0**-1001, x).err == inf
+        assert certified.weighted_sum(1.0, x, 1.0, x, beside, x, 2.0**-1001, x).err == inf
+    assert certified.weighted_sum(0.0, x, 1.0, x).err < 1e-10
+
+
+def test_the_compiled_way_is_taken() -> None:
+    x = certified.Vec(SPACE, np.ones(DIMENSION))
+    for count in (2, 3, 4):
+        assert certified.weighted_sum(*[2.0, x] * count).square == 4 * count**2 * DIMENSION

@@ -1,0 +1,146 @@
+"""On large data iterates are judged during the next pass: the verdicts must be the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from gammabar.harness.bench.overhead import spoken_of
+from gammabar.harness.run.limits import Crashed
+from gammabar.harness.run.texts import open_problem
+from gammabar.harness.verify import context as court_case
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.relation import at_most
+from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.statement import STATEMENTS, Statement, per_iterate
+from gammabar.harness.verify.verdict import StatementError
+from gammabar.problems import DenseProblem, from_arrays, load
+from gammabar.solvers import DualAcceleration, Iterate
+
+SQUARE = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
+
+
+@pytest.fixture(params=[2, 3])
+def together(request, monkeypatch):
+    """All data are large, and so many iterates are judged together."""
+    monkeypatch.setattr(court_case, "LARGE", 0)
+    monkeypatch.setattr(court_case, "TOGETHER", request.param)
+
+
+def claim(body, **more) -> Statement:
+    before = dict(STATEMENTS)
+    try:
+        per_iterate("test.together", reference="here", claim="", solvers=(), **more)(body)
+        return STATEMENTS["test.together"]
+    finally:
+        STATEMENTS.clear()
+        STATEMENTS.update(before)
+
+
+def small(it, case):
+    return at_most(it.norm, 2.5, "‖w_t‖ ≤ 2.5")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """w_t = (t, t), and what happens after so many iterates."""
+
+    passes: bool = True
+    after: int = 100
+    error: type[BaseException] | None = None
+
+    def iterates(self, problem, rng=None):
+        w = np.zeros(2)
+        for t in range(self.after):
+            if self.passes:
+                problem.softmin(w)
+            yield Iterate(t, w, momentum=w, extra={"i": w})
+            w += 1.0  # in place: what was yielded changes
+        if self.error is not None:
+            raise self.error("enough")
+
+
+def test_large_data_are_judged_together_and_small_ones_at_once():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2700, 784))
+    large = DenseProblem(X, np.where(X[:, 0] > 0, 1, -1))
+    assert Case(large, unit=True).together > 1
+    assert Case(load("iris:0,1")).together == 1
+    assert Case(open_problem("iris:0,1 --kernel rbf:gamma=1")).together == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["iris:0,1", "planted:n=100,d=8,gamma=0.1,seed=0", "inseparable:n=50,d=4,seed=0"]
+)
+def test_verdicts_are_the_same(name, monkeypatch):
+    problem, statements = load(name), spoken_of("dual-acceleration")
+
+    def found():
+        return hear(Case(problem, DualAcceleration(), unit=True), statements, 25, most=60)
+
+    at_once = found()
+    monkeypatch.setattr(court_case, "LARGE", 0)
+    together = found()
+    told = [(v.statement, v.verdict, v.checked, v.informative, v.vacuous_to) for v in at_once]
+    assert told == [
+        (v.statement, v.verdict, v.checked, v.informative, v.vacuous_to) for v in together
+    ]
+    # A pass that is made beside the judges may be the compiled one, which sums in another order.
+    for one, other in zip(at_once, together, strict=True):
+        assert (one.tightness is None) == (other.tightness is None)
+        assert other.tightness is None or other.tightness == pytest.approx(one.tightness, rel=1e-9)
+    assert {v.verdict for v in at_once} >= {"holds"}
+
+
+def test_a_real_pass_goes_on_while_iterates_are_judged():
+    """The large problem itself, with statements that ask for passes of their own meanwhile."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((2700, 784))
+    problem = DenseProblem(X, np.where(X[:, 0] > 0, 1, -1))
+    A = problem.y[:, None] * X
+
+    def right(it, case):
+        again = case.problem.softmin(it.w + 1e-3)
+        wrong = np.abs(again.scores - A @ (it.w + 1e-3)).max()
+        return at_most(float(wrong), 1e-9), at_most(
+            abs(float(it.score_doubles.min() - (A @ it.w).min())), 1e-9
+        )
+
+    (found,) = hear(Case(problem, DualAcceleration()), [claim(right)], 12)
+    assert (found.verdict, found.checked) == ("holds", 26)
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_a_solver_changes_in_place_was_judged_as_it_was(together, passes):
+    def kept(it, case):
+        t = float(it.t)
+        return [at_most(float(abs(v - t).max()), 0) for v in (it.w, it.momentum, it.extra["i"])]
+
+    (found,) = hear(Case(SQUARE, Steps(passes)), [claim(kept)], 10)
+    assert (found.verdict, found.checked) == ("holds", 33)
+
+
+def test_what_came_before_a_crash_counts(together):
+    (found,) = hear(Case(SQUARE, Steps(after=3, error=Crashed)), [claim(small)], 10)
+    assert (found.verdict, found.worst_t) == ("refuted", 2)
+    (found,) = hear(Case(SQUARE, Steps(after=2, error=Crashed)), [claim(small)], 10)
+    assert (found.verdict, found.failure) == ("undecided", "crashed")
+
+
+def test_an_error_in_a_statement_is_not_taken_for_one_of_the_solver(together):
+    def broken(it, case):
+        if it.t == 0:  # once: later iterates would raise it again, where it cannot be missed
+            raise ZeroDivisionError("here")
+        return small(it, case)
+
+    class Careful(Steps):
+        def iterates(self, problem, rng=None):
+            try:
+                yield from super().iterates(problem, rng)
+            except Exception:  # pragma: no cover - what must not happen
+                pytest.fail("the solver has seen the error of a statement")
+
+    with pytest.raises(StatementError, match="ZeroDivisionError: here"):
+        hear(Case(SQUARE, Careful()), [claim(broken)], 10)

@@ -1,0 +1,453 @@
+"""Passes that were not earned, and refutations that were not deserved.
+
+What is infinite decides nothing; what an iterate carries is taken over when it is yielded; what was
+not heard is not a pass; what a solver claims is checked or not used; the first run counts.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import example, given, settings, strategies as st
+
+from gammabar.harness.library import load_statements
+from gammabar.harness.run.verify import BoundViolated, check_bounds
+from gammabar.harness.verify.binomial import clopper_pearson
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.iterate import View
+from gammabar.harness.verify.numbers import number
+from gammabar.harness.verify.relation import Relation, at_most, equal, fact, size_of
+from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.statement import STATEMENTS, IterateStatement, per_iterate, randomised
+from gammabar.problems import DenseProblem, ProblemError, from_arrays, load
+from gammabar.solvers import AdaptiveSampling, DualAcceleration, DualForm, Iterate
+
+PLANTED = "planted:n=20,d=3,gamma=0.1,seed=0"
+ALL = load_statements()
+
+
+@pytest.fixture
+def registered():
+    """Statements that a test registers are forgotten afterwards."""
+    before = dict(STATEMENTS)
+    yield STATEMENTS
+    STATEMENTS.clear()
+    STATEMENTS.update(before)
+
+
+def about(solver: str) -> list[Any]:
+    return [s for s in ALL.values() if s.about_runs and solver in s.solvers and s.unit]
+
+
+# --- infinite and undefined numbers ---------------------------------------------------------------
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@st.composite
+def balls(draw: Any, finite: bool) -> arb:
+    """A ball, or one that is infinite or undefined in its midpoint or its radius."""
+    if finite:
+        return arb(draw(FINITE), abs(draw(FINITE)))
+    middle, radius = draw(st.sampled_from(["inf", "-inf", "nan", "0", "1e308"])), math.inf
+    return arb(middle, radius if middle in ("0", "1e308") else draw(st.sampled_from([0, radius])))
+
+
+@settings(max_examples=300)
+@given(st.data(), st.sampled_from(["<=", "<", "=="]), ANY, ANY, ANY)
+def test_what_is_infinite_or_no_number_decides_nothing(data, op, allowance, rounding, size):
+    """If a side or the allowance of an equation is not finite: neither holds nor violated."""
+    left_finite, right_finite = data.draw(st.sampled_from([(0, 0), (0, 1), (1, 0), (1, 1)]))
+    left, right = data.draw(balls(bool(left_finite))), data.draw(balls(bool(right_finite)))
+    relation = Relation(left, right, op, allowance=allowance, size=size)
+    decision = relation.decide(rounding)
+    sides = left.is_finite() and right.is_finite()
+    if not sides or (op == "==" and not math.isfinite(allowance)):
+        assert not relation.certain()
+        assert decision in ("doubt", "rounding")
+    elif not math.isfinite(allowance) or not math.isfinite(rounding):
+        assert decision != "violated" or op == "=="
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.floats(1e300, 1.7976931348623157e308),
+    st.sampled_from(["w", "w alone", "momentum"]),
+    st.sampled_from([PLANTED, "worst-case:n=5", "planted:n=5,d=2,gamma=0.5"]),
+    st.integers(1, 2),
+)
+@example(1.5e308, "w alone", "worst-case:n=5", 1)
+def test_iterates_at_the_end_of_the_doubles_hold_nothing_by_overflow(size, where, text, since):
+    """w = 1.5e308 (1, …, 1): identities of Algorithm 1 held, for an allowance was infinite."""
+
+    class Huge(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            for it in super().iterates(problem, rng):
+                large = np.full(it.w.shape, size)
+                if it.t < since:
+                    yield it
+                elif where == "w alone":
+                    yield Iterate(it.t, large)
+                else:
+                    yield replace(it, soft=None, **{where: large})
+
+    with np.errstate(all="ignore"):
+        found = hear(Case(load(text), Huge(), unit=True), about("dual-acceleration"), 3)
+    identities = {v.statement: v for v in found if ALL[v.statement].kind == "identity"}
+    named = ("jst.lem3.4.momentum",) if where == "momentum" else ("jst.lem3.4.primal",)
+    named += () if where == "momentum" else ("jst.lemC.3", "jst.lemC.12.identity")
+    assert all(identities[name].verdict != "holds" for name in named)
+
+
+# --- borrowed buffers -----------------------------------------------------------------------------
+
+
+class InPlace(DualAcceleration):
+    """Algorithm 1 that writes every iterate into the same arrays, and spoils them afterwards."""
+
+    def iterates(self, problem, rng=None):
+        buffers: dict[str, np.ndarray] = {}
+        for it in super().iterates(problem, rng):
+            for name in ("w", "momentum"):
+                buffers.setdefault(name, np.empty_like(it.w))[:] = getattr(it, name)
+            extra = {"nested": [buffers["w"], {"deep": (buffers["momentum"],)}]}
+            yield Iterate(it.t, buffers["w"], problem, momentum=buffers["momentum"], extra=extra)
+            for buffer in buffers.values():
+                buffer[:] = np.nan
+
+
+@pytest.mark.parametrize("together", [1, 2, 3])
+def test_a_solver_that_updates_in_place_is_judged_like_any_other(together, monkeypatch):
+    monkeypatch.setattr(Case, "together", together)
+    statements = about("dual-acceleration")
+    plain = hear(Case(load(PLANTED), DualAcceleration(), unit=True), statements, 30)
+    borrowed = hear(Case(load(PLANTED), InPlace(), unit=True), statements, 30)
+    assert [v.verdict for v in plain] == [v.verdict for v in borrowed]
+    assert {v.verdict for v in plain} <= {"holds", "inapplicable"}
+
+
+def test_what_an_iterate_carries_is_a_copy_at_any_depth():
+    case = Case(load(PLANTED), InPlace(), unit=True)
+    views = [it for it, _ in zip(case.views(), range(3), strict=False)]
+    for it in views:
+        nested = it.extra["nested"]
+        assert np.isfinite(it.momentum).all()
+        assert np.array_equal(nested[0], it.w)
+        assert np.array_equal(nested[1]["deep"][0], it.momentum)
+
+
+# --- what is no array of real numbers ------------------------------------------------------------
+
+LONG = np.array([1 + np.longdouble(2) ** -60, 0, 0])
+BAD = {
+    "complex": np.array([1 + 1j, 0, 0]),
+    "complex without imaginary part": np.array([1 + 0j, 0, 0]),
+    "masked": np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]),
+    "masked without mask": np.ma.array([1.0, 2.0, 3.0]),
+    "objects": np.array([1, 2, None], dtype=object),
+    "texts": np.array(["1", "2", "3"]),
+    "structured": np.zeros(3, dtype=[("a", float)]),
+    "dates": np.array([1, 2, 3], dtype="datetime64[s]"),
+    "integers beyond 2^53": np.array([2**53 + 1, 0, 0]),
+    "unsigned beyond 2^53": np.array([2**64 - 1, 0, 0], dtype=np.uint64),
+}
+if np.finfo(np.longdouble).nmant > 52:
+    BAD["long doubles"] = LONG
+
+
+@dataclass(frozen=True)
+class Yields:
+    """Algorithm 1 whose iterates carry something else."""
+
+    field: str
+    value: Any
+    step: float = 1.0
+
+    def iterates(self, problem, rng=None):
+        for it in DualAcceleration().iterates(problem, rng):
+            if self.field == "extra":
+                yield replace(it, soft=None, extra={"mu": [self.value]})
+            else:
+                yield replace(it, soft=None, **{self.field: self.value})
+
+
+@pytest.mark.parametrize("field", ["w", "momentum", "dual", "extra"])
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_array_of_doubles_is_refused(name, field):
+    found = hear(
+        Case(load(PLANTED), Yields(field, BAD[name]), unit=True), about("dual-acceleration"), 3
+    )
+    heard = [v for v in found if v.verdict != "inapplicable"]
+    assert {(v.verdict, v.failure) for v in heard} == {("undecided", "crashed")}
+    assert all(v.reason for v in heard)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.zeros(4),
+        np.zeros((3, 1)),
+        np.zeros((1, 3)),
+        0.0,
+        np.float64(1),
+        [[1.0], [2.0, 3.0]],
+        None,
+        "w",
+        np.matrix([[1.0, 2.0, 3.0]]),
+    ],
+    ids=repr,
+)
+def test_a_w_of_another_shape_is_refused(value):
+    found = hear(Case(load(PLANTED), Yields("w", value), unit=True), about("dual-acceleration"), 3)
+    assert {v.verdict for v in found} <= {"undecided", "inapplicable"}
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float32, np.float16, bool])
+def test_what_doubles_hold_exactly_is_taken(dtype, registered):
+    per_iterate("test.w", reference="here", claim="", solvers=())(
+        lambda it, case: fact(it.w.tolist() == [1.0, 0.0, 1.0])
+    )
+    value = np.array([1, 0, 1], dtype=dtype)
+    (found,) = hear(Case(load(PLANTED), Yields("w", value)), [registered["test.w"]], 3)
+    assert found.verdict == "holds"
+    (found,) = hear(Case(load(PLANTED), Yields("w", [1, 0, 1])), [registered["test.w"]], 3)
+    assert found.verdict == "holds"
+
+
+# --- what was not heard ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stops:
+    """A wrong Algorithm 1 (no momentum) that halts by itself, with a reason of its own."""
+
+    after: int
+    halt: Any = "separated"
+    step: float = 1.0
+
+    def iterates(self, problem, rng=None):
+        w = problem.origin()
+        for t in range(self.after + 1):
+            soft = problem.softmin(w)
+            extra = {"halt": self.halt} if t == self.after and self.halt else {}
+            yield Iterate(t, w, problem, soft, extra=extra)
+            w = w + soft.pull
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 12),
+    st.sampled_from(["separated", "certificate", "done", "because", 1, None]),
+    st.integers(13, 40),
+)
+def test_a_solver_that_halts_by_itself_gets_no_pass(after, halt, iterations):
+    """Whatever it says and whenever: Algorithm 1 does not end in its paper."""
+    case = Case(load(PLANTED), Stops(after, halt), unit=True)
+    claims = [s for s in about("dual-acceleration") if isinstance(s, IterateStatement)]
+    for verdict in hear(case, claims, iterations):
+        assert verdict.verdict != "holds", verdict
+    case = Case(load(PLANTED), Stops(after, halt), unit=True)
+    (rate,) = hear(case, [ALL["jst.thm3.1.1"]], iterations)
+    if rate.verdict == "undecided" and halt:
+        assert f"{after + 1} of {iterations + 1} iterates" in rate.reason
+
+
+@pytest.mark.parametrize(
+    ("halt", "w", "verdict"),
+    [
+        ("separated", (1.0, 1.0), "holds"),
+        ("separated", (1.0, -1.0), "undecided"),
+        ("separated", (1.0, 0.0), "undecided"),
+        ("certificate", (1.0, 1.0), "undecided"),
+        ("tired", (1.0, 1.0), "undecided"),
+    ],
+)
+def test_a_method_that_ends_in_its_paper_is_heard_to_its_true_end(halt, w, verdict, registered):
+    class Ends:
+        def iterates(self, problem, rng=None):
+            yield Iterate(0, np.zeros(2))
+            yield Iterate(1, np.array(w), extra={"halt": halt})
+
+    per_iterate("test.ends", reference="here", claim="", solvers=("perceptron",))(
+        lambda it, case: at_most(it.t, 5)
+    )
+    square = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
+    (found,) = hear(Case(square, Ends()), [registered["test.ends"]], 10)
+    assert found.verdict == verdict
+    assert verdict == "holds" or "2 of 11 iterates" in found.reason
+
+
+@pytest.mark.parametrize("iterations", [0, -1, -100, True, 1.5, 2.0, None, "10", math.inf])
+def test_a_run_has_a_positive_length(iterations):
+    if iterations is not None:  # that is 200, or all that was recorded
+        with pytest.raises(ProblemError, match="iterations must be"):
+            check_bounds(["jst.thm3.1.1"], DualAcceleration(), PLANTED, iterations=iterations)
+    case = Case(load(PLANTED), DualAcceleration(), unit=True)
+    with pytest.raises(ProblemError, match="iterations must be"):
+        hear(case, [ALL["jst.thm3.1.1"]], iterations)
+
+
+def test_a_solver_cannot_make_a_claim_inapplicable_to_itself():
+    """An option with another value is not skipped; a problem that does not fit is."""
+    with pytest.raises(BoundViolated, match=r"the solver's step is 0\.5"):
+        check_bounds(["jst.thm3.1.1"], DualAcceleration(step=0.5), PLANTED, iterations=5)
+    (verdict,) = check_bounds(
+        ["jst.thm3.1.1"], DualAcceleration(), "inseparable:n=20,d=3,seed=0", iterations=5
+    )
+    assert (verdict.verdict, verdict.reason) == ("inapplicable", "the data are not separable")
+    with pytest.raises(BoundViolated):
+        check_bounds(["jst.thm3.1.1"], Stops(0), PLANTED, iterations=5)
+
+
+# --- what a solver claims -------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(["zero", "half", "negative", "other"]), st.integers(0, 10**6))
+def test_a_mu_that_is_not_in_the_simplex_is_refuted(kind, seed):
+    """μ_t = 0 is shorter than any γ̄: Lemma 3.2 held."""
+    rng = np.random.default_rng(seed)
+
+    class Lies(DualForm):
+        def iterates(self, problem, rng_=None):
+            for it in super().iterates(problem, rng_):
+                n = problem.n
+                mu = {
+                    "zero": np.zeros(n),
+                    "half": np.full(n, 0.5 / n),
+                    "negative": np.r_[2.0, -1.0, np.zeros(n - 2)],
+                    "other": rng.dirichlet(np.ones(n)) * 1.01,
+                }[kind]
+                yield replace(it, extra={**it.extra, "mu": mu})
+
+    (found,) = hear(Case(load(PLANTED), Lies(), unit=True), [ALL["jst.lem3.2"]], 5)
+    assert found.verdict == "refuted"
+
+
+def test_a_momentum_that_fits_does_not_save_wrong_iterates():
+    """Theorem 3.1(2) is judged for the momentum of the iterates, too."""
+
+    class Poses(DualAcceleration):
+        def iterates(self, problem, rng=None):
+            gamma = 0.1
+            for t in count():
+                g = np.zeros(3)
+                g[0] = gamma * t / 2
+                yield Iterate(t, problem.origin(), problem, momentum=g)
+
+    problem = load(PLANTED)
+    case = Case(problem, Poses(), unit=True)
+    assert 0.05 < float(case.gamma) < 0.2
+    (found,) = hear(case, [ALL["jst.thm3.1.2"]], 60)
+    assert found.verdict != "holds"
+
+
+@pytest.mark.parametrize("say", ["nothing", "dual", "i"])
+def test_a_sampler_that_does_not_say_what_it_drew_does_not_pass(say):
+    class Silent(AdaptiveSampling):
+        def iterates(self, problem, rng=None):
+            for it in super().iterates(problem, rng):
+                extra = it.extra if say == "i" else {}
+                yield replace(it, dual=it.dual if say == "dual" else None, extra=extra)
+
+    names = ["gb.jst.sampling.draws", "gb.jst.sampling.step"]
+    found = hear(Case(load(PLANTED), Silent(), unit=True), [ALL[n] for n in names], 20)
+    for verdict in found:
+        if say == "i" and verdict.statement == names[0]:
+            assert verdict.verdict == "holds"  # the weights are the court's own
+        else:
+            assert verdict.verdict == "inapplicable"
+            assert "does not say its" in verdict.reason
+    with pytest.raises(BoundViolated):
+        check_bounds(names[1:], Silent(), PLANTED, iterations=20)
+
+
+def test_rows_that_were_not_drawn_are_no_draws():
+    """Uniform sampling that reports other rows than those of its steps."""
+
+    class Poses(AdaptiveSampling):
+        def iterates(self, problem, rng=None):
+            rng = np.random.default_rng(1)
+            w = problem.origin()
+            for t in count():
+                q = np.exp(-problem.scores(w))
+                q /= q.sum()
+                said = int(rng.choice(problem.n, p=q))
+                yield Iterate(t, w, problem, dual=q, extra={"i": said})
+                w = w + problem.row(int(rng.integers(problem.n)))
+
+    solver = Poses(step=1.0, momentum=False)
+    (found,) = hear(Case(load(PLANTED), solver, unit=True), [ALL["gb.jst.sampling.draws"]], 30)
+    assert found.verdict == "refuted"
+
+
+# --- the first run counts -------------------------------------------------------------------------
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_solver_with_randomness_of_its_own_gets_one_try(seed):
+    """True failure rate 0.3 against δ = 0.25; what is heard is what happened first."""
+    before = dict(STATEMENTS)
+    own, results = np.random.default_rng(seed), []
+
+    def toss(case, rng):
+        results.append(bool(own.random() < 0.3))
+        # A failure that is not certain at level 0, so that it is looked at again.
+        side = arb(1, 0.5) if case.level == 0 else number(2) if results[-1] else number(0)
+        return at_most(side, 1, "the run succeeds")
+
+    def kept(case, rng):
+        failed = case.remember("run", lambda: results.append(own.random() < 0.3) or results[-1])
+        side = arb(1, 0.5) if case.level == 0 else number(2) if failed else number(0)
+        return at_most(side, 1, "the run succeeds")
+
+    try:
+        for name, body in (("test.toss", toss), ("test.kept", kept)):
+            results.clear()
+            options = {"reference": "here", "claim": "", "delta": 0.25, "runs": 60}
+            randomised(name, problems=("",), **options)(body)
+            found = examine(STATEMENTS[name], Case())
+            assert len(results) == 60  # each run once
+            if name == "test.kept":
+                low, high = clopper_pearson(sum(results), 60, 1e-4)
+                wanted = "holds" if high <= 0.25 else "refuted" if low > 0.25 else "undecided"
+                assert found.verdict == wanted
+            else:  # no run could be looked at again: all are doubts
+                assert found.verdict == "undecided"
+    finally:
+        STATEMENTS.clear()
+        STATEMENTS.update(before)
+
+
+def test_the_theorem_about_sampling_runs_its_solver_once_per_run():
+    calls = []
+
+    class Counting(AdaptiveSampling):
+        def iterates(self, problem, rng=None):
+            calls.append(1)
+            yield from AdaptiveSampling(self.step, self.momentum).iterates(problem, rng)
+
+    statement = replace(ALL["jst.lemD.2"], runs=3)
+    verdict = examine(statement, Case(load("worst-case:n=5"), Counting(), unit=True))
+    assert len(calls) == 3
+    assert verdict.checked == 3
+    assert os.getpid()  # the process is the same: nothing was run elsewhere
+
+
+def test_equations_are_not_excused_by_tiny_numbers():
+    """At data of 1e-160 an allowance of 2^-500 excused every identity."""
+    problem = DenseProblem(np.array([[1e-160, 0], [0, 1e-160]]), np.array([1, 1]))
+    it = View(Iterate(0, np.array([1e-160, 0.0])), Case(problem))
+    gap = it.vec(np.array([1e-160, 0.0])) - it.vec(np.zeros(2))
+    assert gap.norm() > 0.99e-160
+    off = equal(gap.norm(), 0, allowance=4 * gap.err, size=size_of(gap.norm()))
+    assert off.decide(0.0) == "violated"
