@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 # asv imports the suites once and forks for every benchmark: what is imported here is paid for once.
-for _module in ("numba", "gammabar.oracle.maximum_margin", "gammabar.solvers.dual_acceleration"):
+for _module in ("numba", "gammabar.oracle.maximum_margin", "gammabar.solvers.ji_srebro_telgarsky"):
     with suppress(ImportError):
         import_module(_module)
 

@@ -65,7 +65,7 @@ class Fault:
         path.write_text(new, encoding="utf-8")
 
 
-_METHOD = "solvers/dual_acceleration.py"
+_METHOD = "solvers/ji_srebro_telgarsky.py"
 _PASS = "soft = problem.softmin(w)  # one pass over the data\n"
 _INDENT = " " * 16
 

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from gammabar.harness.library import load_statements, mutants, papers
-from gammabar.solvers.registry import SOLVERS
+from gammabar.solvers.base import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "docs/severity.md")

@@ -15,6 +15,6 @@ from .problems.base import Problem as Problem, ProblemError as ProblemError
 from .problems.on_dask import from_dask as from_dask
 from .problems.spec import load as load
 from .problems.validate import from_arrays as from_arrays
-from .solvers.forms import Recorder as Recorder
+from .solvers.adapters import Recorder as Recorder
 
 __version__: str

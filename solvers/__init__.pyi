@@ -1,29 +1,30 @@
-from .adaboost import AdaBoost as AdaBoost
-from .adaptive_sampling import AdaptiveSampling as AdaptiveSampling
-from .base import Iterate as Iterate, Solver as Solver
-from .dual_acceleration import DualAcceleration as DualAcceleration
-from .dual_form import DualForm as DualForm
+from .adapters import Recorder as Recorder
+from .base import Iterate as Iterate, Solver as Solver, solver as solver
+from .boosting import AdaBoost as AdaBoost
+from .descent import (
+    SGD as SGD,
+    AcceleratedGradientDescent as AcceleratedGradientDescent,
+    SmoothGradientDescent as SmoothGradientDescent,
+)
 from .estimator import MaxMarginClassifier as MaxMarginClassifier
-from .forms import Recorder as Recorder
-from .gradient_descent import (
+from .ji_srebro_telgarsky import (
+    AdaptiveSampling as AdaptiveSampling,
+    DualAcceleration as DualAcceleration,
+    DualForm as DualForm,
     GradientDescent as GradientDescent,
     HardMarginAscent as HardMarginAscent,
     NormalizedGradientDescent as NormalizedGradientDescent,
 )
+from .kernel_methods import KernelRidge as KernelRidge
 from .ramdas_pena import (
+    ISNKPVN as ISNKPVN,
     NKP as NKP,
     NVN as NVN,
     SNKP as SNKP,
+    SNKPVN as SNKPVN,
     NormalizedPerceptron as NormalizedPerceptron,
+    Winnow as Winnow,
 )
-from .registry import solver as solver
-from .ridge import KernelRidge as KernelRidge
-from .sgd import SGD as SGD
-from .smooth import (
-    AcceleratedGradientDescent as AcceleratedGradientDescent,
-    SmoothGradientDescent as SmoothGradientDescent,
-)
-from .snkpvn import ISNKPVN as ISNKPVN, SNKPVN as SNKPVN
 from .tyurin import (
     BatchPerceptron as BatchPerceptron,
     LogisticRegressionGD as LogisticRegressionGD,
@@ -31,4 +32,3 @@ from .tyurin import (
     NormalizedLogisticRegressionGD as NormalizedLogisticRegressionGD,
     Perceptron as Perceptron,
 )
-from .winnow import Winnow as Winnow

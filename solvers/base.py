@@ -6,6 +6,8 @@ so that the same text runs on dense, sparse, kernel and multiclass problems. It 
 itself and never sees the oracle, and the caller decides when to stop: iterates are endless, but
 for methods that exit by themselves in their paper (a perceptron without mistakes), which end after
 an iterate with ``extra["halt"]``.
+
+`SOLVERS` lists every solver of the project by name.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.problems import Problem, ProblemError, SoftMin
+from gammabar.problems.spelling import did_you_mean
 
 Array = NDArray[Any]
 
@@ -141,3 +145,45 @@ class HasCard(Protocol):
     """A solver class that is in the registry."""
 
     card: ClassVar[Card]
+
+
+#: Registry name → class, in the order of the sources.
+SOLVERS = {
+    "dual-acceleration": "DualAcceleration",
+    "dual-acceleration-dual": "DualForm",
+    "adaptive-sampling": "AdaptiveSampling",
+    "gradient-descent": "GradientDescent",
+    "normalized-gradient-descent": "NormalizedGradientDescent",
+    "batch-perceptron-cotter": "HardMarginAscent",
+    "lr-gd": "LogisticRegressionGD",
+    "normalized-lr-gd": "NormalizedLogisticRegressionGD",
+    "batch-perceptron": "BatchPerceptron",
+    "normalized-batch-perceptron": "NormalizedBatchPerceptron",
+    "perceptron": "Perceptron",
+    "normalized-perceptron": "NormalizedPerceptron",
+    "winnow": "Winnow",
+    "nkp": "NKP",
+    "snkp": "SNKP",
+    "nvn": "NVN",
+    "snkpvn": "SNKPVN",
+    "isnkpvn": "ISNKPVN",
+    "smooth-gradient-descent": "SmoothGradientDescent",
+    "accelerated-gradient-descent": "AcceleratedGradientDescent",
+    "sgd": "SGD",
+    "adaboost": "AdaBoost",
+    "kernel-ridge": "KernelRidge",
+}
+
+
+def solver(name: str) -> Any:
+    """The class of a solver.
+
+    Examples
+    --------
+    >>> solver("dual-acceleration")().step
+    1.0
+    """
+    if name not in SOLVERS:
+        hint = did_you_mean(name, SOLVERS, "see `gammabar list solvers`")
+        raise ProblemError(f"{name!r} is no solver ({hint})")
+    return getattr(import_module("gammabar.solvers"), SOLVERS[name])

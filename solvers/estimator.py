@@ -36,7 +36,7 @@ from gammabar.problems.rounding import (
 )
 from gammabar.problems.validate import from_arrays, same_numbers
 from gammabar.solvers.base import Iterate
-from gammabar.solvers.dual_acceleration import DualAcceleration
+from gammabar.solvers.ji_srebro_telgarsky import DualAcceleration
 
 Array = NDArray[Any]
 

@@ -24,7 +24,7 @@ from gammabar.harness.report.page import context_of
 from gammabar.harness.report.statement import body
 from gammabar.harness.run.registry import everything
 from gammabar.harness.run.store import Store
-from gammabar.solvers.registry import SOLVERS, solver
+from gammabar.solvers.base import SOLVERS, solver
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "site"

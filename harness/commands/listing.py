@@ -304,7 +304,7 @@ def _last(entry: Entry) -> str:
 
 def _solvers(as_json: bool, text: str | None) -> None:
     from gammabar.harness.library import load_statements
-    from gammabar.solvers.registry import SOLVERS, solver
+    from gammabar.solvers.base import SOLVERS, solver
 
     cards = [card for card in (solver(name).card for name in SOLVERS) if _says(text, card)]
     # What is said about a solver is the statements' to say, not its own.

@@ -100,7 +100,7 @@ def _with_file(request: Request, file: str) -> Request:
     from gammabar.harness.run.solver_file import read
     from gammabar.harness.run.solver_ref import Registered
     from gammabar.problems import ProblemError
-    from gammabar.solvers.registry import SOLVERS
+    from gammabar.solvers.base import SOLVERS
 
     solver = read(file)
     with Crew(single=False) as crew:

@@ -51,7 +51,7 @@ def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
     ProblemError
         If nothing has that name; the nearest one is named.
     """
-    from gammabar.solvers.registry import SOLVERS
+    from gammabar.solvers.base import SOLVERS
 
     if name in everything():
         return statement_facts(everything()[name], results(name))
@@ -143,7 +143,7 @@ def _known_ratio(result: Result) -> float:
 
 def solver_facts(name: str) -> Facts:
     """What a solver is, what is claimed of it, and what is made wrong in its mutants."""
-    from gammabar.solvers.registry import solver
+    from gammabar.solvers.base import solver
 
     kind = solver(name)
     card = kind.card
@@ -223,7 +223,7 @@ def _problem_or_nothing(name: str) -> Facts:
     if name.partition(":")[0] in entries or Path(name).is_file():
         return _problem(name)
     from gammabar.harness.library import papers
-    from gammabar.solvers.registry import SOLVERS
+    from gammabar.solvers.base import SOLVERS
 
     if name in papers():
         raise ProblemError(f"{name} is a source: `gammabar list statements --source {name}`")

@@ -20,8 +20,8 @@ from gammabar.harness.verify.run_checks import EARLY
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems.base import Floats
-from gammabar.solvers.forms import Recorder
-from gammabar.solvers.registry import SOLVERS, solver
+from gammabar.solvers.adapters import Recorder
+from gammabar.solvers.base import SOLVERS, solver
 
 #: Two runs are the same if no iterate is further away than this, relative to its size.
 SAME = 1e-7

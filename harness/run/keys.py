@@ -169,7 +169,7 @@ def _home(reference: SolverRef | None) -> tuple[str, ...]:
     """The module of a solver of the registry."""
     if not isinstance(reference, Registered):
         return ()
-    from gammabar.solvers.registry import solver
+    from gammabar.solvers.base import solver
 
     return (str(solver(reference.name).__module__),)
 

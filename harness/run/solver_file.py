@@ -1,7 +1,7 @@
 """A user's own solver: ``my.py:MySolver``, loaded with errors that a person can act on.
 
 It is a class with ``iterates(problem, rng)``, a function that yields iterates, or one that records
-them (`gammabar.solvers.forms`).
+them (`gammabar.solvers.adapters`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gammabar.harness.run.options import parse_options
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.problems import ProblemError
 from gammabar.problems.spelling import did_you_mean, no_file
-from gammabar.solvers.forms import arguments_of, from_function
+from gammabar.solvers.adapters import arguments_of, from_function
 
 
 def read(text: str) -> InFile:

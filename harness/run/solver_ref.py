@@ -57,7 +57,7 @@ class Registered:
 
     def open(self) -> Any:
         """The solver itself."""
-        from gammabar.solvers.registry import solver
+        from gammabar.solvers.base import solver
 
         made = solver(self.name)
         hints = typing.get_type_hints(made)
@@ -186,7 +186,7 @@ def reference(text: str, code: str | None = None) -> SolverRef | None:
     code : str, optional
         The text of the user's file.
     """
-    from gammabar.solvers.registry import SOLVERS
+    from gammabar.solvers.base import SOLVERS
 
     if not text:
         return None

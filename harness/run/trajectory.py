@@ -18,7 +18,7 @@ from gammabar.problems.base import Array
 from gammabar.problems.extras import extra_module, for_arrow
 from gammabar.problems.files import COMPRESSED, readable
 from gammabar.problems.readers import read_numbers
-from gammabar.solvers.forms import Recorder
+from gammabar.solvers.adapters import Recorder
 
 
 class Trajectory(Recorder):

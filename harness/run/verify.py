@@ -23,7 +23,7 @@ from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Verdict, explain
 from gammabar.problems import Problem, ProblemError
-from gammabar.solvers.forms import Recorder, from_function, from_object
+from gammabar.solvers.adapters import Recorder, from_function, from_object
 
 #: Updates that are heard unless somebody wants more.
 ITERATIONS = 200
@@ -182,7 +182,7 @@ def _solver(given: Any) -> Any:
         if found is None:
             raise ProblemError("an empty text names no solver")
         if isinstance(found, InFile) and ":" not in given:
-            from gammabar.solvers.registry import solver
+            from gammabar.solvers.base import solver
 
             return solver(given)  # it says what is wrong with the name
         return read(given).open() if isinstance(found, InFile) else found.open()

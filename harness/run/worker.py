@@ -36,7 +36,7 @@ from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
 from gammabar.problems import Problem, ProblemError
-from gammabar.solvers.registry import SOLVERS
+from gammabar.solvers.base import SOLVERS
 
 #: A user's solver that took longer than these seconds is not compared with the method itself.
 COMPARED = 30.0

@@ -22,7 +22,7 @@ from gammabar.harness.verify.iterate import Ledger, ObservedProblem, Unclaimed, 
 from gammabar.harness.verify.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.solvers.forms import with_options, with_plain_options
+from gammabar.solvers.adapters import with_options, with_plain_options
 
 
 @dataclass(frozen=True)

@@ -280,7 +280,7 @@ def no_end(last: View, solvers: tuple[str, ...]) -> str:
 
 
 def _ends(name: str) -> tuple[str, ...]:
-    from gammabar.solvers.registry import solver
+    from gammabar.solvers.base import solver
 
     try:
         return getattr(solver(name), "ends", ())

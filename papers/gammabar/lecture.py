@@ -95,7 +95,7 @@ from gammabar.papers.lecture.sgd import (
     told,
 )
 from gammabar.problems import DenseProblem, Kernel, KernelProblem
-from gammabar.solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.solvers.descent import AcceleratedGradientDescent, SmoothGradientDescent
 
 
 @direct(

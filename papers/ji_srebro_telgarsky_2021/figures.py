@@ -46,7 +46,7 @@ from gammabar.harness.reproduce.held_out import held_out_images
 from gammabar.harness.reproduce.runs import along, logarithmic
 from gammabar.harness.run.solver_ref import Registered
 from gammabar.problems import Kernel, KernelProblem, Problem, load
-from gammabar.solvers.adaptive_sampling import AdaptiveSampling
+from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 
 #: What the legend of Figure 1 names, by solvers of the registry.
 METHODS = {

@@ -13,14 +13,15 @@ import numpy as np
 from gammabar.harness.library.mutant import Family, Rng
 from gammabar.problems import Problem, SoftMin
 from gammabar.problems.base import Array, Floats, soften
-from gammabar.solvers.adaptive_sampling import AdaptiveSampling, draw
 from gammabar.solvers.base import Iterate
-from gammabar.solvers.dual_acceleration import DualAcceleration
-from gammabar.solvers.dual_form import DualForm
-from gammabar.solvers.gradient_descent import (
+from gammabar.solvers.ji_srebro_telgarsky import (
+    AdaptiveSampling,
+    DualAcceleration,
+    DualForm,
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,
+    draw,
 )
 from gammabar.solvers.potential import gradient
 

@@ -169,7 +169,7 @@ def _sums(case: Case, weights: Floats, off: float) -> tuple[Number, Number]:
 
 def _method(case: Case, theta: float) -> Any:
     """The solver on trial (by default that of the registry) with the step θ and no momentum."""
-    from gammabar.solvers.registry import solver
+    from gammabar.solvers.base import solver
 
     method = solver(ALGORITHM_2)() if case.solver is None else case.solver
     options = {"step": theta} | ({"momentum": False} if hasattr(method, "momentum") else {})

@@ -37,8 +37,7 @@ from gammabar.papers import (
     within,
 )
 from gammabar.problems import DenseProblem, ProblemError, SparseProblem
-from gammabar.solvers.adaboost import AdaBoost
-from gammabar.solvers.stumps import BestStump
+from gammabar.solvers.boosting import AdaBoost, BestStump
 
 #: Rounds on problems that a case brings, and on the data below.
 ROUNDS, FEW = 150, 60

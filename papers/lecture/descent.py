@@ -41,7 +41,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.lecture.linear_algebra import Column, column, fault, inner, length
 from gammabar.problems import KernelProblem, Problem
-from gammabar.solvers.smooth import Quadratic, RegularisedLogistic
+from gammabar.solvers.descent import Quadratic, RegularisedLogistic
 
 
 class Target(ABC):

@@ -28,7 +28,7 @@ from gammabar.harness.reproduce.runs import logarithmic
 from gammabar.oracle.l1 import solve_l1
 from gammabar.problems import DenseProblem, load
 from gammabar.solvers import AdaBoost
-from gammabar.solvers.stumps import Stump
+from gammabar.solvers.boosting import Stump
 
 
 def _boosted(quick: bool) -> tuple[str, Callable[[], Any]]:

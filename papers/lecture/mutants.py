@@ -12,16 +12,17 @@ import numpy as np
 
 from gammabar.harness.library.mutant import Family, Rng
 from gammabar.problems import Problem
-from gammabar.solvers.adaboost import AdaBoost, Hypothesis
 from gammabar.solvers.base import Array, Iterate
-from gammabar.solvers.ridge import DualFit, KernelRidge, PrimalFit
-from gammabar.solvers.sgd import SGD, FiniteSum
-from gammabar.solvers.smooth import (
+from gammabar.solvers.boosting import AdaBoost, Hypothesis
+from gammabar.solvers.descent import (
+    SGD,
     AcceleratedGradientDescent,
+    FiniteSum,
     Function,
     Quadratic,
     SmoothGradientDescent,
 )
+from gammabar.solvers.kernel_methods import DualFit, KernelRidge, PrimalFit
 
 FAMILY = Family("lec")
 

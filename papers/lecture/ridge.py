@@ -16,7 +16,7 @@ from gammabar.papers.lecture.linear_algebra import (
     rational,
     vector,
 )
-from gammabar.solvers.ridge import KernelRidge
+from gammabar.solvers.kernel_methods import KernelRidge
 
 RIDGE = ("kernel-ridge",)
 

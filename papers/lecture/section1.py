@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 from gammabar.papers import Case, Relation, at_most, direct, exp, fact, log, number
 from gammabar.papers.lecture.descent import PLAIN, PROBLEMS, QUADRATIC, gaps
 from gammabar.papers.lecture.linear_algebra import matrix, nonnegative_form, small, vector
-from gammabar.solvers.smooth import Quadratic, SmoothGradientDescent
+from gammabar.solvers.descent import Quadratic, SmoothGradientDescent
 
 
 @direct(

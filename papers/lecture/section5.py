@@ -2,7 +2,7 @@
 
 Everything but what the solver delivers is exact: integers and rationals. From Example 9 on,
 ``case.solver``, where it is given, is a kernel (or, for Theorem 11, the operations on kernels) to
-be tried in place of `gammabar.solvers.kernel_algebra`.
+be tried in place of `gammabar.solvers.kernel_methods`.
 
 Section 5, Kernels: gradient descent stays in the span of the data.
 """
@@ -55,10 +55,16 @@ from gammabar.papers.lecture.ridge import (
     ridge_options,
     ridge_solver,
 )
-from gammabar.solvers import kernel_algebra
-from gammabar.solvers.kernel_algebra import CommonCharacters, Composed, Linear, RankOne, Square
-from gammabar.solvers.ridge import KernelRidge
-from gammabar.solvers.smooth import SmoothGradientDescent
+from gammabar.solvers import kernel_methods as kernel_algebra
+from gammabar.solvers.descent import SmoothGradientDescent
+from gammabar.solvers.kernel_methods import (
+    CommonCharacters,
+    Composed,
+    KernelRidge,
+    Linear,
+    RankOne,
+    Square,
+)
 
 # Closed form solution
 

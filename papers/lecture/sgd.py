@@ -57,7 +57,7 @@ from gammabar.papers import (
 )
 from gammabar.papers.lecture.linear_algebra import Column, column, fault, length, size_in_doubles
 from gammabar.problems import DenseProblem, KernelProblem, Problem
-from gammabar.solvers.sgd import SGD
+from gammabar.solvers.descent import SGD
 
 
 class FiniteSum:

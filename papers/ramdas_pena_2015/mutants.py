@@ -12,7 +12,8 @@ import numpy as np
 from gammabar.harness.library.mutant import Family, Rng
 from gammabar.problems import Problem, SoftMin
 from gammabar.problems.base import Floats, soften
-from gammabar.solvers._combinations import (
+from gammabar.solvers.base import Iterate, scored
+from gammabar.solvers.combinations import (
     Combination,
     combination,
     mix,
@@ -20,10 +21,18 @@ from gammabar.solvers._combinations import (
     renewed,
     single_row,
 )
-from gammabar.solvers.base import Iterate, scored
-from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron, _nearest
-from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN, _Step, _towards
-from gammabar.solvers.winnow import Winnow
+from gammabar.solvers.ramdas_pena import (
+    ISNKPVN,
+    NKP,
+    NVN,
+    SNKP,
+    SNKPVN,
+    NormalizedPerceptron,
+    Winnow,
+    _nearest,
+    _Step,
+    _towards,
+)
 
 FAMILY = Family("rp")
 

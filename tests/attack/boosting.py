@@ -18,8 +18,7 @@ import scipy.sparse
 from flint import arb, ctx, fmpq
 
 import gammabar as gb
-from gammabar.solvers.adaboost import Vote
-from gammabar.solvers.stumps import BestStump
+from gammabar.solvers.boosting import BestStump, Vote
 
 from .data import INTEGERS, SCALES, entries, exact, to_double
 from .facts import Trit

@@ -10,7 +10,7 @@ import pytest
 import gammabar
 from gammabar.harness.report.model import Report
 from gammabar.harness.run.registry import everything
-from gammabar.solvers.registry import SOLVERS
+from gammabar.solvers.base import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[2]
 

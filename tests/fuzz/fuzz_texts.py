@@ -8,7 +8,7 @@ from typing import Any
 from gammabar.harness.run.texts import open_problem, open_solver
 from gammabar.problems.kernels import Kernel
 from gammabar.problems.spec import catalogue
-from gammabar.solvers.registry import SOLVERS
+from gammabar.solvers.base import SOLVERS
 
 from .mutations import spoil_text, spoiler
 from .target import Target

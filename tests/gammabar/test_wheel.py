@@ -261,7 +261,7 @@ def test_pytest_with_and_without_the_fixture(gammabar, python: Path, foreign: Pa
     if how == ("plain",):
         # Plain pytest has tests/ on the path and not the folder above: the import is the user's
         # own affair; what matters is that the run starts and our plugin does not break it.
-        assert "No module named 'solvers.smooth'" not in out
+        assert "No module named 'solvers.descent'" not in out
         assert "harness" not in out
     else:
         assert status == 0, out

@@ -22,7 +22,7 @@ from gammabar.harness.run.trajectory import read
 from gammabar.harness.run.verify import check_bounds
 from gammabar.problems import ProblemError
 from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration, Iterate
-from gammabar.solvers.forms import from_function
+from gammabar.solvers.adapters import from_function
 
 PROBLEM = "iris:0,1"
 STATEMENTS = ["jst.lem3.4.primal", "jst.thm3.1.2"]

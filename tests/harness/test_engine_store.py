@@ -314,9 +314,9 @@ def test_keys_follow_the_source_code(monkeypatch):
 
     monkeypatch.setattr(keys, "_read", edited)
     for changed, differs in [
-        ("gammabar.solvers.dual_acceleration", (True, False)),
+        ("gammabar.solvers.ji_srebro_telgarsky", (True, False)),
         ("gammabar.solvers.potential", (True, True)),
-        ("gammabar.solvers.adaboost", (False, False)),
+        ("gammabar.solvers.boosting", (False, False)),
         ("gammabar.solvers.tyurin", (False, True)),
         ("gammabar.harness.verify.run_checks", (True, True)),
         ("gammabar.papers.gammabar.jst_rates", (True, True)),

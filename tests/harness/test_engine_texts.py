@@ -14,7 +14,7 @@ from gammabar.harness.run.texts import (
     split_problem,
 )
 from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
-from gammabar.solvers.registry import SOLVERS, solver
+from gammabar.solvers.base import SOLVERS, solver
 
 # problems
 

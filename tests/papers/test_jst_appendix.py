@@ -31,8 +31,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.section4 import horizon
 from gammabar.problems import MulticlassProblem, Problem, from_arrays
 from gammabar.problems.base import soften
 from gammabar.solvers import DualAcceleration, Iterate
-from gammabar.solvers.adaptive_sampling import AdaptiveSampling
-from gammabar.solvers.dual_form import DualForm
+from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, DualForm
 
 STATEMENTS = load_statements()
 MODULES = (appendix_ab, appendix_c)

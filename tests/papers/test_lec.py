@@ -29,8 +29,13 @@ from gammabar.papers.lecture.linear_algebra import column, matrix, nonnegative_f
 from gammabar.papers.lecture.sgd import TASKS, FiniteSum, expectation
 from gammabar.problems import DenseProblem
 from gammabar.solvers import Iterate
-from gammabar.solvers.sgd import _SLOPES, SGD, Losses
-from gammabar.solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.solvers.descent import (
+    _SLOPES,
+    SGD,
+    AcceleratedGradientDescent,
+    Losses,
+    SmoothGradientDescent,
+)
 
 CASES = [(i, text) for i, s in MINE.items() for text in s.problems]
 

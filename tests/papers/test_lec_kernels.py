@@ -18,12 +18,16 @@ from gammabar.harness.verify.context import Case
 from gammabar.papers.lecture.boosting import DATA, session
 from gammabar.papers.lecture.linear_algebra import factor, matrix, nonnegative_form
 from gammabar.problems import DenseProblem
-from gammabar.solvers import kernel_algebra
-from gammabar.solvers.adaboost import AdaBoost
-from gammabar.solvers.kernel_algebra import CommonCharacters, KernelFunction, Linear, Square
-from gammabar.solvers.ridge import KernelRidge
-from gammabar.solvers.sgd import SGD
-from gammabar.solvers.stumps import BestStump, Stump
+from gammabar.solvers import kernel_methods as kernel_algebra
+from gammabar.solvers.boosting import AdaBoost, BestStump, Stump
+from gammabar.solvers.descent import SGD
+from gammabar.solvers.kernel_methods import (
+    CommonCharacters,
+    KernelFunction,
+    KernelRidge,
+    Linear,
+    Square,
+)
 
 # AdaBoost
 

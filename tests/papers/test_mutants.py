@@ -15,9 +15,8 @@ import pytest
 
 from gammabar.harness.library import load_statements, loops, mutants
 from gammabar.problems import Problem, from_arrays, load
-from gammabar.solvers.base import Iterate
-from gammabar.solvers.registry import SOLVERS, solver
-from gammabar.solvers.snkpvn import SNKPVN
+from gammabar.solvers.base import SOLVERS, Iterate, solver
+from gammabar.solvers.ramdas_pena import SNKPVN
 
 LOOPS, MUTANTS = loops(), mutants()
 

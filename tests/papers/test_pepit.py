@@ -20,7 +20,7 @@ import pytest
 from gammabar.harness.run.registry import find_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, working
-from gammabar.solvers.smooth import AcceleratedGradientDescent, Quadratic, SmoothGradientDescent
+from gammabar.solvers.descent import AcceleratedGradientDescent, Quadratic, SmoothGradientDescent
 
 #: β = 1; a ball of 10⁻⁴ (relative) around what a solver of semidefinite programs says.
 SLACK = 1e-4

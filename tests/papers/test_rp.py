@@ -34,9 +34,7 @@ from gammabar.papers.ramdas_pena_2015 import (
 from gammabar.papers.ramdas_pena_2015.quantities import signed_normalised
 from gammabar.problems import DenseProblem, ProblemError, from_arrays
 from gammabar.solvers import Iterate
-from gammabar.solvers.ramdas_pena import NVN, SNKP
-from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
-from gammabar.solvers.winnow import Winnow
+from gammabar.solvers.ramdas_pena import ISNKPVN, NVN, SNKP, SNKPVN, Winnow
 
 MODULES = (
     section2,

@@ -9,7 +9,7 @@ import pytest
 
 from gammabar.oracle.l1 import solve_l1
 from gammabar.papers.lecture.figures import stump_margin
-from gammabar.solvers.stumps import Stump
+from gammabar.solvers.boosting import Stump
 
 
 def every_stump(X: np.ndarray) -> list[Stump]:

@@ -12,8 +12,7 @@ from gammabar.oracle import solve
 from gammabar.problems import Kernel, MulticlassKernelProblem, ProblemError, from_arrays
 from gammabar.problems.network import UNIT, whole_weights
 from gammabar.problems.rounding import rounding_of
-from gammabar.solvers.adaptive_sampling import AdaptiveSampling
-from gammabar.solvers.gradient_descent import HardMarginAscent
+from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, HardMarginAscent
 
 LABELS = np.array([0, 1, 2, 0, 1, 2, 2, 3])
 

@@ -19,10 +19,10 @@ from hypothesis.extra import numpy as hnp
 
 from gammabar.papers.ji_srebro_telgarsky_2021 import algorithms as jst
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
-from gammabar.solvers.adaptive_sampling import AdaptiveSampling
-from gammabar.solvers.dual_acceleration import DualAcceleration
-from gammabar.solvers.dual_form import DualForm
-from gammabar.solvers.gradient_descent import (
+from gammabar.solvers.ji_srebro_telgarsky import (
+    AdaptiveSampling,
+    DualAcceleration,
+    DualForm,
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,

@@ -14,13 +14,14 @@ from hypothesis.extra import numpy as hnp
 
 from gammabar.papers.ji_srebro_telgarsky_2021 import algorithms as jst
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, ProblemError
-from gammabar.solvers.adaptive_sampling import AdaptiveSampling, draw
-from gammabar.solvers.dual_acceleration import DualAcceleration
-from gammabar.solvers.dual_form import DualForm
-from gammabar.solvers.gradient_descent import (
+from gammabar.solvers.ji_srebro_telgarsky import (
+    AdaptiveSampling,
+    DualAcceleration,
+    DualForm,
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,
+    draw,
 )
 from gammabar.solvers.potential import gradient
 

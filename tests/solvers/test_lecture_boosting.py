@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import given, settings, strategies as st
 from reference import lecture
 
-import gammabar.solvers.stumps as stumps_module
+import gammabar.solvers.boosting as stumps_module
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -22,8 +22,7 @@ from gammabar.problems import (
     ProblemError,
     SparseProblem,
 )
-from gammabar.solvers.adaboost import AdaBoost
-from gammabar.solvers.stumps import BestStump, Stump
+from gammabar.solvers.boosting import AdaBoost, BestStump, Stump
 
 ROUNDS = 10
 

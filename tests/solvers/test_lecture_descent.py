@@ -21,9 +21,10 @@ from gammabar.problems import (
     ProblemError,
     SparseProblem,
 )
-from gammabar.solvers.sgd import SGD, Losses
-from gammabar.solvers.smooth import (
+from gammabar.solvers.descent import (
+    SGD,
     AcceleratedGradientDescent,
+    Losses,
     Quadratic,
     RegularisedLogistic,
     SmoothGradientDescent,

@@ -12,17 +12,17 @@ from hypothesis import given, settings, strategies as st
 from reference import lecture
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError
-from gammabar.solvers.kernel_algebra import (
+from gammabar.solvers.descent import SmoothGradientDescent
+from gammabar.solvers.kernel_methods import (
     CommonCharacters,
     Composed,
+    KernelRidge,
     Linear,
     RankOne,
     Square,
     encode,
     negative_direction,
 )
-from gammabar.solvers.ridge import KernelRidge
-from gammabar.solvers.smooth import SmoothGradientDescent
 
 WHOLE = st.integers(-5, 5)
 

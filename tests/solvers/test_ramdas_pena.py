@@ -12,9 +12,15 @@ from hypothesis import given, settings, strategies as st
 from perceptron_cases import ball, cases, dyadic, followed
 
 from gammabar.papers.ramdas_pena_2015 import algorithms
-from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
-from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
-from gammabar.solvers.winnow import Winnow
+from gammabar.solvers.ramdas_pena import (
+    ISNKPVN,
+    NKP,
+    NVN,
+    SNKP,
+    SNKPVN,
+    NormalizedPerceptron,
+    Winnow,
+)
 
 STEPS = 8
 COORDINATES = ("dense", "sparse", "multiclass")

@@ -20,10 +20,16 @@ from gammabar.problems import (
     load,
 )
 from gammabar.problems.kernels import Kernel
-from gammabar.solvers.ramdas_pena import NKP, NVN, SNKP, NormalizedPerceptron
-from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+from gammabar.solvers.ramdas_pena import (
+    ISNKPVN,
+    NKP,
+    NVN,
+    SNKP,
+    SNKPVN,
+    NormalizedPerceptron,
+    Winnow,
+)
 from gammabar.solvers.tyurin import Perceptron
-from gammabar.solvers.winnow import Winnow
 
 STEPS = 8
 EVERY = [NormalizedPerceptron(), NKP(), SNKP(), NVN(), SNKPVN(), ISNKPVN()]

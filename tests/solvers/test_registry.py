@@ -8,7 +8,7 @@ import pytest
 
 from gammabar import solvers
 from gammabar.problems import ProblemError, from_arrays
-from gammabar.solvers.registry import SOLVERS, solver
+from gammabar.solvers.base import SOLVERS, solver
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -28,7 +28,7 @@ from gammabar.harness.run.texts import open_problem
 from gammabar.harness.verify.iterate import Fault, taken_vector
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers import Iterate
-from gammabar.solvers.forms import counted
+from gammabar.solvers.adapters import counted
 
 
 def main(dump: int) -> None:

@@ -37,7 +37,7 @@ def less(case):
 
 LOST_SIGN = """
 from gammabar.solvers import Iterate
-from gammabar.solvers.registry import solver
+from gammabar.solvers.base import solver
 
 class Mine:
     def iterates(self, problem, rng):

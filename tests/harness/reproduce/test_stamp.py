@@ -40,9 +40,9 @@ PARTS = {
 @pytest.mark.parametrize(
     ("module", "differ"),
     [
-        ("gammabar.solvers.dual_acceleration", {"margins", "network", "boosting"}),
-        ("gammabar.solvers.adaptive_sampling", {"margins", "network", "training", "boosting"}),
-        ("gammabar.solvers.registry", {"margins", "network", "boosting"}),
+        ("gammabar.solvers.ji_srebro_telgarsky", {"margins", "network", "boosting"}),
+        ("gammabar.solvers.ji_srebro_telgarsky", {"margins", "network", "training", "boosting"}),
+        ("gammabar.solvers.base", {"margins", "network", "boosting"}),
         ("gammabar.oracle.proof", {"γ̄", "training"}),
         ("gammabar.oracle.check", set()),
         ("gammabar.problems.spec", {"margins", "γ̄", "network", "boosting"}),

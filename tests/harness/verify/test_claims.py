@@ -14,9 +14,9 @@ from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.problems import Kernel, KernelProblem, load
 from gammabar.solvers import DualForm
-from gammabar.solvers.adaboost import AdaBoost
-from gammabar.solvers.sgd import SGD
-from gammabar.solvers.snkpvn import ISNKPVN, SNKPVN
+from gammabar.solvers.boosting import AdaBoost
+from gammabar.solvers.descent import SGD
+from gammabar.solvers.ramdas_pena import ISNKPVN, SNKPVN
 
 ALL = load_statements()
 PLANTED = "planted:n=20,d=3,gamma=0.1,seed=0"

@@ -15,10 +15,9 @@ from gammabar.harness.verify.relation import DOUBT, Relation, at_most, fact
 from gammabar.harness.verify.run_checks import examine
 from gammabar.harness.verify.statement import STATEMENTS, direct
 from gammabar.solvers import Iterate
-from gammabar.solvers.adaboost import AdaBoost
-from gammabar.solvers.ridge import KernelRidge
-from gammabar.solvers.sgd import SGD
-from gammabar.solvers.smooth import AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.solvers.boosting import AdaBoost
+from gammabar.solvers.descent import SGD, AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.solvers.kernel_methods import KernelRidge
 
 ALL = load_statements()
 CALLS: list[str] = []
