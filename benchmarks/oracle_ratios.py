@@ -2,7 +2,7 @@
 
     python benchmarks/oracle_ratios.py [--quick] [--repeat 5] [--json FILE] [DATA …]
 
-A short way into one section of ``gammabar bench``, for any data; see `harness.bench.oracle`.
+A short way into one section of ``gammabar bench``, for any data; see `side_by_side.oracle`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 def main() -> None:
     """Race on the problems named, or on those of ``gammabar bench``."""
     # asv imports this module on commits that have no such package.
-    from gammabar.harness.bench import oracle
-    from gammabar.harness.screen.output import stages
+    from side_by_side import oracle
+
+    from gammabar.harness.screen import stages
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="embedded data")

@@ -19,7 +19,7 @@ import numpy as np
 
 def rules(scores: Any, lengths: Any, k: int) -> dict[str, Any]:
     """The class that each rule gives to each row; scores of pairs are divided by the lengths."""
-    from gammabar.harness.classifier.hyperplane import depths
+    from gammabar.harness.classifier.hyperplanes import depths
 
     distances = scores / lengths
     votes, sums = np.zeros((len(scores), k)), np.zeros((len(scores), k))

@@ -2,8 +2,8 @@
 
     python benchmarks/solver_speed.py [--quick] [--repeat 15] [--json FILE]
 
-A short way into two sections of ``gammabar bench``; see `gammabar.harness.bench.iteration` and
-`gammabar.harness.bench.growth`.
+A short way into two sections of ``gammabar bench``; see `side_by_side.iteration` and
+`side_by_side.growth`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 def main() -> None:
     """Run every comparison; --quick uses embedded data and smaller sizes."""
     # asv imports this module on commits that have no such package.
-    from gammabar.harness.bench import growth, iteration
-    from gammabar.harness.screen.output import stages
+    from side_by_side import growth, iteration
+
+    from gammabar.harness.screen import stages
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="embedded data, smaller sizes")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gammabar.harness.library import load_statements, papers, witness
-from gammabar.harness.report.planar import drawing
+from gammabar.harness.report.charts import drawing
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Severity, Status
 
@@ -41,7 +41,7 @@ SHORT = {
     "rp": "Ramdas and Peña",
     "lec": "Lecture",
 }
-#: Classes of `gammabar.harness.report.planar`, for a file of its own.
+#: Classes of `gammabar.harness.report.charts`, for a file of its own.
 STYLE = (
     "<style>svg{background:#fff}text{font:11px sans-serif;fill:#222}.axis{stroke:#ccc}"
     ".plane{stroke:#888;stroke-dasharray:4 3}.arrow{stroke:#1b5e9e;fill:#1b5e9e;stroke-width:2}"

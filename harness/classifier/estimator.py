@@ -1,10 +1,16 @@
-"""The maximum-margin classifier, exactly: a scikit-learn estimator around the oracle."""
+"""Weights of rows and classes, as far as they mean anything to a hard margin.
+
+What is wrong with a DataFrame, by the names of its columns: one sentence instead of a riddle.
+
+The maximum-margin classifier, exactly: a scikit-learn estimator around the oracle.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -13,20 +19,20 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from gammabar.harness.classifier.frames import named_faults
-from gammabar.harness.classifier.hyperplane import (
+from gammabar.harness.classifier.hyperplanes import (
     Array,
     Hyperplane,
     depths,
     guessed,
+    octets,
     proved,
+    shared_pairs,
+    softened,
 )
-from gammabar.harness.classifier.shared import octets, shared_pairs
-from gammabar.harness.classifier.soft import softened
-from gammabar.harness.classifier.weights import row_weights
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.maximum_margin import solve
 from gammabar.oracle.result import Truth, signed_bounds
@@ -34,6 +40,95 @@ from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.intercept import with_intercept
 from gammabar.problems.validate import from_arrays, same_numbers
 from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifier
+
+
+def row_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Array:
+    """The weight of each row: its own, times that of its class; none is negative, some positive."""
+    if sample_weight is None and class_weight is None:
+        return np.ones(len(y))
+    if not (class_weight is None or class_weight == "balanced" or isinstance(class_weight, dict)):
+        raise ValueError(f"class_weight must be a dictionary or 'balanced', not {class_weight!r}")
+    weights: Array = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight must not be negative, but that of row {row} is")
+    counted = np.flatnonzero(weights)
+    if class_weight is not None and len(counted):
+        classes, labels = np.unique(y[counted], return_inverse=True)
+        factors = compute_class_weight(
+            class_weight, classes=classes, y=y[counted], sample_weight=weights[counted]
+        )
+        for name, factor in zip(classes.tolist(), factors.tolist(), strict=True):
+            if not 0 <= factor < np.inf:
+                raise ValueError(f"class_weight of {name!r} must be zero or more, not {factor!r}")
+        # Products of positive weights are positive, and finite, whatever doubles can hold.
+        least, most = np.nextafter(0.0, 1.0), np.finfo(np.float64).max
+        with np.errstate(over="ignore", under="ignore"):
+            products = np.clip(weights[counted] * factors[labels], least, most)
+        weights[counted] = np.where(factors[labels] > 0, products, 0.0)
+    if not weights.any():
+        raise ValueError("all rows have weight zero, so that nothing is left to separate")
+    return weights
+
+
+@contextmanager
+def named_faults(X: Any, y: Any = None) -> Iterator[None]:
+    """Where something fails because of a value in a DataFrame, or of a missing label, say where."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        words = _points(X) or _labels(y)
+        if words is None:
+            raise
+        raise ValueError(words) from error
+
+
+def _points(X: Any) -> str | None:
+    """The first value of a pandas DataFrame that is missing, infinite or no number."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return None
+    for k, name in enumerate(X.columns):
+        column = X.iloc[:, k]
+        row = _first(column.isna())
+        if row is not None:
+            where = f"column {name!r} has no value in row {row}"
+            return f"Input X contains NaN: {where}; fill it, or leave the row out"
+        if column.dtype.kind in "mM":
+            return f"column {name!r} of X has dates ({column.dtype}), not numbers"
+        for row, value in enumerate(column):
+            number = _number(value)
+            if number is None:
+                return f"column {name!r} of X has {value!r} in row {row}, not a number"
+            if not math.isfinite(number):
+                return f"Input X contains infinity: column {name!r}, row {row}"
+    return None
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+    except OverflowError:
+        return math.inf
+
+
+def _labels(y: Any) -> str | None:
+    """The first label that is missing."""
+    if y is None or getattr(y, "ndim", 1) != 1 or isinstance(y, str):
+        return None
+    for row, label in enumerate(y):
+        missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+        if missing or (isinstance(label, float | np.floating) and np.isnan(label)):
+            return f"Input y contains NaN: there is no label in row {row}"
+    return None
+
+
+def _first(mask: Any) -> int | None:
+    """The place of the first one that is true."""
+    found = np.flatnonzero(np.asarray(mask))
+    return int(found[0]) if len(found) else None
+
 
 SOLVERS = ("exact", "dual-acceleration")
 SEVERAL = ("ovo", "ovr", "joint")

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def write_report(report: Report, folder: Path) -> Path:
     """Write page, Markdown and badge into a folder, which is made; the path of the page."""
-    from gammabar.harness.report.badge import badge
-    from gammabar.harness.report.markdown import markdown
+    from gammabar.harness.report.charts import badge
     from gammabar.harness.report.page import page
+    from gammabar.harness.report.tables import markdown
 
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"index.html": page, "report.md": markdown, "badge.svg": badge}

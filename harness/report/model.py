@@ -1,8 +1,15 @@
-"""What a report is about: results, grouped by statement, and where they come from."""
+"""What a report is about: results, grouped by statement, and where they come from.
+
+What a statement assumes, in words.
+
+Texts of a run without what is nobody's business: folders of the machine, names of users.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -174,3 +181,41 @@ def gather(
     ordered = sorted(groups, key=lambda identifier: order.get(identifier, len(order)))
     findings = tuple(Finding(i, known.get(i), tuple(groups[i])) for i in ordered)
     return Report(findings, origins or [], data or {})
+
+
+def described(assumption: Any) -> str:
+    """The first line of its docstring, or else its name; "" if it has neither.
+
+    Examples
+    --------
+    >>> from gammabar.papers import separable
+    >>> described(separable)
+    'Some w has only positive scores.'
+    """
+    words = (inspect.getdoc(assumption) or "").partition("\n")[0]
+    name = getattr(assumption, "__name__", "<lambda>")
+    return words or ("" if name == "<lambda>" else name.replace("_", " ").strip())
+
+
+#: An absolute path: of it, only its last part is shown. No address such as https://… is one.
+_PATH = re.compile(
+    r"(?:(?<![\w.:/~<])|(?<=\btrajectory:))(?:~[\w.-]*|[A-Za-z]:)?(?:[/\\][^\s/\\:'\"`<>|()]+)+[/\\](?=[^\s/\\])"
+)
+#: The same between quotation marks, where it may have blanks.
+_QUOTED = re.compile(
+    r"(?P<mark>['\"])(?:~[\w.-]*|[A-Za-z]:)?[/\\][^'\"]*[/\\](?P<last>[^'\"/\\]+)(?P=mark)"
+)
+
+
+def public(text: str) -> str:
+    """The text with every absolute path cut down to the name of its file.
+
+    Examples
+    --------
+    >>> public("/home/ada/data/points.csv --label kind")
+    'points.csv --label kind'
+    >>> public("trajectory:/home/ada/w.npy:step=1")
+    'trajectory:w.npy:step=1'
+    """
+    text = _QUOTED.sub(r"\g<mark>\g<last>\g<mark>", text)
+    return _PATH.sub("", text)

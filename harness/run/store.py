@@ -27,7 +27,7 @@ from urllib.parse import quote
 from gammabar.harness.run.results import Result
 from gammabar.harness.run.solver_ref import reference
 from gammabar.harness.run.task import Outcome, Run, Task, verdict_from
-from gammabar.harness.screen.output import complain
+from gammabar.harness.screen import complain
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 

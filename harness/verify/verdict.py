@@ -17,7 +17,7 @@ from enum import StrEnum
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from gammabar.harness.screen.output import visible
+from gammabar.harness.screen import visible
 from gammabar.harness.verify.numbers import BALLS
 from gammabar.problems import ProblemError
 

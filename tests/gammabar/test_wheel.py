@@ -239,12 +239,11 @@ def test_a_report(gammabar):
 def test_data_and_bench_and_gate(gammabar):
     status, _, err = gammabar("data", "list")
     assert status == 0, err
-    status, out, err = gammabar("bench", "--only", "oracle", "--quick", "--json")
-    assert status == 0, err
-    assert json.loads(out)["sections"]["oracle"]
-    status, _, err = gammabar("gate")
-    assert status == 2  # it needs a clone, and says so
-    assert err.count("\n") == 1
+    for command in (("bench", "--only", "oracle", "--quick", "--json"), ("gate",)):
+        status, _, err = gammabar(*command)
+        assert status == 2  # it needs a clone, and says so
+        assert err.count("\n") == 1
+        assert "clone" in err
 
 
 @pytest.mark.parametrize("how", [("-m", "pytest"), ("plain",)])

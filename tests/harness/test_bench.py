@@ -17,9 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from gammabar.harness.bench import (
-    SECTIONS,
+from side_by_side import (
     classifier,
     contest,
     document,
@@ -32,7 +30,8 @@ from gammabar.harness.bench import (
     scale,
     table,
 )
-from gammabar.harness.bench.contest import Entry, Field, interleaved, race
+from side_by_side.contest import Entry, Field, interleaved, race
+
 from gammabar.harness.cli import main
 from gammabar.problems import ProblemError, load
 
@@ -269,7 +268,7 @@ def tiny():
             "overhead": [overhead.compare(TINY, 5, 2)],
         }
     about = document.circumstances()
-    seconds = dict.fromkeys(SECTIONS, 1.0)
+    seconds = dict.fromkeys(document.SECTIONS, 1.0)
     whole = {
         "format": document.FORMAT,
         "version": document.VERSION,
@@ -348,7 +347,7 @@ class TestDocument:
 
     def test_tables_are_rectangular(self, tiny):
         shown = document.tables(tiny)
-        assert list(shown) == list(SECTIONS)
+        assert list(shown) == list(document.SECTIONS)
         for one in (t for tables in shown.values() for t in tables):
             assert {len(row) for row in one.rows} == {len(one.columns)}
             assert all(isinstance(cell, str) for row in one.rows for cell in row)

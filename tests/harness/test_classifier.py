@@ -21,8 +21,13 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
-from gammabar.harness.classifier.hyperplane import Pending, depths
-from gammabar.harness.classifier.shared import Later, SharedPairs, shared_pairs
+from gammabar.harness.classifier.hyperplanes import (
+    Later,
+    Pending,
+    SharedPairs,
+    depths,
+    shared_pairs,
+)
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.one_vs_one import Pairs
 from gammabar.oracle.result import Truth
@@ -30,7 +35,7 @@ from gammabar.oracle.result import Truth
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)
 SHARED = "gammabar.harness.classifier.estimator.shared_pairs"
-QUICK = "gammabar.harness.classifier.hyperplane._quick"
+QUICK = "gammabar.harness.classifier.hyperplanes._quick"
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gammabar.harness.cli import COMMANDS, cli
-from gammabar.harness.commands.types import KEPT, SECONDS, WRITTEN
+from gammabar.harness.cli.options import KEPT, SECONDS, WRITTEN
 
 
 @pytest.fixture

@@ -322,7 +322,7 @@ def test_keys_follow_the_source_code(monkeypatch):
         ("gammabar.papers.gammabar.jst_rates", (True, True)),
         ("gammabar.problems.planted", (True, True)),
         ("gammabar.oracle.proof", (True, True)),
-        ("gammabar.harness.commands.oracle", (False, False)),
+        ("gammabar.harness.cli.oracle", (False, False)),
     ]:
         assert tuple(a != b for a, b in zip(now(), before, strict=True)) == differs, changed
     keys.source.cache_clear()

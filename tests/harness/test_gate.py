@@ -10,8 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from gammabar.harness.cli import main
-from gammabar.harness.commands import gate as command
+from gammabar.harness.cli import main, maintenance as command
 from gammabar.harness.gate import compare as comparing, sides
 from gammabar.harness.gate.compare import (
     Finding,

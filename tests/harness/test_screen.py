@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
 
+from gammabar.harness import screen as output
 from gammabar.harness.cli import main
 from gammabar.harness.run.registry import find_statements
-from gammabar.harness.screen import output
-from gammabar.harness.screen.progress import bar
+from gammabar.harness.screen import bar
 from gammabar.harness.verify.verdict import Verdict, explain
 
 #: Every kind of character, and the sequences that terminals obey.
@@ -35,7 +35,7 @@ def captured(write) -> str:
     """What a function writes to stdout, as the bytes of a terminal that knows UTF-8."""
     before, sys.stdout = sys.stdout, io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n")
     try:
-        output.any_terminal()
+        output.prepare_terminal()
         write()
         sys.stdout.flush()
         return sys.stdout.buffer.getvalue().decode("utf-8")
@@ -164,7 +164,7 @@ def test_odd_names_end_in_one_sentence(name, place, capsys, tmp_path, monkeypatc
     assert "Traceback" not in said
 
 
-# --- narrow terminals, and those that know few letters ----------------------------------------
+# --- narrow terminals --------------------------------------------------------------------
 
 
 WORD = st.text("abcγ≤ij", min_size=1, max_size=9) | st.sampled_from(["γ̄", "‖w̄‖"])
@@ -186,45 +186,6 @@ def test_no_word_of_a_table_is_broken_or_lost(rows, width):
     assert all(cell_len(line) <= width for line in shown.splitlines())
 
 
-@given(st.sampled_from(["ascii", "latin-1", "cp1252"]), NASTY)
-@settings(max_examples=200, deadline=None)
-def test_every_text_has_a_spelling_that_a_terminal_can_show(encoding, text):
-    from gammabar.harness.screen.plain import typed
-
-    shown = typed(output.visible(text), encoding)
-    shown.encode(encoding)
-    if text.isascii():
-        assert shown == output.visible(text)
-
-
-def test_mathematics_is_spelt_and_not_a_row_of_question_marks():
-    from gammabar.harness.library import load_statements
-    from gammabar.harness.screen.plain import typed
-    from gammabar.harness.verify.statement import STATEMENTS
-
-    assert typed("γ̄² ≤ ‖Aᵀq‖ − √λ_t ✓ é", "ascii") == "gamma_bar^2 <= ||A^Tq|| - sqrt lambda_t + e"
-    assert typed("‖x‖ ≤ é", "latin-1") == "||x|| <= é"
-    load_statements()
-    for statement in STATEMENTS.values():
-        if "test" not in statement.id:
-            assert "?" not in typed(statement.words.replace("?", ""), "ascii"), statement.id
-
-
-def test_tables_of_a_terminal_without_greek_are_straight():
-    code = (
-        "from gammabar.harness.screen.output import *; any_terminal();"
-        "print_facts('γ̄', {'γ̄': 'a', 'γ̄ in data units': 'b'})"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=True,
-    )
-    lines = done.stdout.decode("ascii").splitlines()
-    assert lines == ["gamma_bar", "  gamma_bar                a", "  gamma_bar in data units  b"]
-
-
 def test_in_a_pipe_progress_is_a_line_now_and_then(capsys, monkeypatch):
     clock = iter([0.0, 1.0, 2.5, 3.0, 8.0])
     monkeypatch.setattr(output, "monotonic", lambda: next(clock))
@@ -235,8 +196,8 @@ def test_in_a_pipe_progress_is_a_line_now_and_then(capsys, monkeypatch):
 
 
 def test_a_bar_in_a_pipe_counts(capsys, monkeypatch):
-    monkeypatch.setattr(output, "FIRST", 0.0)
-    monkeypatch.setattr(output, "PAUSE", 0.0)
+    monkeypatch.setattr(output, "_FIRST", 0.0)
+    monkeypatch.setattr(output, "_PAUSE", 0.0)
     with bar(2, "pairs") as advance:
         advance("0,1")
         advance("0,2")

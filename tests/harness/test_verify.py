@@ -319,7 +319,7 @@ def test_inapplicable_is_fine_and_said(gammabar, registered):
 
 def test_the_first_line_comes_before_the_imports():
     code = (
-        "import sys, gammabar.harness.commands.verify as v\n"
+        "import sys, gammabar.harness.cli.verify as v\n"
         "def echo(*a, **k):\n"
         "    print([m for m in ('numpy', 'flint', 'rich', 'joblib') if m in sys.modules])\n"
         "    sys.exit()\n"

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from gammabar.harness.cli import cli
-from gammabar.harness.commands.types import KEPT, WRITTEN
+from gammabar.harness.cli.options import KEPT, WRITTEN
 from tests.fuzz.fuzz_store import store_seeds
 from tests.problems.test_writing import Pipe, device, left_over
 

@@ -266,7 +266,6 @@ ELSEWHERE = {
     "problems/from_files.py": "standard input, in a folder of its own that is removed",
     "harness/falsify/witness.py": "for the checker, in a folder of its own that is removed",
     "harness/run/memory.py": "a switch of the kernel's, no file",
-    "harness/bench/scale.py": "data to measure on, in a folder of its own that is removed",
 }
 
 

@@ -14,15 +14,10 @@ from hypothesis import given, strategies as st
 from results_for_tests import HOSTILE, hostile, result, some, store
 
 from gammabar.harness.cli import cli
-from gammabar.harness.report.badge import badge
-from gammabar.harness.report.chart import chart
-from gammabar.harness.report.markdown import markdown, plain
-from gammabar.harness.report.markup import Markup, tag
-from gammabar.harness.report.model import Standing, gather
-from gammabar.harness.report.names import public
-from gammabar.harness.report.page import page
-from gammabar.harness.report.planar import drawing
-from gammabar.harness.report.tables import write_csv
+from gammabar.harness.report.charts import badge, chart, drawing
+from gammabar.harness.report.model import Standing, gather, public
+from gammabar.harness.report.page import Markup, page, tag
+from gammabar.harness.report.tables import markdown, plain, write_csv
 
 
 class Seen(HTMLParser):

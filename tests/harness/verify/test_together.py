@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from side_by_side.overhead import spoken_of
 
-from gammabar.harness.bench.overhead import spoken_of
 from gammabar.harness.run.limits import Crashed
 from gammabar.harness.run.texts import open_problem
 from gammabar.harness.verify import context as court_case

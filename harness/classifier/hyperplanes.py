@@ -1,0 +1,351 @@
+"""One hyperplane of largest margin: the oracle's, or what floating point finds without proof.
+
+Where no hyperplane separates two sets: the support vector machine with slack.
+
+Hyperplanes between all pairs of classes at once, from the inner products of all rows.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.oracle.candidate import LITTLE as SMALL, Candidate
+from gammabar.oracle.maximum_margin import candidate_for, prove, solve
+from gammabar.oracle.one_vs_one import Guess, Pairs
+from gammabar.oracle.result import Truth, root_ratio, signed_bounds
+from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem
+from gammabar.problems.intercept import with_intercept
+from gammabar.problems.validate import from_arrays
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
+
+    `later` is a proof that will be written down when it is asked for: a `Pending`, or one of the
+    pairs of `shared.Later`.
+    """
+
+    w: Array
+    b: Any
+    support: Array
+    coef: Array
+    margin: float
+    gap: float
+    separable: bool | None
+    rounds: int
+    truth: Truth | None
+    later: Any = None
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A proof that is done, and is written down when somebody asks for it (see `shared.Later`)."""
+
+    problem: Problem
+    candidate: Candidate
+
+    def truth(self) -> Truth:
+        """The oracle's answer."""
+        return prove(self.problem, self.candidate)
+
+
+def proved(problem: Problem, candidate: Candidate | None, own: bool) -> Hyperplane:
+    """The oracle's answer; a candidate spares it the search.
+
+    If the problem is our `own`, so that nobody changes its data, and has small integers, the
+    fractions are left for later.
+    """
+    if own and _quick(problem):
+        from gammabar.oracle.proof import answer
+
+        candidate = candidate or candidate_for(problem, "exact")
+        found = answer(problem, candidate)
+        if found is not None:
+            signed, gap = found.weights * problem.y[found.rows], found.upper - found.lower
+            later = Pending(problem, candidate)
+            return Hyperplane(
+                found.w, found.b, found.rows, signed, found.lower, gap, True, 1, None, later
+            )
+    truth = solve(problem) if candidate is None else prove(problem, candidate)
+    signed = truth.q[truth.support] * problem.y[truth.support]
+    low, high = signed_bounds(*truth.squares)
+    if not truth.separable:
+        return _part(problem, truth.support, signed, 0.0, high, truth.separable, truth)
+    return _part(problem, truth.support, signed, low, high - low, True, truth)
+
+
+def _quick(problem: Problem) -> bool:
+    """Whether to try the proof in 64 bits: not if compiled code would be loaded for little data."""
+    if not isinstance(problem, DenseProblem | SparseProblem):
+        return False
+    little = problem.n * problem.dimension <= SMALL
+    return not little or "gammabar.oracle._pairs" in sys.modules
+
+
+def guessed(problem: Problem) -> Hyperplane:
+    """What floating point finds, without proof."""
+    found = candidate_for(problem, "exact")
+    signed = found.weights * problem.y[found.support]
+    return _part(problem, found.support, signed, math.nan, math.nan, None, None)
+
+
+def _part(
+    problem: Problem,
+    support: Array,
+    signed: Array,
+    margin: float,
+    gap: float,
+    separable: bool | None,
+    truth: Truth | None,
+) -> Hyperplane:
+    """The hyperplane of dual weights, with a normal of norm one."""
+    if truth is not None and separable:
+        w, b = truth.direction, truth.b
+        stretch = root_ratio(Fraction(1), truth.square_hi)
+    else:
+        q = np.zeros(problem.n)
+        q[support] = np.abs(signed)
+        w = problem.combine(q)
+        stretch = 1 / (problem.norm(w) or 1.0)
+        w = w * stretch
+        scores = problem.scores(w)
+        positive = problem.y > 0
+        b = (scores[~positive].min() - scores[positive].min()) / 2
+        b = float(b) if problem.intercept == "free" else 0.0
+        if truth is None:
+            margin = float((scores + b * problem.y).min())
+            separable = None if margin > 0 else False
+    rounds = truth.rounds if truth else 1
+    if isinstance(problem, KernelProblem):
+        w = np.array([stretch])  # what the dual weights are to be multiplied by
+    return Hyperplane(w, b, support, signed, margin, gap, separable, rounds, truth)
+
+
+def depths(scores: Array, k: int) -> Array:
+    """How far inside the region of each class a point is: its least distance of the k − 1 pairs.
+
+    It is negative for a class that loses a pair: then it is how far the point is on the wrong side
+    of the pair that it loses worst. A class that wins all its pairs has the largest depth, the one
+    positive one; where pairs run in a circle, the class wins that is closest to winning all.
+    (Counting votes leaves ties then, which LIBSVM gives to the first class.)
+    """
+    depth = np.full((len(scores), k), np.inf)
+    for column, (a, b) in enumerate(combinations(range(k), 2)):
+        np.minimum(depth[:, a], scores[:, column], out=depth[:, a])
+        np.minimum(depth[:, b], -scores[:, column], out=depth[:, b])
+    return depth
+
+
+def softened(
+    found: Hyperplane,
+    given: Any,
+    signs: Array,
+    *,
+    expanded: bool,
+    intercept: bool,
+    costs: Array,
+) -> Hyperplane:
+    """The hyperplane that minimises ½‖w‖² + Σ cost_i max(0, 1 − y_i f(x_i)), of norm one.
+
+    Parameters
+    ----------
+    found : Hyperplane
+        What the oracle found of these rows; its proof stays at hand.
+    given : matrix
+        The rows, or (`expanded`) their kernel matrix.
+    signs, costs : arrays
+        The class and the cost of each row.
+    intercept : bool
+        Whether there is one. (A kernel's machine always has.)
+    """
+    from sklearn.svm import SVC, LinearSVC
+
+    if not expanded and not intercept:
+        line = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, random_state=0)
+        w = np.asarray(line.fit(given, signs, sample_weight=costs).coef_[0])
+        b, support, coef = 0.0, found.support, np.zeros(len(found.support))
+        length = float(np.linalg.norm(w))
+    else:
+        kernel: Any = "precomputed" if expanded else "linear"
+        machine = SVC(C=1.0, kernel=kernel).fit(given, signs, sample_weight=costs)
+        support, b = np.asarray(machine.support_), float(machine.intercept_[0])
+        dual = machine.dual_coef_
+        coef = np.asarray(dual.toarray() if hasattr(dual, "toarray") else dual).ravel()
+        if expanded:
+            w = np.ones(1)  # what the dual weights are to be multiplied by
+            square = float(coef @ (given[np.ix_(support, support)] @ coef))
+            length = math.sqrt(max(square, 0.0))
+        else:
+            w = np.asarray(given[support].T @ coef).ravel()
+            length = float(np.linalg.norm(w))
+    length = length or 1.0
+    return Hyperplane(w / length, b / length, support, coef, 0.0, 0.0, False, 1, found.truth)
+
+
+#: Most rows: their Gram matrix has 32 MB.
+MOST = 2048
+#: Multiplications for the Gram matrix of two classes, above which only some rows' are computed.
+ALL = 1 << 26
+#: Entries of the data below which no compiled code is loaded for them (it takes half a second).
+LITTLE = 10_000
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """A copy of the rows in the order of their classes, and where each was and each class begins.
+
+    It is a copy so that what the caller does with the array later does not change what was proved.
+    """
+
+    X: Array
+    order: Array
+    starts: Array
+    intercept: bool
+
+    def pair(self, a: int, b: int) -> tuple[Array, Array]:
+        """The rows of two classes in their order among all, and where they are in X."""
+        first, last = self.starts[:-1], self.starts[1:]
+        both = np.concatenate([np.arange(first[c], last[c]) for c in (a, b)])
+        both = both[np.argsort(self.order[both])]
+        return self.order[both], both
+
+
+@dataclass(frozen=True)
+class Later:
+    """A proof that is done, and is written down when somebody asks for it.
+
+    That the rows are the support of q̄ has been proved (`gammabar.oracle.one_vs_one`). γ̄² and q̄
+    are the solution of a linear system then, whose integers have hundreds of digits, and which
+    the oracle proves once more on its own.
+    """
+
+    rows: Sorted
+    pair: tuple[int, int]
+    guess: Guess
+
+    def candidate(self) -> Candidate:
+        """The support and its weights, rows counted in their order among those of the pair."""
+        both, _ = self.rows.pair(*self.pair)
+        support = np.searchsorted(both, self.rows.order[self.guess.rows])
+        order = np.argsort(support)
+        return Candidate(support[order], self.guess.weights[order], 1, "gram", True)
+
+    def truth(self) -> Truth:
+        """The oracle's answer."""
+        _, places = self.rows.pair(*self.pair)
+        a = self.pair[0]
+        first, last = self.rows.starts[a], self.rows.starts[a + 1]
+        signs = np.where((first <= places) & (places < last), 1, -1)
+        made = from_arrays(self.rows.X[places], signs)
+        problem = with_intercept(made, "free" if self.rows.intercept else "none")
+        return prove(problem, self.candidate())
+
+
+class SharedPairs:
+    """The pairs of classes of dense rows: hyperplanes, or guesses that others may prove."""
+
+    def __init__(self, X: Array, labels: Array, intercept: bool) -> None:
+        order = np.argsort(labels, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+        self.rows = Sorted(X[order], order, starts, intercept)
+        self._pairs = Pairs(self.rows.X, starts, intercept)
+
+    def hyperplanes(self, proof: bool) -> list[Hyperplane | None]:
+        """That of each pair; None where another way must be gone."""
+        return self._proved() if proof else self._drawn()
+
+    def candidate(self, pair: int) -> Candidate | None:
+        """A guess at the hyperplane of a pair, or None where doubles may not do."""
+        guess = self._pairs.guesses[pair]
+        return None if guess is None else self._later(pair, guess).candidate()
+
+    def _later(self, pair: int, guess: Guess) -> Later:
+        return Later(self.rows, self._pairs.pairs[pair], guess)
+
+    def _signed(self, pair: int, guess: Guess) -> Array:
+        first = guess.rows < self.rows.starts[self._pairs.pairs[pair][0] + 1]
+        return np.where(first, guess.weights, -guess.weights)
+
+    def _proved(self) -> list[Hyperplane | None]:
+        found: list[Hyperplane | None] = []
+        for k, one in enumerate(self._pairs.answers()):
+            if one is None:
+                found.append(None)
+                continue
+            support, coef = self.rows.order[one.rows], self._signed(k, one)
+            gap, later = one.upper - one.lower, self._later(k, Guess(one.rows, one.weights))
+            found.append(
+                Hyperplane(one.w, one.b, support, coef, one.lower, gap, True, 1, None, later)
+            )
+        return found
+
+    def _drawn(self) -> list[Hyperplane | None]:
+        """What floating point found, without proof."""
+        guesses, rows, starts = self._pairs.guesses, self._pairs.points, self.rows.starts
+        dual = np.zeros((len(guesses), len(rows)))
+        for k, guess in enumerate(guesses):
+            if guess is not None:
+                dual[k, guess.rows] = self._signed(k, guess)
+        used = np.flatnonzero(dual.any(axis=0))
+        w = dual[:, used] @ rows[used]
+        lengths = np.sqrt(np.einsum("ij,ij->i", w, w))
+        w /= np.where(lengths > 0, lengths, 1.0)[:, None]
+        scores = rows @ w.T
+        least = np.minimum.reduceat(scores, starts[:-1], axis=0)
+        most = np.maximum.reduceat(scores, starts[:-1], axis=0)
+        found: list[Hyperplane | None] = []
+        for k, (guess, (a, b)) in enumerate(zip(guesses, self._pairs.pairs, strict=True)):
+            if guess is None:
+                found.append(None)
+                continue
+            low, high = float(least[a, k]), float(most[b, k])
+            bias = -(low + high) / 2 if self.rows.intercept else 0.0
+            margin = min(low + bias, -high - bias)
+            support, coef = self.rows.order[guess.rows], dual[k, guess.rows]
+            separable = None if margin > 0 else False
+            found.append(
+                Hyperplane(w[k], bias, support, coef, margin, math.nan, separable, 1, None)
+            )
+        return found
+
+
+def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
+    """Those of the rows, if they are dense, few and of ordinary size."""
+    if not isinstance(X, np.ndarray) or len(X) > MOST or X.dtype.kind not in "iuf":
+        return None
+    if labels.max() == 1 and len(X) * X.size > ALL:
+        return None
+    if X.size < LITTLE and "gammabar.oracle._pairs" not in sys.modules:
+        return None
+    if X.dtype.itemsize > 8:  # numbers that may be no doubles are refused elsewhere
+        return None
+    if X.dtype.kind == "f" and not 1e-100 < float(np.abs(X).max()) < 1e100:
+        return None
+    return SharedPairs(X, labels, intercept)
+
+
+def octets(X: Any) -> Any:
+    """The same numbers in bytes, if they are dense doubles and whole, as pixels are.
+
+    What is proved is the same; passes over bytes take a quarter of the time, and room an eighth.
+    """
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.size < LITTLE:
+        return X
+    for rows in (X[:1], X):  # one row tells most of the time
+        if not (rows.min() >= 0 and rows.max() <= 255):
+            return X
+        made = rows.astype(np.uint8)
+        if not (made == rows).all():
+            return X
+    return made

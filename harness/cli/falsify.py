@@ -1,0 +1,310 @@
+"""``gammabar falsify ID``: the search for data on which a statement fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gammabar.harness.cli.options import KEPT, PAPER_OPTION, SECONDS, WRITTEN, open_papers
+from gammabar.harness.screen import print_json, print_lines, print_table, say
+
+if TYPE_CHECKING:
+    from gammabar.harness.falsify.batch import Batch
+    from gammabar.harness.falsify.candidate import Candidate
+    from gammabar.harness.falsify.search import Report, Tell
+    from gammabar.harness.library import PaperRef
+    from gammabar.harness.run.results import Result
+    from gammabar.harness.run.solver_ref import SolverRef
+    from gammabar.harness.verify.statement import Statement
+
+
+@click.command("falsify")
+@click.argument("statements", metavar="[ID]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Every statement, one after the other.")
+@click.option(
+    "--source", "sources", multiple=True, metavar="NAME", help="Those of a source: jst, rp, …"
+)
+@click.option(
+    "--status",
+    type=click.Choice(["holds", "refuted"]),
+    help="Of these, only those that the registry says hold, or are refuted.",
+)
+@PAPER_OPTION
+@click.option(
+    "--solver",
+    "solvers",
+    multiple=True,
+    metavar="NAME[:OPTION=VALUE,…]",
+    help="Only runs of this solver (repeatable).",
+)
+@click.option(
+    "--solver-file",
+    "file",
+    metavar="FILE:CLASS[:OPTION=VALUE,…]",
+    help="Runs of a solver of your own, as in my.py:MySolver.",
+)
+@click.option(
+    "--budget",
+    type=SECONDS,
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to search, for all statements together; making what is found smaller may take"
+    " half as long again.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, metavar="N", help="Of the search."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many runs at once.  [default: as many as there are cores]",
+)
+@click.option(
+    "--store",
+    "path",
+    type=KEPT,
+    metavar="FILE",
+    help="Keep the best so far in this file, and go on from it if it exists. Of several"
+    " statements, those that have had their time are not searched again, unless they, their"
+    " papers, the solvers or the source code have changed since.",
+)
+@click.option(
+    "--out",
+    type=WRITTEN,
+    metavar="WITNESS",
+    help="Write what refutes the statement as a witness for `gammabar check`.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def falsify_command(
+    statements: tuple[str, ...],
+    everything: bool,
+    sources: tuple[str, ...],
+    status: str | None,
+    papers: tuple[str, ...],
+    solvers: tuple[str, ...],
+    file: str | None,
+    budget: float,
+    seed: int,
+    jobs: int | None,
+    path: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Search for data and options on which statement ID fails, or comes closest to failing.
+
+    Families of data in special position, small integers, differential evolution on coordinates and
+    Hypothesis compete for the time. What is found is made small: fewest rows, lowest dimension,
+    smallest t, simplest numbers. A refutation is a verdict of the court, with proof; that nothing
+    is found proves nothing. Several statements (--all, --source) share the time. Exit code 1 if
+    something was refuted that the registry says holds, as it says of a conjecture of yours.
+    """
+    from joblib import cpu_count
+
+    from gammabar.harness.falsify.batch import Batch
+    from gammabar.harness.falsify.search import as_solvers
+
+    refs, _ = open_papers(papers)
+    chosen = as_solvers(solvers, file)
+    about = _chosen(statements, everything, sources, status)
+    threads = jobs or int(cpu_count())
+    if everything or sources or len(about) > 1:
+        if out is not None:
+            raise click.UsageError("--out is for one statement")
+        batch = Batch(
+            about, budget=budget, path=path, solvers=chosen, seed=seed, jobs=threads, refs=refs
+        )
+        return _many(batch, as_json)
+    return _one(about[0], chosen, refs, budget, seed, threads, path, out, as_json)
+
+
+def _chosen(
+    ids: tuple[str, ...], everything: bool, sources: tuple[str, ...], status: str | None
+) -> list[Statement]:
+    from gammabar.harness.run import registry
+
+    if everything and (ids or sources):
+        raise click.UsageError("--all names every statement already: leave out ID and --source")
+    found = registry.find_statements(ids) + registry.find_sources(sources)
+    if everything:
+        found = list(registry.everything().values())
+    elif not found:
+        raise click.UsageError("name a statement, as in `gammabar falsify gb.sharp`, or --all")
+    kept = [s for s in dict.fromkeys(found) if status is None or s.status == status]
+    if not kept:
+        raise click.UsageError(f"none of these statements has the status {status}")
+    return kept
+
+
+def _one(
+    about: Statement,
+    solvers: tuple[SolverRef, ...],
+    refs: tuple[PaperRef, ...],
+    budget: float,
+    seed: int,
+    jobs: int,
+    path: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    from gammabar.harness.falsify.record import as_document, read, starts, write
+    from gammabar.harness.falsify.search import Hunt, space_of, unexpected
+    from gammabar.harness.falsify.witness import confirming
+
+    start: tuple[Candidate, ...] = ()
+    runs, space = 0, space_of(about, solvers)
+    if path is not None and path.exists():
+        kept, runs = read(path, about.id, solvers, about.inputs)
+        start = starts(kept, space)
+    hunt = Hunt(
+        about,
+        space,
+        budget=budget,
+        seed=seed + runs,  # who goes on looks elsewhere
+        jobs=jobs,
+        start=start,
+        refs=refs,
+        tell=_telling(monotonic(), path),
+        confirm=confirming(about) if not solvers else None,
+    )
+    say(f"searching for {budget:g} s where {about.id} fails", err=True)
+    report = hunt.carry_out()
+    if path is not None:
+        write(path, report)
+    if as_json:
+        print_json(as_document(report))
+    else:
+        _show(report, about.unit, budget)
+    if out is not None:
+        _write_witness(out, about, report)
+    return int(unexpected(about, report.refuted))
+
+
+def _write_witness(path: Path, statement: Statement, report: Report) -> None:
+    from gammabar.harness.falsify.witness import write
+    from gammabar.problems import ProblemError
+
+    if report.best is None or not report.refuted:
+        say(f"no witness: {statement.id} was not refuted", err=True)
+        return
+    try:
+        said = write(path, statement, report.best)
+    except ProblemError as reason:
+        say(f"{path}: {reason}", err=True)
+        return
+    say(f"{path}: {said}", err=True)
+
+
+def _many(batch: Batch, as_json: bool) -> int:
+    count = len(batch.statements)
+    say(f"{count} statements, {batch.share:.3g} s each", err=True)
+
+    def begin(place: int, statement: Statement) -> Tell:
+        def tell(report: Report) -> None:
+            best = report.best
+            found = "–" if best is None else _near(best.score)
+            where = "" if best is None else f" on {_short(best.candidate.problem)}"
+            say(f"{place + 1:4}/{count}  {statement.id}: {found}{where}", err=True)
+
+        return tell
+
+    batch.carry_out(begin)
+    document = batch.as_document()
+    if as_json:
+        print_json(document)
+        return int(bool(batch.unexpected))
+    rows = [
+        (name, str(sum(kept["runs"].values())), *_summary(kept))
+        for name, kept in document["reports"].items()
+    ]
+    print_table(("statement", "runs", "nearest", "strategy", "on"), rows)
+    for name in batch.unexpected:
+        say(f"{name} is refuted, though the registry says that it holds")
+    return int(bool(batch.unexpected))
+
+
+def _summary(kept: dict[str, Any]) -> tuple[str, str, str]:
+    best = kept["best"]
+    if best is None:
+        return "–", "", ""
+    tightness = best["verdict"]["tightness"]
+    near = "refuted" if kept["refuted"] else "–" if tightness is None else f"{tightness:.4g}"
+    return near, best["strategy"], _short(best["problem"])
+
+
+def _short(problem: str) -> str:
+    return problem if len(problem) <= 60 else problem[:59] + "…"
+
+
+def _telling(start: float, path: Path | None) -> Tell:
+    """A line on stderr for every improvement, and the file kept up to date."""
+    from gammabar.harness.falsify.record import write
+
+    def tell(report: Report) -> None:
+        best = report.best
+        if best is None or best.score == float("-inf"):
+            return
+        ratio = "refuted" if best.refuted else _ratio(best.score)
+        shown = _short(best.candidate.problem)
+        seconds, runs = monotonic() - start, report.runs.total()
+        say(f"{seconds:5.1f} s  {runs:6,} runs  {ratio}  {best.strategy}: {shown}", err=True)
+        if path is not None:
+            write(path, report)
+
+    return tell
+
+
+def _ratio(score: float) -> str:
+    return f"{score:.4g} of the bound" if score > -1 else f"slack {-1 - score:.4g}"
+
+
+def _show(report: Report, unit: bool, budget: float) -> None:
+    from gammabar.harness.run.registry import everything
+    from gammabar.harness.run.show import explain, reproduce
+
+    best = report.best
+    runs = f"{report.runs.total():,} runs"
+    if best is None or best.score == float("-inf"):
+        say(f"{report.statement}: no run was found of which it speaks ({runs} in {budget:g} s)")
+        if best is not None:
+            say(f"    for instance: {best.verdict.reason}")
+        return
+    result = _result(report, unit)
+    if report.refuted:
+        print_lines(explain(result))
+        say(f"    found by  {best.strategy}, after {report.found_after} runs")
+        statement = everything()[report.statement]
+        if statement.severity is not None:
+            say(
+                f"    known     false as printed ({statement.severity}); true: {statement.fixed_by}"
+            )
+    else:
+        words = everything()[report.statement].words
+        say(f"{report.statement}: not refuted in {budget:g} s, {runs}")
+        say(f"    claimed   {words}")
+        say(f"    nearest   {_ratio(best.score)}, at t = {best.verdict.worst_t}")
+        say(f"    on        {best.candidate.problem}")
+        say(f"    reproduce {reproduce(result)}")
+    rows = [
+        (name, f"{report.runs[name]:,}", _near(report.nearest.get(name))) for name in report.runs
+    ]
+    print_table(("strategy", "runs", "nearest"), rows)
+
+
+def _near(score: float | None) -> str:
+    if score is None or score == float("-inf"):
+        return "–"
+    return "refuted" if score == float("inf") else _ratio(score)
+
+
+def _result(report: Report, unit: bool) -> Result:
+    from gammabar.harness.run.results import Result
+    from gammabar.harness.verify.verdict import Expectation
+
+    assert report.best is not None
+    run = report.best.candidate.run(unit)
+    return Result(report.best.verdict, run, Expectation.EITHER, 0.0)

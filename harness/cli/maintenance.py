@@ -1,0 +1,343 @@
+"""``gammabar reproduce ARTEFACT``: the papers' figures and tables, made again.
+
+``gammabar data``: data sets on this machine.
+
+``gammabar gate [BASE]``: is this commit slower, hungrier or lazier than its base?
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gammabar.harness.cli.options import PAPER_OPTION, WRITTEN, open_papers, reading_options
+from gammabar.harness.library.cost import cost
+from gammabar.harness.screen import print_json, print_table, say, stages
+from gammabar.problems.extras import missing
+from gammabar.problems.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from gammabar.harness.gate.compare import Finding, Gated
+    from gammabar.harness.library import Artefact
+    from gammabar.problems.fetch import Status
+
+
+MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
+
+
+@click.command("reproduce")
+@click.argument("artefacts", nargs=-1, metavar="[ARTEFACT]...")
+@click.option("--all", "everything", is_flag=True, help="Every artefact.")
+@click.option("--quick", is_flag=True, help="Small settings on embedded data, in seconds.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("artefacts"),
+    show_default=True,
+    metavar="DIR",
+    help="Where pictures and numbers are written; what is there already is not computed again.",
+)
+@click.option("--fresh", is_flag=True, help="Compute everything again, whatever is there.")
+@PAPER_OPTION
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def reproduce_command(
+    artefacts: tuple[str, ...],
+    everything: bool,
+    quick: bool,
+    out: Path,
+    fresh: bool,
+    papers: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Make figures and tables of the papers again (see `gammabar list artefacts`).
+
+    Each is written as SVG, PNG and PDF, with its numbers as JSON, and compared with what the paper
+    shows. Interrupted, it goes on where it was. Exit code 1 if something does not agree.
+    """
+    from gammabar.harness.reproduce.pictures import check
+    from gammabar.harness.reproduce.work import missing_data
+
+    open_papers(papers)
+    chosen = _chosen(artefacts, everything)
+    check()
+    for artefact in chosen:
+        missing_data(artefact, quick)  # said before anything is computed
+    _writable(out)
+    documents = []
+    for artefact in chosen:
+        documents.append(_make(artefact, out, quick, fresh))
+        if not as_json:
+            _show_reproduce(documents[-1])
+    if as_json:
+        print_json({"artefacts": documents}, "reproduce")
+    differs = any(shown["agrees"] is False for d in documents for shown in d["shown"])
+    return int(differs and not quick)
+
+
+def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
+    from gammabar.harness.library import artefacts
+
+    known = artefacts()
+    if everything == bool(names):
+        raise click.UsageError("name artefacts, or --all")
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known, "see `gammabar list artefacts`")
+            raise click.UsageError(f"{name!r} is no artefact ({hint})")
+    if not everything:
+        return [known[name] for name in dict.fromkeys(names)]
+    return [one for one in known.values() if _can_be_made(one)]
+
+
+def _can_be_made(artefact: Artefact) -> bool:
+    """Whether its package is installed; ``--all`` leaves out others, and says so."""
+    from gammabar.problems.extras import has_module, missing
+
+    if artefact.package is None or has_module(artefact.package[0]):
+        return True
+    say(f"left out: {missing(artefact.id, *artefact.package)}", err=True)
+    return False
+
+
+def _writable(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--out {out}: {error.strerror}") from None
+
+
+def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, Any]:
+    from gammabar.harness.reproduce.pictures import draw
+    from gammabar.harness.reproduce.work import as_document, compute, write
+
+    computed = compute(artefact, out, quick, _tell, fresh)
+    document = as_document(artefact, computed, quick)
+    write(out / f"{artefact.id}.json", document)
+    pictures = draw(artefact, computed.numbers, out)
+    return document | {"pictures": [str(path) for path in pictures]}
+
+
+def _show_reproduce(document: dict[str, Any]) -> None:
+    say(f"{document['artefact']}  {document['reference']}: {document['title']}")
+    for shown in document["shown"]:
+        mark = (
+            "–" if document["quick"] else MARKS[shown["agrees"]]
+        )  # small data are not the paper's
+        say(f"    {mark:8}{shown['claim']}")
+        say(f"            {shown['found']}")
+    took = cost(document["seconds"], document["cpu"], document["memory"])
+    say(f"    written {', '.join(document['pictures'])} ({took})")
+
+
+def _tell(name: str, place: int, total: int, kept: bool) -> None:
+    say(f"{place + 1}/{total}  {name}{' (kept)' if kept else ''}", err=True)
+
+
+@click.group("data")
+def data_command() -> None:
+    """Fetch, list, check and export data sets."""
+
+
+@data_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def list_(as_json: bool) -> None:
+    """Which data sets are on this machine, and how to get the others."""
+    from gammabar.problems.fetch import data_status
+
+    _show_data(data_status(), as_json)
+
+
+@data_command.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def check(name: str | None, as_json: bool) -> int:
+    """Compare the contents of a data set (or of all that are here) with the pinned SHA-256 sums."""
+    from gammabar.problems.fetch import data_status
+
+    with stages(quiet=as_json) as stage:
+        stage("reading and hashing")
+        found = data_status(name, check=True)
+    _show_data(found, as_json)
+    wrong = {"damaged"} if name is None else {"damaged", "missing"}
+    return int(any(status.state in wrong for status in found))
+
+
+@data_command.command()
+@click.argument("name")
+@click.option(
+    "--archive",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take it out of this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
+)
+def fetch(name: str, archive: Path | None) -> None:
+    """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
+    from gammabar.problems.fetch import fetch as get
+
+    with stages() as stage:
+        paths = get(name, stage, archive=archive)
+    for path in paths:
+        say(str(path))
+
+
+@data_command.command()
+@click.argument("data")
+@click.argument("file", type=WRITTEN)
+@reading_options
+@click.option("--multiclass", is_flag=True, help="All classes.")
+def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
+    """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
+    from gammabar.harness.run.export import write_npz
+    from gammabar.problems import load
+
+    if file.suffix != ".npz":
+        raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")
+    with stages() as stage:
+        stage(f"reading {data}")
+        problem = load(data, multiclass=multiclass, **reading)
+        stage(f"writing {file}")
+        write_npz(problem, file)
+    say(str(file))
+
+
+def _show_data(found: list[Status], as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(status) for status in found])
+        return
+    rows = [(s.name, s.state, s.what, " ".join(filter(None, (s.where, s.detail)))) for s in found]
+    print_table(("data set", "state", "what it is", "where"), rows)
+
+
+@click.command("gate")
+@click.argument("base", required=False)
+@click.option("--bench", metavar="TEXT", help="Only benchmarks whose name contains TEXT.")
+@click.option("--counts-only", is_flag=True, help="Only what does not depend on the clock.")
+@click.option(
+    "--repo",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Any other git repository with an asv suite.",
+)
+@click.option(
+    "--benchmarks",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
+)
+@click.option(
+    "--build", metavar="COMMAND", help="For --repo: run this first, in the files of each side."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def gate_command(
+    base: str | None,
+    bench: str | None,
+    counts_only: bool,
+    repo: Path | None,
+    benchmarks: Path | None,
+    build: str | None,
+    as_json: bool,
+) -> int:
+    """Compare the working tree with BASE (a commit; default: the one benchmarks/BASE names).
+
+    Iterations, passes over the data, kernel evaluations and tightness must be equal, exactly; peak
+    memory may grow by a tenth; times are compared side by side, turn by turn, and a slowdown
+    counts if it recurs in three rounds. Exit code 1 on a regression.
+
+    With --repo: the same for any repository whose benchmarks are asv's, all of them or those that
+    its suites name in GATED. Its packages are imported from the files of each side, with the Python
+    and the libraries that run this command.
+    """
+    from gammabar.harness.gate import plan as plans, sides
+    from gammabar.harness.gate.compare import compare
+    from gammabar.harness.screen import bar
+
+    if repo is None and (benchmarks is not None or build is not None):
+        raise click.UsageError("--benchmarks and --build go with --repo PATH")
+    if repo is None:
+        root, suites = sides.ROOT, sides.ROOT / "benchmarks"
+        commit = sides.base_commit(root, base)
+    else:
+        root = sides.top(repo)
+        suites = sides.real(benchmarks) if benchmarks is not None else sides.suites_of(root)
+        commit = sides.base_commit(root, base, suites)
+    if find_spec("asv_runner") is None:
+        raise missing("the gate", "asv", "bench")
+    if repo is None:
+        plan, shelf = plans.plan(suites, counts_only), None
+    else:
+        plan, shelf = _foreign(root, suites, counts_only, build), sides.hidden(root)
+    plan = [gated for gated in plan if bench is None or bench in str(gated)]
+    if not plan:
+        what = f"has {bench!r} in its name" if bench is not None else f"is in {suites}"
+        raise click.UsageError(f"no benchmark of the gate {what}")
+    tree = sides.checkout(root, commit) if shelf is None else sides.checkout(root, commit, shelf)
+    if build is not None:
+        sides.build(tree, build)
+    say(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
+    if repo is None and not sides.same_lock(root, tree):
+        say("the lock files differ: both sides run with the packages installed now", err=True)
+    findings = []
+    with bar(len(plan), "benchmarks", as_json) as advance:
+        for finding in compare(plan, lambda: sides.Pair(tree, root, suites)):
+            findings.append(finding)
+            advance(finding.name)
+    if all(f.verdict == "new" for f in findings):
+        raise click.ClickException(f"nothing was compared: {commit[:10]} can run none of this")
+    bad = [f for f in findings if f.verdict in ("worse", "failed")]
+    if as_json:
+        results = [asdict(f) for f in findings]
+        print_json({"base": commit, "regressions": len(bad), "results": results}, "gate")
+    else:
+        _show_gate(findings)
+    return 1 if bad else 0
+
+
+def _foreign(root: Path, suites: Path, counts_only: bool, build: str | None) -> list[Gated]:
+    """The benchmarks of another repository, as its working tree has them."""
+    from contextlib import closing
+
+    from gammabar.harness.gate import plan, sides
+
+    if build is not None:
+        sides.build(root, build)
+    with closing(sides.Side(root, suites)) as side:
+        return plan.foreign(suites, side, counts_only)
+
+
+def _show_gate(findings: list[Finding]) -> None:
+    """What changed, and how much did not."""
+    order = {"failed": 0, "worse": 1, "better": 2, "new": 3, "same": 4}
+    # Counts that are the same say nothing that the last line does not say.
+    told = [f for f in findings if f.verdict != "same" or f.kind != "track"]
+    rows = [
+        (
+            f.name,
+            f.verdict,
+            _number(f.base, f.kind),
+            _number(f.head, f.kind),
+            "" if f.ratio is None else f"{f.ratio:.3f}",
+            f.confidence,
+        )
+        for f in sorted(told, key=lambda f: order[f.verdict])
+    ]
+    print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
+    tally = {v: sum(f.verdict == v for f in findings) for v in order}
+    bad = tally["failed"] + tally["worse"]
+    say(
+        f"{bad or 'no'} regression{'' if bad == 1 else 's'} in {len(findings)} benchmarks "
+        f"({', '.join(f'{n} {v}' for v, n in tally.items() if n)})"
+    )
+
+
+def _number(value: float | None, kind: str) -> str:
+    if value is None:
+        return ""
+    if kind == "time":
+        return f"{1e3 * value:.3f} ms"
+    if kind in ("mem", "peakmem"):
+        return f"{value / 2**20:.1f} MiB"
+    return f"{value:g}"

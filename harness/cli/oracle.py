@@ -1,0 +1,544 @@
+"""``gammabar oracle DATA``: the exact maximum margin.
+
+What ``gammabar oracle --explain`` adds to an answer, and ``--export`` writes to a file.
+
+``gammabar separation DATA``: does the maximum-likelihood estimate exist?
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gammabar.harness.cli.options import (
+    INTERCEPT_OPTION,
+    SECONDS,
+    WHERE,
+    WRITTEN,
+    BareIntercept,
+    TakesData,
+    reading_options,
+)
+from gammabar.harness.screen import Stage, print_facts, print_json, stages
+
+if TYPE_CHECKING:
+    from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
+    from gammabar.oracle.separation import Separation
+    from gammabar.problems import Problem
+
+
+NORMS = ("l2", "l1", "l1-simplex")
+
+
+@click.command("oracle", cls=BareIntercept)
+@click.argument("data")
+@reading_options
+@click.option(
+    "--kernel",
+    metavar="KERNEL",
+    help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear",
+)
+@click.option("--normalised", is_flag=True, help="Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
+@click.option("--multiclass", is_flag=True, help="All classes (Ji–Srebro–Telgarsky §5.2).")
+@INTERCEPT_OPTION
+@click.option(
+    "--norm",
+    type=click.Choice(NORMS),
+    default="l2",
+    show_default=True,
+    help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).",
+)
+@click.option(
+    "--method",
+    type=click.Choice(("exact", "cvxpy")),
+    default="exact",
+    show_default=True,
+    help="Who proposes the candidate; both are proved.",
+)
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 100_000),
+    default=17,
+    show_default=True,
+    help="Significant digits of γ̄, each proved.",
+)
+@click.option(
+    "--signed",
+    is_flag=True,
+    help="For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Why: rows in conflict or on the margin, what to remove; and w, b, q̄.",
+)
+@click.option(
+    "--export",
+    type=WRITTEN,
+    metavar="FILE",
+    help="Write w, b, support and q to an .npz file.",
+)
+@click.option(
+    "--certificate",
+    type=WRITTEN,
+    metavar="FILE",
+    help="Write the certificate, for `gammabar check`.",
+)
+@click.option(
+    "--time-limit",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
+)
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Leave the rows of a .parquet, .arrow or .npy file to the workers of this Dask cluster.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def oracle_command(
+    data: str,
+    label: str | None,
+    labels: str | None,
+    drop: tuple[str, ...],
+    memory: int | None,
+    kernel: str | None,
+    normalised: bool,
+    multiclass: bool,
+    intercept: str,
+    norm: str,
+    method: str,
+    digits: int,
+    signed: bool,
+    explain: bool,
+    export: Path | None,
+    certificate: Path | None,
+    time_limit: float | None,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
+
+    A candidate found in floating point is proved optimal (or repaired until it is) with
+    integers; γ̄ is given with the rows divided by the largest row norm, as in the papers,
+    and in the data's own units.
+    """
+    _refuse(norm, kernel, normalised, multiclass, signed)
+    from gammabar.harness.run.memory import peak_memory
+    from gammabar.problems import ScatteredProblem, load
+    from gammabar.problems.files import gigabytes
+
+    with ExitStack() as stack:
+        stage = stack.enter_context(stages(quiet=as_json))
+        client = None
+        if dask is not None:
+            from gammabar.harness.run.processes.cluster import connected
+
+            client = stack.enter_context(connected(dask))
+        stage(f"reading {data}")
+        problem = load(
+            data,
+            label=label,
+            labels=labels,
+            drop=drop,
+            memory=memory,
+            dask=client,
+            kernel=kernel,
+            normalised=normalised,
+            multiclass=multiclass,
+            intercept=intercept,
+        )
+        wanted = {"norm": norm, "signed": signed, "method": method, "digits": digits}
+        found, interrupted = _solved(problem, stage, time_limit=time_limit, **wanted)
+        answer, lines = _told(found, digits, signed)
+        answer["intercept"] = intercept
+        answer["memory"] = peak_memory()
+        if isinstance(problem, ScatteredProblem):
+            lines["data"] = f"{problem.where}; peak memory {gigabytes(answer['memory'])}"
+        if found.separable is False and intercept == "none" and norm != "l1-simplex":
+            stage("with a bias")
+            answer["separable_with_intercept"] = with_bias = separable_with_bias(
+                problem, time_limit
+            )
+            lines["verdict"] += _BIAS[with_bias]
+        for more, words in _asked(found, stage, explain, export, certificate):
+            answer |= more
+            lines |= words
+    answer = {"format": "gammabar-oracle", "version": 1, "data": data, **answer}
+    if as_json:
+        print_json(answer, "oracle")
+    else:
+        print_facts(data, lines)
+    if interrupted:
+        sys.exit(130)
+
+
+def _refuse(
+    norm: str, kernel: str | None, normalised: bool, multiclass: bool, signed: bool
+) -> None:
+    """What does not go together, before anything is read."""
+    if norm != "l2" and (kernel or normalised or multiclass):
+        raise click.UsageError(f"--norm {norm} is for linear two-class problems")
+    if normalised and not kernel:
+        raise click.UsageError("--normalised needs --kernel")
+    if kernel and multiclass:
+        raise click.UsageError("--kernel and --multiclass cannot be combined")
+    if signed and norm != "l2":
+        raise click.UsageError(f"--signed is for --norm l2, not {norm}")
+
+
+def _solved(problem: Problem, stage: Stage, **wanted: Any) -> tuple[Margin, bool]:
+    """The answer, and whether Ctrl-C ended the search: then it is the best that was proved."""
+    from gammabar.oracle import solve
+    from gammabar.oracle.candidate import Interrupted
+
+    try:
+        return solve(problem, progress=stage, **wanted), False
+    except Interrupted as stop:
+        return stop.bounds(), True
+
+
+def _asked(
+    found: Margin, stage: Stage, explain: bool, export: Path | None, certificate: Path | None
+) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """What options add to the answer: JSON fields, and lines for people."""
+    pass
+
+    if explain:
+        stage("explaining")
+        yield explanation(found, stage)
+    if export:
+        write_classifier(found, export)
+        yield {"export": str(export)}, {"export": str(export)}
+    if certificate:
+        stage("writing the certificate")
+        found.save(certificate)
+        words = f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
+        yield {"certificate": str(certificate)}, {"certificate": words}
+
+
+#: What is added about the same data with a bias, where there is none through the origin.
+_BIAS = {
+    True: ", but separable with a bias (--intercept)",
+    False: ", nor with a bias",
+    None: "",
+}
+
+
+def separable_with_bias(problem: Problem, time_limit: float | None = None) -> bool | None:
+    """Whether some hyperplane separates data that none through the origin does; None if unknown."""
+    from gammabar.oracle import solve
+    from gammabar.problems import MulticlassProblem, ProblemError
+
+    # Whether anything separates depends neither on the norm nor on what counts in it.
+    kind = "augmented" if isinstance(problem, MulticlassProblem) else "free"
+    try:
+        return solve(problem, intercept=kind, time_limit=time_limit).separable
+    except ProblemError:  # a normalised kernel, or a single class
+        return None
+
+
+def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """An answer as JSON fields and as lines for people."""
+    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
+
+    if isinstance(found, L1Margin):
+        return _l1(found, digits)
+    truth = found.truth if isinstance(found, NegativeMargin) else found
+    assert isinstance(truth, Truth)
+    answer = truth.facts(digits) | {"seconds": round(sum(found.seconds.values()), 6)}
+    lines = _lines(truth, answer, digits)
+    if isinstance(found, NegativeMargin):
+        rho, words = _signed(found)
+        answer |= rho
+        lines["signed margin ρ"] = words
+    elif signed:
+        answer |= {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
+        lines["signed margin ρ"] = "ρ = γ̄ > 0 (separable)"
+    return answer, lines
+
+
+def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
+    size = f"{answer['n']:,} rows × {answer['d']:,}"
+    verdict = {True: "separable", False: "not separable", None: "undecided: γ̄ may be 0"}
+    if truth.method == "anytime":
+        verdict[None] = "not known to be separable"
+    where = WHERE[truth.problem.intercept]
+    lines = {"problem": size, "verdict": f"{verdict[truth.separable]} {where}"}
+    if truth.separable is None and truth.method == "anytime":
+        lines["γ̄"] = f"at most {truth.gamma_hi!r}"
+    elif truth.separable is not False:
+        lines["γ̄"] = answer["gamma"] + "…" * (not truth.ends(digits))
+        lines["γ̄ in data units"] = answer["gamma_raw"]
+        lines["enclosure"] = f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]"
+    if truth.exact and truth.separable:
+        assert truth.gamma_squared is not None
+        bits = truth.gamma_squared.denominator.bit_length()
+        lines["proved"] = (
+            "γ̄² is an integer, in data units"
+            if bits == 1
+            else (f"γ̄² is a rational number with a denominator of {bits:,} bits")
+        )
+    elif truth.exact:
+        lines["proved"] = "Aᵀq̄ = 0 for exact weights q̄ on the simplex (Gordan)"
+        if truth.problem.intercept == "free":
+            lines["proved"] = (
+                "the convex hulls of the classes share a point, given by exact weights"
+            )
+    elif truth.method == "anytime":
+        lines["proved"] = "the bounds, by exact weights and an exact w; the search was ended early"
+    else:
+        lines["proved"] = "enclosure by interval arithmetic"
+        lines["proved"] += "" if truth.deficit else "; γ̄² is not rational here"
+    if truth.note and truth.method != "anytime":
+        lines["proved"] += f"; {truth.note}" if truth.deficit else f", {truth.note}"
+    lines["support"] = f"{answer['support_size']} rows"
+    rounds = f"{truth.rounds} exact round{'s' * (truth.rounds != 1)}"
+    parts = ", ".join(f"{name} {value:.3g} s" for name, value in truth.seconds.items())
+    lines["time"] = f"{answer['seconds']:.3g} s ({parts}; {rounds})"
+    return lines
+
+
+def _signed(found: NegativeMargin) -> tuple[dict[str, Any], str]:
+    from gammabar.oracle.result import signed_digits
+
+    low, high = (signed_digits(v, v, 17) for v in found.squares)
+    answer = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact}
+    shown = low if found.exact else f"in [{low}, {high}]"
+    why = found.note.partition(": ")[2]  # what precedes it repeats the number
+    return answer | {"rho_statement": found.note}, f"{shown}: {why}"
+
+
+def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
+    seconds = sum(found.seconds.values())
+    n = found.problem.n
+    verdict = {True: "separable", False: "not separable", None: "undecided"}[found.separable]
+    answer: dict[str, Any] = {
+        "n": n,
+        "d": int(found.problem.plain.X.shape[1]),
+        "norm": found.norm,
+        "separable": found.separable,
+        "gamma": found.digits(digits),
+        "gamma_raw": found.digits(digits, raw=True),
+        "gamma_lo": found.gamma_lo,
+        "gamma_hi": found.gamma_hi,
+        "exact": found.exact,
+        "support_size": len(found.support),
+        "seconds": round(seconds, 6),
+    }
+    lines = {
+        "problem": f"{n:,} rows, {found.norm} margin",
+        "verdict": f"{verdict} {WHERE[found.problem.intercept]}",
+        "γ": f"{answer['gamma']} (rows divided by the largest entry)",
+        "γ in data units": answer["gamma_raw"],
+        "proved": "equal primal and dual value, exactly" if found.exact else "rational bounds",
+        "time": f"{seconds:.3g} s",
+    }
+    return answer, lines
+
+
+#: Rows and numbers that are listed for people; JSON has all of them.
+SHOWN = 12
+
+
+def explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
+    """The rows behind an answer, and the classifier: as JSON fields and as lines for people."""
+    problem, rows = found.problem, [int(i) for i in found.support]
+    weights = [v / found.total for v in found.numerators]
+    answer: dict[str, Any] = {
+        "rows": rows,
+        "lines": _file_lines(problem, rows),
+        "q": weights,
+        "w": None,
+        "b": None,
+    }
+    lines = {}
+    if found.separable:
+        lines["on the margin"] = named(problem, rows)
+        more, words = _hyperplane(found)
+        answer |= more
+        lines |= words
+    elif found.separable is False:
+        lines["conflict"] = f"{named(problem, rows)}: without any one of these, the others agree"
+        more, words = _removal(found, stage)
+        answer |= more
+        lines |= words
+    lines["q̄"] = _numbers(weights)
+    return answer, lines
+
+
+def _hyperplane(found: Margin) -> tuple[dict[str, Any], dict[str, str]]:
+    """w and b, or why they are not told."""
+    from gammabar.problems import ProblemError
+
+    try:
+        parts = classifier(found)
+    except ProblemError as error:
+        return {}, {"w": str(error)}
+    b = parts["b"] if isinstance(parts["b"], list) else [parts["b"]]
+    return parts, {"w": _numbers(parts["w"]), "b": _numbers(b)}
+
+
+def classifier(found: Margin) -> dict[str, Any]:
+    """w and b of separable data, as lists and numbers."""
+    b = getattr(found, "b", 0.0)
+    return {"w": found.w.tolist(), "b": b if isinstance(b, float) else b.tolist()}
+
+
+def write_classifier(found: Margin, path: Path) -> None:
+    """w, b, support, q and gamma as an .npz file; w and b are empty if nothing separates."""
+    import numpy as np
+
+    parts: dict[str, Any] = {"w": [], "b": []}
+    if found.separable:
+        parts = classifier(found)
+    arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
+    from gammabar.problems.writing import whole
+
+    with whole(path, "wb") as stream:
+        np.savez(
+            stream,
+            **arrays,
+            support=found.support,
+            q=np.array([v / found.total for v in found.numerators]),
+            gamma=np.array([found.gamma_lo, found.gamma_hi]),
+        )
+
+
+def named(problem: Problem, rows: list[int]) -> str:
+    """Rows by their lines in the file, or by their numbers from 0."""
+    lines = _file_lines(problem, rows)
+    what, items = ("rows (from 0)", rows) if lines is None else ("lines", lines)
+    shown = ", ".join(map(str, items[:SHOWN])) + (", …" if len(items) > SHOWN else "")
+    return f"{what} {shown} ({len(items)})"
+
+
+def _file_lines(problem: Problem, rows: list[int]) -> list[int] | None:
+    """Lines of a text file, counted from 1; None for other data."""
+    source = problem.source
+    if source is None or source.lines is None:
+        return None
+    per_point = problem.n // len(source.lines)  # several classes: k − 1 rows for each point
+    return [int(source.lines[i // per_point]) for i in rows]
+
+
+def _removal(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
+    """Rows without which the data are separable."""
+    from gammabar.oracle.conflicts import smallest_removal
+    from gammabar.oracle.result import Truth
+    from gammabar.problems import ProblemError
+
+    truth = getattr(found, "truth", found)
+    if not isinstance(truth, Truth):
+        return {}, {}
+    try:
+        removal = smallest_removal(truth, progress=stage)
+    except ProblemError:  # kernels and several classes
+        return {}, {}
+    answer = {"removal": removal.rows, "removal_least": removal.least}
+    answer["removal_lines"] = _file_lines(truth.problem, removal.rows or [])
+    if removal.rows is None:
+        return answer, {"to remove": f"at least {removal.least} rows; no small set was found"}
+    words = named(truth.problem, removal.rows)
+    bound = "the fewest" if removal.smallest else f"at least {removal.least} have to go"
+    return answer, {"to remove": f"{words}: then the data are separable; {bound}"}
+
+
+def _numbers(values: list[float]) -> str:
+    flat = [f"{v:.6g}" for v in values[:SHOWN]]
+    return ", ".join(flat) + (f", … ({len(values)} numbers)" if len(values) > SHOWN else "")
+
+
+#: What each kind means for the estimate.
+MEANING = {
+    "complete": "complete separation: the maximum-likelihood estimate does not exist",
+    "quasi-complete": "quasi-complete separation: the maximum-likelihood estimate does not exist",
+    "overlap": "overlap: the maximum-likelihood estimate exists",
+}
+
+
+@click.command("separation", cls=TakesData)
+@click.argument("data")
+@reading_options
+@click.option("--intercept", is_flag=True, help="The model has an intercept.")
+@click.option(
+    "--certificate",
+    type=WRITTEN,
+    metavar="FILE",
+    help="Write the certificate, for `gammabar check`.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def separation_command(
+    data: str, intercept: bool, certificate: Path | None, as_json: bool, **reading: Any
+) -> None:
+    """Complete separation, quasi-complete separation, or overlap of DATA, exactly.
+
+    Logistic and probit regression have no finite maximum-likelihood estimate if some direction of
+    the coefficients puts no row on the wrong side and at least one strictly on its own side
+    (Albert and Anderson 1984).
+    """
+    from gammabar.oracle.separation import separation
+    from gammabar.problems import load
+
+    with stages(quiet=as_json) as stage:
+        stage(f"reading {data}")
+        found = separation(load(data, **reading), intercept=intercept, progress=stage)
+        answer = {
+            "format": "gammabar-separation",
+            "version": 1,
+            "data": data,
+            **_separation_fields(found),
+        }
+        lines = _separation_lines(found)
+        if certificate:
+            stage("writing the certificate")
+            found.save(certificate)
+            answer["certificate"] = str(certificate)
+            lines["certificate"] = f"{certificate} (gammabar check {certificate})"
+    if as_json:
+        print_json(answer, "separation")
+    else:
+        print_facts(data, lines)
+
+
+def _separation_fields(found: Separation) -> dict[str, Any]:
+    return {
+        "n": found.problem.n,
+        "d": int(found.problem.plain.X.shape[1]),
+        "intercept": found.intercept,
+        "kind": found.kind,
+        "estimate_exists": found.estimate_exists,
+        "boundary": found.boundary.tolist(),
+        "diverging": found.diverging,
+        "unidentified": found.unidentified,
+        "direction": [str(v) for v in found.direction],
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def _separation_lines(found: Separation) -> dict[str, str]:
+    n, d = found.problem.n, found.problem.plain.X.shape[1]
+    with_ = "with intercept" if found.intercept else "without intercept"
+    lines = {"model": f"{n:,} rows × {d:,}, {with_}", "verdict": MEANING[found.kind]}
+    if found.kind == "quasi-complete":
+        lines["boundary"] = f"{_some(found.boundary.tolist())} ({len(found.boundary)} rows)"
+    if found.kind != "overlap":
+        lines["diverging"] = _columns(found.diverging, d)
+    if found.unidentified:
+        lines["unidentified"] = _columns(found.unidentified, d)
+    lines["time"] = f"{found.seconds:.3g} s"
+    return lines
+
+
+def _columns(columns: list[int], d: int) -> str:
+    names = [f"{j}" if j < d else "intercept" for j in columns]
+    return f"coefficients of columns {_some(names)} ({len(columns)}, counted from 0)"
+
+
+def _some(items: list[Any]) -> str:
+    return ", ".join(map(str, items[:10])) + (", …" if len(items) > 10 else "")

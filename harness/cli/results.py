@@ -1,0 +1,141 @@
+"""``gammabar report STORE``: the results in a store, for people.
+
+``gammabar export STORE``: the results in a store, for programs.
+
+``gammabar check FILE [DATA]``: the independent checkers, with the data found for you.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gammabar.harness.cli.options import (
+    PAPER_OPTION,
+    SECONDS,
+    STORE,
+    WRITTEN,
+    open_papers,
+    opened,
+    reading_options,
+)
+from gammabar.harness.screen import print_document, print_json, say, stages
+
+
+@click.command("report")
+@STORE
+@click.option(
+    "--out",
+    type=WRITTEN,
+    metavar="FILE",
+    help="Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
+)
+@click.option("--markdown", is_flag=True, help="Markdown for a pull request.")
+@click.option("--badge", is_flag=True, help="A badge for a README, as SVG.")
+@PAPER_OPTION
+def report_command(
+    store: Path, out: Path | None, markdown: bool, badge: bool, papers: tuple[str, ...]
+) -> None:
+    """Write the results in STORE as one page of HTML that needs nothing else.
+
+    STORE is a file of `gammabar verify --store`. The page loads nothing, opens from disk and is
+    readable without scripts.
+    """
+    open_papers(papers)
+    from gammabar.harness.report.charts import badge as badge_of
+    from gammabar.harness.report.page import page
+    from gammabar.harness.report.tables import markdown as markdown_of
+
+    if markdown and badge:
+        raise click.UsageError("--markdown and --badge are two documents: ask for one of them")
+    report = opened(store)
+    text = (markdown_of if markdown else badge_of if badge else page)(report)
+    if out is None and not (markdown or badge):
+        out = store.with_name(f"{store.name}.html")
+    if out is None:
+        print_document(text)
+        return
+    from gammabar.problems.writing import write_whole
+
+    write_whole(out, text)
+    say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")
+
+
+_FILE = WRITTEN
+
+
+@click.command("export")
+@STORE
+@click.option("--csv", "csv", type=_FILE, metavar="FILE", help="As a CSV file.")
+@click.option("--parquet", type=_FILE, metavar="FILE", help="As a Parquet file.")
+@PAPER_OPTION
+def export_command(
+    store: Path, csv: Path | None, parquet: Path | None, papers: tuple[str, ...]
+) -> None:
+    """Write the results in STORE as a table, one row per verdict.
+
+    The columns are the fields of `gammabar verify --json`.
+    """
+    if csv is None and parquet is None:
+        raise click.UsageError("name a file to write: --csv FILE or --parquet FILE")
+    open_papers(papers)
+    from gammabar.harness.report.tables import write_csv, write_parquet
+
+    results = opened(store).results
+    for path, write in ((csv, write_csv), (parquet, write_parquet)):
+        if path is not None:
+            write(results, path)
+            say(f"{path}: {len(results):,} rows")
+
+
+@click.command("check")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("data", nargs=-1)
+@reading_options
+@PAPER_OPTION
+@click.option(
+    "--limit",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="Most computing to spend, by an estimate (default: 600; 60 for a witness).",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def check_command(
+    file: Path,
+    data: tuple[str, ...],
+    papers: tuple[str, ...],
+    limit: float | None,
+    as_json: bool,
+    **reading: Any,
+) -> int:
+    """Check certificate or witness FILE; the id of a statement is its witness.
+
+    A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
+    `gammabar oracle` was given, or the data file(s); by default it is the data that the
+    certificate names. A witness shows that a statement is false as printed; it brings its data and
+    is checked with `papers/witness.py`. Neither checker shares code with the rest of
+    gammabar: they read files themselves; generated and embedded data, and Parquet or Arrow files,
+    are handed over as .npz.
+    """
+    from gammabar.harness.run.checking import Rejected, check
+
+    with stages(as_json) as stage:
+        try:
+            found = (
+                check(file, data, papers=papers, limit=limit, reading=reading, progress=stage),
+                True,
+            )
+        except Rejected as reason:
+            found = str(reason), False
+    return _print_verdict(file, found, as_json)
+
+
+def _print_verdict(file: Path, found: tuple[str, bool], as_json: bool) -> int:
+    verdict, accepted = found
+    if as_json:
+        print_json({"certificate": str(file), "accepted": accepted, "reason": verdict}, "check")
+    else:
+        say(f"{'accepted' if accepted else 'rejected'}: {verdict}")
+    return 0 if accepted else 1

@@ -1,0 +1,271 @@
+"""Everything about one thing: a statement, a solver, a problem, a mutant or an artefact."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import gammabar
+from gammabar.harness.library import (
+    artefacts,
+    matrix,
+    measured,
+    mutants,
+    opened_from,
+    papers,
+    witness,
+)
+from gammabar.harness.report.model import described
+from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.registry import everything
+from gammabar.harness.run.results import Result
+from gammabar.harness.run.show import reproduce
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, worth
+from gammabar.problems import ProblemError
+from gammabar.problems.spelling import did_you_mean
+
+Facts = dict[str, Any]
+#: What is said of a comparison with the source.
+MARKS = {True: "agrees", False: "does not agree", None: "open"}
+
+
+def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
+    """The facts about what has a name.
+
+    Parameters
+    ----------
+    name : str
+        An id of a statement or an artefact, a name of a solver or a mutant, a problem as DATA.
+    results : callable
+        What was found about a statement, by its id.
+
+    Raises
+    ------
+    ProblemError
+        If nothing has that name; the nearest one is named.
+    """
+    from gammabar.solvers.base import SOLVERS
+
+    if name in everything():
+        return statement_facts(everything()[name], results(name))
+    if name in SOLVERS:
+        return solver_facts(name)
+    if name in mutants():
+        return mutant_facts(name)
+    if name in artefacts():
+        return artefact_facts(name)
+    return _problem_or_nothing(name)
+
+
+def plan_of(identifier: str) -> list[Any]:
+    """The tasks of the plan that hear one statement."""
+    return make_plan(Request(statements=(identifier,)))
+
+
+def statement_facts(statement: Statement, results: list[Result]) -> Facts:
+    """What is claimed, assumed, found and proved."""
+    paper = papers().get(statement.source)
+    proof = witness(statement.id)
+    killed = {
+        name: kills[statement.id] for name, kills in matrix().items() if statement.id in kills
+    }
+    refuted = next((r for r in results if r.verdict.verdict == Ruling.REFUTED), None)
+    best = max((r for r in results if _ratio(r) is not None), key=_known_ratio, default=None)
+    return {
+        "kind": "statement",
+        "id": statement.id,
+        "source": str(paper) if paper is not None else statement.source,
+        "reference": statement.reference,
+        "claim": statement.claim,
+        "words": statement.words,
+        "assumptions": [text for met in statement.assumes if (text := described(met))],
+        "unit": statement.unit,
+        "solvers": list(statement.solvers),
+        "status": statement.status,
+        "severity": statement.severity,
+        "why": statement.why,
+        "fixed_by": statement.fixed_by,
+        "charitable": statement.charitable,
+        "survives": statement.survives,
+        "witness": None if proof is None else str(_short(proof)),
+        "check": None if proof is None else shlex.join(["gammabar", "check", statement.id]),
+        "note": statement.note,
+        "instances": statement.instances,
+        "powerless": statement.powerless,
+        "at_rest": statement.at_rest,
+        "slower": statement.slower,
+        "kills": killed,
+        "where": place_of(statement.body),
+        "verdicts": [_verdict(result) for result in results],
+        "tightest": None if best is None else _verdict(best),
+        "reproduce": _command(statement, refuted or best or next(iter(results), None)),
+    }
+
+
+def _command(statement: Statement, result: Result | None) -> str:
+    if result is not None:
+        return reproduce(result)
+    paper = opened_from(statement.source)
+    brought = [] if paper is None else ["--paper", paper]
+    return shlex.join(["gammabar", "verify", *brought, "--statement", statement.id])
+
+
+def _verdict(result: Result) -> Facts:
+    verdict = result.verdict
+    names = ("tightness", "worst_t", "checked", "informative", "vacuous_to", "reason")
+    statement = everything()[verdict.statement]
+    return {
+        "verdict": verdict.verdict,
+        "problem": result.run.problem,
+        "solver": result.run.by,
+        **{name: getattr(verdict, name) for name in names},
+        "tightness": _ratio(result),
+        "says": worth(verdict, statement.at_rest or statement.powerless),
+    }
+
+
+def _ratio(result: Result) -> float | None:
+    value = result.verdict.tightness
+    held = result.verdict.verdict in (Ruling.HOLDS, Ruling.REFUTED)
+    return value if held and value is not None and math.isfinite(value) else None
+
+
+def _known_ratio(result: Result) -> float:
+    return _ratio(result) or 0.0
+
+
+def solver_facts(name: str) -> Facts:
+    """What a solver is, what is claimed of it, and what is made wrong in its mutants."""
+    from gammabar.solvers.base import solver
+
+    kind = solver(name)
+    card = kind.card
+    return {
+        "kind": "solver",
+        "id": name,
+        "reference": card.reference,
+        "what": re.sub(r" \[\d+\]_", "", (inspect.getdoc(kind) or "").partition("\n")[0]),
+        "geometries": list(card.geometries),
+        "unit": card.unit_ball,
+        "options": {one.name: repr(one.default) for one in fields(kind)},
+        "statements": [s.id for s in everything().values() if name in s.solvers],
+        "mutants": [m.name for m in mutants().values() if m.solver == name],
+        "where": place_of(kind),
+        "reproduce": shlex.join(["gammabar", "verify", "--solver", name]),
+    }
+
+
+def mutant_facts(name: str) -> Facts:
+    """What is wrong with a wrong solver, and who notices."""
+    mutant = mutants()[name]
+    made = getattr(mutant.make, "func", mutant.make)
+    return {
+        "kind": "mutant",
+        "id": name,
+        "solver": mutant.solver,
+        "what": mutant.wrong,
+        "equivalent": mutant.equivalent,
+        "killed_by": matrix().get(name, {}),
+        "where": place_of(made),
+        "reproduce": "gammabar list mutants --matrix FILE",
+    }
+
+
+def artefact_facts(name: str) -> Facts:
+    """What a figure or table shows, what has to be computed for it, and what that takes."""
+    from gammabar.problems.datasets import DATASETS, is_here
+
+    one, took = artefacts()[name], measured().get(name)
+    paper = papers().get(name.partition(".")[0])
+    return {
+        "kind": "artefact",
+        "id": name,
+        "reference": one.reference,
+        "source": "" if paper is None else str(paper),
+        "what": one.title,
+        "parts": list(one.parts(False)),
+        "data": list(one.data),
+        "missing": [data for data in one.data if not is_here(DATASETS[data])],
+        "cost": "" if took else one.cost,
+        "seconds": took["seconds"] if took else None,
+        "cpu": took["cpu"] if took else None,
+        "memory": took["memory"] if took else None,
+        "shown": [f"{MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took["shown"]]
+        if took
+        else [],
+        "where": place_of(one.draw),
+        "reproduce": shlex.join(["gammabar", "reproduce", name]),
+    }
+
+
+def _problem_or_nothing(name: str) -> Facts:
+    from gammabar.problems.spec import catalogue
+
+    entries = {entry.name: entry for entry in catalogue() if entry.kind != "file"}
+    if name in entries:
+        entry = entries[name]
+        return {
+            "kind": "problem",
+            "id": name,
+            "what": entry.what,
+            "syntax": entry.syntax,
+            "options": {option: default for option, default, _ in entry.options},
+            "used_by": [s.id for s in everything().values() if _names(s, name)],
+            "reproduce": f"gammabar oracle {entry.syntax}",
+        }
+    if name.partition(":")[0] in entries or Path(name).is_file():
+        return _problem(name)
+    from gammabar.harness.library import papers
+    from gammabar.solvers.base import SOLVERS
+
+    if name in papers():
+        raise ProblemError(f"{name} is a source: `gammabar list statements --source {name}`")
+    known = [*everything(), *SOLVERS, *mutants(), *artefacts(), *entries]
+    hint = did_you_mean(name, known, "see `gammabar list statements`, or solvers, …")
+    raise ProblemError(f"nothing is called {name!r} ({hint})")
+
+
+def _names(statement: Statement, family: str) -> bool:
+    return any(text.partition(":")[0] == family for text in statement.problems)
+
+
+def _problem(text: str) -> Facts:
+    from gammabar.harness.run.texts import open_problem
+
+    problem = open_problem(text)
+    return {
+        "kind": "problem",
+        "id": text,
+        "rows": problem.n,
+        "dimension": int(problem.origin().size),
+        "radius": float(problem.radius),
+        "digest": problem.digest(),
+        "used_by": [s.id for s in everything().values() if text in s.problems],
+        "reproduce": shlex.join(["gammabar", "oracle", text]),
+    }
+
+
+def place_of(body: Any) -> str | None:
+    """File and line, as an editor takes them."""
+    try:
+        body = inspect.unwrap(body)
+        file, line = inspect.getsourcefile(body), inspect.getsourcelines(body)[1]
+    except (TypeError, OSError):
+        return None
+    return None if file is None else f"{_short(Path(file))}:{line}"
+
+
+def _short(path: Path) -> Path:
+    """From this folder, if it leads there; else as it stands in the project."""
+    path = path.resolve()
+    for root in (Path.cwd(), Path(gammabar.__file__).resolve().parents[1]):
+        if path.is_relative_to(root):
+            return path.relative_to(root)
+    return path

@@ -1,1 +1,0 @@
-"""What people see: tables, JSON documents, progress."""
