@@ -3,7 +3,7 @@
     gammabar verify --json > results.json
     python docs/table_power.py results.json
 
-What was before the data of problems/extremal.py were added is in docs/power-before.json.
+What was before the data of problems/generators.py were added is in docs/power-before.json.
 """
 
 from __future__ import annotations

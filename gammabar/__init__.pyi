@@ -11,10 +11,10 @@ from .harness.run.verify import verify as verify
 from .oracle.maximum_margin import solve as solve
 from .oracle.result import Truth as Truth
 from .oracle.separation import separation as separation
-from .problems.base import Problem as Problem, ProblemError as ProblemError
-from .problems.on_dask import from_dask as from_dask
-from .problems.spec import load as load
-from .problems.validate import from_arrays as from_arrays
+from .problems.chunked import from_dask as from_dask
+from .problems.conversion import from_arrays as from_arrays
+from .problems.problem import Problem as Problem, ProblemError as ProblemError
+from .problems.specs import load as load
 from .solvers.adapters import Recorder as Recorder
 
 __version__: str

@@ -20,7 +20,7 @@ from itertools import count
 from time import monotonic
 from typing import Any
 
-from gammabar.problems.finite import finite
+from gammabar.problems.output import finite
 
 Stage = Callable[[str], None]
 

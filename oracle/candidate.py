@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from gammabar.oracle.pricing import Scans, least_scores, sides_of, spread
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.problems.sparsity import is_sparse
+from gammabar.problems.points import is_sparse
 
 if TYPE_CHECKING:
     from gammabar.oracle.result import Truth

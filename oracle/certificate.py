@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
 
 FORMAT = "gammabar-certificate"
 #: Version 2 has intercepts, separation, and more kinds of files. What can be said in version 1 is

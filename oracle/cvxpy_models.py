@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.problems.base import ProblemError
+from gammabar.problems.problem import ProblemError
 
 Floats = NDArray[np.float64]
 

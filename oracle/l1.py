@@ -74,7 +74,7 @@ from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.certificate import rational
-from gammabar.problems.base import ProblemError
+from gammabar.problems.problem import ProblemError
 
 #: Bit operations (about 10⁹ a second) that exact pivoting may take before bounds are given instead.
 BUDGET = 300_000_000_000

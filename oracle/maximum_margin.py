@@ -38,7 +38,7 @@ from gammabar.oracle.pricing import spread
 from gammabar.oracle.rational import ExactRows, Point
 from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, root_bounds
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
-from gammabar.problems.arithmetic import require_doubles
+from gammabar.problems.environment import require_doubles
 
 if TYPE_CHECKING:
     from gammabar.oracle.enclosure import Verdict
@@ -193,8 +193,7 @@ def _unlimited(time_limit: float | None, what: str) -> None:
 
 def _asked(problem: Any, y: Any, intercept: str | bool | None) -> Problem:
     """The problem that the arguments of `solve` stand for."""
-    from gammabar.problems.intercept import with_intercept
-    from gammabar.problems.validate import from_arrays
+    from gammabar.problems.conversion import from_arrays, with_intercept
 
     if not isinstance(problem, Problem):
         if y is None:

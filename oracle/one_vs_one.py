@@ -54,7 +54,7 @@ from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import NARROW, ROOM
 from gammabar.oracle.rational import integer_rows, largest
-from gammabar.problems.arithmetic import require_doubles
+from gammabar.problems.environment import require_doubles
 
 Array = NDArray[Any]
 

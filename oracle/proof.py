@@ -33,8 +33,9 @@ from gammabar.oracle import lifting
 from gammabar.oracle.candidate import Candidate, Watch
 from gammabar.oracle.one_vs_one import DIGITS, SLIGHT, Answer, Array, Longer, joined_digits, root_of
 from gammabar.oracle.rational import ExactRows, exact_rows, largest, signed_rows
-from gammabar.problems import DenseProblem, Problem, SparseProblem, quiet
-from gammabar.problems.arithmetic import require_doubles
+from gammabar.problems import DenseProblem, Problem, SparseProblem
+from gammabar.problems.environment import require_doubles
+from gammabar.problems.points import small_gemm
 
 #: Any prime works, if it does not divide every entry: independence modulo a prime implies
 #: independence over the rationals.
@@ -333,7 +334,7 @@ def _gram(problem: DenseProblem | SparseProblem, support: Array, doubles: Array)
         found = problem.points.gram(support, support)
         if found is not None:
             return np.asarray(found * np.outer(problem.y[support], problem.y[support]))
-    return quiet.product(doubles, doubles)
+    return small_gemm(doubles, doubles)
 
 
 def _solved(gram: Array, side: Array, sides: int) -> tuple[Array, Array, float] | None:

@@ -50,14 +50,12 @@ from gammabar.problems import (
     ProblemError,
     ScatteredProblem,
     SparseProblem,
-    quiet,
 )
-from gammabar.problems.chunks import Divide
+from gammabar.problems.chunked import Divide
+from gammabar.problems.kernels import UNIT, whole_weights
 from gammabar.problems.linear import LinearProblem
-from gammabar.problems.network import UNIT, whole_weights
-from gammabar.problems.points import Points
+from gammabar.problems.points import Points, is_sparse, small_gemm
 from gammabar.problems.rounding import KernelRounding
-from gammabar.problems.sparsity import is_sparse
 
 #: Bits of numerators that are enough for a vector in doubles, unless its coordinates cancel.
 KEPT = 256
@@ -254,7 +252,7 @@ class _Linear(_Coordinates):
         if largest(integers) ** 2 * integers.shape[1] >= 2**31:
             return None
         doubles = integers.astype(np.float64)
-        exact = quiet.product(doubles, doubles)
+        exact = small_gemm(doubles, doubles)
         return exact.astype(np.int32), Fraction(4) ** exponent
 
     def radius_squared(self) -> Fraction:
@@ -417,7 +415,7 @@ class KernelRows(ExactRows):
         return [int(v) * s for v, s in zip(entries, signs, strict=True)], unit
 
     def _network(self, rows: NDArray[Any], cols: NDArray[Any]) -> tuple[list[int], Fraction]:
-        """16 m K of the kernel of a network with m nodes (see `gammabar.problems.network`)."""
+        """16 m K of the kernel of a network with m nodes (see `gammabar.problems.kernels`)."""
         kernel, d = self.kernel, self.X.shape[1]
         points, exponent = integer_rows(self.X, np.concatenate([rows, cols]))
         weights = whole_weights(kernel.width, d, kernel.seed).astype(np.int64)
@@ -575,7 +573,7 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
     """left @ right.T over the integers; through BLAS where doubles hold every partial sum."""
     # Not less than one each: beside a matrix of zeros the other may be of any size.
     if max(1, largest(left)) * max(1, largest(right)) * left.shape[1] < 2**53:
-        exact = quiet.product(left.astype(np.float64), right.astype(np.float64))
+        exact = small_gemm(left.astype(np.float64), right.astype(np.float64))
         return to_fmpz_mat(exact.astype(np.int64))
     return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
 
@@ -602,7 +600,7 @@ def combination(numerators: list[int], integers: NDArray[Any]) -> fmpz_mat:
     ).reshape(m, count)
     doubles = limbs.astype(np.float64)
     doubles[:, -1] = limbs[:, -1].astype(np.int16)  # the last one has the sign
-    sums = quiet.product(
+    sums = small_gemm(
         np.ascontiguousarray(doubles.T), np.ascontiguousarray(integers.T, dtype=np.float64)
     ).astype(np.int64)
     out, carry = np.empty((width, count + 4), "<u2"), np.zeros(width, np.int64)

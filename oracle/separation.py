@@ -151,8 +151,7 @@ def separation(
     >>> separation([[1], [2], [2], [3]], [0, 0, 1, 1], intercept=True).kind
     'quasi-complete'
     """
-    from gammabar.problems.intercept import with_intercept
-    from gammabar.problems.validate import from_arrays
+    from gammabar.problems.conversion import from_arrays, with_intercept
 
     if not isinstance(problem, Problem):
         if y is None:

@@ -52,7 +52,7 @@ from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.l1 import integers, ratios, solve_l1
-from gammabar.problems.base import ProblemError
+from gammabar.problems.problem import ProblemError
 
 #: A prime for ranks: regular modulo the prime is regular.
 _PRIME = 2**61 - 1

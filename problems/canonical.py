@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems.base import Array, Floats
-from gammabar.problems.sparsity import is_sparse
+from gammabar.problems.points import is_sparse
+from gammabar.problems.problem import Array, Floats
 
 _BLOCK_VALUES = 1 << 20
 _EXACT = 1 << 53

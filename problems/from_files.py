@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gammabar.problems.base import Array, Problem, ProblemError, Source
-from gammabar.problems.chunks import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, selection
-from gammabar.problems.files import COMPRESSED, memory_budget
-from gammabar.problems.labels import encode_labels, label_text
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.chunked import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, selection
+from gammabar.problems.files import COMPRESSED, encode_labels, label_text, memory_budget
+from gammabar.problems.problem import Array, Problem, ProblemError, Source
+from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from gammabar.problems.readers import Points
+    from gammabar.problems.text_readers import Points
 
 _FORMATS = {
     ".csv": "csv",
@@ -52,7 +51,7 @@ Build = Callable[[Any, Array, Source], Problem]
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read: see `gammabar.problems.spec.load`."""
+    """How a file is to be read: see `gammabar.problems.specs.load`."""
 
     label: str | int | None = None
     labels: Path | None = None
@@ -158,40 +157,40 @@ def load_file(
 
 
 def _read(path: Path, form: str, reading: Reading) -> Points:
-    from gammabar.problems import readers
+    from gammabar.problems import text_readers
 
     scattered = _in_chunks(path, form, reading)
     if scattered is not None:
         return scattered if reading.spread is None else reading.spread(scattered)
     if form == "csv":
-        return readers.read_csv(path, reading.label, reading.drop)
+        return text_readers.read_csv(path, reading.label, reading.drop)
     if form == "svmlight":
-        return readers.read_svmlight(path)
+        return text_readers.read_svmlight(path)
     if form == "npz":
-        from gammabar.problems.containers import read_npz
+        from gammabar.problems.binary_readers import read_npz
 
         return read_npz(path)
     if form == "table":
-        from gammabar.problems.tables import read_table
+        from gammabar.problems.binary_readers import read_table
 
         return read_table(path, reading.label, reading.drop)
-    from gammabar.problems import arrays
+    from gammabar.problems import binary_readers
 
     assert reading.labels is not None
-    return (arrays.read_npy if form == "npy" else arrays.read_scipy)(path, reading.labels)
+    read = binary_readers.read_npy if form == "npy" else binary_readers.read_scipy
+    return read(path, reading.labels)
 
 
 def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:
     """Points that are left in their file, because they would take too much memory."""
-    from gammabar.problems.readers import Points
+    from gammabar.problems.text_readers import Points
 
     if form not in ("npy", "table") or path.suffix.lower() in COMPRESSED or not path.is_file():
         return None
     most = memory_budget() if reading.memory is None else reading.memory
     size = CHUNK_BYTES if reading.memory is None else min(CHUNK_BYTES, max(1 << 20, most // 8))
     if form == "npy":
-        from gammabar.problems.arrays import read_array
-        from gammabar.problems.containers import labels_for
+        from gammabar.problems.binary_readers import labels_for, read_array
 
         assert reading.labels is not None
         if path.stat().st_size <= most and not reading.chunks:

@@ -1,7 +1,26 @@
-"""The families of generated problems: names, options, and what is known of them.
+"""Generated points and the truth that is known of them by construction.
+
+Problems with a planted margin: gamma is known exactly, whatever the seed.
+
+The rows are integers. Before they are hidden by a reflection, every row has a first coordinate of
+at least p m, and the rows on the margin balance each other in the other coordinates, so the best
+direction is the first axis; one row of length q m on that axis sets the radius. With gamma = p / q
+as written ("0.1" is one tenth) the margin in the convention of the papers is gamma, not a double
+near it.
+
+Data sets of the papers, and random data without structure.
+
+Small problems in special position, where careless code goes wrong.
+
+Data on which the bounds of the papers are nearly attained: they tell a rate from a slower one.
+
+All are so symmetric that their truth is known in closed form, and is exact for the data as they
+are made: where a number of the definition is irrational, it is rounded before the truth is taken.
+
+The families of generated problems: names, options, and what is known of them.
 
 All data are integers or dyadic fractions, so they are exact in any format, and all draws are
-integer arithmetic on the raw output of PCG64 (`problems.draws`): the same seed gives the same data
+integer arithmetic on the raw output of PCG64 (`portable_rng`): the same seed gives the same data
 on every machine.
 
 Where the truth is known (`Known`) it is a pair (gamma^2, q) of rationals with
@@ -16,22 +35,508 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
 
-from gammabar.problems.base import Problem
-from gammabar.problems.classic import gaussian, inseparable, loss_spike, two_lines, worst_case
-from gammabar.problems.degenerate import KINDS, degenerate
-from gammabar.problems.extremal import centred, crossed, opposed, orthogonal, staggered
-from gammabar.problems.known import Generated, Known
+import numpy as np
+
 from gammabar.problems.options import (
     SEED,
     Option,
+    check_size,
     choice,
     integer,
     parse_options,
     rational,
     switch,
 )
-from gammabar.problems.planted import duplicated, imbalanced, planted
+from gammabar.problems.portable_rng import Draws, Integers
+from gammabar.problems.problem import Array, Problem, ProblemError
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a generated problem, exactly and in the units of its data.
+
+    Attributes
+    ----------
+    gamma_squared : Fraction
+        Square of the maximum margin; 0 if the data are not separable.
+    radius_squared : Fraction
+        Square of the largest row norm.
+    q : tuple of (int, Fraction)
+        Dual weights that prove it, as (row, weight) with positive weights that add up to one.
+    """
+
+    gamma_squared: Fraction
+    radius_squared: Fraction
+    q: tuple[tuple[int, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Points, labels of -1 and 1, and what is known of them."""
+
+    X: Array
+    y: Array
+    known: Known | None = None
+
+
+def mixed_labels(draws: Draws, n: int) -> Integers:
+    """Random labels, both of which occur if n >= 2."""
+    y = draws.signs(n)
+    if n > 1:
+        y[1] = -y[0]
+    return y
+
+
+def uniform(rows: list[int]) -> tuple[tuple[int, Fraction], ...]:
+    """The same dual weight on each of some rows."""
+    return tuple((i, Fraction(1, len(rows))) for i in sorted(rows))
+
+
+def largest_square(A: Integers) -> Fraction:
+    """The largest squared norm of integer rows, in Python's integers unless 64 bits will do."""
+    most = max(-int(A.min()), int(A.max()))
+    if most * most * A.shape[1] >= 2**63:
+        return Fraction(max(sum(v * v for v in row) for row in A.tolist()))
+    A = A.astype(np.int64)
+    return Fraction(int((A * A).sum(axis=1).max()))
+
+
+_SPREAD = 16  # entries of the integer vectors that rows are made of
+_MAX_RADIUS = 2**31 - 1  # squares of rows stay within int64
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Integer rows: first those on the margin, with weights, then a longest one, then others."""
+
+    A: Integers
+    weights: list[int]
+    gamma: int
+    radius: int
+
+
+def _margin_rows(draws: Draws, d: int, support: int) -> tuple[Integers, list[int]]:
+    """Vectors v_1, ..., v_s of d integers and positive weights c with sum c_i v_i = 0."""
+    if support == 1 or d == 0:
+        return np.zeros((support, d), dtype=np.int64), [1] * support
+    v = draws.integers(-_SPREAD, _SPREAD, (support - 1, d))
+    v[v[:, 0] == 0, 0] = 1  # no vector is zero
+    weights = draws.integers(1, 3, support - 1)
+    return np.vstack([v, -weights @ v]), [*weights.tolist(), 1]
+
+
+def _planted_rows(owner: str, draws: Draws, n: int, d: int, gamma: Fraction, support: int) -> _Rows:
+    """Rows with first coordinate >= p m, margin p m and radius q m, where gamma = p / q.
+
+    On the margin the other coordinates are vectors that 0 is a convex combination of, so
+    (p m, 0, ..., 0) is a convex combination of rows, and no direction can do better than e_1.
+    """
+    if n == 1 and gamma != 1:
+        raise ProblemError(f"{owner}: n=1 has the margin 1 only (choose gamma=1 or a larger n)")
+    p, q = gamma.numerator, gamma.denominator
+    if gamma == 1:  # every row is as long as the margin: all rows are the same
+        A = np.zeros((n, d), dtype=np.int64)
+        A[:, 0] = _SPREAD
+        return _Rows(A, [1], _SPREAD, _SPREAD)
+    v, weights = _margin_rows(draws, d - 1, support)
+    longest = int((v * v).sum(axis=1).max(initial=0))
+    m = isqrt(max(longest - 1, 0) // (q * q - p * p)) + 1  # (q m)^2 - (p m)^2 >= longest
+    radius = q * m
+    if radius > _MAX_RADIUS:
+        raise ProblemError(f"{owner}: gamma={gamma} has too many digits (at most nine)")
+    room = radius**2 - (p * m) ** 2
+    A = np.zeros((n, d), dtype=np.int64)
+    A[:support, 0] = p * m
+    A[:support, 1:] = v * (isqrt(room // longest) if longest else 1)
+    A[support, 0] = radius
+    _fill_behind(draws, A[support + 1 :], p * m, radius)
+    return _Rows(A, weights, p * m, radius)
+
+
+def _fill_behind(draws: Draws, rows: Integers, gamma: int, radius: int) -> None:
+    """Rows in the ball of the radius whose first coordinate is larger than gamma."""
+    n, d = rows.shape
+    first = draws.integers(gamma + 1, radius, n)
+    rest = draws.integers(-_SPREAD, _SPREAD, (n, d - 1))
+    length = np.maximum((rest * rest).sum(axis=1), 1)
+    room = radius**2 - first * first
+    # The square root of a double is the same everywhere; one step back where it was rounded up.
+    stretch = np.sqrt(room / length).astype(np.int64)
+    stretch -= stretch * stretch * length > room
+    stretch = stretch * draws.integers(0, _SPREAD, n) // _SPREAD
+    rows[:, 0] = first
+    rows[:, 1:] = rest * stretch[:, None]
+
+
+def _reflect(owner: str, draws: Draws, A: Integers, radius: int) -> tuple[Integers, int]:
+    """A times the integer matrix |v|^2 I - 2 v v^T: a reflection that stretches all by |v|^2."""
+    d = A.shape[1]
+    v = draws.signs(d)
+    v[0] *= isqrt(d - 1) + 1  # so that the image of e_1 has no large coordinate
+    stretch = int(v @ v)
+    if 3 * stretch * radius >= 2**53:
+        raise ProblemError(f"{owner}: gamma has too many digits for d={d} (or choose rotate=0)")
+    return stretch * A - 2 * (A @ v)[:, None] * v, stretch
+
+
+def _finish(
+    owner: str, draws: Draws, rows: _Rows, y: Integers, rotate: bool, copies: Array | None = None
+) -> Generated:
+    """Hide the construction: reflect, repeat and shuffle the rows; keep track of the truth."""
+    A, stretch = _reflect(owner, draws, rows.A, rows.radius) if rotate else (rows.A, 1)
+    original = np.arange(len(A)) if copies is None else copies
+    original = original[draws.permutation(len(original))]
+    total = sum(rows.weights)
+    weights = []
+    for i, weight in enumerate(rows.weights):
+        place = int(np.flatnonzero(original == i)[0])
+        weights.append((place, Fraction(weight, total)))
+    y = y[original]
+    truth = Known(
+        Fraction(rows.gamma * stretch) ** 2,
+        Fraction(rows.radius * stretch) ** 2,
+        tuple(sorted(weights)),
+    )
+    return Generated(A[original] * y[:, None], y, truth)
+
+
+def planted(
+    n: int, d: int, gamma: Fraction, seed: int, support: int | None, rotate: bool
+) -> Generated:
+    """A problem whose margin, divided by its radius, is gamma exactly as written."""
+    check_size("planted", n, d)
+    draws = Draws(seed)
+    most = max(1, min(d, n - 1))
+    if support is not None and support > most:
+        raise ProblemError(f"planted: support={support} must be at most {most} for n={n}, d={d}")
+    rows = _planted_rows("planted", draws, n, d, gamma, support or most)
+    return _finish("planted", draws, rows, mixed_labels(draws, n), rotate)
+
+
+def duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Generated:
+    """A planted problem in which every row occurs several times."""
+    check_size("duplicated", n * copies, d)
+    draws = Draws(seed)
+    rows = _planted_rows("duplicated", draws, n, d, gamma, max(1, min(d, n - 1)))
+    y = mixed_labels(draws, n)
+    return _finish("duplicated", draws, rows, y, True, np.repeat(np.arange(n), copies))
+
+
+def imbalanced(n: int, d: int, ratio: int, gamma: Fraction, seed: int) -> Generated:
+    """A few rows of class 1 against `ratio` times as many of class -1 that pull another way.
+
+    Rows of class -1 have a positive second coordinate (before the reflection) and are repeated
+    `ratio` times, as in the construction of Tyurin (2024), Appendix E; those of class 1 have a
+    negative one.
+    """
+    check_size("imbalanced", n, d)
+    few = n // (ratio + 1)
+    if few < 2:
+        raise ProblemError(f"imbalanced: n={n} must be at least 2 (ratio + 1) = {2 * (ratio + 1)}")
+    many = -(-(n - few) // ratio)
+    draws = Draws(seed)
+    rows = _planted_rows("imbalanced", draws, few + many, d, gamma, 2)
+    A = rows.A
+    y = np.ones(len(A), dtype=np.int64)
+    y[0 if A[0, 1] > 0 else 1] = -1  # the two rows on the margin lie opposite each other
+    y[2 : 1 + many] = -1  # the longest row and others
+    A[3:, 1:] *= np.where(A[3:, 1] * y[3:] > 0, -1, 1)[:, None]
+    copies = np.concatenate([np.flatnonzero(y > 0), np.resize(np.flatnonzero(y < 0), n - few)])
+    return _finish("imbalanced", draws, rows, y, True, copies)
+
+
+_GRID = 10  # gaussian data are multiples of 2**-10
+
+
+def worst_case(n: int) -> Generated:
+    """One sample (0.5, -1) of class 1 and n - 1 samples (-0.5, -1) of class -1.
+
+    Tyurin (2024), proof of Theorem 5.1: the batch perceptron needs a number of iterations
+    proportional to n, although margin and radius do not depend on n.
+    """
+    check_size("worst-case", n, 2)
+    X = np.full((n, 2), (-0.5, -1.0))
+    X[0, 0] = 0.5
+    y = np.full(n, -1)
+    y[0] = 1
+    return Generated(X, y, Known(Fraction(1, 4), Fraction(5, 4), uniform([0, 1])))
+
+
+def loss_spike() -> Generated:
+    """One sample (1, -1) of class 1 and one sample (-1, -4) of class -1.
+
+    Tyurin (2024), proof of Theorem 4.1: with a large step, gradient descent on the logistic loss
+    has a huge loss after one step and separates the data after two.
+    """
+    X = np.array([[1, -1], [-1, -4]])
+    q = ((0, Fraction(4, 5)), (1, Fraction(1, 5)))
+    return Generated(X, np.array([1, -1]), Known(Fraction(1), Fraction(17), q))
+
+
+def two_lines(r: Fraction, n: int) -> Generated:
+    """Points of class 1 on the line 6 x_2 = 8 x_1 and of class -1 on 8 x_2 = 6 x_1.
+
+    Ramdas and Pena (2015), Section 2.2: norms lie between 1/r and r, so the margin divided by the
+    radius is 1 / (sqrt(50) r^2), but 1 / sqrt(50) once the points have been normalised. Points are
+    integer multiples of (3, 4) and (4, 3); the unit of length is chosen such that they are.
+    """
+    check_size("two-lines", n, 2)
+    a, b = r.numerator**2, r.denominator**2
+    # Multiples from b g to a g: enough for n // 2 different points on each line.
+    g = max(1, -(-(n // 2) // (a - b)))
+    if 4 * a * g >= 2**31:
+        raise ProblemError(f"two-lines: r={r} is too large or has too many digits")
+    X, y = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
+    for start, line, label in ((0, (3, 4), 1), (1, (4, 3), -1)):
+        size = len(X[start::2])
+        multiples = b * g + (a - b) * g * np.arange(size) // (size - 1)
+        X[start::2] = multiples[:, None] * np.array(line)
+        y[start::2] = label
+    truth = Known(Fraction((b * g) ** 2, 2), Fraction(25 * (a * g) ** 2), uniform([0, 1]))
+    return Generated(X, y, truth)
+
+
+def inseparable(n: int, d: int, seed: int) -> Generated:
+    """Integer rows, some of which balance each other with known positive weights."""
+    check_size("inseparable", n, d)
+    draws = Draws(seed)
+    A = draws.integers(-100, 100, (n, d))
+    balanced = min(n, d + 1)
+    weights = draws.integers(1, 3, balanced)
+    weights[-1] = 1
+    A[balanced - 1] = -(weights[:-1] @ A[: balanced - 1])
+    order = draws.permutation(n)
+    y = mixed_labels(draws, n)
+    total = int(weights.sum())
+    q = tuple(
+        (place, Fraction(int(weights[i]), total))
+        for place, i in enumerate(order.tolist())
+        if i < balanced
+    )
+    truth = Known(Fraction(0), largest_square(A), q)
+    return Generated(A[order] * y[:, None], y, truth)
+
+
+def gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
+    """Points with nearly standard normal coordinates, on a grid of 2**-10.
+
+    Labels are random, or (separable) the side of a random hyperplane through the origin.
+    """
+    check_size("gaussian", n, d)
+    draws = Draws(seed)
+    grid = draws.bell((n, d), _GRID)
+    if not separable:
+        return Generated(grid / 2.0**_GRID, mixed_labels(draws, n))
+    normal = draws.integers(-8, 8, d)
+    normal[0] = normal[0] or 1
+    tied = grid @ normal == 0
+    grid[tied, 0] += normal[0]  # no point lies on the hyperplane
+    y = np.sign(grid @ normal)
+    if n > 1 and (y == y[0]).all():
+        grid[1], y[1] = -grid[1], -y[1]
+    return Generated(grid / 2.0**_GRID, y)
+
+
+_Dual = tuple[tuple[int, Fraction], ...]
+_Made = tuple[Integers, Fraction, _Dual]  # rows, gamma^2 and the dual weights
+
+
+def _ties(draws: Draws, n: int, d: int) -> _Made:
+    """Every row is on the margin; the first two balance each other."""
+    A = draws.integers(-4, 4, (n, d))
+    A[:, 0] = 3
+    A[1, 1:] = -A[0, 1:]
+    return A, Fraction(9), uniform([0, 1])
+
+
+def _dependent(draws: Draws, n: int, d: int) -> _Made:
+    """Rows on the margin that all lie in one plane, so their Gram matrix has rank two."""
+    if d < 2:
+        raise ProblemError("degenerate: d=1 must be at least 2 for kind=dependent")
+    along = draws.integers(-4, 4, d - 1)
+    along[0] = 1
+    steps = np.arange(n) - (n - 1) // 2
+    A = np.hstack([np.full((n, 1), 5), steps[:, None] * along])
+    balanced = n if n % 2 else n - 1
+    return A, Fraction(25), uniform(list(range(balanced)))
+
+
+def _collinear(draws: Draws, n: int, d: int) -> _Made:
+    """Multiples 1, 2, ..., n of one vector."""
+    line = draws.integers(-4, 4, d)
+    line[0] = 3
+    A = np.arange(1, n + 1)[:, None] * line
+    return A, Fraction(int(line @ line)), uniform([0])
+
+
+def _square(draws: Draws, n: int, d: int) -> _Made:
+    """The corners (1, +-1, +-1, 0, ...) of a square face, over and over: many dual optima."""
+    if d < 3 or n < 4:
+        raise ProblemError(f"degenerate: n={n}, d={d} must be at least 4 and 3 for kind=square")
+    corners = np.array([[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]])
+    A = np.zeros((n, d), dtype=np.int64)
+    A[:, :3] = np.resize(corners, (n, 3))
+    return A, Fraction(1), uniform([0, 1, 2, 3])
+
+
+def _simplex(draws: Draws, n: int, d: int) -> _Made:
+    """The unit vectors e_1, ..., e_n: every row is needed, and gamma^2 = 1 / n."""
+    if d < n:
+        raise ProblemError(f"degenerate: d={d} must be at least n={n} for kind=simplex")
+    return np.eye(n, d, dtype=np.int64), Fraction(1, n), uniform(list(range(n)))
+
+
+def _opposite(draws: Draws, n: int, d: int) -> _Made:
+    """The same point with both labels, among points that could be separated."""
+    if n < 2:
+        raise ProblemError(f"degenerate: n={n} must be at least 2 for kind=opposite")
+    A = draws.integers(-4, 4, (n, d))
+    A[:, 0] = 5
+    A[-1] = -A[0]
+    return A, Fraction(0), uniform([0, n - 1])
+
+
+def _zero_row(draws: Draws, n: int, d: int) -> _Made:
+    """A point at the origin, which no hyperplane through the origin can separate."""
+    A = draws.integers(-4, 4, (n, d))
+    A[:, 0] = 5
+    A[-1] = 0
+    return A, Fraction(0), uniform([n - 1])
+
+
+KINDS: dict[str, Callable[[Draws, int, int], _Made]] = {
+    "ties": _ties,
+    "dependent": _dependent,
+    "collinear": _collinear,
+    "square": _square,
+    "simplex": _simplex,
+    "opposite": _opposite,
+    "zero-row": _zero_row,
+}
+
+
+def degenerate(kind: str, n: int, d: int, seed: int) -> Generated:
+    """A problem of one of the `KINDS`; all of them are of small integers."""
+    check_size("degenerate", n, d)
+    if kind == "ties" and n < 2:
+        raise ProblemError(f"degenerate: n={n} must be at least 2 for kind=ties")
+    draws = Draws(seed)
+    A, gamma_squared, q = KINDS[kind](draws, n, d)
+    y = mixed_labels(draws, n)
+    if kind == "opposite":
+        y[-1] = -y[0]
+    return Generated(A * y[:, None], y, Known(gamma_squared, largest_square(A), q))
+
+
+_SCALE = 2**20  # the lengths of orthogonal rows are multiples of this part of the unit
+
+
+def orthogonal(n: int, p: Fraction) -> Generated:
+    """Rows r e_1, e_2, ..., e_n: the first has the dual weight p, the others share the rest.
+
+    The optimality of q = (p, c, ..., c) is r^2 p = c, so r^2 = (1 - p) / (p (n - 1)) and
+    gamma^2 = r^2 p = (1 - p) / (n - 1). Where r is irrational it is rounded to a multiple of
+    2^-20, and the weights are those that follow from it.
+    """
+    check_size("orthogonal", n, n)
+    first, unit = _ratio((1 - p) / (p * (n - 1)))
+    if not first:
+        raise ProblemError(f"orthogonal: p={p} is too near 1 for n={n} (choose a smaller one)")
+    lengths = np.full(n, unit)
+    lengths[0] = first
+    y = np.where(np.arange(n) % 2, -1, 1)
+    inverse = [Fraction(1, int(length) ** 2) for length in lengths]
+    gamma_squared = 1 / sum(inverse, Fraction(0))
+    q = tuple((i, gamma_squared * weight) for i, weight in enumerate(inverse))
+    known = Known(gamma_squared, Fraction(max(first, unit)) ** 2, q)
+    return Generated(np.diag(lengths * y), y, known)
+
+
+def _ratio(square: Fraction) -> tuple[int, int]:
+    """Integers whose ratio is the square root, exactly if it is a simple rational number."""
+    top, bottom = isqrt(square.numerator), isqrt(square.denominator)
+    if Fraction(top, bottom) ** 2 == square and max(top, bottom) <= _SCALE:
+        return top, bottom
+    if square * _SCALE**2 >= 2**60:
+        raise ProblemError("orthogonal: p is too small (the first row would be too long)")
+    return (isqrt(4 * _SCALE**2 * square.numerator // square.denominator) + 1) // 2, _SCALE
+
+
+def opposed(r: int, copies: int) -> Generated:
+    """The row (1, r) several times against a single row (1, -r).
+
+    Mean steps from the origin start beside the axis and cross it to and fro: Normalized Batch
+    Perceptron needs about half of the R^2 / gamma^2 = 1 + r^2 iterations that it is allowed.
+    """
+    check_size("opposed", copies + 1, 2)
+    A = np.full((copies + 1, 2), (1, r))
+    A[-1, 1] = -r
+    y = np.where(np.arange(copies + 1) % 2, -1, 1)
+    known = Known(Fraction(1), Fraction(1 + r * r), uniform([0, copies]))
+    return Generated(A * y[:, None], y, known)
+
+
+def crossed(copies: int) -> Generated:
+    """Copies of e_1, and the two rows e_2 and -e_2, which alone prove that nothing separates them.
+
+    The dual weights of SNKP start with nearly all of their mass on e_1, as far as can be from those
+    of the proof.
+    """
+    check_size("crossed", copies + 2, 2)
+    A = np.zeros((copies + 2, 2), dtype=np.int64)
+    A[:copies, 0] = 1
+    A[copies:, 1] = 1, -1
+    y = np.where(np.arange(len(A)) % 2, -1, 1)
+    known = Known(Fraction(0), Fraction(1), uniform([copies, copies + 1]))
+    return Generated(A * y[:, None], y, known)
+
+
+def centred(n: int, copies: int) -> Generated:
+    """The corners n e_i - (1, ..., 1) of a regular simplex around the origin, the first repeated.
+
+    Nothing separates them. From any mean of corners the nearest point of the hull is approached
+    as slowly as the bound of the von Neumann algorithm allows, as long as few corners were seen.
+    """
+    check_size("centred", n + copies - 1, n)
+    corners = n * np.eye(n, dtype=np.int64) - 1
+    A = np.vstack([np.repeat(corners[:1], copies, axis=0), corners[1:]])
+    y = np.where(np.arange(len(A)) % 2, -1, 1)
+    known = Known(Fraction(0), Fraction(n * (n - 1)), uniform([0, *range(copies, n + copies - 1)]))
+    return Generated(A * y[:, None], y, known)
+
+
+def staggered(d: int, r: int, copies: int) -> Generated:
+    """Rows r e_1 (copies), r e_2 - e_1, and r e_j + e_1 - 2 e_(j-1) for j = 3, ..., d.
+
+    Nearly orthogonal, and tilted so that each row is misclassified by the sum of those before it,
+    and by no shorter sum: a method that takes all misclassified rows at once gets one at a time.
+    All rows have the same score at the best w. That is found from the first coordinate on, and the
+    weights from the last one back.
+    """
+    check_size("staggered", copies + d - 1, d)
+    A = r * np.eye(d, dtype=np.int64)
+    for j in range(1, d):
+        A[j, 0] += -1 if j == 1 else 1
+        A[j, j - 1] -= 2 if j > 1 else 0
+    w = [Fraction(1, r)]
+    for j in range(1, d):
+        w.append((1 + w[0]) / r if j == 1 else (1 - w[0] + 2 * w[-1]) / r)
+    q = [Fraction(0)] * (d + 1)
+    for j in range(d - 1, 0, -1):
+        q[j] = (w[j] + 2 * q[j + 1]) / r
+    q[0] = (w[0] + (q[1] if d > 1 else 0) - sum(q[2:], Fraction(0))) / r
+    if min(q) < 0:
+        raise ProblemError(f"staggered: r={r} is too small for d={d} (choose r={4 * d} or more)")
+    total = sum(q, Fraction(0))
+    weights = ((0 if j == 0 else copies + j - 1, q[j] / total) for j in range(d) if q[j])
+    A = np.vstack([np.repeat(A[:1], copies, axis=0), A[1:]])
+    y = np.where(np.arange(len(A)) % 2, -1, 1)
+    known = Known(1 / total, largest_square(A), tuple(weights))
+    return Generated(A * y[:, None], y, known)
+
 
 __all__ = ["FAMILIES", "Family", "Generated", "Known", "generate", "known"]
 

@@ -1,4 +1,9 @@
-"""What dense and sparse problems have in common: w is a vector of the space of the points."""
+"""What dense and sparse problems have in common: w is a vector of the space of the points.
+
+Problems whose points are the rows of a dense matrix.
+
+Problems whose points are the rows of a sparse (CSR) matrix.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from gammabar.problems import canonical
-from gammabar.problems.base import (
+from gammabar.problems.points import DensePoints, SparsePoints, is_sparse, points_of, product
+from gammabar.problems.problem import (
     Array,
     Floats,
     Problem,
@@ -19,8 +25,6 @@ from gammabar.problems.base import (
     check_temperature,
     frozen,
 )
-from gammabar.problems.points import DensePoints, points_of, product
-from gammabar.problems.sparsity import is_sparse
 
 # Columns of a Gram matrix that are computed at once, so that few rows are in float64 at a time.
 _GRAM_COLUMNS = 1024
@@ -161,3 +165,136 @@ def signs(y: Array, n: int) -> Array:
             f"y must hold -1 and +1, but row {place} has {y[place]!r}; from_arrays takes any labels"
         )
     return frozen(np.ascontiguousarray(y, dtype=np.int8))
+
+
+class DenseProblem(LinearProblem):
+    """Dense points; w is a vector of R^d.
+
+    Integer matrices stay integer (MNIST stays uint8: a ninth of the memory traffic of doubles)
+    and float32 stays float32; sums are always taken in float64. Nothing is copied that is
+    C-contiguous already.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Integers, booleans or floats, all finite; `gammabar.problems.from_arrays` checks that.
+    y : array of n labels -1 and +1
+    source : Source, optional
+        Where the data come from.
+
+    Examples
+    --------
+    >>> problem = DenseProblem([[3, 4], [0, 5]], [1, -1])
+    >>> problem.radius
+    5.0
+    >>> problem.scores([1.0, 0.0])
+    array([ 3., -0.])
+    """
+
+    def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:
+        super().__init__(DensePoints(dense_matrix(X)), y, source)
+
+
+def dense_matrix(X: Any) -> Array:
+    """X as a C-contiguous, read-only matrix in a dtype that holds its values exactly."""
+    X = np.asarray(X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
+    return frozen(np.ascontiguousarray(X, dtype=exact_dtype(X)))
+
+
+def exact_dtype(values: Array) -> np.dtype[Any]:
+    """The native dtype in which the values are kept: their own where the loops know it."""
+    dtype = values.dtype
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    if dtype.kind in "iu" or dtype in (np.float32, np.float64):
+        return dtype.newbyteorder("=")
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            exact = values.astype(np.float64) == values
+        if not (exact | np.isnan(values)).all():
+            place = ", column ".join(str(int(i)) for i in np.argwhere(~exact)[0])
+            raise ProblemError(
+                f"X holds a {dtype} number in row {place} that is no double; round X to float64"
+            )
+        return np.dtype(np.float64)
+    raise ProblemError(f"X must hold numbers, not dtype {dtype}; convert it to integers or floats")
+
+
+#: Columns are 32-bit numbers, in the compiled loops and in the canonical form.
+MOST_COLUMNS = 2**31 - 1
+
+
+class SparseProblem(LinearProblem):
+    """Sparse points; w is a (dense) vector of R^d.
+
+    The matrix is kept in canonical CSR form: columns ascending, duplicates summed, no stored
+    zeros; integers stay integers.
+
+    Parameters
+    ----------
+    X : scipy.sparse matrix or array of shape (n, d), any format
+        All values finite; `gammabar.problems.from_arrays` checks that.
+    y : array of n labels -1 and +1
+    source : Source, optional
+        Where the data come from.
+    """
+
+    def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:
+        super().__init__(SparsePoints(csr_matrix(X)), y, source)
+
+
+def csr_matrix(X: Any) -> Any:
+    """X as a canonical csr_array in a dtype that holds its values exactly; X is left alone."""
+    if not is_sparse(X):
+        raise ProblemError("X must be a scipy.sparse matrix here; from_arrays takes any matrix")
+    if X.ndim != 2 or 0 in X.shape:
+        raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
+    if X.shape[1] > MOST_COLUMNS:
+        raise ProblemError(
+            f"X has {X.shape[1]:,} columns, but at most {MOST_COLUMNS:,} can be kept"
+        )
+    X = _without_overflow(X)
+    from scipy.sparse import csr_array
+
+    csr = csr_array(X)
+    dtype = exact_dtype(csr.data)
+    ready = csr.dtype == dtype and csr.has_canonical_format and csr.data.all()
+    if not ready:
+        csr = csr.astype(dtype) if csr.dtype != dtype else csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    csr.data, csr.indices, csr.indptr = map(frozen, (csr.data, csr.indices, csr.indptr))
+    return csr
+
+
+def _without_overflow(X: Any) -> Any:
+    """Widen integers if an entry is stored in several parts, lest their sum wraps around."""
+    if X.dtype.kind not in "biu" or X.format not in ("csr", "csc", "bsr", "coo"):
+        return X
+    if X.has_canonical_format:
+        return X
+    coo = X.tocoo()
+    order = np.lexsort((coo.col, coo.row))
+    row, col, parts = coo.row[order], coo.col[order], coo.data[order]
+    if not ((row[1:] == row[:-1]) & (col[1:] == col[:-1])).any():
+        return X
+    sums: dict[tuple[int, int], int] = {}  # of Python's integers, which do not wrap
+    for place, part in zip(
+        zip(row.tolist(), col.tolist(), strict=True), parts.tolist(), strict=True
+    ):
+        sums[place] = sums.get(place, 0) + int(part)
+    low, high = min(sums.values()), max(sums.values())
+    wide: type[np.integer[Any]]
+    if low >= -(2**63) and high < 2**63:
+        wide = np.int64
+    elif low >= 0 and high < 2**64:
+        wide = np.uint64
+    else:
+        raise ProblemError("X stores an entry in several parts whose sum exceeds 64 bits; sum them")
+    rows, cols = np.array(list(sums), dtype=np.int64).T
+    data = np.array(list(sums.values()), dtype=wide)
+    from scipy.sparse import csr_array
+
+    return csr_array((data, (rows, cols)), shape=X.shape)

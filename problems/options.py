@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gammabar.problems.base import ProblemError
 from gammabar.problems.files import gigabytes, memory_budget
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.problem import ProblemError
+from gammabar.problems.suggest import did_you_mean
 
 MOST_CHARACTERS = 500  # of a number; Python converts those of at least 640 digits
 MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine

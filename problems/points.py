@@ -1,4 +1,21 @@
-"""Data points in memory, dense or CSR, in whatever dtype they came, and products with them.
+"""Whether a matrix is one of SciPy's sparse ones, without importing SciPy to find out.
+
+Importing ``scipy.sparse`` takes longer than most small problems do, and dense data need nothing of
+it. Nobody can have made a sparse matrix before it was imported.
+
+Stripes of rows for several threads.
+
+How the rows are cut depends on the data alone, never on the number of threads, and partial sums
+are added in the order of the stripes: the result is the same on every machine.
+
+Products of small matrices that do not wake the threads of BLAS.
+
+A product that takes a millisecond is not worth a second thread, and on a busy machine the threads
+are waited for a hundred times as long. OpenBLAS uses one thread up to 2¹⁸ multiplications.
+
+One pass of `softmin` after another over the same large data, in compiled code.
+
+Data points in memory, dense or CSR, in whatever dtype they came, and products with them.
 
 Geometries are written against these two classes; labels and scales are no concern of theirs
 except in `softmin`, which must do everything in one pass.
@@ -7,17 +24,219 @@ except in `softmin`, which must do everything in one pass.
 from __future__ import annotations
 
 import math
+import os
+import re
 import sys
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from math import isqrt
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from gammabar.problems import compiled, quiet
-from gammabar.problems.base import Array, Floats, soften
-from gammabar.problems.soft_pass import Meanwhile, Soft, SoftPass
-from gammabar.problems.sparsity import is_sparse
-from gammabar.problems.stripes import run, stripes
+from gammabar.problems import compiled
+from gammabar.problems.problem import Array, Floats, soften
+
+if TYPE_CHECKING:
+    from gammabar.problems.compiled.dense import DenseRows
+    from gammabar.problems.compiled.sparse import SparseRows
+    from gammabar.problems.compiled.team import Team
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and bool(module.issparse(X))
+
+
+T = TypeVar("T")
+
+# Below this many values the time to wake a thread is not won back.
+_WORTH_THREADS = 1 << 21
+# A stripe is small, for the threads to end together; but it has a sum of its own, as long as w,
+# and many rows to put into it.
+_STRIPE_VALUES = 1 << 18
+_STRIPE_ROWS = 64
+_MOST_STRIPES = 64
+
+
+def stripes(n: int, values: int, width: int) -> list[tuple[int, int]]:
+    """Cut n rows of a matrix with so many values and columns into stripes (lo, hi)."""
+    count = 1
+    if values >= _WORTH_THREADS:
+        count = min(_MOST_STRIPES, n, values // _STRIPE_VALUES, values // (_STRIPE_ROWS * width))
+    cuts = [n * s // max(1, count) for s in range(max(1, count) + 1)]
+    return list(pairwise(cuts))
+
+
+def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
+    """work(lo, hi) for every stripe, in threads where there are several; results in order."""
+    if len(parts) == 1 or threads() == 1:
+        return [work(lo, hi) for lo, hi in parts]
+    results: dict[int, T] = {}
+    todo = iter(enumerate(parts))
+
+    def drain() -> None:
+        for place, (lo, hi) in todo:  # shared: each thread takes the next stripe
+            results[place] = work(lo, hi)
+
+    # The calling thread works too: waking one thread fewer matters when a pass takes milliseconds.
+    helpers = [pool().submit(drain) for _ in range(min(threads(), len(parts)) - 1)]
+    drain()
+    for helper in helpers:
+        helper.result()
+    return [results[place] for place in range(len(parts))]
+
+
+@cache
+def threads() -> int:
+    """Threads to use: the processors this process may run on, or OMP_NUM_THREADS if smaller."""
+    if hasattr(os, "sched_getaffinity"):
+        available = len(os.sched_getaffinity(0))
+    else:
+        available = os.cpu_count() or 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    few = re.fullmatch(r"0*([0-9]{1,9})", wanted)
+    return max(1, min(available, int(few[1]))) if few else available
+
+
+@cache
+def pool() -> ThreadPoolExecutor:
+    """The threads beside the calling one; they live as long as the process."""
+    return ThreadPoolExecutor(max_workers=max(1, threads() - 1), thread_name_prefix="gammabar")
+
+
+# The threads of a pool do not survive a fork: a child makes its own.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool.cache_clear)
+
+
+_ALONE = 1 << 18
+# Beyond so many multiplications threads are welcome.
+_LARGE = 1 << 27
+
+
+def small_gemm(a: Floats, b: Floats) -> Floats:
+    """a bᵀ, in blocks that one thread does."""
+    (m, width), n = a.shape, len(b)
+    if not _ALONE < m * n * width <= _LARGE or width > _ALONE // 4:
+        return np.asarray(a @ b.T)
+    # Blocks of less than two rows would be products with a vector, which have limits of their own.
+    side = max(2, isqrt(_ALONE // width))
+    out = np.empty((m, n))
+    for i in range(0, m, side):
+        for j in range(0, n, side):
+            np.matmul(a[i : i + side], b[j : j + side].T, out=out[i : i + side, j : j + side])
+    return out
+
+
+Meanwhile: TypeAlias = Callable[[], None] | None
+# Scores, smallest score, log-sum-exp and pull.
+Soft: TypeAlias = tuple[Floats, float, float, Floats]
+
+
+class SoftPass:
+    """What one pass of `softmin` leaves to the next: its threads and its buffers.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The points and their labels, as the compiled loops take them.
+    shape : (n, d)
+    parts : list of (lo, hi)
+        Stripes of rows.
+    """
+
+    def __init__(
+        self, rows: DenseRows | SparseRows, shape: tuple[int, int], parts: list[tuple[int, int]]
+    ) -> None:
+        self._rows, self._shape, self._parts = rows, shape, parts
+        self._process = os.getpid()  # threads do not survive a fork
+        self._lock = threading.Lock()
+        self._absent = 0  # the thread that does something else while its helpers are at work
+        self._team: Team | None = None
+        self._plainly = compiled.plain_way()
+
+    def _whole_team(self) -> Team:
+        """The team; a new one after a pass that was interrupted.
+
+        A helper may still write into the buffers of the old one.
+        """
+        if self._team is None or not self._team.whole:
+            from gammabar.problems.compiled.team import Team
+
+            self._team = Team(self._rows, self._shape, self._parts)
+        return self._team
+
+    def fits(self, y: Array) -> bool:
+        """Is this for these labels, of this process, and not waiting for this very thread?"""
+        return (
+            self._rows.y is y
+            and self._process == os.getpid()
+            and self._absent != threading.get_ident()
+        )
+
+    def __call__(
+        self,
+        w: Floats,
+        inner: float,
+        outer: float,
+        temperature: float,
+        meanwhile: Meanwhile = None,
+    ) -> Soft:
+        """Scores, smallest score, log-sum-exp and pull."""
+        from gammabar.problems.compiled.softmax import Answer, Asked
+
+        if not w.flags.carray:  # Numba would compile everything again for another kind of array
+            w = w.copy()
+        asked = Asked(w, inner, outer, temperature)
+        with self._lock:
+            answer = Answer(np.empty(self._shape[0]), np.empty(self._shape[1]))
+            if self._plainly is not None:
+                smallest, logsumexp = self._run_plainly(asked, answer, meanwhile)
+            else:
+                smallest, logsumexp = self._run_team(asked, answer, meanwhile)
+        return answer.scores, smallest, logsumexp, answer.pull
+
+    def _run_team(self, asked: Any, answer: Any, meanwhile: Meanwhile) -> tuple[float, float]:
+        team = self._whole_team()
+        if meanwhile is None:
+            return team.run(asked, answer)
+        self._absent = threading.get_ident()
+        try:
+            return team.run(asked, answer, meanwhile)
+        finally:
+            self._absent = 0
+
+    def _run_plainly(self, asked: Any, answer: Any, meanwhile: Meanwhile) -> tuple[float, float]:
+        """The same stripes, by threads that Python starts and joins."""
+        from gammabar.problems.compiled import dense, softmax, sparse
+
+        if meanwhile is not None:
+            self._absent = threading.get_ident()
+            try:
+                meanwhile()
+            finally:
+                self._absent = 0
+        is_dense = isinstance(self._rows, dense.DenseRows)
+        stripe: Any = dense.softmin if is_dense else sparse.softmin
+        scaled = asked._replace(w=asked.inner * asked.w)
+        found, d = softmax.found_for(*self._shape, len(self._parts)), self._shape[1]
+        places = {lo: s for s, (lo, _) in enumerate(self._parts)}
+
+        def work(lo: int, hi: int) -> None:
+            s = places[lo]
+            found.sums[s] = stripe(
+                self._rows, scaled, found.scores, found.pulls[s, :d], lo, hi, True
+            )
+
+        run(work, self._parts)
+        smallest, logsumexp = softmax.put_together(found, asked, answer)
+        return smallest, logsumexp
+
 
 # Up to so many values a float64 copy costs little and BLAS is fastest.
 SMALL = 1 << 19
@@ -339,7 +558,7 @@ def points_of(X: Any) -> Points:
 def product(a: Any, b: Any) -> Floats:
     """a b^T as a dense array, for float64 blocks of either kind."""
     if not is_sparse(a) and not is_sparse(b):
-        return quiet.product(a, b)
+        return small_gemm(a, b)
     result = a @ b.T
     return np.asarray(result.toarray() if is_sparse(result) else result)
 

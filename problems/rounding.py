@@ -101,11 +101,10 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems.base import Array, Problem, ProblemError, euclidean_norm
 from gammabar.problems.kernel import KernelProblem
-from gammabar.problems.kernels import Kernel
-from gammabar.problems.multiclass_kernel import MulticlassKernelProblem
-from gammabar.problems.network import LARGEST, UNIT, whole_weights
+from gammabar.problems.kernels import LARGEST, UNIT, Kernel, whole_weights
+from gammabar.problems.multiclass import MulticlassKernelProblem
+from gammabar.problems.problem import Array, Problem, ProblemError, euclidean_norm
 
 U, ETA = 2.0**-53, 2.0**-1074
 #: Covers terms of second order and the rounding of the bounds.

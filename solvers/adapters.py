@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems import ProblemError
-from gammabar.problems.validate import rounded
-from gammabar.problems.writing import whole
+from gammabar.problems.conversion import rounded
+from gammabar.problems.output import whole
 from gammabar.solvers.base import Array, Iterate
 
 #: Arguments that a function gets by their names.

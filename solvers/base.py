@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.problems import Problem, ProblemError, SoftMin
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.suggest import did_you_mean
 
 Array = NDArray[Any]
 

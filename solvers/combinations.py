@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gammabar.problems import Problem
-from gammabar.problems.base import Floats
+from gammabar.problems.problem import Floats
 
 
 class Combination(NamedTuple):

@@ -23,8 +23,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
-from gammabar.problems.base import largest_exponent
-from gammabar.problems.intercept import with_constant
+from gammabar.problems.conversion import from_arrays, same_numbers, with_constant
+from gammabar.problems.problem import largest_exponent
 from gammabar.problems.rounding import (
     ETA,
     KernelRounding,
@@ -34,7 +34,6 @@ from gammabar.problems.rounding import (
     rounding_of,
     taxicab,
 )
-from gammabar.problems.validate import from_arrays, same_numbers
 from gammabar.solvers.base import Iterate
 from gammabar.solvers.ji_srebro_telgarsky import DualAcceleration
 

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from gammabar.problems import Problem, ProblemError
-from gammabar.problems.base import soften
+from gammabar.problems.problem import soften
 from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
 from gammabar.solvers.potential import check_loss, check_positive, gradient, smoothness
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from gammabar.problems import ProblemError
-from gammabar.problems.base import soften
+from gammabar.problems.problem import soften
 
 LOSSES = ("exponential", "logistic")
 

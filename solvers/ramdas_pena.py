@@ -39,7 +39,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gammabar.problems import KernelProblem, Problem, ProblemError
-from gammabar.problems.base import Floats, soften
+from gammabar.problems.problem import Floats, soften
 from gammabar.solvers.base import ALL_GEOMETRIES, COORDINATES, Card, Iterate, scored
 from gammabar.solvers.combinations import (
     Combination,

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.special import log_expit
 
 from gammabar.problems import Problem, ProblemError
-from gammabar.problems.base import Array, Floats, soften
+from gammabar.problems.problem import Array, Floats, soften
 from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
 from gammabar.solvers.combinations import Combination, mix, nothing, renewed, single_row
 from gammabar.solvers.potential import check_positive

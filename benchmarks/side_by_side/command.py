@@ -69,7 +69,7 @@ def bench_command(
             chosen = [name for name in SECTIONS if name in only or not only]
             document = documents.measure(chosen, quick, stage)
     if out:
-        from gammabar.problems.writing import write_whole
+        from gammabar.problems.output import write_whole
 
         write_whole(out, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     if page:

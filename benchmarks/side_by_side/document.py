@@ -61,7 +61,7 @@ def tables(document: dict[str, Any]) -> dict[str, list[Table]]:
 
 def circumstances() -> dict[str, Any]:
     """What the numbers depend on: machine, threads, interpreter, packages."""
-    from gammabar.problems.stripes import threads
+    from gammabar.problems.points import threads
 
     return {
         "date": datetime.now(UTC).date().isoformat(),

@@ -22,7 +22,7 @@ from gammabar.harness.run.memory import peak_memory
 from gammabar.harness.screen import Stage
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
 from gammabar.problems.kernels import Kernel
-from gammabar.problems.stripes import threads
+from gammabar.problems.points import threads
 from gammabar.solvers import AdaptiveSampling, DualAcceleration
 
 TITLE = "The cost of an iteration"

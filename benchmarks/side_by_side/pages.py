@@ -10,8 +10,8 @@ from side_by_side.document import section, tables
 from side_by_side.pictures import GAPS, GROWTH, SCALE, draw
 
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import no_file
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
+from gammabar.problems.suggest import no_file
 
 PAGE, NUMBERS = "benchmarks.md", "benchmarks.json"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gammabar.problems.extras import extra_module
-from gammabar.problems.writing import whole
+from gammabar.problems.environment import extra_module
+from gammabar.problems.output import whole
 
 GROWTH, GAPS = "benchmarks-growth.svg", "benchmarks-gaps.svg"
 SCALE = "benchmarks-scale.svg"

@@ -22,8 +22,8 @@ from side_by_side.table import Table, digits, duration
 
 from gammabar.harness.run.memory import forget_peak, peak_memory
 from gammabar.harness.screen import Stage
-from gammabar.problems.base import Array
 from gammabar.problems.files import memory_budget
+from gammabar.problems.problem import Array
 
 TITLE = "Size"
 CHUNKED = "exact oracle, from disk in chunks"

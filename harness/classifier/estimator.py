@@ -37,8 +37,7 @@ from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.maximum_margin import solve
 from gammabar.oracle.result import Truth, signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
-from gammabar.problems.intercept import with_intercept
-from gammabar.problems.validate import from_arrays, same_numbers
+from gammabar.problems.conversion import from_arrays, same_numbers, with_intercept
 from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifier
 
 

@@ -22,8 +22,7 @@ from gammabar.oracle.maximum_margin import candidate_for, prove, solve
 from gammabar.oracle.one_vs_one import Guess, Pairs
 from gammabar.oracle.result import Truth, root_ratio, signed_bounds
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem
-from gammabar.problems.intercept import with_intercept
-from gammabar.problems.validate import from_arrays
+from gammabar.problems.conversion import from_arrays, with_intercept
 
 Array = NDArray[Any]
 

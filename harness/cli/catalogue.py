@@ -22,7 +22,7 @@ from gammabar.harness.verify.verdict import Severity, Status, by_severity
 if TYPE_CHECKING:
     from gammabar.harness.run.results import Result
     from gammabar.harness.verify.statement import Statement
-    from gammabar.problems.spec import Entry
+    from gammabar.problems.specs import Entry
 
 
 @click.command("list")
@@ -277,7 +277,7 @@ def _compute(path: Path, quiet: bool) -> None:
     from gammabar.harness.library import mutants
     from gammabar.harness.power import matrix
     from gammabar.harness.screen import bar
-    from gammabar.problems.writing import check_writable, write_whole
+    from gammabar.problems.output import check_writable, write_whole
 
     check_writable(path)  # better to know now
     with bar(len(mutants()), "wrong solvers", quiet) as advance:
@@ -286,7 +286,7 @@ def _compute(path: Path, quiet: bool) -> None:
 
 
 def _problems(as_json: bool, text: str | None) -> None:
-    from gammabar.problems.spec import catalogue
+    from gammabar.problems.specs import catalogue
 
     entries = [entry for entry in catalogue() if _says(text, entry)]
     if as_json:

@@ -96,7 +96,7 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from gammabar.problems.spelling import did_you_mean
+            from gammabar.problems.suggest import did_you_mean
 
             ctx.fail(f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -166,7 +166,7 @@ def _leave(error: BaseException) -> int | str | None:
 def _message(error: click.UsageError) -> str:
     """What click says; of the options that it finds near a misspelt one, the nearest."""
     if isinstance(error, click.NoSuchOption) and error.possibilities:
-        from gammabar.problems.spelling import did_you_mean
+        from gammabar.problems.suggest import did_you_mean
 
         hint = did_you_mean(error.option_name, error.possibilities)
         return f"no such option: {error.option_name}; {hint}"
@@ -185,7 +185,7 @@ def _nearest(error: click.UsageError) -> str:
     given = re.search(r"'(.*?)' (?:is not one of|does not exist)", error.message)
     if not isinstance(kind, click.Choice | click.Path) or given is None:
         return ""
-    from gammabar.problems.spelling import beside, nearest
+    from gammabar.problems.suggest import beside, nearest
 
     if isinstance(kind, click.Choice):
         close = nearest(given[1], map(str, kind.choices))

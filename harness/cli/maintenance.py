@@ -18,8 +18,8 @@ import click
 from gammabar.harness.cli.options import PAPER_OPTION, WRITTEN, open_papers, reading_options
 from gammabar.harness.library.cost import cost
 from gammabar.harness.screen import print_json, print_table, say, stages
-from gammabar.problems.extras import missing
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.environment import missing
+from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from gammabar.harness.gate.compare import Finding, Gated
@@ -96,7 +96,7 @@ def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
 
 def _can_be_made(artefact: Artefact) -> bool:
     """Whether its package is installed; ``--all`` leaves out others, and says so."""
-    from gammabar.problems.extras import has_module, missing
+    from gammabar.problems.environment import has_module, missing
 
     if artefact.package is None or has_module(artefact.package[0]):
         return True

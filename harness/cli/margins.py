@@ -70,7 +70,7 @@ def margins_command(
     if picture is not None:
         pictures.draw(results, picture)
     if written is not None:
-        from gammabar.problems.writing import write_whole
+        from gammabar.problems.output import write_whole
 
         text = page(results, picture, f"{jobs or cores} processes", plain)
         write_whole(written, text)

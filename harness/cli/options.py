@@ -99,7 +99,7 @@ def keep_apart(ctx: click.Context) -> None:
     given = [(p, one) for p in ctx.command.params for one in _several(ctx.params.get(p.name or ""))]
     if not any(isinstance(param.type, _Written) for param, _ in given):
         return
-    from gammabar.problems.writing import is_file
+    from gammabar.problems.output import is_file
 
     for param, path in given:
         if not isinstance(param.type, _Written) or not is_file(path):

@@ -398,7 +398,7 @@ def write_classifier(found: Margin, path: Path) -> None:
     if found.separable:
         parts = classifier(found)
     arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
-    from gammabar.problems.writing import whole
+    from gammabar.problems.output import whole
 
     with whole(path, "wb") as stream:
         np.savez(

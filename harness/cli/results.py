@@ -57,7 +57,7 @@ def report_command(
     if out is None:
         print_document(text)
         return
-    from gammabar.problems.writing import write_whole
+    from gammabar.problems.output import write_whole
 
     write_whole(out, text)
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")

@@ -188,7 +188,7 @@ def verify_command(
     from gammabar.harness.run.store import Store
 
     if junit is not None:
-        from gammabar.problems.writing import check_writable
+        from gammabar.problems.output import check_writable
 
         check_writable(junit)  # better to know now
     if folder is not None:

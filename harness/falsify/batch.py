@@ -18,7 +18,7 @@ from gammabar.harness.run.solver_ref import SolverRef
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
 
 FORMAT, VERSION = "gammabar-falsify-many", 1
 

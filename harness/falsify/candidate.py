@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from gammabar.harness.run.solver_ref import Registered, SolverRef
 from gammabar.harness.run.task import Run
 from gammabar.harness.verify.verdict import Ruling, Verdict
-from gammabar.problems.written import text_of_rows
+from gammabar.problems.specs import text_of_rows
 
 Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 

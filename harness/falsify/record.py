@@ -15,9 +15,8 @@ from gammabar.harness.falsify.strategies import Space
 from gammabar.harness.run.solver_ref import SolverRef, reference
 from gammabar.harness.verify.parameters import PREFIX, Inputs, read as read_inputs
 from gammabar.problems import ProblemError
-from gammabar.problems.finite import finite
-from gammabar.problems.writing import write_whole
-from gammabar.problems.written import written_rows
+from gammabar.problems.output import finite, write_whole
+from gammabar.problems.specs import written_rows
 
 FORMAT, VERSION = "gammabar-falsify", 1
 

@@ -26,7 +26,7 @@ from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.texts import open_problem
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
 
 #: Rows with fewer entries are written out, others by their entries that are not zero.
 DENSE = 2000

@@ -18,7 +18,7 @@ from threading import Timer
 from typing import Any, Self
 
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import no_file
+from gammabar.problems.suggest import no_file
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")

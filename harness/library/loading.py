@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import no_file
+from gammabar.problems.suggest import no_file
 
 #: Relative names and texts.
 Files = tuple[tuple[str, str], ...]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gammabar.problems import ProblemError
-from gammabar.problems.extras import extra_module
-from gammabar.problems.writing import whole
+from gammabar.problems.environment import extra_module
+from gammabar.problems.output import whole
 
 FORMATS = ("svg", "png", "pdf")
 

@@ -23,7 +23,7 @@ from gammabar.harness.margins.processes import carried_out
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS
 from gammabar.problems.from_files import named_file
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
 
 #: Most classes of a data set: so many have 4,950 pairs.
 MANY = 100

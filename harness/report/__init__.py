@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
 
 if TYPE_CHECKING:
     from gammabar.harness.report.model import Report

@@ -29,7 +29,7 @@ from gammabar.harness.run.show import reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, worth
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.suggest import did_you_mean
 
 Facts = dict[str, Any]
 #: What is said of a comparison with the source.
@@ -206,7 +206,7 @@ def artefact_facts(name: str) -> Facts:
 
 
 def _problem_or_nothing(name: str) -> Facts:
-    from gammabar.problems.spec import catalogue
+    from gammabar.problems.specs import catalogue
 
     entries = {entry.name: entry for entry in catalogue() if entry.kind != "file"}
     if name in entries:

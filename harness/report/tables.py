@@ -16,8 +16,8 @@ from gammabar.harness.library import papers
 from gammabar.harness.report.model import Report, Standing, public
 from gammabar.harness.run.results import Result
 from gammabar.harness.verify.verdict import Severity
-from gammabar.problems.extras import extra_module
-from gammabar.problems.writing import whole
+from gammabar.problems.environment import extra_module
+from gammabar.problems.output import whole
 
 #: So many verdicts that were not expected are told one by one.
 MOST = 30

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gammabar.harness.library.artefact import Artefact, Numbers
-from gammabar.problems.extras import extra_module
-from gammabar.problems.writing import whole
+from gammabar.problems.environment import extra_module
+from gammabar.problems.output import whole
 
 FORMATS = ("svg", "png", "pdf")
 #: Colours that are told apart in greyscale and by the colour-blind (Okabe and Ito), and dashes.

@@ -24,7 +24,7 @@ from typing import Any
 from gammabar.harness.run.keys import Import, imports, path_of
 
 #: Imports packages of others by name, and nothing of the project.
-_OUTSIDE = {"gammabar.problems.extras"}
+_OUTSIDE = {"gammabar.problems.environment"}
 _BY_NAME = {"import_module", "__import__"}
 #: Decorators that put what they decorate nowhere else: such a definition counts if it is reached.
 _PURE = {"cache", "contextmanager", "dataclass", "lru_cache", "njit", "wraps"}

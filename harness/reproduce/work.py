@@ -15,8 +15,8 @@ from gammabar.harness.reproduce.stamp import source_of
 from gammabar.harness.run.memory import forget_peak, peak_memory
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here
-from gammabar.problems.extras import has_module, missing
-from gammabar.problems.writing import write_whole
+from gammabar.problems.environment import has_module, missing
+from gammabar.problems.output import write_whole
 
 FORMAT, VERSION = "gammabar-artefact", 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gammabar.problems import Problem, ProblemError
-from gammabar.problems.spelling import no_file
+from gammabar.problems.suggest import no_file
 
 
 class Rejected(ValueError):

@@ -19,7 +19,7 @@ from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import EARLY
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Verdict
-from gammabar.problems.base import Floats
+from gammabar.problems.problem import Floats
 from gammabar.solvers.adapters import Recorder
 from gammabar.solvers.base import SOLVERS, solver
 

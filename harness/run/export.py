@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from gammabar.problems import MulticlassProblem, Problem
-from gammabar.problems.labels import integer_of
-from gammabar.problems.writing import whole
+from gammabar.problems.files import integer_of
+from gammabar.problems.output import whole
 
 
 def write_npz(problem: Problem, path: Path) -> Path:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as xml
 
 from gammabar.harness.run.results import Result
 from gammabar.harness.verify.verdict import Ruling
-from gammabar.problems.writing import write_whole
+from gammabar.problems.output import write_whole
 
 #: What is neither a pass nor a failure.
 _SKIPPED = (Ruling.INAPPLICABLE, Ruling.NOT_REPRODUCIBLE)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.suggest import did_you_mean
 
 
 def parse_options(name: str, text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from gammabar.harness.library import load_statements
 from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.suggest import did_you_mean
 
 
 def everything() -> dict[str, Statement]:

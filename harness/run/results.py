@@ -9,7 +9,7 @@ from typing import Any
 
 from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
-from gammabar.problems.finite import finite
+from gammabar.problems.output import finite
 
 VERDICTS = tuple(Ruling)
 

@@ -18,7 +18,7 @@ from gammabar.harness.library.loading import last_line, line_of, load_files, tex
 from gammabar.harness.run.options import parse_options
 from gammabar.harness.run.solver_ref import InFile
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import did_you_mean, no_file
+from gammabar.problems.suggest import did_you_mean, no_file
 from gammabar.solvers.adapters import arguments_of, from_function
 
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from gammabar.harness.run.options import parse_options
 from gammabar.problems import ProblemError
-from gammabar.problems.arrays import read_array
-from gammabar.problems.base import Array
-from gammabar.problems.extras import extra_module, for_arrow
+from gammabar.problems.binary_readers import read_array
+from gammabar.problems.environment import extra_module, for_arrow
 from gammabar.problems.files import COMPRESSED, readable
-from gammabar.problems.readers import read_numbers
+from gammabar.problems.problem import Array
+from gammabar.problems.text_readers import read_numbers
 from gammabar.solvers.adapters import Recorder
 
 

@@ -55,8 +55,8 @@ from gammabar.harness.verify.numbers import (
     working,
 )
 from gammabar.problems import Problem, SoftMin
-from gammabar.problems.base import Array
-from gammabar.problems.validate import rounded
+from gammabar.problems.conversion import rounded
+from gammabar.problems.problem import Array
 
 if TYPE_CHECKING:
     from gammabar.harness.verify.context import Case

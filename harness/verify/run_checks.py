@@ -15,7 +15,7 @@ from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.vacuity import Rest
 from gammabar.harness.verify.verdict import Ruling, StatementError, Verdict, raised
 from gammabar.problems import ProblemError
-from gammabar.problems.arithmetic import require_doubles
+from gammabar.problems.environment import require_doubles
 
 #: So many iterates are kept, to be compared with those of other solvers.
 EARLY = 8

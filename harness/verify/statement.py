@@ -47,7 +47,7 @@ from gammabar.harness.verify.verdict import (
     raised,
 )
 from gammabar.problems import ProblemError
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
     pass

@@ -1,6 +1,6 @@
 """Normalized Batch Perceptron needs all the iterations that Theorem 5.3 of Tyurin (2024) allows.
 
-The proof is in docs/own-results.md, gb.staggered; the data are problems/extremal.py, staggered.
+The proof is in docs/own-results.md, gb.staggered; the data are problems/generators.py, staggered.
 """
 
 from __future__ import annotations

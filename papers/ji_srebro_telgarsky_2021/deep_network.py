@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.problems.extras import extra_module
+from gammabar.problems.environment import extra_module
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ The paper says (Section 4, Appendix F): the full MNIST data, the reduction of Se
 of the initial kernel of a 2-homogeneous network with one hidden layer of 128 ReLU nodes, methods
 with n kernel evaluations in each iteration. It does not say how the network is initialised, how
 features are scaled, or which t enters the step √(ln(n)/t) of Theorem 4.1. Here the weights are
-those of `gammabar.problems.network`, all rows are divided by the largest norm, and t is the length
+those of `gammabar.problems.kernels`, all rows are divided by the largest norm, and t is the length
 of the run. (The t of the theorem itself is far longer, and the step then so small that every row
 is drawn about as often for as long as one would wait.)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gammabar.harness.library.mutant import Family, Rng
 from gammabar.problems import Problem, SoftMin
-from gammabar.problems.base import Array, Floats, soften
+from gammabar.problems.problem import Array, Floats, soften
 from gammabar.solvers.base import Iterate
 from gammabar.solvers.ji_srebro_telgarsky import (
     AdaptiveSampling,

@@ -41,7 +41,7 @@ from gammabar.papers import (
     working,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import few_rows, several_rows
-from gammabar.problems.base import soften
+from gammabar.problems.problem import soften
 
 ALGORITHM_2 = "adaptive-sampling"
 

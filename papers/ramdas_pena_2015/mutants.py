@@ -11,7 +11,7 @@ import numpy as np
 
 from gammabar.harness.library.mutant import Family, Rng
 from gammabar.problems import Problem, SoftMin
-from gammabar.problems.base import Floats, soften
+from gammabar.problems.problem import Floats, soften
 from gammabar.solvers.base import Iterate, scored
 from gammabar.solvers.combinations import (
     Combination,

@@ -8,7 +8,7 @@ import numpy as np
 
 from gammabar.harness.library.mutant import Family
 from gammabar.problems import Problem
-from gammabar.problems.base import Array, Floats, soften
+from gammabar.problems.problem import Array, Floats, soften
 from gammabar.solvers.combinations import Combination, combination
 from gammabar.solvers.tyurin import (
     BatchPerceptron,

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gammabar.problems.base import Array, Floats
 from gammabar.problems.compiled import plain
 from gammabar.problems.compiled.jit import in_order, reordered
 from gammabar.problems.compiled.softmax import Asked, weigh
+from gammabar.problems.problem import Array, Floats
 
 instructions: Any
 try:

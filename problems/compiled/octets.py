@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int32
 
-from gammabar.problems.base import Array, Floats
 from gammabar.problems.compiled.jit import in_order
+from gammabar.problems.problem import Array, Floats
 
 
 @in_order

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gammabar.problems.base import Array, Floats
 from gammabar.problems.compiled.jit import in_order
+from gammabar.problems.problem import Array, Floats
 
 
 @in_order

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gammabar.problems.base import Array, Floats
 from gammabar.problems.compiled.jit import in_order
+from gammabar.problems.problem import Array, Floats
 
 
 class Asked(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gammabar.problems.base import Array, Floats
 from gammabar.problems.compiled.jit import in_order
 from gammabar.problems.compiled.softmax import Asked, weigh
+from gammabar.problems.problem import Array, Floats
 
 instructions: Any
 try:

@@ -6,8 +6,8 @@ such sums hold for every order and with or without the rounding of a product.
 
 from __future__ import annotations
 
-from gammabar.problems.base import Floats
 from gammabar.problems.compiled.jit import reordered
+from gammabar.problems.problem import Floats
 
 
 @reordered

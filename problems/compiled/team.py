@@ -50,12 +50,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gammabar.problems import stripes as cutting
-from gammabar.problems.base import Array, Floats
+from gammabar.problems import points as cutting
 from gammabar.problems.compiled import dense, sparse
 from gammabar.problems.compiled.instructions import atomic_add, atomic_load, atomic_store
 from gammabar.problems.compiled.jit import in_order
 from gammabar.problems.compiled.softmax import Answer, Asked, Found, found_for, put_together
+from gammabar.problems.problem import Array, Floats
 
 # Places in the control block. STRIPES is constant; BACK belongs to the question.
 _STRIPES, _NEXT, _DONE, _HELPERS, _BACK = 0, 8, 16, 24, 32

@@ -14,8 +14,8 @@ import numpy as np
 
 from gammabar.oracle import check as checker
 from gammabar.problems import ProblemError
-from gammabar.problems.labels import label_text
-from gammabar.problems.readers import Points
+from gammabar.problems.files import label_text
+from gammabar.problems.text_readers import Points
 
 from .target import Fault
 

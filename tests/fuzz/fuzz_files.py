@@ -14,10 +14,9 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems import load
-from gammabar.problems.arrays import read_npy, read_scipy
-from gammabar.problems.containers import read_idx, read_npz
+from gammabar.problems.binary_readers import read_idx, read_npy, read_npz, read_scipy
 from gammabar.problems.fetch import encode_idx
-from gammabar.problems.readers import read_csv, read_svmlight
+from gammabar.problems.text_readers import read_csv, read_svmlight
 
 from .agreement import agree
 from .mutations import spoil_bytes, spoil_text, spoiler

@@ -7,7 +7,7 @@ from typing import Any
 
 from gammabar.harness.run.texts import open_problem, open_solver
 from gammabar.problems.kernels import Kernel
-from gammabar.problems.spec import catalogue
+from gammabar.problems.specs import catalogue
 from gammabar.solvers.base import SOLVERS
 
 from .mutations import spoil_text, spoiler

@@ -382,7 +382,7 @@ def test_processes_that_work_side_by_side_use_one_thread_each(crew):
     act = "def act(self, t, w):\n        "
     told = "raise ValueError(threads(), os.environ['OPENBLAS_NUM_THREADS'])"
     code = CODE.replace(
-        act, f"{act}from gammabar.problems.stripes import threads\n        {told}\n        ", 1
+        act, f"{act}from gammabar.problems.points import threads\n        {told}\n        ", 1
     )
     (verdict,) = crew.perform(task("Right", solver=InFile("my.py:Right", code))).verdicts
     assert "ValueError: (1, '1')" in verdict.reason

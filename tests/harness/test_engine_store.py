@@ -320,7 +320,7 @@ def test_keys_follow_the_source_code(monkeypatch):
         ("gammabar.solvers.tyurin", (False, True)),
         ("gammabar.harness.verify.run_checks", (True, True)),
         ("gammabar.papers.gammabar.jst_rates", (True, True)),
-        ("gammabar.problems.planted", (True, True)),
+        ("gammabar.problems.generators", (True, True)),
         ("gammabar.oracle.proof", (True, True)),
         ("gammabar.harness.cli.oracle", (False, False)),
     ]:

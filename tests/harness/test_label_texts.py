@@ -20,9 +20,9 @@ from gammabar.oracle import solve
 from gammabar.papers import rerun
 from gammabar.papers.witness import Rejected
 from gammabar.problems import ProblemError, load
+from gammabar.problems.files import integer_of, label_fault, label_text
 from gammabar.problems.kernels import Kernel
-from gammabar.problems.labels import integer_of, label_fault, label_text
-from gammabar.problems.stripes import threads
+from gammabar.problems.points import threads
 
 #: `isdigit`, `isdecimal`, `isnumeric` or `int` say yes to these, or nearly.
 ODD = ["٣", "४", "３", "²", "①", "½", "Ⅷ", "六", "--5", "-", "−3", "1_0", "_1", "1_", "0x1", "1e3"]
@@ -44,7 +44,7 @@ HARMLESS = {
     "oracle/check.py": "after isascii",
     "problems/files.py": "a file of the kernel",
     "problems/from_files.py": "bytes, of which only those of ASCII are digits",
-    "problems/readers.py": "after isascii",
+    "problems/text_readers.py": "after isascii",
 }
 
 

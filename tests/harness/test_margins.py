@@ -22,7 +22,7 @@ from gammabar.harness.margins.work import Pair
 from gammabar.harness.run.checking import Rejected, check
 from gammabar.oracle import solve
 from gammabar.problems import load
-from gammabar.problems.labels import label_fault, label_text
+from gammabar.problems.files import label_fault, label_text
 
 
 def test_every_pair_of_a_data_set(gammabar, tmp_path):

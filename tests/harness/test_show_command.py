@@ -211,14 +211,14 @@ def test_did_you_mean_everywhere(gammabar, words, meant, tmp_path, monkeypatch):
 
 
 def test_there_is_one_way_to_find_the_nearest_name():
-    """A message of its own would know less than `problems.spelling`: case, files, long lists."""
+    """A message of its own would know less than `problems.suggest`: case, files, long lists."""
     own = [
         path.relative_to(ROOT).as_posix()
         for room in ("gammabar", "problems", "oracle", "solvers", "harness", "papers")
         for path in (ROOT / room).rglob("*.py")
         if "difflib" in path.read_text(encoding="utf-8") and not path.is_symlink()
     ]
-    assert set(own) == {"problems/spelling.py"}
+    assert set(own) == {"problems/suggest.py"}
 
 
 @pytest.mark.parametrize("kind", ["solvers", "problems", "mutants", "papers", "artefacts"])

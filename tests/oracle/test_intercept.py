@@ -18,7 +18,7 @@ from gammabar.oracle.cvxpy_models import (
     hard_margin_primal,
 )
 from gammabar.problems import ProblemError, from_arrays
-from gammabar.problems.intercept import with_constant, with_intercept
+from gammabar.problems.conversion import with_constant, with_intercept
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
 NUMBERS = {
@@ -82,7 +82,7 @@ def test_a_free_bias_does_not_see_where_the_origin_is(data, shift):
 def test_some_bias_separates_if_any_does(data):
     """Free and augmented agree on separability, and what passes through the origin counts too."""
     X, y = data
-    none, free, augmented = (solve(X, y, intercept=i) for i in gb.problems.base.INTERCEPTS)
+    none, free, augmented = (solve(X, y, intercept=i) for i in gb.problems.problem.INTERCEPTS)
     assert free.separable == augmented.separable >= none.separable
     assert free.gamma_squared >= max(none.gamma_squared, augmented.gamma_squared)
 
@@ -150,7 +150,7 @@ def is_rounded(value, over, square):
 
 
 @settings(max_examples=300, deadline=None)
-@given(points(), st.sampled_from(gb.problems.base.INTERCEPTS))
+@given(points(), st.sampled_from(gb.problems.problem.INTERCEPTS))
 def test_w_and_b_are_the_exact_ones_rounded_once(data, kind):
     """Sums of rounded weights cancel where the margin is small, and squares leave the doubles."""
     X, y = data

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from gammabar.oracle import l1, l1 as game
 from gammabar.oracle.l1 import Game, L1Truth, Suggestion, ratios, solve_l1, suggest
-from gammabar.problems.base import ProblemError
+from gammabar.problems.problem import ProblemError
 
 SIGNED = pytest.mark.parametrize("signed", [True, False])
 

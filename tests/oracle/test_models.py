@@ -17,7 +17,7 @@ from gammabar.oracle.cvxpy_models import (
     l1_margin,
     multiclass_primal,
 )
-from gammabar.problems.base import ProblemError
+from gammabar.problems.problem import ProblemError
 
 CLOSE = 1e-7
 

@@ -13,8 +13,7 @@ from hypothesis.extra.numpy import arrays
 from gammabar.harness.run.export import write_npz
 from gammabar.oracle import check, solve
 from gammabar.problems import KernelProblem, from_arrays
-from gammabar.problems.kernels import Kernel
-from gammabar.problems.network import UNIT, whole_weights
+from gammabar.problems.kernels import UNIT, Kernel, whole_weights
 
 
 def features(X, width: int, seed: int):

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 from gammabar.oracle import signed as facets_module, signed as reach
 from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.signed import Facet, SignedMargin, facets, signed_margin
-from gammabar.problems.base import ProblemError
+from gammabar.problems.problem import ProblemError
 
 
 def margin_square(rows, w, scale=Fraction(1)) -> Fraction:

@@ -29,7 +29,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.section4 import horizon
 from gammabar.problems import MulticlassProblem, Problem, from_arrays
-from gammabar.problems.base import soften
+from gammabar.problems.problem import soften
 from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, DualForm
 

@@ -10,7 +10,7 @@ import pytest
 from gammabar.harness.reproduce.work import missing_data
 from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep, figures
 from gammabar.problems import ProblemError
-from gammabar.problems.extras import has_module
+from gammabar.problems.environment import has_module
 
 with_torch = pytest.mark.skipif(not has_module("torch"), reason="the extra networks is not there")
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 import gammabar as gb
 from gammabar.problems import Kernel, ProblemError, from_arrays
-from gammabar.problems.labels import encode_labels, label_text
+from gammabar.problems.files import encode_labels, label_text
 
 ROWS: dict[str, Any] = {
     "list": list,

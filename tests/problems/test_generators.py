@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gammabar.problems import ProblemError, load
-from gammabar.problems.degenerate import KINDS
-from gammabar.problems.draws import Draws
-from gammabar.problems.generators import FAMILIES, Generated, generate, known
-from gammabar.problems.planted import _fill_behind
+from gammabar.problems.generators import FAMILIES, KINDS, Generated, _fill_behind, generate, known
+from gammabar.problems.portable_rng import Draws
 
 # SHA-256 of the canonical form of each family with its default options. These must never change:
 # results that were published for a seed are results for these data.

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 import gammabar.problems.points as points_module
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, ProblemError, SparseProblem
-from gammabar.problems.stripes import run, stripes
+from gammabar.problems.points import run, stripes
 
 DTYPES = (np.uint8, np.int8, np.int16, np.int32, np.int64, np.uint64, np.float32, np.float64)
 
@@ -271,7 +271,7 @@ def test_combine_reads_only_the_rows_with_weight(path):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
-    monkeypatch.setattr("gammabar.problems.stripes.threads", lambda: threads)
+    monkeypatch.setattr("gammabar.problems.points.threads", lambda: threads)
     rng = np.random.default_rng(7)
     X = rng.integers(0, 256, (3000, 1500), dtype=np.uint8)
     y = rng.choice([-1, 1], 3000)
@@ -294,7 +294,7 @@ def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
 def striped(request, monkeypatch):
     """A problem whose passes are shared by two threads, and its matrix A."""
     monkeypatch.setenv("GAMMABAR_PLAIN", "1" if "plain" in request.param else "0")
-    monkeypatch.setattr("gammabar.problems.stripes.threads", lambda: 2)
+    monkeypatch.setattr("gammabar.problems.points.threads", lambda: 2)
     rng = np.random.default_rng(8)
     X = rng.integers(0, 256, (6101, 701), dtype=np.uint8)  # neither is a multiple of 8 or 16
     y = rng.choice([-1, 1], 6101)
@@ -329,7 +329,7 @@ def test_passes_that_follow_one_another_do_not_mix(striped, monkeypatch):
             time.sleep(0.02)  # the helper has left
         pulls.append(agrees(problem, A, w))
     np.testing.assert_array_equal(first.scores, kept)
-    monkeypatch.setattr("gammabar.problems.stripes.threads", lambda: 1)
+    monkeypatch.setattr("gammabar.problems.points.threads", lambda: 1)
     alone = type(problem)(problem.X, problem.y)
     for w, pull in zip(ws, pulls, strict=True):
         np.testing.assert_array_equal(alone.softmin(w, 2.0).pull, pull)
@@ -352,7 +352,7 @@ def test_an_interrupted_pass_leaves_nothing_behind(striped, monkeypatch):
 
     time.sleep(0.02)  # the helper has left, and is called again
     with monkeypatch.context() as patch:
-        patch.setattr("gammabar.problems.stripes.pool", interrupt)
+        patch.setattr("gammabar.problems.points.pool", interrupt)
         with pytest.raises(KeyboardInterrupt):
             problem.softmin(w, 2.0)
     agrees(problem, A, -w)

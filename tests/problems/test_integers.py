@@ -23,9 +23,9 @@ from gammabar.problems import (
     from_arrays,
 )
 from gammabar.problems.canonical import digest
-from gammabar.problems.draws import Draws
-from gammabar.problems.known import largest_square
+from gammabar.problems.generators import largest_square
 from gammabar.problems.linear import vector
+from gammabar.problems.portable_rng import Draws
 from gammabar.problems.rounding import rounding_of
 
 INTEGERS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)

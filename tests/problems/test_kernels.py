@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError
-from gammabar.problems.gram_rows import GramRows
+from gammabar.problems.kernel import GramRows
 from gammabar.problems.points import points_of
 
 X = np.array([[1, 2], [3, -1], [0, 1], [2, 2], [-1, 4]])

@@ -10,7 +10,7 @@ import pytest
 from gammabar.harness.verify.certified import space_of
 from gammabar.oracle import solve
 from gammabar.problems import Kernel, MulticlassKernelProblem, ProblemError, from_arrays
-from gammabar.problems.network import UNIT, whole_weights
+from gammabar.problems.kernels import UNIT, whole_weights
 from gammabar.problems.rounding import rounding_of
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, HardMarginAscent
 
@@ -72,7 +72,7 @@ def test_many_points_are_taken_in_parts(monkeypatch):
     ours, _ = both()
     alpha = np.arange(24.0)
     expected = ours.scores(alpha)
-    monkeypatch.setattr("gammabar.problems.multiclass_kernel._ROWS", 3)
+    monkeypatch.setattr("gammabar.problems.multiclass._ROWS", 3)
     assert ours.scores(alpha) == pytest.approx(expected)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError, from_arrays
-from gammabar.problems.network import UNIT, whole_weights
+from gammabar.problems.kernels import UNIT, whole_weights
 from gammabar.problems.points import points_of
 from gammabar.problems.rounding import rounding_of
 

@@ -15,7 +15,7 @@ import pytest
 
 import gammabar as gb
 from gammabar.problems import ScatteredProblem, load
-from gammabar.problems.on_dask import DaskChunks
+from gammabar.problems.chunked import DaskChunks
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

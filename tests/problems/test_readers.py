@@ -14,9 +14,9 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.problems import ProblemError
-from gammabar.problems.containers import decode_idx, read_idx, read_npz
+from gammabar.problems.binary_readers import decode_idx, read_idx, read_npz
 from gammabar.problems.files import read_bytes
-from gammabar.problems.readers import read_csv, read_svmlight
+from gammabar.problems.text_readers import read_csv, read_svmlight
 
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)

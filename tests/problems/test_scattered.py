@@ -17,8 +17,8 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load
-from gammabar.problems.base import INTERCEPTS
-from gammabar.problems.chunks import Divide, NpyChunks, tidy
+from gammabar.problems.chunked import Divide, NpyChunks, tidy
+from gammabar.problems.problem import INTERCEPTS
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
 NUMBERS = {
@@ -285,8 +285,7 @@ def test_chunks_of_a_file_are_found_from_another_folder(name, tmp_path, monkeypa
     pytest.importorskip("pyarrow")
     from pyarrow import parquet, table
 
-    from gammabar.problems.chunks import TableChunks
-    from gammabar.problems.on_dask import Recipe
+    from gammabar.problems.chunked import Recipe, TableChunks
 
     X = np.array([[3.0, 1.0], [1.0, 3.0]])
     (tmp_path / "elsewhere").mkdir()

@@ -12,7 +12,7 @@ from gammabar.problems import KernelProblem, ProblemError, SparseProblem, load
 from gammabar.problems.datasets import DATASETS
 from gammabar.problems.from_files import FILES
 from gammabar.problems.generators import FAMILIES
-from gammabar.problems.spec import catalogue
+from gammabar.problems.specs import catalogue
 
 
 def test_csv_file_and_its_source(tmp_path):

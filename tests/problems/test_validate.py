@@ -23,7 +23,7 @@ from gammabar.problems import (
     SparseProblem,
     from_arrays,
 )
-from gammabar.problems.labels import label_text, order_classes
+from gammabar.problems.files import label_text, order_classes
 
 X = [[1, 2], [3, 4], [5, 6]]
 Y = [0, 1, 0]

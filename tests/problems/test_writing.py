@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.problems.writing import check_writable, is_file, whole, write_whole
+from gammabar.problems.output import check_writable, is_file, whole, write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -110,7 +110,7 @@ def test_a_device_stays_one(tmp_path):
 def test_standard_output_that_is_a_file(tmp_path):
     """It is the shell's: replaced, what came before and after would be lost."""
     code = (
-        "import sys; from gammabar.problems.writing import write_whole\n"
+        "import sys; from gammabar.problems.output import write_whole\n"
         "print('before', flush=True); write_whole('/dev/stdout', ''); print('after')"
     )
     if not Path("/dev/stdout").exists():
@@ -219,7 +219,7 @@ def test_an_error_in_the_middle_leaves_the_old_file(tmp_path, error):
 
 def in_another_process(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     begin = (
-        "import os, resource, signal, sys\nfrom gammabar.problems.writing import write_whole, whole"
+        "import os, resource, signal, sys\nfrom gammabar.problems.output import write_whole, whole"
     )
     return subprocess.run(
         [sys.executable, "-c", f"{begin}\n{code}", str(path)],
@@ -261,8 +261,8 @@ def test_a_killed_process_leaves_the_old_file(tmp_path):
 
 #: Where files are written in another way, and why nothing can be lost there.
 ELSEWHERE = {
-    "problems/writing.py": "this is the way",
-    "problems/routes.py": "a download, in a folder of its own that is removed",
+    "problems/output.py": "this is the way",
+    "problems/fetch.py": "a download, in a folder of its own that is removed",
     "problems/from_files.py": "standard input, in a folder of its own that is removed",
     "harness/falsify/witness.py": "for the checker, in a folder of its own that is removed",
     "harness/run/memory.py": "a switch of the kernel's, no file",

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from gammabar.oracle import solve
 from gammabar.problems import from_arrays
-from gammabar.problems.intercept import with_constant
+from gammabar.problems.conversion import with_constant
 from gammabar.solvers import MaxMarginClassifier
 
 # Few iterations: the checks are about the interface, and most of their data are not separable.

@@ -16,7 +16,7 @@ from gammabar.harness.run.keys import whole
 from gammabar.harness.run.processes.crew import Crew
 from gammabar.harness.run.task import Outcome, Task
 from gammabar.problems import ProblemError
-from gammabar.problems.extras import extra_module
+from gammabar.problems.environment import extra_module
 
 #: Seconds to wait for the scheduler.
 CONNECT = 10

@@ -21,7 +21,7 @@ from gammabar.harness.run.solver_ref import Registered
 from gammabar.harness.run.texts import open_problem
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
-from gammabar.problems.written import text_of_rows
+from gammabar.problems.specs import text_of_rows
 
 NOVIKOFF = '''
 from gammabar.papers import Paper, separable, stopping

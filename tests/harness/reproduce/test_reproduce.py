@@ -23,7 +23,7 @@ from gammabar.harness.reproduce.pictures import draw
 from gammabar.harness.reproduce.runs import along, logarithmic
 from gammabar.harness.run.memory import peak_memory
 from gammabar.problems import ProblemError, load
-from gammabar.problems.extras import has_module
+from gammabar.problems.environment import has_module
 
 PAPER = """
 from gammabar.harness.library import Artefact, Shown

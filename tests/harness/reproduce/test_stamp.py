@@ -45,7 +45,7 @@ PARTS = {
         ("gammabar.solvers.base", {"margins", "network", "boosting"}),
         ("gammabar.oracle.proof", {"γ̄", "training"}),
         ("gammabar.oracle.check", set()),
-        ("gammabar.problems.spec", {"margins", "γ̄", "network", "boosting"}),
+        ("gammabar.problems.specs", {"margins", "γ̄", "network", "boosting"}),
         ("gammabar.problems.compiled.dense", {"margins", "γ̄", "network", "training", "boosting"}),
         ("gammabar.harness.reproduce.runs", {"margins", "network", "boosting"}),
         ("gammabar.harness.reproduce.pictures", set()),
@@ -138,7 +138,7 @@ def test_whatever_runs_while_a_part_is_made_counts(name: str):
 
 def test_names_that_packages_hand_on_lead_to_their_modules():
     modules = stamp._Modules({"gammabar"})
-    assert modules.homes(("gammabar.problems", "load")) == ("gammabar.problems.spec",)
+    assert modules.homes(("gammabar.problems", "load")) == ("gammabar.problems.specs",)
     assert modules.homes(("gammabar", "solve")) == ("gammabar.oracle.maximum_margin",)
     assert modules.homes(("gammabar.harness.library", "Shown")) == (
         "gammabar.harness.library.artefact",

@@ -22,10 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems.base import Array, ProblemError
-from gammabar.problems.files import gigabytes, memory_budget, read_text
-from gammabar.problems.labels import is_missing, label_fault
-from gammabar.problems.spelling import did_you_mean
+from gammabar.problems.files import gigabytes, is_missing, label_fault, memory_budget, read_text
+from gammabar.problems.problem import Array, ProblemError
+from gammabar.problems.suggest import did_you_mean
 
 _BLOCK = 4096  # rows that are converted at a time
 _BLANKS = " \t"

@@ -153,7 +153,7 @@ class Problem(ABC):
     source : Source or None
         Where the data come from.
     intercept : {"none", "free", "augmented"}
-        Whether the hyperplane may have a bias, see `gammabar.problems.intercept`. All operations
+        Whether the hyperplane may have a bias, see `gammabar.problems.conversion`. All operations
         here are those of the rows as they are; a free bias concerns the oracle alone.
     """
 

@@ -1,0 +1,764 @@
+"""Rows in chunks that are not in memory together, and how work is taken to them.
+
+Work goes to the rows, and what comes back is small: a number for each row, or a vector as long as
+w. Where the chunks are, in files or on the workers of a Dask cluster, is the business of
+`Chunks.each`; everything else is written once, here and in `scattered`.
+
+Problems whose points are in chunks: files larger than memory, or a Dask cluster.
+
+Points on a Dask cluster: the chunks stay on the workers, and work goes to them.
+
+What travels is w, one number for each row, and the few rows that the oracle's working set asks for.
+A worker that dies takes its chunks with it; Dask makes them again from where they came from, on
+another worker, and results are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gammabar.problems.environment import extra_module
+from gammabar.problems.files import gigabytes, memory_budget
+from gammabar.problems.linear import LinearProblem, csr_matrix, dense_matrix
+from gammabar.problems.points import (
+    Meanwhile,
+    Soft,
+    is_sparse,
+    longest_rows,
+    norm_of_longest,
+    points_of,
+    rows_to_compare,
+    sum_in_order,
+)
+from gammabar.problems.problem import (
+    Array,
+    Floats,
+    Problem,
+    ProblemError,
+    Source,
+    frozen,
+    soft_weights,
+    soften,
+)
+from gammabar.problems.text_readers import Points
+
+if TYPE_CHECKING:
+    from gammabar.problems.binary_readers import Table
+
+
+#: Work on a chunk: takes its `Points` first, and what was sent with it.
+Work = Callable[..., Any]
+#: Bytes of a chunk of a file, at most.
+CHUNK_BYTES = 1 << 26
+
+
+class Chunks(ABC):
+    """Consecutive rows of one matrix, in chunks.
+
+    Attributes
+    ----------
+    lengths : list of int
+        Rows of each chunk, all positive.
+    width : int
+        Columns.
+    dtype : numpy dtype
+    place : str
+        Where they are, in words.
+    """
+
+    lengths: list[int]
+    place: str
+    width: int
+    dtype: np.dtype[Any]
+
+    @abstractmethod
+    def each(
+        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
+    ) -> list[Any]:
+        """work(points of the chunk, *common, *own[k]) for every chunk k in `own`, in order.
+
+        Without `own` every chunk is visited. Results are deterministic: each depends on its chunk
+        and what it was sent, and on nothing else.
+        """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of all chunks together."""
+        return sum(self.lengths), self.width
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        """(first row, end) of each chunk."""
+        return list(pairwise(accumulate(self.lengths, initial=0)))
+
+    def changed(self, step: Step) -> Chunks:
+        """The same chunks after a step that is taken whenever they are visited."""
+        return Changed(self, step)
+
+
+def selection(chunks: Chunks, rows: Array) -> Select:
+    """The step that keeps these rows, which increase, of all chunks."""
+    places = []
+    for lo, hi in chunks.bounds:
+        first, end = np.searchsorted(rows, (lo, hi))
+        places.append(rows[first:end] - lo)
+    return Select(tuple(places))
+
+
+class Step(ABC):
+    """Something that is done to the rows of a chunk before any work."""
+
+    @abstractmethod
+    def __call__(self, X: Any, chunk: int) -> Any:
+        """The rows of this chunk as they are to be."""
+
+    def length(self, length: int, chunk: int) -> int:
+        """How many rows are left."""
+        return length
+
+    def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
+        """Columns and type afterwards."""
+        return width, dtype
+
+
+@dataclass(frozen=True)
+class Select(Step):
+    """Keep some of the rows of every chunk: those at these places, which increase."""
+
+    places: tuple[Array, ...]
+
+    def __call__(self, X: Any, chunk: int) -> Any:
+        return X[self.places[chunk]]
+
+    def length(self, length: int, chunk: int) -> int:
+        return len(self.places[chunk])
+
+
+@dataclass(frozen=True)
+class Constant(Step):
+    """Append a column of ones, in a type that holds it."""
+
+    dtype: np.dtype[Any]
+
+    def __call__(self, X: Any, chunk: int) -> Any:
+        ones = np.ones((X.shape[0], 1), self.dtype)
+        if is_sparse(X):
+            from scipy.sparse import hstack
+
+            return hstack([X.astype(self.dtype), ones], format="csr")
+        return np.hstack([X.astype(self.dtype, copy=False), ones])
+
+    def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
+        return width + 1, self.dtype
+
+
+@dataclass(frozen=True)
+class Divide(Step):
+    """Divide by 2**exponent, in doubles."""
+
+    exponent: int
+
+    def __call__(self, X: Any, chunk: int) -> Any:
+        if not is_sparse(X):
+            return np.ldexp(X.astype(np.float64), -self.exponent)
+        X = X.astype(np.float64)
+        X.data = np.ldexp(X.data, -self.exponent)
+        return X
+
+    def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
+        return width, np.dtype(np.float64)
+
+
+class Changed(Chunks):
+    """Chunks of another after a step; those without rows left are not visited."""
+
+    def __init__(self, base: Chunks, step: Step) -> None:
+        self._base, self._step, self.place = base, step, base.place
+        lengths = [step.length(length, k) for k, length in enumerate(base.lengths)]
+        self._kept = [k for k, length in enumerate(lengths) if length]
+        self.lengths = [lengths[k] for k in self._kept]
+        self.width, self.dtype = step.outcome(base.width, base.dtype)
+
+    def each(
+        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
+    ) -> list[Any]:
+        asked = range(len(self.lengths)) if own is None else own
+        sent = {self._kept[k]: (self._kept[k], *(own[k] if own else ())) for k in asked}
+        return self._base.each(_AfterStep(self._step, work, len(common)), common, sent)
+
+
+@dataclass(frozen=True)
+class _AfterStep:
+    """Work on a chunk that is changed first."""
+
+    step: Step
+    work: Work
+    common: int
+
+    def __call__(self, points: Any, *sent: Any) -> Any:
+        common, (chunk, *own) = sent[: self.common], sent[self.common :]
+        return self.work(points_of(tidy(self.step(points.X, chunk))), *common, *own)
+
+
+def tidy(X: Any) -> Any:
+    """The rows of a chunk as the loops take them.
+
+    What came over a network may begin at any byte. NumPy multiplies such arrays in another order
+    than others, and a chunk that was sent elsewhere would give other last bits.
+    """
+    if is_sparse(X):
+        return csr_matrix(X)
+    matrix = dense_matrix(X)
+    return matrix if matrix.flags.aligned else frozen(matrix.copy())
+
+
+class FileChunks(Chunks):
+    """Chunks of a file on this machine, read again whenever they are visited.
+
+    The one that was visited last is kept, so that work on a single chunk is done at once.
+    """
+
+    place = "read in every pass"
+
+    def __init__(self) -> None:
+        self._last: tuple[int, Any] | None = None
+
+    @abstractmethod
+    def load(self, chunk: int) -> Any:
+        """The rows of a chunk."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_last": None}
+
+    def each(
+        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
+    ) -> list[Any]:
+        asked = range(len(self.lengths)) if own is None else own
+        return [work(self._points(k), *common, *(own[k] if own else ())) for k in asked]
+
+    def _points(self, chunk: int) -> Any:
+        if self._last is None or self._last[0] != chunk:
+            self._last = None  # before the next is read: two need not fit
+            self._last = chunk, points_of(tidy(self.load(chunk)))
+        return self._last[1]
+
+
+class NpyChunks(FileChunks):
+    """Rows of an ``.npy`` file; of each chunk only its own part of the file is mapped."""
+
+    def __init__(self, path: Path, most: int = CHUNK_BYTES) -> None:
+        super().__init__()
+        from gammabar.problems.binary_readers import array_in, check_points
+
+        self._file = array_in(path)
+        check_points(str(path), self._file.shape, self._file.dtype)
+        n, self.width = self._file.shape[0], prod(self._file.shape[1:])
+        self.dtype = dense_matrix(np.zeros((1, 1), self._file.dtype)).dtype
+        item = max(self.dtype.itemsize, self._file.dtype.itemsize)
+        self._step = step = max(1, most // (self.width * item))
+        self.lengths = [min(step, n - lo) for lo in range(0, n, step)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Whoever reads it there may be in another folder.
+        return super().__getstate__() | {
+            "_file": replace(self._file, path=self._file.path.absolute())
+        }
+
+    def load(self, chunk: int) -> Any:
+        from gammabar.problems.binary_readers import check_truth_values
+
+        lo, count = chunk * self._step, self.lengths[chunk]
+        found = self._file.rows(lo, lo + count).reshape(count, -1)
+        check_truth_values(str(self._file.path), found)
+        return found
+
+
+class TableChunks(FileChunks):
+    """Groups of rows of a Parquet or Arrow file."""
+
+    def __init__(
+        self, path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()
+    ) -> None:
+        super().__init__()
+        from gammabar.problems.binary_readers import Table
+
+        self._asked = (path, label, tuple(drop))
+        self.table: Table | None = Table(*self._asked)
+        self.lengths, self.width = self.table.lengths, len(self.table.names)
+        self.dtype = self.table.dtype
+
+    def __getstate__(self) -> dict[str, Any]:
+        # An open file does not travel, and whoever opens it again may be in another folder.
+        path, *rest = self._asked
+        return super().__getstate__() | {"table": None, "_asked": (path.absolute(), *rest)}
+
+    def load(self, chunk: int) -> Any:
+        if self.table is None:
+            about = self._asked[0].stat()
+            self.table = _opened(*self._asked, about.st_mtime_ns, about.st_size)
+        return self.table.points(chunk)
+
+
+@lru_cache(maxsize=2)
+def _opened(
+    path: Path, label: str | int | None, drop: tuple[str | int, ...], time: int, size: int
+) -> Table:
+    """A table, opened once for all chunks that come to this process one by one."""
+    from gammabar.problems.binary_readers import Table
+
+    return Table(path, label, drop)
+
+
+#: Bytes of single rows that are kept, lest a chunk is visited again for each of them.
+_KEPT_BYTES = 1 << 26
+#: Which share of the rows are few: they come here, where the oracle's working set is kept.
+_FEW = 8
+
+
+class ScatteredProblem(LinearProblem):
+    """Rows a_i = y_i x_i in chunks; w is a vector of R^d.
+
+    Every operation is a pass over the chunks, where they are. What the oracle says is the same as
+    for the same data in memory. What solvers say is the same for the same chunks, wherever they
+    are; beside data in memory sums are rounded in another order.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        All values finite: that is checked in the first pass.
+    y : array of n labels -1 and +1
+    source : Source, optional
+        Where the data come from.
+    """
+
+    points: ScatteredPoints
+
+    def __init__(self, chunks: Chunks, y: Array, source: Source | None = None) -> None:
+        super().__init__(ScatteredPoints(chunks), y, source)
+
+    @property
+    def where(self) -> str:
+        """How many chunks there are, how large all are together, and where, in words."""
+        chunks = self.points.chunks
+        size = gigabytes(self.points.values * chunks.dtype.itemsize)
+        return f"{len(chunks.lengths)} chunks, {size} in all, {chunks.place}"
+
+
+class Rows:
+    """The matrix, as far as one may look at it: some rows at a time."""
+
+    ndim = 2
+
+    def __init__(self, points: ScatteredPoints) -> None:
+        self._points = points
+        self.shape, self.dtype = points.shape, points.chunks.dtype
+        self.size = self.shape[0] * self.shape[1]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, slice):
+            return self._points.rows(np.arange(*rows.indices(len(self))))
+        if np.ndim(rows) == 0:
+            return self._points.rows(np.array([rows]))[0]
+        return self._points.rows(np.asarray(rows))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if self.size * self.dtype.itemsize > memory_budget():
+            size = gigabytes(self.size * self.dtype.itemsize)
+            raise ProblemError(f"the points take {size}, too much for the memory of this machine")
+        found = self[:]
+        found = found.toarray() if is_sparse(found) else found
+        return np.asarray(found, dtype=dtype)
+
+    def min(self) -> Any:
+        """The smallest value."""
+        return self._points.extremes[0]
+
+    def max(self) -> Any:
+        """The largest value."""
+        return self._points.extremes[1]
+
+
+class ScatteredPoints:
+    """Points in chunks: what `DensePoints` and `SparsePoints` offer, chunk by chunk."""
+
+    def __init__(self, chunks: Chunks) -> None:
+        self.chunks = chunks
+        self.shape = chunks.shape
+        self._ends = np.cumsum(chunks.lengths)
+        self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
+        self.extremes: tuple[Any, Any] = (0, 0)  # set by `largest`
+        self._kept: dict[int, Array] = {}
+        self.X = Rows(self)
+
+    @property
+    def values(self) -> int:
+        """How many numbers there are, at most."""
+        return self.shape[0] * self.shape[1]
+
+    def floats(self) -> None:
+        """The whole matrix is never in memory."""
+
+    def rows(self, rows: Array) -> Any:
+        """The chosen rows as they are stored, from the chunks that have them."""
+        rows = np.asarray(rows, dtype=np.int64)
+        rows = np.where(rows < 0, rows + self.shape[0], rows)
+        if not 0 < self.bytes(len(rows)) <= _KEPT_BYTES // 4:
+            return self._brought(rows)
+        fresh = np.unique([i for i in rows.tolist() if i not in self._kept]).astype(np.int64)
+        if len(fresh):
+            block = self._brought(fresh)
+            if is_sparse(block):  # is not kept
+                return self._brought(rows) if self._kept else block[np.searchsorted(fresh, rows)]
+            if self.bytes(len(self._kept) + len(fresh)) > _KEPT_BYTES:
+                self._kept = {i: self._kept[i] for i in rows.tolist() if i in self._kept}
+            self._kept |= {i: row.copy() for i, row in zip(fresh.tolist(), block, strict=True)}
+        return np.stack([self._kept[i] for i in rows.tolist()])
+
+    def bytes(self, rows: int) -> int:
+        """What so many rows take, if they are dense."""
+        return rows * self.shape[1] * self.chunks.dtype.itemsize
+
+    def _brought(self, rows: Array) -> Any:
+        """The chosen rows, whatever is kept of them."""
+        wanted = np.unique(rows)
+        place = np.searchsorted(self._ends, wanted, side="right")
+        own: dict[int, Any] = {}
+        for k in np.unique(place).tolist():
+            own[k] = (wanted[place == k] - (self._ends[k] - self.chunks.lengths[k]),)
+        found = self.chunks.each(_take, (), own)
+        if not found:
+            return np.empty((0, self.shape[1]), self.chunks.dtype)
+        if any(is_sparse(part) for part in found):
+            from scipy.sparse import vstack
+
+            return vstack(found, format="csr")[np.searchsorted(wanted, rows)]
+        return np.concatenate(found)[np.searchsorted(wanted, rows)]
+
+    def take(self, rows: Array | slice) -> Any:
+        """The chosen rows in float64."""
+        return self.X[rows].astype(np.float64)
+
+    def blocks(self, size: int = 0) -> Iterator[tuple[int, int, Any]]:
+        """(lo, hi, rows lo to hi in float64), chunk by chunk."""
+        for lo, hi in self.chunks.bounds:
+            yield lo, hi, self.take(slice(lo, hi))
+
+    def dot(self, w: Floats) -> Floats:
+        """X w."""
+        return np.concatenate(self.chunks.each(_dot, (w,)))
+
+    def some(self, rows: Array, w: Floats) -> Floats:
+        """The products of w with some rows, which are brought here."""
+        return np.asarray(self.take(rows) @ w)
+
+    def adjoint(self, q: Floats) -> Floats:
+        """X^T q, visiting only the chunks where q is not zero; a few rows are brought here."""
+        some = np.flatnonzero(q)
+        if len(some) <= self.shape[0] // _FEW and self.bytes(len(some)) <= _KEPT_BYTES // 4:
+            return np.asarray(self.take(some).T @ q[some])
+        parts = {k: q[lo:hi] for k, (lo, hi) in enumerate(self.chunks.bounds)}
+        own = {k: (part,) for k, part in parts.items() if part.any()}
+        sums = self.chunks.each(_adjoint, (), own) if own else []
+        return sum_in_order(sums) if sums else np.zeros(self.shape[1])
+
+    def softmin(
+        self,
+        w: Floats,
+        y: Array,
+        inner: float,
+        outer: float,
+        temperature: float,
+        meanwhile: Meanwhile = None,
+    ) -> Soft:
+        """One pass, as for dense points: each chunk has its own softmax, which are weighed last.
+
+        With s_k the smallest score of chunk k and t_k the sum of exp((s_k - s)/T) over it, the
+        pull is that of the chunks with weights in proportion to t_k exp((min s - s_k)/T).
+        """
+        if meanwhile is not None:
+            meanwhile()
+        own = {k: (y[lo:hi],) for k, (lo, hi) in enumerate(self.chunks.bounds)}
+        parts = self.chunks.each(_soft, (w, inner, outer, temperature), own)
+        lows = np.array([part[1] for part in parts])
+        smallest = float(lows.min())
+        shares = np.array([part[2] for part in parts])
+        shares = shares * soft_weights(lows, smallest, temperature)
+        total = float(shares.sum())
+        pulls = [part[3] * (share / total) for part, share in zip(parts, shares, strict=True)]
+        scores = np.concatenate([part[0] for part in parts])
+        return scores, smallest, math.log(total) - smallest / temperature, sum_in_order(pulls)
+
+    def largest(self) -> tuple[float, int, float]:
+        """(m, e, r), as for dense points; the first pass, which refuses what is not finite."""
+        parts = self.chunks.each(_survey)
+        for (lo, _), part in zip(self.chunks.bounds, parts, strict=True):
+            if part.bad is not None:
+                i, j, value = part.bad
+                raise ProblemError(
+                    f"X has {value} in row {lo + i}, column {j} (counted from 0); every value "
+                    "must be finite"
+                )
+        self.extremes = min(p.low for p in parts), max(p.high for p in parts)
+        exponent = max(part.exponent for part in parts)
+        # Powers of two: only squares that do not count underflow.
+        squares = np.concatenate(
+            [np.ldexp(p.squares, 2 * max(p.exponent - exponent, -1000)) for p in parts]
+        )
+        self.longest = longest_rows(squares, self.shape[1])
+        close = self.take(rows_to_compare(squares, self.longest, self.shape[1]))
+        if is_sparse(close):
+            close = close.toarray()
+        return norm_of_longest(list(close), exponent, squares, self.shape[1])
+
+    def squares(self) -> Floats:
+        """||x_i||^2 of every row."""
+        return np.concatenate(self.chunks.each(_squares))
+
+
+# --- what is done on a chunk -----------------------------------------------------------------
+
+
+def _take(points: Any, rows: Array) -> Any:
+    found = points.X[rows]
+    return found if is_sparse(found) else np.array(found)
+
+
+def _dot(points: Any, w: Floats) -> Floats:
+    return np.asarray(points.dot(w))
+
+
+def _adjoint(points: Any, q: Floats) -> Floats:
+    return np.asarray(points.adjoint(q))
+
+
+def _squares(points: Any) -> Floats:
+    return np.asarray(points.squares())
+
+
+def _soft(
+    points: Any, w: Floats, inner: float, outer: float, temperature: float, y: Array
+) -> tuple[Floats, float, float, Floats]:
+    scores = (outer * y) * points.dot(inner * w)
+    weights, smallest, _ = soften(scores, temperature)
+    pull = outer * points.adjoint(inner * y * weights)
+    # The sum that the weights were divided by: the largest weight was 1 before.
+    return scores, smallest, 1 / float(weights.max()), pull
+
+
+class _Part:
+    """What the first pass learns of a chunk."""
+
+    def __init__(self, X: Any, points: Any) -> None:
+        values = X.data if is_sparse(X) else X
+        self.bad = _not_finite(X) if values.dtype.kind == "f" else None
+        self.low = self.high = values.dtype.type(0)
+        self.exponent, self.squares = -1074, np.zeros(X.shape[0])
+        if self.bad is not None or not values.size:
+            return
+        self.low, self.high = values.min(), values.max()
+        if is_sparse(X):  # zeros are not stored
+            self.low, self.high = min(self.low, 0 * self.low), max(self.high, 0 * self.high)
+        top = max(-float(self.low), float(self.high))
+        if top == 0:
+            return
+        self.exponent = math.frexp(top)[1]
+        parts = []
+        for _, _, block in points.blocks():
+            if is_sparse(block):
+                block.data = np.square(np.ldexp(block.data, -self.exponent))
+                parts.append(np.asarray(block.sum(axis=1)).ravel())
+            else:
+                parts.append(np.square(np.ldexp(block, -self.exponent)).sum(axis=1))
+        self.squares = np.concatenate(parts)
+
+
+def _survey(points: Any) -> _Part:
+    return _Part(points.X, points)
+
+
+def _not_finite(X: Any) -> tuple[int, int, float] | None:
+    """The first entry that is not finite: row, column and value."""
+    step = max(1, (1 << 20) // X.shape[1])
+    for lo in range(0, X.shape[0], step):
+        block = X[lo : lo + step]
+        values = block.data if is_sparse(block) else block
+        if not np.isfinite(values).all():
+            block = block.toarray() if is_sparse(block) else block
+            i, j = (int(v) for v in np.argwhere(~np.isfinite(block))[0])
+            return lo + i, j, float(block[i, j])
+    return None
+
+
+#: Of a cluster's memory, the part that points may take for good; beyond it they are read again.
+_SHARE = 0.5
+
+
+class DaskChunks(Chunks):
+    """Chunks that are tasks of a Dask graph.
+
+    Parameters
+    ----------
+    blocks : sequence of delayed objects, or of `Recipe`
+        Each is a matrix of rows, dense or sparse.
+    lengths : sequence of int
+    width : int
+    dtype : numpy dtype
+    client : distributed.Client, optional
+        Where they are computed; otherwise by Dask's scheduler as it is set.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Any],
+        lengths: Sequence[int],
+        width: int,
+        dtype: Any,
+        client: Any = None,
+        place: str = "of a Dask array",
+    ) -> None:
+        self.place = place
+        self._blocks, self._client = list(blocks), client
+        self.lengths, self.width = [int(length) for length in lengths], int(width)
+        self.dtype = tidy(np.zeros((1, 1), dtype)).dtype
+
+    def each(
+        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
+    ) -> list[Any]:
+        dask = extra_module("dask", "dask", "a Dask array")
+        # Named once, so that w goes to the scheduler once and not with every chunk.
+        shared = [dask.delayed(value, traverse=False, pure=False) for value in common]
+        call = dask.delayed(_on_block, pure=False, traverse=False)
+        asked = range(len(self.lengths)) if own is None else own
+        tasks = [
+            call(work, self._blocks[k], self.lengths[k], *shared, *(own[k] if own else ()))
+            for k in asked
+        ]
+        if self._client is None:
+            return list(dask.compute(*tasks))
+        return list(self._client.gather(self._client.compute(tasks)))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A chunk that a worker reads when it works on it, and forgets: one at a time."""
+
+    chunks: FileChunks
+    chunk: int
+
+    def load(self) -> Array:
+        """The rows, read."""
+        try:
+            return np.array(self.chunks.load(self.chunk))
+        except FileNotFoundError as error:
+            raise ProblemError(
+                f"{error.filename}: a worker of the cluster does not find it; "
+                "all of them must see the file under this name"
+            ) from None
+
+
+def _on_block(work: Work, block: Any, length: int, *sent: Any) -> Any:
+    if isinstance(block, Recipe):
+        block = block.load()
+    if block.shape[0] != length:
+        raise ProblemError(f"a chunk of X has {block.shape[0]} rows, but {length} were announced")
+    return work(points_of(tidy(block)), *sent)
+
+
+def from_dask(
+    X: Any, y: Any, *, intercept: str | bool = "none", source: Source | None = None
+) -> Problem:
+    """The problem of separating the rows of a Dask array, where they are.
+
+    Solvers and the oracle take it like any other problem: Algorithm 1, the perceptrons and the
+    scans of the oracle run on the chunks, and only w, numbers for each row, and some rows travel.
+    The oracle's answer is that of the same data in memory, to the last digit.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+        Chunks of rows; several chunks of columns are put together. What is not persisted is
+        computed anew in every pass: call ``X.persist()`` first if the cluster has the memory.
+    y : Dask or NumPy array, Series or list of n labels
+        Two distinct values; it is brought here.
+    intercept : {"none", "free", "augmented"} or bool
+        As in `gammabar.problems.from_arrays`.
+    source : Source, optional
+        Where the data come from.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> X = da.from_array([[3, 1], [1, 3], [-4, -1]], chunks=(2, 2))
+    >>> from_dask(X, ["yes", "yes", "no"])
+    ScatteredProblem(n=3, dimension=2)
+    """
+    from gammabar.problems.conversion import from_arrays
+
+    extra_module("dask", "dask", "a Dask array")
+    return from_arrays(chunks_of(X), _brought(y), intercept=intercept, source=source)
+
+
+def chunks_of(X: Any) -> DaskChunks:
+    """The chunks of rows of a Dask array or data frame."""
+    if hasattr(X, "to_dask_array"):
+        X = X.to_dask_array(lengths=True)
+    if not hasattr(X, "to_delayed") or not hasattr(X, "chunks"):
+        raise ProblemError(f"from_dask takes a Dask array, not {type(X).__name__}")
+    if X.ndim != 2:
+        raise ProblemError(f"X must be two-dimensional, not of shape {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise ProblemError(f"X must hold numbers, not dtype {X.dtype}")
+    if any(np.isnan(length) for side in X.chunks for length in side):
+        X = X.compute_chunk_sizes()
+    if 0 in X.shape:
+        raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    lengths = X.chunks[0]
+    blocks = [block for block, length in zip(X.to_delayed()[:, 0], lengths, strict=True) if length]
+    return DaskChunks(blocks, [length for length in lengths if length], X.shape[1], X.dtype)
+
+
+def _brought(y: Any) -> Any:
+    if hasattr(y, "dask"):
+        y = y.compute()
+    return y.to_numpy() if hasattr(y, "to_numpy") else y
+
+
+def spreader(client: Any) -> Callable[[Points], Points]:
+    """What sends the chunks of a file to the workers of a cluster; they read it themselves."""
+
+    def spread(points: Points) -> Points:
+        assert isinstance(points.X, FileChunks)
+        return replace(points, X=on_cluster(points.X, client))
+
+    return spread
+
+
+def on_cluster(chunks: FileChunks, client: Any) -> DaskChunks:
+    """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
+    dask = extra_module("dask", "dask", "--dask")
+    blocks: list[Any] = [Recipe(chunks, k) for k in range(len(chunks.lengths))]
+    size = sum(chunks.lengths) * chunks.width * chunks.dtype.itemsize
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    memory = sum(int(worker["memory_limit"]) for worker in workers)
+    kept = size <= _SHARE * memory
+    if kept:
+        load = dask.delayed(Recipe.load, pure=True, traverse=False)
+        blocks = client.persist([load(recipe) for recipe in blocks])
+    how = "kept by" if kept else "read in every pass by"
+    place = f"{how} {len(workers)} workers"
+    return DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)

@@ -1,0 +1,86 @@
+"""The arithmetic that every error bound assumes: doubles that round to nearest and keep small ones.
+
+A process may have neither. Libraries compiled with ``-ffast-math`` switch a processor to flushing
+subnormal numbers to zero when they are loaded [1]_, and ``fesetround`` changes the direction of
+rounding. The bounds of `problems.rounding` are then those of another machine.
+
+References
+----------
+.. [1] S. Byrne (2022), Shared library compiled with -ffast-math modifies FPU state of thread.
+   LLVM, issue 57589.
+
+Packages that only some uses need, imported when they are; a sentence if they are missing.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gammabar.problems.problem import ProblemError
+
+# Named, so that no compiler computes with them before they are asked for.
+_ONE, _ROUNDOFF, _NORMAL, _LEAST, _LARGE = 1.0, 2.0**-53, 2.0**-1022, 5e-324, 2.0**60
+
+
+def require_doubles() -> None:
+    """Raise `ProblemError` unless this thread computes as IEEE 754 does by default."""
+    if not (_NORMAL / (_ONE + _ONE) * _LARGE and _LEAST * _LARGE):
+        raise ProblemError(
+            "this process flushes small numbers to zero, so that nothing can be proved in it: a"
+            " library that was compiled with -ffast-math has switched that on; do not load it here"
+        )
+    even, up = _ONE + _ROUNDOFF, _ONE + 1.5 * _ROUNDOFF
+    if not (even == _ONE < up == _ONE + 2 * _ROUNDOFF):
+        raise ProblemError(
+            "this process does not round to nearest, so that nothing can be proved in it: something"
+            " has called fesetround"
+        )
+
+
+def has_module(name: str) -> bool:
+    """Whether a package is installed."""
+    return find_spec(name) is not None
+
+
+def missing(what: str, module: str, extra: str) -> ProblemError:
+    """The sentence for a package that is not installed."""
+    return ProblemError(
+        f"{what} needs {module}, which is not installed: python -m pip install 'gammabar[{extra}]'"
+    )
+
+
+def extra_module(module: str, extra: str, what: str) -> ModuleType:
+    """Import a module of an optional dependency.
+
+    Parameters
+    ----------
+    module : str
+        Such as "matplotlib.figure".
+    extra : str
+        The extra of gammabar that installs it.
+    what : str
+        What needs it, for the sentence.
+
+    Raises
+    ------
+    ProblemError
+        If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing(what, module.partition(".")[0], extra) from None
+
+
+def for_arrow(path: Path) -> Any:
+    """A file as pyarrow opens it: by its name, or, where that is not UTF-8, opened already."""
+    try:
+        os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError:
+        return path.open("rb")
+    return str(path)
