@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -85,3 +86,23 @@ class Family:
             return cls
 
         return register
+
+    def variant(
+        self,
+        base: type,
+        name: str,
+        what: str,
+        because: str,
+        equivalent: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        **methods: Any,
+    ) -> None:
+        """Register `base` with some of its methods replaced by wrong ones.
+
+        The other arguments are those of `mutant`; `what` is the docstring of the class.
+        """
+        known = vars(sys.modules[base.__module__])
+        own = base.__name__ + "".join(part.title() for part in name.split("-"))
+        body = methods | {"__doc__": f"{what}.", "__module__": base.__module__}
+        known[own] = type(own, (base,), body)  # found there when it is unpickled
+        self.mutant(name, because, equivalent, **options or {})(known[own])

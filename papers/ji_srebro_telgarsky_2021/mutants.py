@@ -1,10 +1,11 @@
-"""Mutants of the solvers of Ji, Srebro and Telgarsky (2021)."""
+"""Mutants of the solvers of Ji, Srebro and Telgarsky (2021): each loop once, then wrong lines."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -37,15 +38,21 @@ class Seen(NamedTuple):
     computed: Array | None = None
 
 
-def seen_by_softmax(problem: Problem, w: Floats) -> Seen:
+def _by_softmax(problem: Problem, w: Floats) -> Seen:
     soft = problem.softmin(w)
     return Seen(soft.pull, soft)
 
 
-def seen_by_weights(problem: Problem, w: Floats, q: Floats, pull: Floats) -> Seen:
-    """Of a mutant whose weights q are not the softmax of its scores."""
-    soft = replace(problem.softmin(w), pull=pull)
-    return Seen(pull, soft, q)
+def _by_weights(problem: Problem, w: Floats, q: Floats, pull: Floats | None = None) -> Seen:
+    """Weights q that are not the softmax of the scores."""
+    pull = problem.combine(q) if pull is None else pull
+    return Seen(pull, replace(problem.softmin(w), pull=pull), q)
+
+
+def _by_gradient(problem: Problem, w: Floats, loss: str) -> Seen:
+    scores = problem.scores(w)
+    q = gradient(scores, loss)
+    return Seen(problem.combine(q), None, q, scores)
 
 
 # Algorithm 1 ------------------------------------------------------------------------------------
@@ -59,10 +66,8 @@ class Momentum(DualAcceleration):
 
     def seen(self, problem: Problem, w: Floats, before: Floats) -> Seen:
         if self.loss == "exponential":
-            return seen_by_softmax(problem, w)
-        scores = problem.scores(w)
-        q = gradient(scores, self.loss)
-        return Seen(problem.combine(q), None, q, scores)
+            return _by_softmax(problem, w)
+        return _by_gradient(problem, w, self.loss)
 
     def beta(self, t: int) -> float:
         return t / (t + 1)
@@ -80,25 +85,93 @@ class Momentum(DualAcceleration):
             before, w = w, self.moved(w, theta, momentum, pull)
 
 
-@FAMILY.mutant("momentum-index-shifted", "w_t is no longer what the accelerated dual makes of it")
-class MomentumIndexShifted(Momentum):
-    """β_t = (t+1)/(t+2) in place of t/(t+1)."""
-
-    def beta(self, t: int) -> float:
-        return (t + 1) / (t + 2)
+def _raw_rows(self: Momentum, problem: Problem, w: Floats, before: Floats) -> Seen:
+    raw = problem.raw()
+    q = soften(raw.scores(w), 1.0)[0]
+    return _by_weights(problem, w, q, raw.combine(q))
 
 
-@FAMILY.mutant("no-momentum", "this is normalised gradient descent, whose rate is 1/t and not 1/t²")
-class NoMomentum(Momentum):
-    """β_t = 0."""
+def _first_half(self: Momentum, problem: Problem, w: Floats, before: Floats) -> Seen:
+    half = (problem.n + 1) // 2
+    q = np.zeros(problem.n)
+    q[:half] = soften(problem.scores(w)[:half], 1.0)[0]
+    return _by_weights(problem, w, q)
 
-    def beta(self, t: int) -> float:
-        return 0.0
+
+_momentum = partial(FAMILY.variant, Momentum)
+_momentum(
+    "momentum-index-shifted",
+    "β_t = (t+1)/(t+2) in place of t/(t+1)",
+    "w_t is no longer what the accelerated dual makes of it",
+    beta=lambda self, t: (t + 1) / (t + 2),
+)
+_momentum(
+    "no-momentum",
+    "β_t = 0",
+    "this is normalised gradient descent, whose rate is 1/t and not 1/t²",
+    beta=lambda self, t: 0.0,
+)
+_momentum(
+    "half-step-dropped",
+    "w_{t+1} = w_t + θ g_t, without Aᵀq_t",
+    "w_1 is still 0, and every row counts for less than it should",
+    moved=lambda self, w, theta, momentum, pull: w + theta * momentum,
+)
+_momentum(
+    "stale-weights",
+    "q_{t−1} takes the place of q_t",
+    "each step answers the scores of the last iterate, not of this one",
+    seen=lambda self, problem, w, before: _by_weights(
+        problem, w, soften(problem.scores(before), 1.0)[0]
+    ),
+)
+_momentum(
+    "wrong-sign",
+    "w_{t+1} = w_t − θ (g_t + Aᵀq_t)",
+    "it runs away from the rows, as with the paper's Z where A is meant",
+    moved=lambda self, w, theta, momentum, pull: w - theta * (momentum + pull),
+)
+_momentum(
+    "step-doubled",
+    "The step is 2θ",
+    "the analysis allows no step above 1/ρ",
+    theta=lambda self, problem: 2 * self.step / self.rho(problem.n),
+)
+_momentum(
+    "radius-forgotten",
+    "It runs on the rows as they are in the data, also if it is given the unit ball",
+    "the analysis needs rows of norm at most one",
+    seen=_raw_rows,
+)
+_momentum(
+    "half-the-data",
+    "q_t is the softmax over the first half of the rows",
+    "the margin of the rows that it never sees is left to chance",
+    seen=_first_half,
+)
+_momentum(
+    "single-precision",
+    "Iterates are rounded to single precision",
+    "rounding errors of 10⁻⁷ gather where bounds shrink as 1/t²",
+    moved=lambda self, w, theta, momentum, pull: np.float64(
+        (w + theta * (momentum + pull)).astype(np.float32)
+    ),
+)
+_momentum(
+    "softmax-for-logistic",
+    "With the logistic loss, q_t is the softmax, which is ∇ψ of the exponential loss",
+    "the weights are not the gradient of the potential that is descended",
+    options={"loss": "logistic"},
+    seen=lambda self, problem, w, before: _by_gradient(problem, w, "exponential"),
+)
 
 
 @FAMILY.mutant("plain-average", "the dual of normalised gradient descent falls as 1/t, not as 1/t²")
-class PlainAverage(NoMomentum):
+class PlainAverage(Momentum):
     """β_t = 0, and what it reports as 2g_t/t is the mean of Aᵀq_1, …, Aᵀq_t."""
+
+    def beta(self, t: int) -> float:
+        return 0.0
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         total = problem.origin()
@@ -106,85 +179,6 @@ class PlainAverage(NoMomentum):
             if it.t:
                 total = total + problem.combine(it.weights)
             yield replace(it, momentum=total / 2)
-
-
-@FAMILY.mutant("half-step-dropped", "w_1 is still 0, and every row counts for less than it should")
-class HalfStepDropped(Momentum):
-    """w_{t+1} = w_t + θ g_t, without Aᵀq_t."""
-
-    def moved(self, w: Floats, theta: float, momentum: Floats, pull: Floats) -> Floats:
-        return w + theta * momentum
-
-
-@FAMILY.mutant("stale-weights", "each step answers the scores of the last iterate, not of this one")
-class StaleWeights(Momentum):
-    """q_{t−1} takes the place of q_t."""
-
-    def seen(self, problem: Problem, w: Floats, before: Floats) -> Seen:
-        q = soften(problem.scores(before), 1.0)[0]
-        return seen_by_weights(problem, w, q, problem.combine(q))
-
-
-@FAMILY.mutant("wrong-sign", "it runs away from the rows, as with the paper's Z where A is meant")
-class WrongSign(Momentum):
-    """w_{t+1} = w_t − θ (g_t + Aᵀq_t)."""
-
-    def moved(self, w: Floats, theta: float, momentum: Floats, pull: Floats) -> Floats:
-        return w - theta * (momentum + pull)
-
-
-@FAMILY.mutant("step-doubled", "the analysis allows no step above 1/ρ")
-class StepDoubled(Momentum):
-    """The step is 2θ."""
-
-    def theta(self, problem: Problem) -> float:
-        return 2 * super().theta(problem)
-
-
-@FAMILY.mutant(
-    "radius-forgotten",
-    "the analysis needs rows of norm at most one",
-)
-class RadiusForgotten(Momentum):
-    """It runs on the rows as they are in the data, also if it is given the unit ball."""
-
-    def seen(self, problem: Problem, w: Floats, before: Floats) -> Seen:
-        raw = problem.raw()
-        q = soften(raw.scores(w), 1.0)[0]
-        return seen_by_weights(problem, w, q, raw.combine(q))
-
-
-@FAMILY.mutant("half-the-data", "the margin of the rows that it never sees is left to chance")
-class HalfTheData(Momentum):
-    """q_t is the softmax over the first half of the rows."""
-
-    def seen(self, problem: Problem, w: Floats, before: Floats) -> Seen:
-        half = (problem.n + 1) // 2
-        q = np.zeros(problem.n)
-        q[:half] = soften(problem.scores(w)[:half], 1.0)[0]
-        return seen_by_weights(problem, w, q, problem.combine(q))
-
-
-@FAMILY.mutant("single-precision", "rounding errors of 10⁻⁷ gather where bounds shrink as 1/t²")
-class SinglePrecision(Momentum):
-    """Iterates are rounded to single precision."""
-
-    def moved(self, w: Floats, theta: float, momentum: Floats, pull: Floats) -> Floats:
-        return super().moved(w, theta, momentum, pull).astype(np.float32).astype(np.float64)
-
-
-@FAMILY.mutant(
-    "softmax-for-logistic",
-    "the weights are not the gradient of the potential that is descended",
-    loss="logistic",
-)
-class SoftmaxForLogistic(Momentum):
-    """With the logistic loss, q_t is the softmax, which is ∇ψ of the exponential loss."""
-
-    def seen(self, problem: Problem, w: Floats, before: Floats) -> Seen:
-        scores = problem.scores(w)
-        q = gradient(scores, "exponential")
-        return Seen(problem.combine(q), None, q, scores)
 
 
 @FAMILY.mutant("reports-last-momentum", "w_t is right, but the certificate ‖g_t‖ is one step old")
@@ -232,30 +226,37 @@ class Sequences(DualForm):
             q = new
 
 
-@FAMILY.mutant("mu-one-behind", "the rate 1/t² is that of a mean that has seen the newest weights")
-class MuOneBehind(Sequences):
-    """μ_{t+1} = (1 − λ_t) μ_t + λ_t q_t, with q_t in place of q_{t+1}."""
-
-    def mu(self, lam: float, mu: Floats, q: Floats, new: Floats) -> Floats:
-        return (1 - lam) * mu + lam * q
-
-
-@FAMILY.mutant("nu-swapped", "the gradient is taken near the wrong end of the segment")
-class NuSwapped(Sequences):
-    """ν_t = λ_t μ_t + (1 − λ_t) q_t, with μ and q swapped."""
-
-    def nu(self, lam: float, mu: Floats, q: Floats) -> Floats:
-        return lam * mu + (1 - lam) * q
-
-
-@FAMILY.mutant(
-    "weights-too-flat", "the step of the mirror descent is no longer that of its weights"
+_sequences = partial(FAMILY.variant, Sequences)
+_sequences(
+    "mu-one-behind",
+    "μ_{t+1} = (1 − λ_t) μ_t + λ_t q_t, with q_t in place of q_{t+1}",
+    "the rate 1/t² is that of a mean that has seen the newest weights",
+    mu=lambda self, lam, mu, q, new: (1 - lam) * mu + lam * q,
 )
-class WeightsTooFlat(Sequences):
-    """q_t = ∇ψ(−0.99 p_t), at a temperature a little too high."""
-
-    def weights(self, p: Floats) -> Floats:
-        return gradient(0.99 * p, self.loss)
+_sequences(
+    "nu-swapped",
+    "ν_t = λ_t μ_t + (1 − λ_t) q_t, with μ and q swapped",
+    "the gradient is taken near the wrong end of the segment",
+    nu=lambda self, lam, mu, q: lam * mu + (1 - lam) * q,
+)
+_sequences(
+    "weights-too-flat",
+    "q_t = ∇ψ(−0.99 p_t), at a temperature a little too high",
+    "the step of the mirror descent is no longer that of its weights",
+    weights=lambda self, p: gradient(0.99 * p, self.loss),
+)
+_sequences(
+    "lambda-index-shifted",
+    "λ_t = 2/(t+3) in place of 2/(t+2)",
+    "λ_0 is not 1, which all of the analysis assumes",
+    lambda_=lambda self, t: 2 / (t + 3),
+)
+_sequences(
+    "primal-from-mu",
+    "w_{t+1} = w_t + θ_t/(ρ λ_t) Aᵀμ_t, with μ_t in place of ν_t",
+    "the dual sequences are right, but w_t is not the primal of p_t",
+    moved=lambda self, problem, w, length, mu, nu: w + length * problem.combine(mu),
+)
 
 
 @FAMILY.mutant("mirror-descent-instead", "the mean of its weights is optimal up to 1/t, not 1/t²")
@@ -273,22 +274,6 @@ class MirrorDescentInstead(DualForm):
             mu = mu + (q - mu) / (t + 1)
 
 
-@FAMILY.mutant("lambda-index-shifted", "λ_0 is not 1, which all of the analysis assumes")
-class LambdaIndexShifted(DualForm):
-    """λ_t = 2/(t+3) in place of 2/(t+2)."""
-
-    def lambda_(self, t: int) -> float:
-        return 2 / (t + 3)
-
-
-@FAMILY.mutant("primal-from-mu", "the dual sequences are right, but w_t is not the primal of p_t")
-class PrimalFromMu(Sequences):
-    """w_{t+1} = w_t + θ_t/(ρ λ_t) Aᵀμ_t, with μ_t in place of ν_t."""
-
-    def moved(self, problem: Problem, w: Floats, length: float, mu: Floats, nu: Floats) -> Floats:
-        return w + length * problem.combine(mu)
-
-
 @FAMILY.mutant("reports-nu-as-mu", "every iterate is right, but what it claims of φ(μ_t) is of ν_t")
 class ReportsNuAsMu(DualForm):
     """The μ_t that it reports is ν_t."""
@@ -304,6 +289,9 @@ class ReportsNuAsMu(DualForm):
 class Sampling(AdaptiveSampling):
     """Algorithm 2."""
 
+    def theta(self) -> float:
+        return self.step
+
     def weights(self, scores: Floats) -> Floats:
         return soften(scores, 1.0)[0]
 
@@ -312,7 +300,7 @@ class Sampling(AdaptiveSampling):
 
     def followed(self, scores: Floats, pushed: Floats) -> Floats:
         """A w_{t+1} from A w_t and A (g_t + a_i)."""
-        return scores + self.step * pushed
+        return scores + self.theta() * pushed
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         rng = np.random.default_rng(0) if rng is None else rng
@@ -328,49 +316,39 @@ class Sampling(AdaptiveSampling):
             score_momentum = beta * (score_momentum + column)
             extra = {"i": i, "scores": scores}
             yield Iterate(t, w, problem, dual=q, momentum=g, extra=extra)
-            w = w + self.step * (g + a)
+            w = w + self.theta() * (g + a)
             scores = self.followed(scores, score_momentum + column)
 
 
-@FAMILY.mutant(
+_sampling = partial(FAMILY.variant, Sampling)
+_sampling(
     "step-squared",
+    "The step is θ² = ln(n)/t in place of θ = √(ln(n)/t)",
     "‖w_t‖ is at most ln n however small ε is, and w_t stays near the mean of the rows",
-    step=0.5,
-    momentum=False,
+    options={"step": 0.5, "momentum": False},
+    theta=lambda self: self.step**2,
 )
-class StepSquared(Sampling):
-    """The step is θ² = ln(n)/t in place of θ = √(ln(n)/t)."""
-
-    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        return Sampling(self.step**2, self.momentum).iterates(problem, rng)
-
-
-@FAMILY.mutant("uniform-sampling", "rows that are far from the margin pull w away", momentum=False)
-class UniformSampling(Sampling):
-    """i_t is drawn uniformly in place of from q_t."""
-
-    def draw(self, q: Floats, rng: np.random.Generator) -> int:
-        return draw(np.full(q.size, 1 / q.size), rng)
-
-
-@FAMILY.mutant(
-    "easiest-rows", "the rows that are classified best are drawn most often", momentum=False
+_sampling(
+    "uniform-sampling",
+    "i_t is drawn uniformly in place of from q_t",
+    "rows that are far from the margin pull w away",
+    options={"momentum": False},
+    draw=lambda self, q, rng: draw(np.full(q.size, 1 / q.size), rng),
 )
-class EasiestRows(Sampling):
-    """q_t ∝ exp(+A w_t)."""
-
-    def weights(self, scores: Floats) -> Floats:
-        return soften(-scores, 1.0)[0]
-
-
-@FAMILY.mutant(
-    "scores-forget-the-step", "q_t is the softmax of 2 A w_t here", step=0.5, momentum=False
+_sampling(
+    "easiest-rows",
+    "q_t ∝ exp(+A w_t)",
+    "the rows that are classified best are drawn most often",
+    options={"momentum": False},
+    weights=lambda self, scores: soften(-scores, 1.0)[0],
 )
-class ScoresForgetTheStep(Sampling):
-    """A w_t is carried along without θ."""
-
-    def followed(self, scores: Floats, pushed: Floats) -> Floats:
-        return scores + pushed
+_sampling(
+    "scores-forget-the-step",
+    "A w_t is carried along without θ",
+    "q_t is the softmax of 2 A w_t here",
+    options={"step": 0.5, "momentum": False},
+    followed=lambda self, scores, pushed: scores + pushed,
+)
 
 
 # The methods of Figures 1 to 3 ------------------------------------------------------------------
@@ -390,20 +368,20 @@ class Descent(GradientDescent):
             w = w + self.step * self.risk(problem, soft) * soft.pull
 
 
-@FAMILY.mutant("risk-forgotten", "this is normalised gradient descent with a step of η")
-class RiskForgotten(Descent):
-    """Aᵀq_t is taken for −∇R(w_t), without the factor R(w_t)."""
-
-    def risk(self, problem: Problem, soft: SoftMin) -> float:
-        return 1.0
-
-
-@FAMILY.mutant("mean-taken-twice", "the step is η/n")
-class MeanTakenTwice(Descent):
-    """The risk is divided by n once more."""
-
-    def risk(self, problem: Problem, soft: SoftMin) -> float:
-        return super().risk(problem, soft) / problem.n
+FAMILY.variant(
+    Descent,
+    "risk-forgotten",
+    "Aᵀq_t is taken for −∇R(w_t), without the factor R(w_t)",
+    "this is normalised gradient descent with a step of η",
+    risk=lambda self, problem, soft: 1.0,
+)
+FAMILY.variant(
+    Descent,
+    "mean-taken-twice",
+    "The risk is divided by n once more",
+    "the step is η/n",
+    risk=lambda self, problem, soft: Descent.risk(self, problem, soft) / problem.n,
+)
 
 
 class Normalised(NormalizedGradientDescent):
@@ -413,7 +391,7 @@ class Normalised(NormalizedGradientDescent):
         return self.step / math.sqrt(t + 1) if self.decay else self.step
 
     def seen(self, problem: Problem, w: Floats) -> Seen:
-        return seen_by_softmax(problem, w)
+        return _by_softmax(problem, w)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         w = problem.origin()
@@ -423,22 +401,26 @@ class Normalised(NormalizedGradientDescent):
             w = w + self.theta(t) * pull
 
 
-@FAMILY.mutant("decays-anyway", "the rate is 1/√t in place of 1/t")
-class DecaysAnyway(Normalised):
-    """θ_t = θ_0/√(t+1) also where the step is to be constant."""
-
-    def theta(self, t: int) -> float:
-        return self.step / math.sqrt(t + 1)
+def _unit_length(self: Normalised, problem: Problem, w: Floats) -> Seen:
+    soft = problem.softmin(w)
+    pull = soft.pull / (problem.norm(soft.pull) or 1.0)
+    return Seen(pull, replace(soft, pull=pull))
 
 
-@FAMILY.mutant("unit-length-steps", "the gradient is to be divided by the risk, not by its norm")
-class UnitLengthSteps(Normalised):
-    """Every step has length θ_t."""
-
-    def seen(self, problem: Problem, w: Floats) -> Seen:
-        soft = problem.softmin(w)
-        pull = soft.pull / (problem.norm(soft.pull) or 1.0)
-        return Seen(pull, replace(soft, pull=pull))
+FAMILY.variant(
+    Normalised,
+    "decays-anyway",
+    "θ_t = θ_0/√(t+1) also where the step is to be constant",
+    "the rate is 1/√t in place of 1/t",
+    theta=lambda self, t: self.step / math.sqrt(t + 1),
+)
+FAMILY.variant(
+    Normalised,
+    "unit-length-steps",
+    "Every step has length θ_t",
+    "the gradient is to be divided by the risk, not by its norm",
+    seen=_unit_length,
+)
 
 
 class Ascent(HardMarginAscent):
@@ -472,33 +454,26 @@ class Ascent(HardMarginAscent):
             mean = self.mean(mean, v, t)
 
 
-@FAMILY.mutant("no-projection", "the ascent is over the unit ball, and leaves it")
-class NoProjection(Ascent):
-    """v_{t+1} = u, however long u is."""
-
-    def shrink(self, square: float) -> float:
-        return 1.0
-
-
-@FAMILY.mutant("averages-the-start-too", "w_1 is only half of v_1, and all of w_t is too short")
-class AveragesTheStartToo(Ascent):
-    """w_{t+1} = (v_0 + … + v_{t+1})/(t+2)."""
-
-    def mean(self, mean: Floats, v: Floats, t: int) -> Floats:
-        return mean + (v - mean) / (t + 2)
-
-
-@FAMILY.mutant(
+_ascent = partial(FAMILY.variant, Ascent)
+_ascent(
+    "no-projection",
+    "v_{t+1} = u, however long u is",
+    "the ascent is over the unit ball, and leaves it",
+    shrink=lambda self, square: 1.0,
+)
+_ascent(
+    "averages-the-start-too",
+    "w_{t+1} = (v_0 + … + v_{t+1})/(t+2)",
+    "w_1 is only half of v_1, and all of w_t is too short",
+    mean=lambda self, mean, v, t: mean + (v - mean) / (t + 2),
+)
+_ascent(
     "radius-forgotten",
+    "η_0 = 1 in place of 1/max_i ‖a_i‖",
     "one step may already leave the unit ball",
     equivalent="only where the radius of the problem is not 1, and so never on problem.unit()",
+    first=lambda self, problem: self.step,
 )
-class FirstStepOfOne(Ascent):
-    """η_0 = 1 in place of 1/max_i ‖a_i‖."""
-
-    def first(self, problem: Problem) -> float:
-        return self.step
-
 
 LOOPS = (
     Momentum(),
