@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from gammabar.harness.library import load_statements, mutants, papers
+from gammabar.harness.registry import load_statements, mutants, papers
 from gammabar.solvers.base import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[1]

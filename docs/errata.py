@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.library import load_statements, papers, witness
+from gammabar.harness.registry import load_statements, papers, witness
 from gammabar.harness.report.charts import drawing
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Severity, Status

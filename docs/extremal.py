@@ -19,11 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.library import Extremal, extremal, load_statements
-from gammabar.harness.library.extremal import as_document
-from gammabar.harness.run.solver_ref import Registered
-from gammabar.harness.run.task import Run, Task
-from gammabar.harness.run.worker import perform
+from gammabar.harness.paper import Extremal, as_document
+from gammabar.harness.registry import extremal, load_statements
+from gammabar.harness.run.engine import perform
+from gammabar.harness.run.results import Run, Task
+from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.statement import IterateStatement, RandomisedStatement, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 

@@ -16,8 +16,8 @@ from pkgutil import iter_modules
 from typing import Any
 
 import gammabar.papers
-from gammabar.harness.library import Artefact, artefacts, measured, papers
-from gammabar.harness.library.cost import cost
+from gammabar.harness.paper import Artefact, cost
+from gammabar.harness.registry import artefacts, measured, papers
 
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "gallery.md", HERE / "gallery"
@@ -53,7 +53,7 @@ waited for accuracy 1.0; with a free intercept they are separable (`gammabar ora
 TAIL = """## A figure of your own
 
 A module of a paper, [yours too](bring-your-own-theorem.md), may have `ARTEFACTS`, a tuple of
-`gammabar.harness.library.Artefact`: what has to be computed, part by part, how it is drawn, and
+`gammabar.harness.paper.Artefact`: what has to be computed, part by part, how it is drawn, and
 what the source says of it. `gammabar reproduce --paper FILE ARTEFACT` makes it.
 """
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.library import load_statements, matrix, mutants
+from gammabar.harness.registry import load_statements, matrix, mutants
 
 HERE = Path(__file__).parent
 

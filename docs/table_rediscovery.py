@@ -23,9 +23,8 @@ from joblib import cpu_count
 from gammabar.harness.falsify.record import as_document
 from gammabar.harness.falsify.search import Hunt, Report, space_of
 from gammabar.harness.falsify.witness import confirming, write as write_witness
-from gammabar.harness.library import witness
-from gammabar.harness.run.processes.crew import Crew
-from gammabar.harness.run.registry import everything
+from gammabar.harness.registry import everything, witness
+from gammabar.harness.run.pool import Crew
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
@@ -149,7 +148,7 @@ def _shape(problem: str) -> tuple[int, int]:
         return rows, parts[0].count(",") + 1
     if problem.startswith("inputs:"):
         return len(re.findall(r"[=,;]", problem)), 1
-    from gammabar.harness.run.texts import open_problem
+    from gammabar.harness.run.specs import open_problem
 
     opened = open_problem(problem).raw() if problem else None
     return (0, 0) if opened is None else (opened.n, len(opened.origin()))

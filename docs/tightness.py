@@ -9,7 +9,8 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from gammabar.harness.library import Extremal, extremal, load_statements
+from gammabar.harness.paper import Extremal
+from gammabar.harness.registry import extremal, load_statements
 from gammabar.harness.verify.statement import Statement, StoppingStatement
 
 HERE = Path(__file__).parent

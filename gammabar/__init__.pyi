@@ -5,9 +5,9 @@ from . import (
     problems as problems,
     solvers as solvers,
 )
+from .harness.certificates import Rejected as Rejected, check as check
 from .harness.classifier import MaxMarginClassifier as MaxMarginClassifier
-from .harness.run.checking import Rejected as Rejected, check as check
-from .harness.run.verify import verify as verify
+from .harness.run.in_process import verify as verify
 from .oracle.maximum_margin import solve as solve
 from .oracle.result import Truth as Truth
 from .oracle.separation import separation as separation

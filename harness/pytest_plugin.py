@@ -51,7 +51,7 @@ def _check(
     strict: bool = False,
 ) -> Any:
     __tracebackhide__ = True
-    from gammabar.harness.run.verify import BoundViolated, check_bounds
+    from gammabar.harness.run.in_process import BoundViolated, check_bounds
 
     wrong = ""
     try:

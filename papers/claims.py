@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gammabar.harness.library.mutant import Family as Family, Mutant as Mutant, Rng as Rng
-from gammabar.harness.library.paper import Paper as Paper
+from gammabar.harness.paper import Family as Family, Mutant as Mutant, Paper as Paper, Rng as Rng
 from gammabar.harness.verify.binomial import CHANCE as CHANCE
 from gammabar.harness.verify.certified import (
     Floats as Floats,

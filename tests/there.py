@@ -36,11 +36,11 @@ COURT = "harness.court"
 #: Where things were before: names are looked for in each, in this order.
 MOVED = {
     "gammabar": ("problems", "oracle", "solvers", f"{COURT}.bound"),
-    "gammabar.harness.library": ("harness.statements", "harness.power"),
+    "gammabar.harness.registry": ("harness.statements", "harness.power"),
     f"gammabar.{COURT}.hearing": (f"{COURT}.judge",),
     f"gammabar.{COURT}.judges": (f"{COURT}.judge",),
     f"gammabar.{COURT}.chance": (f"{COURT}.judge",),
-    "gammabar.harness.run.verify": (f"{COURT}.bound",),
+    "gammabar.harness.run.in_process": (f"{COURT}.bound",),
     "gammabar.problems.points": ("problems._points",),
     "gammabar.problems.linear": ("problems._linear",),
 }

@@ -18,7 +18,7 @@ from side_by_side.contest import Entry, Field, interleaved, race
 from side_by_side.data import MNIST, SAMPLE, available
 from side_by_side.table import Table, digits, duration
 
-from gammabar.harness.run.memory import peak_memory
+from gammabar.harness.reproduce import peak_memory
 from gammabar.harness.screen import Stage
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
 from gammabar.problems.kernels import Kernel

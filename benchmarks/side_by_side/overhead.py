@@ -19,7 +19,7 @@ from side_by_side.contest import PAUSE, seconds_of
 from side_by_side.data import EMBEDDED, MNIST, available
 from side_by_side.table import Table, digits, duration
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.screen import Stage
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import hear

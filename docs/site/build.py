@@ -17,11 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import gammabar
-from gammabar.harness.library import papers
+from gammabar.harness.registry import everything, papers
 from gammabar.harness.report.describe import solver_facts
 from gammabar.harness.report.model import Finding, Report, gather
 from gammabar.harness.report.page import body, context_of
-from gammabar.harness.run.registry import everything
 from gammabar.harness.run.store import Store
 from gammabar.solvers.base import SOLVERS, solver
 

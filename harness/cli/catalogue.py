@@ -138,8 +138,7 @@ class Choice:
 
 
 def _statements(as_json: bool, choice: Choice) -> None:
-    from gammabar.harness.library import load_statements, witness
-    from gammabar.harness.run.registry import find_sources
+    from gammabar.harness.registry import find_sources, load_statements, witness
 
     find_sources(choice.sources)  # a source that is none is refused
     statements = [s for s in load_statements().values() if choice.fits(s)]
@@ -184,7 +183,7 @@ def _says(text: str | None, entry: Any) -> bool:
 
 
 def _papers(as_json: bool, text: str | None) -> None:
-    from gammabar.harness.library import load_statements, papers
+    from gammabar.harness.registry import load_statements, papers
 
     sources = Counter(statement.source for statement in load_statements().values())
     found = [p for p in papers().values() if _says(text, [p.key, str(p), p.venue])]
@@ -199,8 +198,8 @@ def _papers(as_json: bool, text: str | None) -> None:
 
 
 def _artefacts(as_json: bool, text: str | None) -> None:
-    from gammabar.harness.library import artefacts, measured
-    from gammabar.harness.library.cost import cost
+    from gammabar.harness.paper import cost
+    from gammabar.harness.registry import artefacts, measured
     from gammabar.problems.datasets import DATASETS, is_here
 
     about = artefacts().values()
@@ -246,7 +245,7 @@ def _described(statement: Statement, witness: Path | None) -> dict[str, Any]:
 
 
 def _mutants(as_json: bool, text: str | None) -> None:
-    from gammabar.harness.library import matrix, mutants
+    from gammabar.harness.registry import matrix, mutants
 
     killers = {name: list(found) for name, found in matrix().items()}
     entries: list[dict[str, Any]] = [
@@ -274,8 +273,8 @@ def _mutants(as_json: bool, text: str | None) -> None:
 
 
 def _compute(path: Path, quiet: bool) -> None:
-    from gammabar.harness.library import mutants
     from gammabar.harness.power import matrix
+    from gammabar.harness.registry import mutants
     from gammabar.harness.screen import bar
     from gammabar.problems.output import check_writable, write_whole
 
@@ -306,7 +305,7 @@ def _last(entry: Entry) -> str:
 
 
 def _solvers(as_json: bool, text: str | None) -> None:
-    from gammabar.harness.library import load_statements
+    from gammabar.harness.registry import load_statements
     from gammabar.solvers.base import SOLVERS, solver
 
     cards = [card for card in (solver(name).card for name in SOLVERS) if _says(text, card)]
@@ -432,7 +431,7 @@ def _text(field: str, facts: dict[str, Any]) -> str:
         by = f" by {value['solver']}" if value["solver"] else ""
         return f"{value['tightness']:.6g} on {value['problem'] or 'its own data'}{by}{at}"
     if field == "seconds":
-        from gammabar.harness.library.cost import cost
+        from gammabar.harness.paper import cost
 
         return cost(value, facts["cpu"], facts["memory"])
     if field == "status" and facts.get("severity"):

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from gammabar.harness.falsify.batch import Batch
     from gammabar.harness.falsify.candidate import Candidate
     from gammabar.harness.falsify.search import Report, Tell
-    from gammabar.harness.library import PaperRef
+    from gammabar.harness.registry import PaperRef
     from gammabar.harness.run.results import Result
-    from gammabar.harness.run.solver_ref import SolverRef
+    from gammabar.harness.run.specs import SolverRef
     from gammabar.harness.verify.statement import Statement
 
 
@@ -125,7 +125,7 @@ def falsify_command(
 def _chosen(
     ids: tuple[str, ...], everything: bool, sources: tuple[str, ...], status: str | None
 ) -> list[Statement]:
-    from gammabar.harness.run import registry
+    from gammabar.harness import registry
 
     if everything and (ids or sources):
         raise click.UsageError("--all names every statement already: leave out ID and --source")
@@ -263,8 +263,8 @@ def _ratio(score: float) -> str:
 
 
 def _show(report: Report, unit: bool, budget: float) -> None:
-    from gammabar.harness.run.registry import everything
-    from gammabar.harness.run.show import explain, reproduce
+    from gammabar.harness.registry import everything
+    from gammabar.harness.show import explain, reproduce
 
     best = report.best
     runs = f"{report.runs.total():,} runs"

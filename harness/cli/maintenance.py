@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli.options import PAPER_OPTION, WRITTEN, open_papers, reading_options
-from gammabar.harness.library.cost import cost
+from gammabar.harness.paper import cost
 from gammabar.harness.screen import print_json, print_table, say, stages
 from gammabar.problems.environment import missing
 from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from gammabar.harness.gate.compare import Finding, Gated
-    from gammabar.harness.library import Artefact
+    from gammabar.harness.paper import Artefact
     from gammabar.problems.fetch import Status
 
 
@@ -59,8 +59,7 @@ def reproduce_command(
     Each is written as SVG, PNG and PDF, with its numbers as JSON, and compared with what the paper
     shows. Interrupted, it goes on where it was. Exit code 1 if something does not agree.
     """
-    from gammabar.harness.reproduce.pictures import check
-    from gammabar.harness.reproduce.work import missing_data
+    from gammabar.harness.reproduce import check, missing_data
 
     open_papers(papers)
     chosen = _chosen(artefacts, everything)
@@ -80,7 +79,7 @@ def reproduce_command(
 
 
 def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
-    from gammabar.harness.library import artefacts
+    from gammabar.harness.registry import artefacts
 
     known = artefacts()
     if everything == bool(names):
@@ -112,8 +111,7 @@ def _writable(out: Path) -> None:
 
 
 def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, Any]:
-    from gammabar.harness.reproduce.pictures import draw
-    from gammabar.harness.reproduce.work import as_document, compute, write
+    from gammabar.harness.reproduce import as_document, compute, draw, write
 
     computed = compute(artefact, out, quick, _tell, fresh)
     document = as_document(artefact, computed, quick)
@@ -191,7 +189,7 @@ def fetch(name: str, archive: Path | None) -> None:
 @click.option("--multiclass", is_flag=True, help="All classes.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
-    from gammabar.harness.run.export import write_npz
+    from gammabar.harness.certificates import write_npz
     from gammabar.problems import load
 
     if file.suffix != ".npz":
@@ -251,38 +249,38 @@ def gate_command(
     its suites name in GATED. Its packages are imported from the files of each side, with the Python
     and the libraries that run this command.
     """
-    from gammabar.harness.gate import plan as plans, sides
+    from gammabar.harness.gate import checkouts, plan as plans
     from gammabar.harness.gate.compare import compare
     from gammabar.harness.screen import bar
 
     if repo is None and (benchmarks is not None or build is not None):
         raise click.UsageError("--benchmarks and --build go with --repo PATH")
     if repo is None:
-        root, suites = sides.ROOT, sides.ROOT / "benchmarks"
-        commit = sides.base_commit(root, base)
+        root, suites = checkouts.ROOT, checkouts.ROOT / "benchmarks"
+        commit = checkouts.base_commit(root, base)
     else:
-        root = sides.top(repo)
-        suites = sides.real(benchmarks) if benchmarks is not None else sides.suites_of(root)
-        commit = sides.base_commit(root, base, suites)
+        root = checkouts.top(repo)
+        suites = checkouts.real(benchmarks) if benchmarks is not None else checkouts.suites_of(root)
+        commit = checkouts.base_commit(root, base, suites)
     if find_spec("asv_runner") is None:
         raise missing("the gate", "asv", "bench")
     if repo is None:
         plan, shelf = plans.plan(suites, counts_only), None
     else:
-        plan, shelf = _foreign(root, suites, counts_only, build), sides.hidden(root)
+        plan, shelf = _foreign(root, suites, counts_only, build), checkouts.hidden(root)
     plan = [gated for gated in plan if bench is None or bench in str(gated)]
     if not plan:
         what = f"has {bench!r} in its name" if bench is not None else f"is in {suites}"
         raise click.UsageError(f"no benchmark of the gate {what}")
-    tree = sides.checkout(root, commit) if shelf is None else sides.checkout(root, commit, shelf)
+    tree = checkouts.checkout(root, commit, *([] if shelf is None else [shelf]))
     if build is not None:
-        sides.build(tree, build)
+        checkouts.build(tree, build)
     say(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
-    if repo is None and not sides.same_lock(root, tree):
+    if repo is None and not checkouts.same_lock(root, tree):
         say("the lock files differ: both sides run with the packages installed now", err=True)
     findings = []
     with bar(len(plan), "benchmarks", as_json) as advance:
-        for finding in compare(plan, lambda: sides.Pair(tree, root, suites)):
+        for finding in compare(plan, lambda: checkouts.Pair(tree, root, suites)):
             findings.append(finding)
             advance(finding.name)
     if all(f.verdict == "new" for f in findings):
@@ -300,11 +298,11 @@ def _foreign(root: Path, suites: Path, counts_only: bool, build: str | None) -> 
     """The benchmarks of another repository, as its working tree has them."""
     from contextlib import closing
 
-    from gammabar.harness.gate import plan, sides
+    from gammabar.harness.gate import checkouts, plan
 
     if build is not None:
-        sides.build(root, build)
-    with closing(sides.Side(root, suites)) as side:
+        checkouts.build(root, build)
+    with closing(checkouts.Side(root, suites)) as side:
         return plan.foreign(suites, side, counts_only)
 
 

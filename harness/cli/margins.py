@@ -54,13 +54,19 @@ def margins_command(
     DATA is a data set with several classes (mnist, fashion, mnist-sample, digits, iris, …) or a
     file. A run that is killed goes on where it was. Exit code 1 if a certificate is rejected.
     """
-    from gammabar.harness.margins import picture as pictures
-    from gammabar.harness.margins.page import page, words
-    from gammabar.harness.margins.work import all_pairs, run, summary
+    from gammabar.harness.margins import (
+        all_pairs,
+        check as check_picture,
+        draw,
+        page,
+        run,
+        summary,
+        words,
+    )
     from gammabar.harness.report.tables import plain
 
     if picture is not None:
-        pictures.check(picture)
+        check_picture(picture)
     pairs = all_pairs(data)
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -68,7 +74,7 @@ def margins_command(
     with bar(len(pairs), "pairs", quiet=as_json) as tell:
         results = run(pairs, certificates, jobs or cores, check, time_limit, tell)
     if picture is not None:
-        pictures.draw(results, picture)
+        draw(results, picture)
     if written is not None:
         from gammabar.problems.output import write_whole
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from gammabar.harness.library import PaperRef
+    from gammabar.harness.registry import PaperRef
     from gammabar.harness.report.model import Report
 
 
@@ -237,7 +237,7 @@ def open_papers(paths: tuple[str, ...]) -> tuple[tuple[PaperRef, ...], tuple[str
     """Put papers on the shelf: references to them, and their keys."""
     if not paths:
         return (), ()
-    from gammabar.harness.library import PaperRef, open_paper
+    from gammabar.harness.registry import PaperRef, open_paper
 
     refs = tuple(PaperRef.read(path) for path in dict.fromkeys(paths))
     return refs, tuple(open_paper(ref).key for ref in refs)

@@ -129,7 +129,7 @@ def oracle_command(
     and in the data's own units.
     """
     _refuse(norm, kernel, normalised, multiclass, signed)
-    from gammabar.harness.run.memory import peak_memory
+    from gammabar.harness.reproduce import peak_memory
     from gammabar.problems import ScatteredProblem, load
     from gammabar.problems.files import gigabytes
 
@@ -137,7 +137,7 @@ def oracle_command(
         stage = stack.enter_context(stages(quiet=as_json))
         client = None
         if dask is not None:
-            from gammabar.harness.run.processes.cluster import connected
+            from gammabar.harness.run.pool import connected
 
             client = stack.enter_context(connected(dask))
         stage(f"reading {data}")

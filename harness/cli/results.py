@@ -119,7 +119,7 @@ def check_command(
     gammabar: they read files themselves; generated and embedded data, and Parquet or Arrow files,
     are handed over as .npz.
     """
-    from gammabar.harness.run.checking import Rejected, check
+    from gammabar.harness.certificates import Rejected, check
 
     with stages(as_json) as stage:
         try:

@@ -182,8 +182,7 @@ def verify_command(
     chosen = any(value for name, value in wishes.items() if name != "limit")
     say(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
     from gammabar.harness.run.engine import run
-    from gammabar.harness.run.keys import contents
-    from gammabar.harness.run.origin import origin
+    from gammabar.harness.run.provenance import contents, origin
     from gammabar.harness.run.results import strictly, summarise, telling
     from gammabar.harness.run.store import Store
 
@@ -217,8 +216,8 @@ def verify_command(
         if folder is not None and store is not None:
             _report(results, store, folder)
     if junit is not None:
-        from gammabar.harness.run.junit import write_junit
-        from gammabar.harness.run.show import explain
+        from gammabar.harness.run.results import write_junit
+        from gammabar.harness.show import explain
 
         write_junit(junit, results, explain)
     own = wishes["files"] or wishes["trajectories"]
@@ -230,7 +229,7 @@ def verify_command(
 
 def _excused(result: Result) -> bool:
     """Whether a statement says why it says nothing; to a solver of one's own that is no excuse."""
-    from gammabar.harness.run.registry import obeyed_at_rest
+    from gammabar.harness.registry import obeyed_at_rest
 
     foreign = result.run.solver is not None and result.run.solver.foreign
     return not foreign and bool(obeyed_at_rest(result.verdict.statement))
@@ -266,7 +265,7 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
 
 
 def _show(results: list[Result], summary: dict[str, int], seconds: float, full: bool) -> None:
-    from gammabar.harness.run.show import attention, closing_line, refuted_by_severity, show
+    from gammabar.harness.show import attention, closing_line, refuted_by_severity, show
 
     show(results, full)
     for text in attention(results, full):

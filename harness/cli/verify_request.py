@@ -11,7 +11,7 @@ from gammabar.harness.cli.options import open_papers
 
 if TYPE_CHECKING:
     from gammabar.harness.run.plan import Request
-    from gammabar.harness.run.task import Task
+    from gammabar.harness.run.results import Task
 
 
 def requests_of(
@@ -30,8 +30,7 @@ def requests_of(
 ) -> list[Request]:
     """What is wished; of each solver of the user's by itself."""
     from gammabar.harness.run.plan import Request
-    from gammabar.harness.run.solver_ref import Registered
-    from gammabar.harness.run.texts import problem_text
+    from gammabar.harness.run.specs import Registered, problem_text
 
     own = bool(files or trajectories)
     if wishes["random"] is not None and (problems or trajectories or (solvers and not own)):
@@ -67,7 +66,7 @@ def requests_of(
 def _no_mutant(name: str) -> None:
     """A wrong solver of the project is told apart from a name that is none."""
     if "/" in name:
-        from gammabar.harness.library import mutants
+        from gammabar.harness.registry import mutants
         from gammabar.problems import ProblemError
 
         if name in mutants():
@@ -79,9 +78,9 @@ def _no_mutant(name: str) -> None:
 
 def plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests."""
+    from gammabar.harness.registry import find_statements
     from gammabar.harness.run.plan import make_plan
-    from gammabar.harness.run.registry import find_statements
-    from gammabar.harness.run.texts import open_problem
+    from gammabar.harness.run.specs import open_problem
     from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 
     tasks = [task for request in requests for task in make_plan(request)]
@@ -96,13 +95,13 @@ def plan_of(requests: list[Request]) -> list[Task]:
 
 def _with_file(request: Request, file: str) -> Request:
     """A user's file is loaded in another process: importing it may do anything."""
-    from gammabar.harness.run.processes.crew import Crew
-    from gammabar.harness.run.solver_file import read
-    from gammabar.harness.run.solver_ref import Registered
+    from gammabar.harness.run.pool import Crew
+    from gammabar.harness.run.specs import Registered
+    from gammabar.harness.run.user_files import read_solver
     from gammabar.problems import ProblemError
     from gammabar.solvers.base import SOLVERS
 
-    solver = read(file)
+    solver = read_solver(file)
     with Crew(single=False) as crew:
         found = crew.probe(solver, request.limit)
     if "error" in found:
@@ -115,8 +114,7 @@ def _with_file(request: Request, file: str) -> Request:
 
 def _with_trajectory(request: Request, file: str) -> Request:
     """Iterates in a file: they belong to one problem, and end where the file does."""
-    from gammabar.harness.run.solver_ref import TRAJECTORY, Recorded
-    from gammabar.harness.run.texts import open_problem
+    from gammabar.harness.run.specs import TRAJECTORY, Recorded, open_problem
     from gammabar.problems import ProblemError
 
     if len(request.problems) != 1:

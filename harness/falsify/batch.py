@@ -11,10 +11,10 @@ from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.record import as_document, candidate_from, starts
 from gammabar.harness.falsify.search import Hunt, Report, space_of, unexpected
 from gammabar.harness.falsify.strategies import Space
-from gammabar.harness.library import PaperRef
-from gammabar.harness.run.keys import search_key
-from gammabar.harness.run.processes.crew import Crew
-from gammabar.harness.run.solver_ref import SolverRef
+from gammabar.harness.registry import PaperRef
+from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.provenance import search_key
+from gammabar.harness.run.specs import SolverRef
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError

@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import Protocol, TypeAlias
 
-from gammabar.harness.run.solver_ref import Registered, SolverRef
-from gammabar.harness.run.task import Run
+from gammabar.harness.run.results import Run
+from gammabar.harness.run.specs import Registered, SolverRef
 from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems.specs import text_of_rows
 

@@ -12,7 +12,7 @@ from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.falsify.search import Report
 from gammabar.harness.falsify.strategies import Space
-from gammabar.harness.run.solver_ref import SolverRef, reference
+from gammabar.harness.run.specs import SolverRef, reference
 from gammabar.harness.verify.parameters import PREFIX, Inputs, read as read_inputs
 from gammabar.problems import ProblemError
 from gammabar.problems.output import finite, write_whole

@@ -16,11 +16,11 @@ from gammabar.harness.falsify.candidate import Ask, Candidate, Finding
 from gammabar.harness.falsify.parameters import STRATEGIES as OVER_INPUTS
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import STRATEGIES, Over, Space
-from gammabar.harness.library import PaperRef, papers
-from gammabar.harness.run.processes.crew import Crew
-from gammabar.harness.run.solver_file import read
-from gammabar.harness.run.solver_ref import Registered, SolverRef
-from gammabar.harness.run.task import Task
+from gammabar.harness.registry import PaperRef, papers
+from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.results import Task
+from gammabar.harness.run.specs import Registered, SolverRef
+from gammabar.harness.run.user_files import read_solver
 from gammabar.harness.verify.parameters import Inputs
 from gammabar.harness.verify.statement import RandomisedStatement, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict
@@ -309,7 +309,7 @@ def as_solvers(names: tuple[str, ...], file: str | None) -> tuple[SolverRef, ...
         return chosen
     if names:
         raise ProblemError("choose solvers by --solver, or one of your own by --solver-file")
-    mine = read(file)
+    mine = read_solver(file)
     with Crew(single=False) as crew:
         found = crew.probe(mine, LIMIT)
     if "error" in found:

@@ -15,7 +15,7 @@ import numpy as np
 from gammabar.harness.falsify.candidate import Candidate, Finding, Rows
 from gammabar.harness.falsify.parameters import Given, smaller
 from gammabar.harness.falsify.strategies import Over
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.parameters import Inputs
 from gammabar.problems import DenseProblem, ProblemError, load
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.falsify.candidate import Ask, Candidate, Finding, Rows
-from gammabar.harness.run.random_trials import KINDS, random_problem, special_problem
-from gammabar.harness.run.solver_ref import Registered, SolverRef
+from gammabar.harness.run.plan import KINDS, random_problem, special_problem
+from gammabar.harness.run.specs import Registered, SolverRef
 
 
 class Over(BaseException):

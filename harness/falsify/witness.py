@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from gammabar.harness.certificates import Rejected, check
 from gammabar.harness.falsify.candidate import Finding, Rows
 from gammabar.harness.falsify.parameters import Given
-from gammabar.harness.library import opened_from
-from gammabar.harness.run.checking import Rejected, check
-from gammabar.harness.run.solver_ref import Registered
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.registry import opened_from
+from gammabar.harness.run.specs import Registered, open_problem
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
 from gammabar.problems.output import write_whole

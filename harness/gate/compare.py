@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
 
-from gammabar.harness.gate.sides import Pair
+from gammabar.harness.gate.checkouts import Pair
 
 #: A change of speed below this factor is not distinguished from noise.
 SLOWER = 1.15

@@ -3,7 +3,7 @@
 A suite ``benchmarks/bench_*.py`` says what of it the gate runs in a literal ``GATED``: name of the
 benchmark, a list of values for each of its parameters (all combinations are run), and, where a
 number may not fall, or not change at all, "higher" or "same". A paper names statements whose
-tightness must not change (`gammabar.harness.library.Paper`). So a new suite or paper is gated
+tightness must not change (`gammabar.harness.paper.Paper`). So a new suite or paper is gated
 without a line elsewhere.
 """
 
@@ -17,9 +17,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from gammabar.harness.gate.checkouts import Side
 from gammabar.harness.gate.compare import BETTER, Gated
-from gammabar.harness.gate.sides import Side
-from gammabar.harness.library import papers
+from gammabar.harness.registry import papers
 from gammabar.problems import ProblemError
 
 #: Deterministic numbers first, then memory, then times: what fails soon, fails first.

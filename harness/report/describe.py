@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import gammabar
-from gammabar.harness.library import (
+from gammabar.harness.registry import (
     artefacts,
+    everything,
     matrix,
     measured,
     mutants,
@@ -23,9 +24,8 @@ from gammabar.harness.library import (
 )
 from gammabar.harness.report.model import described
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import Result
-from gammabar.harness.run.show import reproduce
+from gammabar.harness.show import reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, worth
 from gammabar.problems import ProblemError
@@ -222,7 +222,7 @@ def _problem_or_nothing(name: str) -> Facts:
         }
     if name.partition(":")[0] in entries or Path(name).is_file():
         return _problem(name)
-    from gammabar.harness.library import papers
+    from gammabar.harness.registry import papers
     from gammabar.solvers.base import SOLVERS
 
     if name in papers():
@@ -237,7 +237,7 @@ def _names(statement: Statement, family: str) -> bool:
 
 
 def _problem(text: str) -> Facts:
-    from gammabar.harness.run.texts import open_problem
+    from gammabar.harness.run.specs import open_problem
 
     problem = open_problem(text)
     return {

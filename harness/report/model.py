@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from gammabar.harness.run.registry import everything
+from gammabar.harness.registry import everything
 from gammabar.harness.run.results import Result, settle, telling
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity
@@ -116,7 +116,7 @@ class Report:
     findings : tuple of Finding
         In the order of the papers.
     origins : list of dict
-        With what the results were computed, see `gammabar.harness.run.origin`.
+        With what the results were computed, see `gammabar.harness.run.provenance`.
     data : dict
         Problem → hash of its data.
     """

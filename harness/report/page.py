@@ -14,13 +14,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import gammabar
-from gammabar.harness.library import matrix, papers, witness
+from gammabar.harness.registry import everything, matrix, papers, witness
 from gammabar.harness.report.charts import Markup, chart, drawing, join, tag
 from gammabar.harness.report.mathml import formula
 from gammabar.harness.report.model import Finding, Report, Standing, described, public, standing
-from gammabar.harness.run.registry import everything
 from gammabar.harness.run.results import Result
-from gammabar.harness.run.show import explain, reproduce
+from gammabar.harness.show import explain, reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity, worth
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.library import papers
+from gammabar.harness.registry import papers
 from gammabar.harness.report.model import Report, Standing, public
 from gammabar.harness.run.results import Result
 from gammabar.harness.verify.verdict import Severity

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.library import mutants
+from gammabar.harness.registry import mutants
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import EARLY
 from gammabar.harness.verify.statement import Statement

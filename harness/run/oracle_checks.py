@@ -48,7 +48,7 @@ AGREEMENT = 10
 
 def _accepted(case: Case) -> Iterator[Relation]:
     """The independent checker accepts the certificate that the oracle writes."""
-    from gammabar.harness.run.export import write_npz
+    from gammabar.harness.certificates import write_npz
     from gammabar.oracle.check import Rejected, check
 
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:

@@ -1,25 +1,43 @@
 """The plan: which statements are examined on which runs, and what is expected of them.
 
-By default that is every run that the statements' modules name (`gammabar.harness.library`), heard
+By default that is every run that the statements' modules name (`gammabar.harness.registry`), heard
 by all statements about its solver whose assumptions can hold there; every statement that needs no
 run, on its own problems; and the checks of the oracle. The user may choose statements, solvers and
 problems, or bring a solver.
+
+Random trials without end: the search for a false refutation.
+
+Small problems of every family and geometry, at the edges as well (two rows, one dimension,
+duplicates, ties, data that are not separable), and every solver that statements speak about, with
+random options. On none of them may a statement that is true be refuted.
+
+What is known of a run before anything is opened or computed: enough for many assumptions.
+
+Assumptions are predicates on the case. A sketch of it has the solver with its options and the
+texts; whatever else a predicate asks for, its answer has to wait for the run itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
+from typing import Any, NoReturn
 
-from gammabar.harness.library import PaperRef, extremal, trials
-from gammabar.harness.run.random_trials import random_trials
-from gammabar.harness.run.registry import everything, find_sources, find_statements
-from gammabar.harness.run.results import Result
-from gammabar.harness.run.sketch import cannot_hold
-from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
-from gammabar.harness.run.task import TIME_LIMIT, Run, Task
-from gammabar.harness.run.texts import split_problem
+import numpy as np
+
+from gammabar.harness.registry import (
+    PaperRef,
+    everything,
+    extremal,
+    find_sources,
+    find_statements,
+    papers,
+    trials,
+)
+from gammabar.harness.run.results import TIME_LIMIT, Result, Run, Task
+from gammabar.harness.run.specs import InFile, Recorded, Registered, SolverRef, split_problem
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.statement import Statement
@@ -36,7 +54,7 @@ class Request:
     statements, sources : tuple of str
         Ids of statements; prefixes of ids.
     problems : tuple of str
-        As `gammabar.harness.run.texts` takes them.
+        As `gammabar.harness.run.specs` takes them.
     solvers : tuple of Registered
         With `file`, those that it stands for.
     file : InFile or Recorded or None
@@ -46,13 +64,13 @@ class Request:
     limit : float
         Seconds for each trajectory.
     random : int or None
-        Instead of the plan, so many random trials (`gammabar.harness.run.random_trials`).
+        Instead of the plan, so many random trials (`gammabar.harness.run.plan`).
     edges : bool
         Random trials on problems in special position.
     depends : str
-        Hash of further files that results depend on (`gammabar.harness.run.keys.contents`).
+        Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
     papers : tuple of PaperRef
-        Papers of the user, which are on the shelf already (`gammabar.harness.library`).
+        Papers of the user, which are on the shelf already (`gammabar.harness.registry`).
     """
 
     statements: tuple[str, ...] = ()
@@ -318,3 +336,132 @@ def _missing(task: Task) -> Task:
     if not task.planned or dataset is None or is_here(dataset):
         return task
     return replace(task, expected=(Expectation.INAPPLICABLE,) * len(task.statements))
+
+
+#: These need coordinates.
+COORDINATES = ("winnow",)
+KINDS = ("ties", "dependent", "collinear", "square", "simplex", "opposite", "zero-row")
+
+
+def random_trials(
+    seed: int = 0, edges: bool = False, only: Container[str] | None = None
+) -> Iterator[Trial]:
+    """Trials without end, the same for the same seed; each problem can be opened.
+
+    Parameters
+    ----------
+    seed : int
+    edges : bool
+        Problems in special position: two rows, one dimension, symmetric data, points in each
+        other's way. There many bounds are attained with equality, which no precision decides.
+    only : container of str, optional
+        Names of the solvers to draw from; by default all that some paper names.
+    """
+    from gammabar.harness.run.specs import open_problem
+
+    every = papers().values()
+    solvers = {name: options for paper in every for name, options in paper.random.items()}
+    if only is not None:
+        solvers = {name: options for name, options in solvers.items() if name in only}
+    if not solvers:
+        return
+    often = {name: times for paper in every for name, times in paper.often.items()}
+    weights = np.array([often.get(name, 1) for name in solvers], dtype=float)
+    rng = np.random.default_rng([seed, edges])
+    while True:
+        problem = special_problem(rng) if edges else random_problem(rng)
+        try:
+            open_problem(problem)
+        except ProblemError:
+            continue  # a combination of options that makes no sense, such as more support than rows
+        for _ in range(3):
+            name = str(rng.choice(list(solvers), p=weights / weights.sum()))
+            if "--kernel" in problem and name in COORDINATES:
+                continue
+            options = [f"{k}={rng.choice(v)}" for k, v in solvers[name].items()]
+            solver = f"{name}:{','.join(options)}" if options else name
+            yield Trial(solver, problem, int(rng.choice((5, 15, 40))), int(rng.integers(1000)))
+
+
+def random_problem(rng: np.random.Generator) -> str:
+    """The text of a random small problem in general position."""
+    n, d, seed = int(rng.integers(6, 25)), int(rng.integers(2, 8)), int(rng.integers(10**6))
+    gamma = float(rng.choice((0.1, 0.15, 0.2, 0.3)))
+    real = rng.choice(("iris:0,1", "iris:0,2", "digits:3,8", "digits:0,1"))
+    family, text = rng.choice(
+        (
+            ("planted", f"planted:n={n},d={d + 1},gamma={gamma},seed={seed}"),
+            ("gaussian", f"gaussian:n={n},d={d + n // 3},seed={seed},separable=1"),
+            ("gaussian", f"gaussian:n={n + 2 * d},d={d},seed={seed}"),
+            ("imbalanced", f"imbalanced:n={4 * n},d={d + 1},ratio=4,gamma={gamma},seed={seed}"),
+            ("inseparable", f"inseparable:n={n + 4},d={d},seed={seed}"),
+            ("duplicated", f"duplicated:n={n},d={d + 1},copies=3,gamma={gamma},seed={seed}"),
+            ("real", f"{real}:n={2 * n},seed={seed}"),
+            ("multiclass", f"iris:0,1,2:n={n + 6},seed={seed} --multiclass"),
+        )
+    )
+    # Integer data of size 10³ are too far apart for an RBF kernel of usual width: G would be I.
+    if family in ("gaussian", "real") and rng.random() < 0.5:
+        width = {"iris": 0.5, "digits": 1e-3, "gaussian": 1.0}[text.split(":")[0]]
+        kernel = rng.choice(("linear", f"rbf:gamma={width}", "poly:degree=2,coef0=1"))
+        text = f"{text} --kernel {kernel}" + " --normalised" * int(rng.random() < 0.5)
+    return str(text)
+
+
+def special_problem(rng: np.random.Generator) -> str:
+    """The text of a small problem in special position."""
+    n, d, seed = int(rng.integers(1, 9)), int(rng.integers(1, 6)), int(rng.integers(10**6))
+    text = rng.choice(
+        (
+            *(f"degenerate:kind={kind},n={n},d={d},seed={seed}" for kind in KINDS),
+            f"planted:n={n},d={d},gamma=0.5,seed={seed}",
+            f"gaussian:n={n},d={d},seed={seed}",
+            f"duplicated:n={n},d={d},copies=4,gamma=0.3,seed={seed}",
+            f"two-lines:r={rng.integers(2, 5)},n={2 * n + 2}",
+            f"worst-case:n={n + 10}",
+            "loss-spike",
+        )
+    )
+    if rng.random() < 0.25:
+        kernel = rng.choice(("linear", "rbf:gamma=0.5", "poly:degree=2,coef0=1"))
+        text = f"{text} --kernel {kernel}" + " --normalised" * int(rng.random() < 0.5)
+    return str(text)
+
+
+class NotYet(BaseException):
+    """Not known before the run. No `Exception`: no predicate may take it for an answer."""
+
+
+class Sketch:
+    """A `gammabar.harness.verify.context.Case` without its problem and the truth about it."""
+
+    def __init__(self, run: Run, solver: Any) -> None:
+        self.solver, self.unit, self.name, self.seed = solver, run.unit, run.problem, run.seed
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NotYet(name)
+
+
+def cannot_hold(statement: Statement, run: Run) -> str | None:
+    """Why the statement is inapplicable in a run, if that is known without running anything."""
+    if not isinstance(run.solver, Registered):
+        return None  # a user's file is not opened in this process
+    return unmet(statement, run, _opened(run.solver))
+
+
+def unmet(statement: Statement, run: Run, solver: Any) -> str | None:
+    """Which assumption does not hold, whatever the problem."""
+    sketch: Any = Sketch(run, solver)
+    for met in statement.assumes:
+        try:
+            reason = met(sketch)
+        except (NotYet, Exception):
+            continue  # the run will show
+        if reason is not None:
+            return reason
+    return None
+
+
+@lru_cache(maxsize=256)
+def _opened(solver: Registered) -> Any:
+    return solver.open()

@@ -1,15 +1,26 @@
-"""Results: a verdict, where it was found, and whether it was to be expected."""
+"""Results: a verdict, where it was found, and whether it was to be expected.
+
+What is run at once, and what comes of it; both travel between processes as JSON.
+
+Results as JUnit XML, which continuous-integration servers read.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+from xml.etree import ElementTree as xml
 
-from gammabar.harness.run.task import Outcome, Run, Task
+from gammabar.harness.registry import PaperRef
+from gammabar.harness.run.specs import SolverRef, reference
+from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
-from gammabar.problems.output import finite
+from gammabar.problems.output import finite, write_whole
 
 VERDICTS = tuple(Ruling)
 
@@ -167,3 +178,218 @@ def summarise(results: Iterable[Result]) -> dict[str, int]:
         "failures": sum(bool(result.verdict.failure) for result in results),
         "says_nothing": sum(result.verdict.says_nothing for result in results),
     }
+
+
+#: Seconds that a trajectory may take, unless the user says otherwise.
+TIME_LIMIT = 300.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one solver on one problem.
+
+    Attributes
+    ----------
+    problem : str
+        As `gammabar.harness.run.specs.open_problem` takes it; "" for a statement that brings its
+        own data.
+    solver : SolverRef or None
+        None if there is none, or the statement takes one by itself.
+    iterations, seed : int
+        See `gammabar.harness.verify.context.Trial`.
+    unit : bool
+        Whether rows are divided by their largest norm.
+    """
+
+    problem: str = ""
+    solver: SolverRef | None = None
+    iterations: int = 0
+    seed: int = 0
+    unit: bool = False
+
+    @property
+    def of_inputs(self) -> bool:
+        """Whether the problem is a choice of inputs for a statement with data of its own."""
+        return self.problem.startswith(PREFIX)
+
+    @property
+    def by(self) -> str:
+        """The text of the solver; "" if there is none."""
+        return "" if self.solver is None else self.solver.text
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that several statements hear, or one statement that needs none.
+
+    Attributes
+    ----------
+    run : Run
+    statements : tuple of str
+        Their ids.
+    expected : tuple of str
+        What is expected of each: "holds", "refuted", "either", "unrefuted" in random trials, or
+        "inapplicable" where the data are not on this machine.
+    planned : bool
+        Whether the plan is ours: then a problem that does not fit the solver is a mistake.
+    limit : float
+        Seconds that it may take.
+    papers : tuple of PaperRef
+        Papers of the user, in which the statements are found.
+    depends : str
+        Hash of further files that the results depend on, see `gammabar.harness.run.provenance`.
+    """
+
+    run: Run
+    statements: tuple[str, ...]
+    expected: tuple[str, ...]
+    planned: bool = True
+    limit: float = TIME_LIMIT
+    papers: tuple[PaperRef, ...] = ()
+    depends: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From JSON."""
+        run, solver = values["run"], values["run"]["solver"]
+        found = None if solver is None else reference(solver["text"], solver.get("code"))
+        lists = {name: tuple(values[name]) for name in ("statements", "expected")}
+        lists["papers"] = tuple(PaperRef.from_dict(paper) for paper in values["papers"])
+        return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdicts of one task, in the order of its statements.
+
+    Attributes
+    ----------
+    verdicts : tuple of Verdict
+    seconds : float
+        That it took.
+    data : str
+        SHA-256 of the canonical form of the data; "" if there are none, or they were not opened.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+    data: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the solver did not do its part: such an outcome is shown, but not kept."""
+        return any(verdict.failure for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        verdicts = [v.as_dict() for v in self.verdicts]
+        return {"verdicts": verdicts, "seconds": self.seconds, "data": self.data}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From JSON."""
+        verdicts = tuple(verdict_from(v) for v in values["verdicts"])
+        return cls(verdicts, float(values["seconds"]), values.get("data", ""))
+
+    @classmethod
+    def failure(cls, task: Task, failure: str, reason: str, seconds: float = 0.0) -> Self:
+        """Nothing is known, because something went wrong."""
+        return cls(
+            tuple(
+                Verdict(s, Ruling.UNDECIDED, reason=reason, failure=failure)
+                for s in task.statements
+            ),
+            seconds,
+        )
+
+    @classmethod
+    def inapplicable(cls, task: Task, reason: str, seconds: float = 0.0) -> Self:
+        """The problem does not fit."""
+        return cls(
+            tuple(Verdict(s, Ruling.INAPPLICABLE, reason=reason) for s in task.statements), seconds
+        )
+
+
+def verdict_from(values: dict[str, Any]) -> Verdict:
+    """A verdict from what `Verdict.as_dict` wrote; what this version does not know is left out."""
+    known = {field.name for field in fields(Verdict)}
+    return Verdict(**{name: value for name, value in values.items() if name in known})
+
+
+#: What is neither a pass nor a failure.
+_SKIPPED = (Ruling.INAPPLICABLE, Ruling.NOT_REPRODUCIBLE)
+
+#: Characters that XML 1.0 does not have.
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(path: Path, results: list[Result], explain: Callable[[Result], str]) -> None:
+    """Write one test case per result, one suite per source.
+
+    Parameters
+    ----------
+    path : Path
+    results : list of Result
+    explain : callable
+        What to say about a result that was not expected.
+    """
+    root = xml.Element("testsuites", name="gammabar")
+    ordered = sorted(results, key=lambda result: result.source)
+    for source, group in groupby(ordered, key=lambda result: result.source):
+        _suite(root, source, list(group), explain)
+    xml.indent(root)
+    document = xml.tostring(root, encoding="unicode", xml_declaration=False)
+    write_whole(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n')
+
+
+def _suite(
+    root: xml.Element, source: str, results: list[Result], explain: Callable[[Result], str]
+) -> None:
+    wrong = [result for result in results if not result.as_expected]
+    errors = sum(bool(result.verdict.failure) for result in wrong)
+    # A run counts once, though several statements hear it.
+    runs = {(r.run, r.seconds) for r in results}
+    skipped = sum(r.verdict.verdict in _SKIPPED and r.as_expected for r in results)
+    suite = xml.SubElement(
+        root,
+        "testsuite",
+        name=source,
+        tests=str(len(results)),
+        errors=str(errors),
+        failures=str(len(wrong) - errors),
+        skipped=str(skipped),
+        time=f"{sum(seconds for _, seconds in runs):.6f}",
+    )
+    for result in results:
+        _case(suite, result, explain)
+
+
+def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) -> None:
+    verdict = result.verdict
+    by, on = (
+        f"{word} {text}" if text else ""
+        for word, text in (("by", result.run.by), ("on", result.run.problem))
+    )
+    name = " ".join(filter(None, (verdict.statement, on, by, f"seed {result.run.seed}")))
+    case = xml.SubElement(
+        suite,
+        "testcase",
+        classname=verdict.statement,
+        name=_legal(name),
+        time=f"{result.seconds:.6f}",
+    )
+    if not result.as_expected:
+        kind = "error" if verdict.failure else "failure"
+        expected = f"{verdict.failure or verdict.verdict} (expected: {result.expected})"
+        element = xml.SubElement(case, kind, message=_legal(expected), type=verdict.verdict)
+        element.text = _legal(explain(result))
+    elif verdict.verdict in _SKIPPED:
+        xml.SubElement(case, "skipped", message=_legal(verdict.reason))
+
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text)

@@ -24,9 +24,8 @@ from time import monotonic, sleep
 from typing import Any, Self
 from urllib.parse import quote
 
-from gammabar.harness.run.results import Result
-from gammabar.harness.run.solver_ref import reference
-from gammabar.harness.run.task import Outcome, Run, Task, verdict_from
+from gammabar.harness.run.results import Outcome, Result, Run, Task, verdict_from
+from gammabar.harness.run.specs import reference
 from gammabar.harness.screen import complain
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
@@ -37,7 +36,7 @@ PATIENCE = 60.0
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS trajectories (
-    key        TEXT PRIMARY KEY,     -- content hash, see harness/run/keys.py
+    key        TEXT PRIMARY KEY,     -- content hash, see harness/run/provenance.py
     solver     TEXT NOT NULL,
     problem    TEXT NOT NULL,
     seed       INTEGER NOT NULL,

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.library import Artefact, Shown
-from gammabar.harness.reproduce.runs import along, logarithmic
+from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.reproduce import along, logarithmic
 from gammabar.papers.gammabar.jst_rates import two_numbers
 from gammabar.problems import Problem, load
 

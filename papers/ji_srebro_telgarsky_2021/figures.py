@@ -41,10 +41,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.harness.library import Artefact, Shown
-from gammabar.harness.reproduce.held_out import held_out_images
-from gammabar.harness.reproduce.runs import along, logarithmic
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.reproduce import along, held_out_images, logarithmic
+from gammabar.harness.run.specs import Registered
 from gammabar.problems import Kernel, KernelProblem, Problem, load
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gammabar.harness.library.mutant import Family, Rng
+from gammabar.harness.paper import Family, Rng
 from gammabar.problems import Problem, SoftMin
 from gammabar.problems.problem import Array, Floats, soften
 from gammabar.solvers.base import Iterate

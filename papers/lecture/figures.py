@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gammabar.harness.library import Artefact, Shown
-from gammabar.harness.reproduce.held_out import held_out_images
-from gammabar.harness.reproduce.runs import logarithmic
+from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.reproduce import held_out_images, logarithmic
 from gammabar.oracle.l1 import solve_l1
 from gammabar.problems import DenseProblem, load
 from gammabar.solvers import AdaBoost

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.library.mutant import Family, Rng
+from gammabar.harness.paper import Family, Rng
 from gammabar.problems import Problem
 from gammabar.solvers.base import Array, Iterate
 from gammabar.solvers.boosting import AdaBoost, Hypothesis

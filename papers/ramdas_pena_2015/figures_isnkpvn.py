@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.library import Artefact, Shown
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.run.specs import Registered
 from gammabar.papers.ramdas_pena_2015.figures import hard
 from gammabar.problems import Problem, load
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.library.mutant import Family, Rng
+from gammabar.harness.paper import Family, Rng
 from gammabar.problems import Problem, SoftMin
 from gammabar.problems.problem import Floats, soften
 from gammabar.solvers.base import Iterate, scored

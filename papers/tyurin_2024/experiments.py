@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from gammabar.harness.reproduce.runs import logarithmic
+from gammabar.harness.reproduce import logarithmic
 from gammabar.problems import Problem, ProblemError, from_arrays, load
 
 Array = NDArray[np.float64]

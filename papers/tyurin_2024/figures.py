@@ -18,7 +18,7 @@ from math import log
 from statistics import median
 from typing import Any
 
-from gammabar.harness.library import Artefact, Shown
+from gammabar.harness.paper import Artefact, Shown
 from gammabar.papers.tyurin_2024.experiments import (
     BATCH,
     LR_GD,

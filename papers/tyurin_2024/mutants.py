@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gammabar.harness.library.mutant import Family
+from gammabar.harness.paper import Family
 from gammabar.problems import Problem
 from gammabar.problems.problem import Array, Floats, soften
 from gammabar.solvers.combinations import Combination, combination

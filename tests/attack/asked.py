@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 
 from .claims import CLAIMS, NAMES, UNIT
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine
 from gammabar.solvers import Iterate

@@ -19,7 +19,7 @@ import scipy.sparse
 from flint import fmpq, fmpq_mat
 
 import gammabar as gb
-from gammabar.harness.run.trajectory import read
+from gammabar.harness.run.user_files import read_trajectory
 
 from .data import INTEGERS, SCALES, entries, exact, inner, nearest_point
 from .spoils import RIGHT, WRONG
@@ -209,10 +209,10 @@ def judged(
     (folder / "w.csv").write_text("".join(",".join(map(repr, w)) + "\n" for w in run.tolist()))
     gb.Recorder(run).save(folder / "r.npy")
     ways = {
-        "trajectory .npy": lambda: read(str(folder / "w.npy")),
-        "trajectory .csv": lambda: read(str(folder / "w.csv")),
+        "trajectory .npy": lambda: read_trajectory(str(folder / "w.npy")),
+        "trajectory .csv": lambda: read_trajectory(str(folder / "w.csv")),
         "recorder": lambda: gb.Recorder(run),
-        "recorder, saved": lambda: read(str(folder / "r.npy")),
+        "recorder, saved": lambda: read_trajectory(str(folder / "r.npy")),
     }
     for way, made in ways.items():
         same = _verdicts(made(), problem, asked, None) == direct

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 
 from . import further
 from .trial import Tally, of_nothing, one

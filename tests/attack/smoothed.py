@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, fmpq
 
 import gammabar as gb
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.solvers import Iterate
 
 from . import methods

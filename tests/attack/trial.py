@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb
 
 import gammabar as gb
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.solvers import Iterate
 
 from . import claims as asked_of, doors, further, methods

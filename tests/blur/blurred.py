@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from flint import arb
 
-from gammabar.harness import library
-from gammabar.harness.library import load_statements, mutants
+from gammabar.harness import registry
 from gammabar.harness.power import verdicts
+from gammabar.harness.registry import load_statements, mutants
 from gammabar.harness.verify.relation import COARSE
 from gammabar.harness.verify.statement import RandomisedStatement
 from gammabar.harness.verify.verdict import Verdict
@@ -72,7 +72,7 @@ def judge(name: str, problem: str, tally: Tally, blurs: tuple[int, ...] = BLURS)
     # Those with a probability run their solver hundreds of times, and bound nothing by rounding.
     expected = [
         s
-        for s, where in library.matrix()[name].items()
+        for s, where in registry.matrix()[name].items()
         if problem in where and not isinstance(every[s], RandomisedStatement)
     ]
     if not expected:
@@ -104,7 +104,7 @@ def _slightly(verdict: Verdict) -> bool:
 
 def trials(part: str = "", most: int | None = None) -> Iterator[tuple[str, str]]:
     """Wrong solvers and problems: for every statement that refutes one, the first, or `most`."""
-    for name, killed in sorted(library.matrix().items()):
+    for name, killed in sorted(registry.matrix().items()):
         if part in name and not name.endswith(PRECISE):
             problems = dict.fromkeys(p for where in killed.values() for p in where[:most])
             yield from ((name, problem) for problem in problems)

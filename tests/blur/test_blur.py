@@ -30,9 +30,9 @@ SOME = [
 
 def chosen(part: str, problem: str) -> str:
     """The first wrong solver of that kind which some statement refutes on the problem."""
-    from gammabar.harness import library
+    from gammabar.harness import registry
 
-    found = library.matrix()
+    found = registry.matrix()
     return next(
         name
         for name in sorted(found)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from gammabar.harness.library import extremal, load_statements
-from gammabar.harness.library.extremal import read
+from gammabar.harness.paper import read
+from gammabar.harness.registry import extremal, load_statements
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.task import TIME_LIMIT
+from gammabar.harness.run.results import TIME_LIMIT
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
 

@@ -7,7 +7,7 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from gammabar.harness.library import artefacts, measured
+from gammabar.harness.registry import artefacts, measured
 
 ROOT = Path(__file__).resolve().parents[2]
 _AGAIN = "python docs/gallery.py"

@@ -120,7 +120,7 @@ def hold(block: Block) -> None:
 
 def test_the_first_screen_counts_the_statements_that_there_are():
     """Totals and severities; that they hold is shown by the run above, in a fresh clone."""
-    from gammabar.harness.run.registry import everything
+    from gammabar.harness.registry import everything
 
     [block] = [b for b in blocks("docs/first-ten-minutes.md") if b.way == "clone"]
     found = re.findall(r"^(\w+): .*\n +(\d+) statements: (.*)", block.text, re.MULTILINE)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import gammabar
+from gammabar.harness.registry import everything
 from gammabar.harness.report.model import Report
-from gammabar.harness.run.registry import everything
 from gammabar.solvers.base import SOLVERS
 
 ROOT = Path(__file__).resolve().parents[2]

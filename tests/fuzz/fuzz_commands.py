@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.cli import main
-from gammabar.harness.run.processes.frames import NoFrame, decode, encode
-from gammabar.harness.run.solver_file import read
-from gammabar.harness.run.solver_ref import reference
+from gammabar.harness.run.sandbox import NoFrame, decode, encode
+from gammabar.harness.run.specs import reference
+from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import ProblemError
 
 from .fuzz_certificates import certificate_seeds
@@ -147,7 +147,7 @@ def solver_file_seeds() -> list[bytes]:
 
 def run_solver_file(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
-    read(text)
+    read_solver(text)
     reference(text)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
-from gammabar.harness.library import close_paper, load_statements
-from gammabar.harness.library.shelf import _OPENED
+from gammabar.harness.registry import _OPENED, close_paper, load_statements
 from gammabar.harness.verify.statement import STATEMENTS
 from gammabar.papers import witness
 

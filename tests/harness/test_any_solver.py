@@ -17,9 +17,9 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.harness.cli import main
-from gammabar.harness.run.solver_ref import Recorded, reference
-from gammabar.harness.run.trajectory import read
-from gammabar.harness.run.verify import check_bounds
+from gammabar.harness.run.in_process import check_bounds
+from gammabar.harness.run.specs import Recorded, reference
+from gammabar.harness.run.user_files import read_trajectory
 from gammabar.problems import ProblemError
 from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration, Iterate
 from gammabar.solvers.adapters import from_function
@@ -317,7 +317,7 @@ def written(folder: Path, rows: np.ndarray, kind: str) -> Path:
 def test_files_hold_the_very_same_doubles(kind, tmp_path):
     rows = kept(31)
     path = written(tmp_path, rows, kind)
-    assert (read(str(path)).array == rows).all()
+    assert (read_trajectory(str(path)).array == rows).all()
 
 
 def verify_json(capsys, *words: str) -> tuple[int, dict]:
@@ -418,7 +418,7 @@ def test_no_bytes_make_a_traceback(tmp_path_factory, data, kind, header):
     path = tmp_path_factory.mktemp("w") / f"w{kind}"
     path.write_bytes((b"\x93NUMPY\1\0" if header else b"") + data)
     try:
-        rows = read(str(path)).array
+        rows = read_trajectory(str(path)).array
     except ProblemError as error:
         assert path.name in str(error)
     else:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.library import load_statements
-from gammabar.harness.run.solver_ref import InFile
-from gammabar.harness.run.task import Run, Task
-from gammabar.harness.run.worker import perform
+from gammabar.harness.registry import load_statements
+from gammabar.harness.run.engine import perform
+from gammabar.harness.run.results import Run, Task
+from gammabar.harness.run.specs import InFile
 from gammabar.harness.verify.iterate import Fault, taken_vector
 from gammabar.harness.verify.relation import fact
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate

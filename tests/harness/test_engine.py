@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.library import load_statements
-from gammabar.harness.run import engine
-from gammabar.harness.run.processes import crew as crew_module
-from gammabar.harness.run.processes.crew import Crew
-from gammabar.harness.run.results import Result, settle, summarise, telling
-from gammabar.harness.run.solver_ref import InFile, Registered
-from gammabar.harness.run.task import Outcome, Run, Task
-from gammabar.harness.run.worker import perform, warm_up
+from gammabar.harness.registry import load_statements
+from gammabar.harness.run import engine, pool as crew_module
+from gammabar.harness.run.engine import perform, warm_up
+from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.results import Outcome, Result, Run, Task, settle, summarise, telling
+from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.verify.relation import at_most, fact
 from gammabar.harness.verify.statement import STATEMENTS, direct, per_iterate, randomised
 from gammabar.harness.verify.verdict import Verdict
@@ -426,11 +424,7 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
     assert sorted(map(str, plain([r for group in told for r in group]))) == sorted(
         map(str, plain(results))
     )
-    left = [
-        p
-        for p in psutil.Process().children()
-        if "gammabar.harness.run.processes.child" in p.cmdline()
-    ]
+    left = [p for p in psutil.Process().children() if "gammabar.harness.run.pool" in p.cmdline()]
     assert len(left) <= 1  # that of the fixture
 
 

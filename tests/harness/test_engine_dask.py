@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.library import PaperRef
-from gammabar.harness.run import engine
-from gammabar.harness.run.processes import cluster
-from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.registry import PaperRef
+from gammabar.harness.run import engine, pool as cluster
+from gammabar.harness.run.results import Run, Task
+from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.run.store import Store
-from gammabar.harness.run.task import Run, Task
 from gammabar.problems import ProblemError
 
 dask = pytest.importorskip("dask")

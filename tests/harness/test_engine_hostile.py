@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.run.processes.crew import Crew
-from gammabar.harness.run.processes.frames import NoFrame, Untold, decode, encode
-from gammabar.harness.run.solver_ref import InFile
-from gammabar.harness.run.task import Run, Task
+from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.results import Run, Task
+from gammabar.harness.run.sandbox import NoFrame, Untold, decode, encode
+from gammabar.harness.run.specs import InFile
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 
@@ -86,7 +86,7 @@ class WritesToAllPipesAndLeaves(WritesToAllPipes):
 
 class RepeatsFrames(Wrong):
     def act(self, problem, it):
-        from gammabar.harness.run.processes.frames import encode
+        from gammabar.harness.run.sandbox import encode
         for fd in range(3, 64):
             try:
                 os.write(fd, encode({"end": True}) + encode({"stopped": 1}))

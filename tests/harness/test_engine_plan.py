@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.run import plan
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.relation import fact
 from gammabar.harness.verify.statement import (

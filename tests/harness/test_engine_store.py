@@ -14,13 +14,12 @@ import time
 
 import pytest
 
-from gammabar.harness.run import engine, keys
+from gammabar.harness.run import engine, provenance as keys
+from gammabar.harness.run.engine import perform
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.results import Result
-from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.run.results import Outcome, Result, Run, Task
+from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.run.store import VERSION, Store
-from gammabar.harness.run.task import Outcome, Run, Task
-from gammabar.harness.run.worker import perform
 from gammabar.problems import ProblemError
 
 BROKEN = """
@@ -56,7 +55,7 @@ def counted(monkeypatch):
         done.append(one)
         return perform(one)
 
-    monkeypatch.setattr("gammabar.harness.run.worker.perform", counting)
+    monkeypatch.setattr("gammabar.harness.run.engine.perform", counting)
     return done
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.run.solver_file import read
-from gammabar.harness.run.solver_ref import InFile, Registered, reference
-from gammabar.harness.run.texts import (
+from gammabar.harness.run.specs import (
+    InFile,
+    Registered,
     open_problem,
     open_solver,
     problem_text,
+    reference,
     solver_name,
     split_problem,
 )
+from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
 from gammabar.solvers.base import SOLVERS, solver
 
@@ -139,7 +141,7 @@ def test_a_solver_of_a_user(tmp_path):
     code = GOOD.replace("1.0", "neighbour.STEP")
     path.write_text(code.replace("from dataclasses", "import neighbour\nfrom dataclasses"))
     (tmp_path / "neighbour.py").write_text("STEP = 3.5\n")
-    assert read(f"{path}:Mine").open().step == 3.5
+    assert read_solver(f"{path}:Mine").open().step == 3.5
     assert InFile("elsewhere/my.py:Mine", GOOD).open().step == 1.0  # its text is enough
 
 
@@ -169,7 +171,7 @@ def test_bad_files_of_users(tmp_path, code, name, place):
     path = tmp_path / "my.py"
     path.write_text(code)
     with pytest.raises(ProblemError) as refused:
-        read(f"{path}:{name}").open()
+        read_solver(f"{path}:{name}").open()
     assert place in str(refused.value)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -249,7 +251,7 @@ def test_files_that_are_not_there(tmp_path):
         (f"{tmp_path}:Mine", "is no file"),
     ]:
         with pytest.raises(ProblemError, match=place.replace(".", r"\.")):
-            read(text)
+            read_solver(text)
     (tmp_path / "bytes.py").write_bytes(b"\xff\xfe")
     with pytest.raises(ProblemError, match="UTF-8"):
-        read(f"{tmp_path}/bytes.py:Mine")
+        read_solver(f"{tmp_path}/bytes.py:Mine")

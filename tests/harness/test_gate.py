@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 from gammabar.harness.cli import main, maintenance as command
-from gammabar.harness.gate import compare as comparing, sides
+from gammabar.harness.gate import checkouts, compare as comparing
 from gammabar.harness.gate.compare import (
     Finding,
     Gated,
@@ -208,11 +208,11 @@ class TestMemory:
 
 class TestPlan:
     def test_kinds(self):
-        everything = plan(sides.ROOT / "benchmarks")
+        everything = plan(checkouts.ROOT / "benchmarks")
         kinds = [g.kind for g in everything]
         assert list(dict.fromkeys(kinds)) == ["track", "peakmem", "time"]
         assert len(set(map(str, everything))) == len(everything) == 65
-        counts = plan(sides.ROOT / "benchmarks", counts_only=True)
+        counts = plan(checkouts.ROOT / "benchmarks", counts_only=True)
         assert counts == everything[: len(counts)]
         assert {g.kind for g in counts} == {"track"}
         assert sum("Tightness" in g.name for g in counts) == 4  # what the papers name
@@ -243,10 +243,10 @@ class TestPlan:
             "    assert b.version == '1', str(g)\n"
         )
         found = subprocess.run(
-            [sys.executable, "-c", code, str(sides.ROOT / "benchmarks")],
+            [sys.executable, "-c", code, str(checkouts.ROOT / "benchmarks")],
             capture_output=True,
             text=True,
-            cwd=sides.ROOT,
+            cwd=checkouts.ROOT,
             check=False,
         )
         assert found.returncode == 0, found.stderr
@@ -275,42 +275,42 @@ class TestSides:
         return tmp_path
 
     def test_base_is_read_from_its_file(self, repository):
-        head = sides.base_commit(repository, "HEAD")
+        head = checkouts.base_commit(repository, "HEAD")
         (repository / "benchmarks" / "BASE").write_text(f"# a comment\n\n{head}\n")
-        assert sides.base_commit(repository, None) == head
+        assert checkouts.base_commit(repository, None) == head
 
     def test_no_base(self, repository):
         with pytest.raises(ProblemError, match="names no commit"):
-            sides.base_commit(repository, None)
+            checkouts.base_commit(repository, None)
 
     def test_unknown_base(self, repository):
         with pytest.raises(ProblemError, match="'nonsense' is no commit"):
-            sides.base_commit(repository, "nonsense")
+            checkouts.base_commit(repository, "nonsense")
 
     def test_no_clone(self, tmp_path):
         with pytest.raises(ProblemError, match="in a clone of the repository"):
-            sides.base_commit(tmp_path, "HEAD")
+            checkouts.base_commit(tmp_path, "HEAD")
 
     def test_the_files_of_a_commit_are_not_those_of_the_working_tree(self, repository):
-        tree = sides.checkout(repository, sides.base_commit(repository, "HEAD"))
+        tree = checkouts.checkout(repository, checkouts.base_commit(repository, "HEAD"))
         assert (tree / "thing.py").read_text() == "NUMBER = 1\n"
-        assert sides.checkout(repository, tree.name) == tree
+        assert checkouts.checkout(repository, tree.name) == tree
         assert [p.name for p in tree.parent.iterdir()] == [tree.name]
 
     def test_locks(self, repository):
         other = repository / "other"
         other.mkdir()
         (repository / "requirements.lock").write_text("a==1\n")
-        assert not sides.same_lock(repository, other)
+        assert not checkouts.same_lock(repository, other)
         (other / "requirements.lock").write_text("a==1\n")
-        assert sides.same_lock(repository, other)
+        assert checkouts.same_lock(repository, other)
 
     @pytest.mark.skipif(find_spec("asv_runner") is None, reason="asv is not installed")
     def test_each_side_runs_its_own_tree(self, repository):
-        tree = sides.checkout(repository, sides.base_commit(repository, "HEAD"))
+        tree = checkouts.checkout(repository, checkouts.base_commit(repository, "HEAD"))
 
         def fresh():
-            return sides.Pair(tree, repository, repository / "benchmarks")
+            return checkouts.Pair(tree, repository, repository / "benchmarks")
 
         plan = [
             Gated("bench_x.track_dies"),
@@ -338,8 +338,8 @@ class TestCommand:
         """Run ``gammabar gate`` with findings that are given; (exit code, stdout, stderr)."""
 
         def run(*arguments, findings=()):
-            monkeypatch.setattr(sides, "base_commit", lambda root, named: "0" * 40)
-            monkeypatch.setattr(sides, "checkout", lambda root, commit: tmp_path)
+            monkeypatch.setattr(checkouts, "base_commit", lambda root, named: "0" * 40)
+            monkeypatch.setattr(checkouts, "checkout", lambda root, commit: tmp_path)
             monkeypatch.setattr(comparing, "compare", lambda plan, pairs: iter(findings))
             monkeypatch.setattr(command, "find_spec", lambda name: name)
             return leave(capsys, "gate", *arguments)
@@ -393,7 +393,7 @@ class TestCommand:
         assert "'nonsense'" in err
 
     def test_without_asv(self, capsys, monkeypatch):
-        monkeypatch.setattr(sides, "base_commit", lambda root, named: "0" * 40)
+        monkeypatch.setattr(checkouts, "base_commit", lambda root, named: "0" * 40)
         monkeypatch.setattr(command, "find_spec", lambda name: None)
         code, out, err = leave(capsys, "gate")
         assert (code, out) == (2, "")
@@ -401,7 +401,7 @@ class TestCommand:
         assert "needs asv" in err
 
     def test_outside_a_clone(self, capsys, monkeypatch, tmp_path):
-        monkeypatch.setattr(sides, "ROOT", tmp_path)
+        monkeypatch.setattr(checkouts, "ROOT", tmp_path)
         code, out, err = leave(capsys, "gate")
         assert (code, out) == (2, "")
         assert err.startswith("gammabar: the gate runs in a clone")

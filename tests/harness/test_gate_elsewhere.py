@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
+from gammabar.harness.gate.checkouts import Side
 from gammabar.harness.gate.plan import foreign
-from gammabar.harness.gate.sides import Side
 
 pytestmark = pytest.mark.skipif(find_spec("asv_runner") is None, reason="asv is not installed")
 

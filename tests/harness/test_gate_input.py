@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
-from gammabar.harness.gate import sides
+from gammabar.harness.gate import checkouts
 from gammabar.harness.gate.compare import Gated, count, recurring
 from gammabar.harness.gate.plan import named
 from gammabar.harness.gate.worker import number
@@ -112,23 +112,23 @@ class TestBase:
     def test_what_names_no_commit(self, repository: Path, content: bytes, words: str):
         (repository / "perf" / "BASE").write_bytes(content)
         with pytest.raises(ProblemError) as refusal:
-            sides.base_commit(repository, None, repository / "perf")
+            checkouts.base_commit(repository, None, repository / "perf")
         assert words in str(refusal.value)
 
     def test_comments_may_be_in_any_encoding(self, repository: Path):
         (repository / "perf" / "BASE").write_bytes(b"# caf\xe9\r\nHEAD\r\n")
-        found = sides.base_commit(repository, None, repository / "perf")
-        assert found == sides.base_commit(repository, "HEAD", repository / "perf")
+        found = checkouts.base_commit(repository, None, repository / "perf")
+        assert found == checkouts.base_commit(repository, "HEAD", repository / "perf")
 
     @pytest.mark.parametrize("named", ["", "^HEAD", "-h", "--all", "HEAD..", "a\0b", "\ud800", "é"])
     def test_on_the_command_line(self, repository: Path, named: str):
         with pytest.raises(ProblemError, match="is no commit of this repository"):
-            sides.base_commit(repository, named, repository / "perf")
+            checkouts.base_commit(repository, named, repository / "perf")
 
     def test_a_folder_that_cannot_be(self, repository: Path):
         (repository / "asv.conf.json").write_text('{"benchmark_dir": "a\0b"}')
         with pytest.raises(ProblemError, match="cannot be a folder"):
-            sides.suites_of(repository)
+            checkouts.suites_of(repository)
 
     def test_a_commit_with_a_link_out_of_it(self, repository: Path):
         (repository / "far").symlink_to("/nowhere")
@@ -136,7 +136,8 @@ class TestBase:
         git(repository, "commit", "-qm", "a link")
         shelf = repository.parent / "shelf"
         with pytest.raises(ProblemError, match=r"cannot be laid out: .*far"):
-            sides.checkout(repository, sides.base_commit(repository, "HEAD", repository), shelf)
+            commit = checkouts.base_commit(repository, "HEAD", repository)
+            checkouts.checkout(repository, commit, shelf)
         assert list(shelf.iterdir()) == []
 
 
@@ -272,8 +273,8 @@ class TestConversation:
     def test_what_is_no_answer_is_an_error(self, tmp_path: Path, monkeypatch):
         worker = tmp_path / "worker.py"
         worker.write_text("import os\nos.write(1, b'\\xff\\n3\\n')\n")
-        monkeypatch.setattr(sides, "WORKER", worker)
-        side = sides.Side(tmp_path, tmp_path)
+        monkeypatch.setattr(checkouts, "WORKER", worker)
+        side = checkouts.Side(tmp_path, tmp_path)
         try:
             assert side.answer() == {"error": "the process said '\ufffd', which is no answer"}
             assert side.answer() == {"error": "the process said '3', which is no answer"}
@@ -290,8 +291,8 @@ class TestConversation:
             "    print('{\"child\":', child, '}', flush=True)\n"
             f"time.sleep(9)\nopen({str(late)!r}, 'w')\n"
         )
-        monkeypatch.setattr(sides, "WORKER", worker)
-        side = sides.Side(tmp_path, tmp_path)
+        monkeypatch.setattr(checkouts, "WORKER", worker)
+        side = checkouts.Side(tmp_path, tmp_path)
         child = side.answer()["child"]
         try:
             side.close()

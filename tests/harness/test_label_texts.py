@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from gammabar.harness.run.checking import check
-from gammabar.harness.run.export import write_npz
-from gammabar.harness.run.options import parse_options
+from gammabar.harness.certificates import check, write_npz
+from gammabar.harness.run.specs import parse_options
 from gammabar.harness.verify.parameters import rationals, wholes
 from gammabar.oracle import solve
 from gammabar.papers import rerun
@@ -40,7 +39,7 @@ LABELS = st.one_of(
 HARMLESS = {
     "harness/verify/parameters.py": "names of sizes",
     "harness/report/mathml.py": "signs of formulas",
-    "harness/run/processes/family.py": "names that the kernel gives to processes",
+    "harness/run/processes.py": "names that the kernel gives to processes",
     "oracle/check.py": "after isascii",
     "problems/files.py": "a file of the kernel",
     "problems/from_files.py": "bytes, of which only those of ASCII are digits",

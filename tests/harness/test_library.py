@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.library import (
+from gammabar.harness.registry import (
     PaperRef,
     load_statements,
     mutants,

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from gammabar.harness.margins import picture, work
-from gammabar.harness.margins.work import Pair
-from gammabar.harness.run.checking import Rejected, check
+from gammabar.harness import margins as picture, margins as work
+from gammabar.harness.certificates import Rejected, check
+from gammabar.harness.margins import Pair
 from gammabar.oracle import solve
 from gammabar.problems import load
 from gammabar.problems.files import label_fault, label_text
@@ -220,7 +220,7 @@ def test_processes_end_with_the_run_and_without_a_word(tmp_path, ending):
 
 
 def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch, gammabar):
-    from gammabar.harness.margins import processes
+    from gammabar.harness import margins as processes
 
     asked = processes._asked
 

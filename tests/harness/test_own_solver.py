@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import gammabar as gb
-from gammabar.harness.run.registry import everything
-from gammabar.harness.run.results import Result
-from gammabar.harness.run.show import attention, show
-from gammabar.harness.run.solver_ref import InFile, Registered
-from gammabar.harness.run.task import Run
+from gammabar.harness.registry import everything
+from gammabar.harness.run.results import Result, Run
+from gammabar.harness.run.specs import InFile, Registered
+from gammabar.harness.show import attention, show
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import Iterate
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.run.verify import BoundViolated, check_bounds
+from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.problems import ProblemError, from_arrays
 from gammabar.solvers import DualAcceleration
 

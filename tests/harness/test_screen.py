@@ -16,7 +16,7 @@ from rich.cells import cell_len
 
 from gammabar.harness import screen as output
 from gammabar.harness.cli import main
-from gammabar.harness.run.registry import find_statements
+from gammabar.harness.registry import find_statements
 from gammabar.harness.screen import bar
 from gammabar.harness.verify.verdict import Verdict, explain
 

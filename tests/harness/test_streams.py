@@ -95,7 +95,7 @@ def test_the_answer_comes_before_what_may_find_no_room(folder, monkeypatch, caps
         raise OSError(28, "No space left on device", "j.xml")
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("gammabar.harness.run.junit.write_junit", full)
+    monkeypatch.setattr("gammabar.harness.run.results.write_junit", full)
     line = next(word for word in LINES if word.startswith("verify")).split()
     with pytest.raises(SystemExit) as left:
         cli.main([*line, "--jobs", "1", "--junit", "j.xml", "--json"])

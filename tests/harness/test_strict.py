@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
-from gammabar.harness.run.results import Result, strictly, summarise
-from gammabar.harness.run.solver_ref import InFile, Registered
+from gammabar.harness.run.in_process import BoundViolated, check_bounds
+from gammabar.harness.run.results import Outcome, Result, Run, Task, strictly, summarise
+from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.run.store import Store
-from gammabar.harness.run.task import Outcome, Run, Task
-from gammabar.harness.run.verify import BoundViolated, check_bounds
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import DualAcceleration
 

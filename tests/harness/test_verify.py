@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.run import plan
 from gammabar.harness.run.store import Store
 from gammabar.harness.verify.relation import at_least, fact

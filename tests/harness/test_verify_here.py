@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
 
 import gammabar as gb
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.run.imprint import _arrays, changed, imprint
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify.relation import at_most
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate
 from gammabar.problems import ProblemError, SparseProblem
@@ -181,7 +181,7 @@ def test_a_solver_that_changes_the_data_shows_nothing():
 
 
 def test_what_was_not_heard_is_not_shown(mine):
-    from gammabar.harness.run.verify import BoundViolated, check_bounds
+    from gammabar.harness.run.in_process import BoundViolated, check_bounds
 
     assert check_bounds(mine, DualAcceleration(), PLANTED, iterations=3)[0].verdict == "holds"
     with pytest.raises(ProblemError, match="at least 1"):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gammabar.harness.run.export import write_npz
+from gammabar.harness.certificates import write_npz
 from gammabar.oracle import check, solve
 from gammabar.problems import KernelProblem, from_arrays
 from gammabar.problems.kernels import UNIT, Kernel, whole_weights

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pytest
 
-from gammabar.harness.run.export import write_npz
+from gammabar.harness.certificates import write_npz
 from gammabar.oracle import solve
 from gammabar.oracle.check import check
 from gammabar.oracle.cvxpy_models import hard_margin_dual

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gammabar.harness.library import artefacts, load_statements
+from gammabar.harness.registry import artefacts, load_statements
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
 NAMED = {

@@ -7,7 +7,7 @@ import re
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 
 #: What LaTeX has and Matplotlib calls otherwise.
 OTHERWISE = {

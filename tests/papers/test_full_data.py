@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import hear
 from gammabar.harness.verify.statement import Statement

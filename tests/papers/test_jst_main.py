@@ -13,8 +13,8 @@ import pytest
 from flint import arb
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.library import load_statements, witness
-from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.registry import load_statements, witness
+from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.harness.verify.relation import VIOLATED, same_digits

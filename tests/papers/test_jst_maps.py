@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine
 from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from gammabar.harness.reproduce.work import missing_data
+from gammabar.harness.reproduce import missing_data
 from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep, figures
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import has_module
@@ -78,7 +78,7 @@ def test_the_reduction_has_the_gram_matrix_of_its_rows_and_their_combinations():
 
 
 def test_without_torch_there_is_a_sentence(monkeypatch):
-    monkeypatch.setattr("gammabar.harness.reproduce.work.has_module", lambda name: False)
+    monkeypatch.setattr("gammabar.harness.reproduce.has_module", lambda name: False)
     monkeypatch.setitem(sys.modules, "torch", None)
     artefact = figures.ARTEFACTS[-1]
     for quick in (False, True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gammabar.papers
-from gammabar.harness.library import load_statements, papers
+from gammabar.harness.registry import load_statements, papers
 from gammabar.papers import Paper
 
 FOLDERS = {

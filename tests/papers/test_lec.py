@@ -14,8 +14,8 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
-from gammabar.harness.library import witness
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.registry import witness
+from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import middle, number
 from gammabar.harness.verify.run_checks import examine

@@ -13,7 +13,7 @@ from flint import ctx
 from hypothesis import given, settings, strategies as st
 from lec_cases import MINE, built, hear, refuted, small_problems
 
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.papers.lecture.boosting import DATA, session
 from gammabar.papers.lecture.linear_algebra import factor, matrix, nonnegative_form

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gammabar.harness.library import load_statements, loops, mutants
+from gammabar.harness.registry import load_statements, loops, mutants
 from gammabar.problems import Problem, from_arrays, load
 from gammabar.solvers.base import SOLVERS, Iterate, solver
 from gammabar.solvers.ramdas_pena import SNKPVN

@@ -17,7 +17,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from gammabar.harness.run.registry import find_statements
+from gammabar.harness.registry import find_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.solvers.descent import AcceleratedGradientDescent, Quadratic, SmoothGradientDescent

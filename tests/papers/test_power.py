@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness import library
-from gammabar.harness.library import mutants
+from gammabar.harness import registry
 from gammabar.harness.power import idle, kills, matrix
+from gammabar.harness.registry import mutants
 
 #: Mutant → statement → problems, as ``gammabar list mutants --matrix FILE`` writes it.
-MATRIX = library.matrix()
+MATRIX = registry.matrix()
 
 
 def test_the_matrix_is_about_the_mutants():
@@ -35,7 +35,7 @@ def test_statements_have_power_or_say_why_not():
 def test_every_statement_refutes_a_wrong_solver_or_says_why_not():
     """Of every kind, also those that are about no solver."""
     killing = {statement for killed in MATRIX.values() for statement in killed}
-    true = [s for s in library.load_statements().values() if s.status != "refuted"]
+    true = [s for s in registry.load_statements().values() if s.status != "refuted"]
     assert [s.id for s in true if s.id not in killing and not s.powerless] == []
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness import library
-from gammabar.harness.library import load_statements, mutants
+from gammabar.harness import registry
 from gammabar.harness.power import kills
+from gammabar.harness.registry import load_statements, mutants
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import hear
 from gammabar.harness.verify.verdict import Ruling, Status
 from gammabar.problems import load
 
-MATRIX = library.matrix()
+MATRIX = registry.matrix()
 STATEMENTS = load_statements()
 RATES = [s for s in STATEMENTS.values() if s.slower]
 

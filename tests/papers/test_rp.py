@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.library import witness
-from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.registry import witness
+from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import LEVELS, middle, number, working

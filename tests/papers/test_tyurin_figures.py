@@ -7,8 +7,8 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 
-from gammabar.harness.library import artefacts
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.registry import artefacts
+from gammabar.harness.run.specs import Registered
 from gammabar.papers.tyurin_2024 import experiments
 from gammabar.papers.tyurin_2024.experiments import (
     Method,

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.special import expit, log_expit, softmax
 
-from gammabar.harness.library import load_statements, witness
+from gammabar.harness.registry import load_statements, witness
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, middle, working
 from gammabar.harness.verify.relation import fact

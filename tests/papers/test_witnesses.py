@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import given, strategies as st
 
 import gammabar.papers.witness as check_witness
-from gammabar.harness.library import load_statements, witnesses
+from gammabar.harness.registry import load_statements, witnesses
 from gammabar.harness.verify.verdict import Severity
 from gammabar.papers.witness import Rejected, TooCostly, check, main
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gammabar.harness.run.results import Result
-from gammabar.harness.run.solver_ref import reference
+from gammabar.harness.run.results import Outcome, Result, Run, Task
+from gammabar.harness.run.specs import reference
 from gammabar.harness.run.store import Store
-from gammabar.harness.run.task import Outcome, Run, Task
 from gammabar.harness.verify.verdict import Verdict
 
 CURVE = tuple((t, 1.0 / t, 4.0 / t) for t in (1, 2, 4, 8, 16))

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, strategies as st
 
+from gammabar.harness.registry import everything
 from gammabar.harness.report.mathml import Unreadable, formula, mathml
-from gammabar.harness.run.registry import everything
 
 CLAIMS = {statement.id: statement.claim for statement in everything().values()}
 

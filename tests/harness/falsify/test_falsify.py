@@ -16,9 +16,8 @@ from gammabar.harness.falsify.record import read, write
 from gammabar.harness.falsify.search import Hunt, Report, space_of
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import STRATEGIES, Over
-from gammabar.harness.run.registry import find_statements
-from gammabar.harness.run.solver_ref import Registered
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.registry import find_statements
+from gammabar.harness.run.specs import Registered, open_problem
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 from gammabar.problems.specs import text_of_rows

@@ -6,14 +6,13 @@ import json
 
 import pytest
 
+from gammabar.harness.certificates import check
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import Given
 from gammabar.harness.falsify.record import candidate_from
 from gammabar.harness.falsify.search import Hunt, space_of
 from gammabar.harness.falsify.witness import confirming, write
-from gammabar.harness.library import witness
-from gammabar.harness.run.checking import check
-from gammabar.harness.run.registry import everything, find_statements
+from gammabar.harness.registry import everything, find_statements, witness
 from gammabar.harness.verify.parameters import PREFIX, read
 from gammabar.harness.verify.verdict import Status, Verdict
 from gammabar.problems import ProblemError

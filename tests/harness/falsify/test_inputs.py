@@ -14,7 +14,7 @@ from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import STRATEGIES, Given, candidate, drawn, smaller
 from gammabar.harness.falsify.shrink import shrink
 from gammabar.harness.falsify.strategies import Over
-from gammabar.harness.run.registry import everything
+from gammabar.harness.registry import everything
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.parameters import choices, flat, rationals, read, sizes_of, wholes
 from gammabar.harness.verify.run_checks import examine

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.run.processes.crew import Crew
-from gammabar.harness.run.registry import everything
+from gammabar.harness.registry import everything
+from gammabar.harness.run.pool import Crew
 from gammabar.harness.verify.verdict import Status
 
 SCRIPT = Path(__file__).resolve().parents[3] / "docs" / "table_rediscovery.py"

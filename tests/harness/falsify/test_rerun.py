@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from gammabar.harness.certificates import Rejected as Refused, check
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
-from gammabar.harness.library import open_paper
-from gammabar.harness.run.checking import Rejected as Refused, check
-from gammabar.harness.run.registry import everything
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.registry import everything, open_paper
+from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers import rerun
 from gammabar.papers.witness import Rejected, TooCostly
@@ -46,7 +45,7 @@ def conjectures(shelf_as_before):
 
 @pytest.fixture
 def shelf_as_before():
-    from gammabar.harness.library import close_paper
+    from gammabar.harness.registry import close_paper
 
     yield
     close_paper(str(CONJECTURES))
@@ -152,7 +151,7 @@ def test_what_is_accepted_of_a_false_statement_is_false(conjectures, rows, t):
     except (Rejected, TooCostly, ProblemError):
         return
     if accepted:
-        from gammabar.harness.run.texts import open_problem
+        from gammabar.harness.run.specs import open_problem
         from gammabar.oracle import solve
 
         truth = solve(open_problem(text).raw())

@@ -12,10 +12,9 @@ from gammabar.harness.falsify.batch import Batch
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.record import starts
 from gammabar.harness.falsify.search import Hunt, Report, as_solvers, space_of
-from gammabar.harness.library import PaperRef, close_paper, open_paper
-from gammabar.harness.run import keys
-from gammabar.harness.run.registry import find_statements
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.registry import PaperRef, close_paper, find_statements, open_paper
+from gammabar.harness.run import provenance as keys
+from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.verdict import Verdict
 
 PAPER = """

@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gammabar.harness.library import Artefact, Shown, artefacts
-from gammabar.harness.reproduce import work
-from gammabar.harness.reproduce.pictures import draw
-from gammabar.harness.reproduce.runs import along, logarithmic
-from gammabar.harness.run.memory import peak_memory
+from gammabar.harness import reproduce as work
+from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.registry import artefacts
+from gammabar.harness.reproduce import along, draw, logarithmic, peak_memory
 from gammabar.problems import ProblemError, load
 from gammabar.problems.environment import has_module
 
 PAPER = """
-from gammabar.harness.library import Artefact, Shown
+from gammabar.harness.paper import Artefact, Shown
 from gammabar.papers import Paper
 
 paper = Paper(key="mine", title="A figure", authors="Nobody", year=2026, venue="here")
@@ -93,7 +92,7 @@ def test_numbers_that_are_none_are_not_written(tmp_path: Path):
 
 SLOW = """
 import time
-from gammabar.harness.library import Artefact
+from gammabar.harness.paper import Artefact
 from gammabar.papers import Paper
 
 paper = Paper(key="slow", title="Slow parts", authors="Nobody", year=2026)
@@ -275,7 +274,7 @@ def test_unknown_artefacts_are_refused(gammabar):
 
 def test_all_leaves_out_what_needs_a_package_that_is_not_there(gammabar, monkeypatch, tmp_path):
     one = replace(artefact([]), package=("nowhere", "plots"))
-    monkeypatch.setattr("gammabar.harness.library.artefacts", lambda: {one.id: one})
+    monkeypatch.setattr("gammabar.harness.registry.artefacts", lambda: {one.id: one})
     code, _, err = gammabar("reproduce", "--all", "--out", tmp_path)
     assert code == 0
     assert "left out: x.fig1 needs nowhere, which is not installed" in err

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import gammabar
-from gammabar.harness.library import artefacts
-from gammabar.harness.reproduce import stamp
-from gammabar.harness.run.keys import path_of
+from gammabar.harness import stamp
+from gammabar.harness.registry import artefacts
+from gammabar.harness.run.provenance import path_of
 
 ROOT = Path(gammabar.__file__).resolve().parent.parent
 FOLDERS = ("problems", "oracle", "solvers", "harness", "papers")
@@ -47,10 +47,10 @@ PARTS = {
         ("gammabar.oracle.check", set()),
         ("gammabar.problems.specs", {"margins", "γ̄", "network", "boosting"}),
         ("gammabar.problems.compiled.dense", {"margins", "γ̄", "network", "training", "boosting"}),
-        ("gammabar.harness.reproduce.runs", {"margins", "network", "boosting"}),
-        ("gammabar.harness.reproduce.pictures", set()),
+        ("gammabar.harness.reproduce", {"margins", "network", "boosting"}),
+        ("gammabar.harness.reproduce", set()),
         ("gammabar.harness.verify.run_checks", set()),
-        ("gammabar.harness.library.shelf", set()),
+        ("gammabar.harness.registry", set()),
         ("gammabar.papers.ji_srebro_telgarsky_2021.deep_network", {"training"}),
         ("gammabar.papers.ji_srebro_telgarsky_2021.section3", set()),
         ("gammabar.papers", set()),
@@ -140,9 +140,7 @@ def test_names_that_packages_hand_on_lead_to_their_modules():
     modules = stamp._Modules({"gammabar"})
     assert modules.homes(("gammabar.problems", "load")) == ("gammabar.problems.specs",)
     assert modules.homes(("gammabar", "solve")) == ("gammabar.oracle.maximum_margin",)
-    assert modules.homes(("gammabar.harness.library", "Shown")) == (
-        "gammabar.harness.library.artefact",
-    )
+    assert modules.homes(("gammabar.harness.paper", "Shown")) == ("gammabar.harness.paper",)
     assert modules.homes(("numpy", "ndarray")) == ()
     assert "gammabar.oracle.maximum_margin" in modules.homes(("gammabar.oracle", None))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.problems import Kernel, KernelProblem, load

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
-from gammabar.harness.library import load_statements
-from gammabar.harness.run.texts import open_solver
+from gammabar.harness.registry import load_statements
+from gammabar.harness.run.specs import open_solver
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault
 from gammabar.harness.verify.relation import fact

@@ -26,12 +26,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.library import load_statements
-from gammabar.harness.run.limits import Crashed
+from gammabar.harness.registry import load_statements
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.solver_ref import Registered
-from gammabar.harness.run.task import Run
-from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.run.processes import Crashed
+from gammabar.harness.run.results import Run
+from gammabar.harness.run.specs import Registered, open_problem, open_solver, solver_name
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.relation import Relation, fact

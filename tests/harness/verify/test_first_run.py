@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gammabar.harness.library import load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.verify import binomial, evaluate
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, precision

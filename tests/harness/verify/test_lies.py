@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gammabar.harness.library import load_statements, mutants, trials
 from gammabar.harness.power import with_options
-from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.registry import load_statements, mutants, trials
+from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import Statement

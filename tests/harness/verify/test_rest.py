@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
-from gammabar.harness.library import load_statements
-from gammabar.harness.run.registry import everything
-from gammabar.harness.run.solver_ref import Registered
+from gammabar.harness.registry import everything, load_statements
+from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.statement import IterateStatement
 from gammabar.papers import at_most
 from gammabar.solvers import Iterate
@@ -114,7 +113,7 @@ def test_what_is_obeyed_at_rest_is(solver, problem):
 
 
 def _opened(text: str) -> Any:
-    from gammabar.harness.run.texts import open_problem
+    from gammabar.harness.run.specs import open_problem
 
     return open_problem(text)
 

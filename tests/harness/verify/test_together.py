@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from side_by_side.overhead import spoken_of
 
-from gammabar.harness.run.limits import Crashed
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.run.processes import Crashed
+from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.relation import at_most

@@ -17,8 +17,8 @@ import pytest
 from flint import arb
 from hypothesis import example, given, settings, strategies as st
 
-from gammabar.harness.library import load_statements
-from gammabar.harness.run.verify import BoundViolated, check_bounds
+from gammabar.harness.registry import load_statements
+from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.harness.verify.binomial import clopper_pearson
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View

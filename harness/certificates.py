@@ -1,4 +1,7 @@
-"""Certificates and witnesses handed to the independent checkers, with the data found for them."""
+"""Certificates and witnesses handed to the independent checkers, with the data found for them.
+
+A problem's data as an .npz file that the independent checker (and anyone) can read.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gammabar.problems import Problem, ProblemError
+import numpy as np
+
+from gammabar.problems import MulticlassProblem, Problem, ProblemError
+from gammabar.problems.files import integer_of
+from gammabar.problems.output import whole
 from gammabar.problems.suggest import no_file
 
 
@@ -77,7 +84,7 @@ def check(
     """
     file = Path(certificate)
     if not file.is_file():
-        from gammabar.harness.library import witness
+        from gammabar.harness.registry import witness
 
         known = witness(str(certificate))
         if known is None:
@@ -143,8 +150,7 @@ def _run_again(file: Path, papers: Sequence[str | Path]) -> str | None:
     """
     import gammabar.papers.rerun as rerun
     import gammabar.papers.witness as witness
-    from gammabar.harness.library import open_paper
-    from gammabar.harness.run.registry import everything
+    from gammabar.harness.registry import everything, open_paper
 
     for path in papers:
         open_paper(str(path))
@@ -180,7 +186,7 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
         raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
     if name.startswith("-"):
         raise ProblemError(f"{file} was made from standard input: name a file with it as DATA")
-    from gammabar.harness.run.texts import split_problem
+    from gammabar.harness.run.specs import split_problem
 
     options: dict[str, Any] = {"labels": _labels_beside(section, name)}
     if " --" in name:  # a table: how it was read is said there
@@ -212,7 +218,7 @@ def _files_of(problem: Problem, folder: Path) -> list[Path]:
     """The files that a problem was read from, or one that is written for the purpose."""
     if problem.source is not None and problem.source.paths:
         return [Path(path) for path in problem.source.paths]
-    from gammabar.harness.run.export import write_npz
+    pass
 
     return [write_npz(problem, folder / "data.npz")]
 
@@ -225,3 +231,22 @@ def _named(file: Path) -> tuple[dict[str, Any], bool]:
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}, False
     return (section if isinstance(section, dict) else {}), shape == "multiclass"
+
+
+def write_npz(problem: Problem, path: Path) -> Path:
+    """Arrays X (as stored) and y, whole or not at all.
+
+    y are the labels that certificates of the problem name; −1/+1 or class numbers without any.
+    """
+    problem = problem.plain  # a constant feature is no part of the data
+    X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
+    y = np.asarray(problem.labels if isinstance(problem, MulticlassProblem) else problem.y)
+    several = isinstance(problem, MulticlassProblem)
+    source = problem.source
+    if source is not None and source.arrays is not None:
+        numbers = [integer_of(name) for name in source.classes]
+        names = np.array(source.classes if None in numbers else numbers)
+        y = names[y if several else (y + 1) // 2]
+    with whole(path, "wb") as stream:
+        np.savez_compressed(stream, X=X, y=y)
+    return path

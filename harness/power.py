@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from gammabar.harness.library import load_statements, mutants, trials
-from gammabar.harness.run.texts import open_problem, open_solver, solver_name
+from gammabar.harness.registry import load_statements, mutants, trials
+from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import Statement

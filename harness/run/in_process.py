@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from gammabar.harness.registry import everything, find_statements
 from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.imprint import changed, imprint, same_as_ever
-from gammabar.harness.run.registry import everything, find_statements
-from gammabar.harness.run.sketch import unmet
-from gammabar.harness.run.solver_ref import InFile, reference
-from gammabar.harness.run.task import Run
-from gammabar.harness.run.texts import open_problem
+from gammabar.harness.run.plan import unmet
+from gammabar.harness.run.results import Run
+from gammabar.harness.run.specs import InFile, open_problem, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import Statement
@@ -176,7 +175,7 @@ def _spoilt(one: _Heard) -> _Heard:
 
 def _solver(given: Any) -> Any:
     if isinstance(given, str):
-        from gammabar.harness.run.solver_file import read
+        from gammabar.harness.run.user_files import read_solver
 
         found = reference(given)
         if found is None:
@@ -185,7 +184,7 @@ def _solver(given: Any) -> Any:
             from gammabar.solvers.base import solver
 
             return solver(given)  # it says what is wrong with the name
-        return read(given).open() if isinstance(found, InFile) else found.open()
+        return read_solver(given).open() if isinstance(found, InFile) else found.open()
     if isinstance(given, np.ndarray):
         return Recorder(given)
     if inspect.isclass(given):

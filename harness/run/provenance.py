@@ -7,6 +7,8 @@ statements and papers with their source code (and the Python files beside a user
 seed and unit, the source code of the court, of the oracle and of the problems, and the versions of
 Python and of the libraries whose results may differ. What else a user's solver reads, such as a
 file of weights or a module elsewhere, is not seen: it is named with ``--depends``.
+
+With what results are computed: versions, machine, commit; nothing about who or where.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ import hashlib
 import importlib.metadata
 import inspect
 import json
+import os
+import platform
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -23,11 +28,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import gammabar
-from gammabar.harness.library.reference import PaperRef
-from gammabar.harness.run.registry import find_statements
-from gammabar.harness.run.solver_ref import InFile, Recorded, Registered, SolverRef
-from gammabar.harness.run.task import Task
-from gammabar.harness.run.texts import split_problem
+from gammabar.harness.registry import PaperRef, find_statements
+from gammabar.harness.run.results import Task
+from gammabar.harness.run.specs import InFile, Recorded, Registered, SolverRef, split_problem
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
 
@@ -43,8 +46,8 @@ _ALWAYS = (
     "problems/*.py",
     "oracle/*.py",
     "harness/verify/*.py",
-    "harness/run/worker.py",
-    "harness/run/processes/guest.py",
+    "harness/run/engine.py",
+    "harness/run/sandbox.py",
 )
 
 
@@ -265,3 +268,43 @@ def path_of(name: str) -> Path | None:
         if path.is_file():
             return path
     return None
+
+
+_CLONE = Path(__file__).resolve().parents[2]
+_SHOWN_LIBRARIES = ("numpy", "scipy", "numba", "python-flint", "scikit-learn")
+
+
+def origin() -> dict[str, Any]:
+    """Versions of gammabar, Python and libraries; kind of machine; commit, if it is a clone."""
+    return {
+        "gammabar": _version("gammabar"),
+        "commit": commit(),
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        **{name: _version(name) for name in _SHOWN_LIBRARIES},
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def commit() -> str:
+    """The commit of the clone that this is, and whether files of it have changed; "" if none."""
+    if not (_CLONE / ".git").exists():
+        return ""
+    found = _git("rev-parse", "HEAD")
+    return found and found + (", changed" if _git("status", "--porcelain", "-uno") else "")
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=_CLONE, capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

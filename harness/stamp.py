@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.run.keys import Import, imports, path_of
+from gammabar.harness.run.provenance import Import, imports, path_of
 
 #: Imports packages of others by name, and nothing of the project.
 _OUTSIDE = {"gammabar.problems.environment"}

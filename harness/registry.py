@@ -1,7 +1,13 @@
-"""Finds papers, and what is in them."""
+"""References to papers of users, which travel to other processes and machines.
+
+Finds papers, and what is in them.
+
+All that a plan may contain: the checks of the oracle, and the statements of the sources.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pkgutil
 from collections.abc import Iterable, Iterator
@@ -13,15 +19,44 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gammabar.harness.library.artefact import Artefact
-from gammabar.harness.library.extremal import Extremal, read as read_extremal
-from gammabar.harness.library.loading import forget, load_files
-from gammabar.harness.library.mutant import Mutant
-from gammabar.harness.library.paper import Paper
-from gammabar.harness.library.reference import PaperRef
+from gammabar.harness.paper import Artefact, Extremal, Mutant, Paper, read as read_extremal
+from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
+from gammabar.harness.run.user_files import forget, load_files, read_files
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.problems import ProblemError
+from gammabar.problems.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class PaperRef:
+    """A paper of the user, as plans, workers and stores know it: its path and its files.
+
+    Attributes
+    ----------
+    path : str
+        As the user wrote it: "my_paper.py", or a folder.
+    files : tuple of (str, str)
+        Relative names and texts of its Python files, so that it can be opened elsewhere.
+    """
+
+    path: str
+    files: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, path: str) -> PaperRef:
+        """The paper in a file or folder."""
+        return cls(path, read_files(path))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> PaperRef:
+        """From JSON."""
+        return cls(values["path"], tuple((name, text) for name, text in values["files"]))
+
+    def digest(self) -> str:
+        """Hash of its contents."""
+        return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()
+
 
 #: The order in which papers are listed; others follow, by name.
 _FIRST = ("jst", "tyurin", "rp", "lec", "gb")
@@ -283,3 +318,36 @@ def witness(identifier: str) -> Path | None:
 
 def _modules(name: str) -> Iterator[ModuleType]:
     return (module for volume in _volumes() if (module := volume.module(name)) is not None)
+
+
+def everything() -> dict[str, Statement]:
+    """The checks of the oracle, then the registered statements, by id."""
+    return ORACLE_CHECKS | load_statements()
+
+
+def find_statements(identifiers: Iterable[str]) -> list[Statement]:
+    """Statements by their ids."""
+    known = everything()
+    return [known[one] if one in known else _unknown(one, known) for one in identifiers]
+
+
+def find_sources(sources: Iterable[str]) -> list[Statement]:
+    """All statements of sources: "jst", "tyurin", "rp", "lec", "gb", "oracle"."""
+    known = everything().values()
+    names = sorted({statement.source for statement in known})
+    for source in sources:
+        if source not in names:
+            hint = did_you_mean(source, names, always=True)
+            raise ProblemError(f"{source!r} is no source ({hint})")
+    return [statement for statement in known if statement.source in sources]
+
+
+def _unknown(identifier: str, known: dict[str, Statement]) -> Statement:
+    hint = did_you_mean(identifier, known, "see `gammabar list statements`")
+    raise ProblemError(f"{identifier!r} is no statement ({hint})")
+
+
+def obeyed_at_rest(identifier: str) -> str:
+    """Why a solver that stands still obeys a statement for ever; "" if it does not."""
+    statement = everything()[identifier]
+    return statement.at_rest or statement.powerless

@@ -1,8 +1,19 @@
-"""Processes that are started, asked, and ended whatever they are doing."""
+"""Processes: those of ours that judge, those with a user's solver, and what goes between.
+
+Processes that are started, asked, and ended whatever they are doing.
+
+The processes that a process has started, and those that they have started, to be ended.
+
+A solver may fork, and what it forks may leave its session and its parent (a daemon). Where the
+system has a way to keep such orphans in the family, as Linux does, none is left behind.
+
+What ends a run before its time: an exception of the solver, or the time limit.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import selectors
@@ -10,10 +21,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
+from types import FrameType, TracebackType
+from typing import Any
 
 import gammabar
+from gammabar.harness.verify.iterate import Fault
+from gammabar.problems import ProblemError
 
 #: Seconds in which a process must have imported everything.
 START = 300.0
@@ -199,3 +218,143 @@ class Process:
             for stream in (self._input, self._output, self._dump):
                 with contextlib.suppress(BrokenPipeError):  # a request that nobody will read
                     stream.close()
+
+
+#: Options of Linux's prctl.
+_DEATH_SIGNAL, _SUBREAPER = 1, 36
+_adopting = False
+
+
+def _prctl(option: int, value: int) -> bool:
+    if sys.platform != "linux":
+        return False
+    try:
+        return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+def adopt() -> None:
+    """From now on, whatever descends from this process and loses its parent becomes its child."""
+    global _adopting
+    _adopting = _prctl(_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """This process ends with the thread that has started it."""
+    _prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def end_orphans(keep: Collection[int]) -> None:
+    """End all that descends from this process but some, if it has adopted them.
+
+    What those have started that stay is ended as well: a daemon in the making is still theirs, and
+    would be ours a moment later.
+    """
+    if _adopting:
+        # Whoever forks while he is looked for is found the next time: until there is nobody left.
+        for _ in range(100):
+            orphans = [pid for pid in _descendants() if pid not in keep]
+            for pid in orphans:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+            if not orphans:
+                return
+
+
+def _descendants() -> list[int]:
+    """Children of this process, their children and so on; of the dead only those to be buried."""
+    mine = os.getpid()
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                # pid (name) state ppid …, and a name may have anything in it
+                status = (entry / "stat").read_text(errors="replace")
+                state, parent = status.rpartition(")")[2].split()[:2]
+                if state not in "ZX" or int(parent) == mine:
+                    parents.setdefault(int(parent), []).append(int(entry.name))
+    found = list(parents.get(mine, ()))
+    for pid in found:  # it grows
+        found += parents.get(pid, ())
+    return found
+
+
+#: Seconds between the limit, at which a run is interrupted, and the end of its process.
+GRACE = 5.0
+#: The package that calls Python from within compiled code while Numba compiles.
+COMPILER = "llvmlite"
+
+
+class Crashed(Fault):
+    """The solver raised an exception, or yielded what is no iterate."""
+
+
+class OutOfTime(Fault):
+    """The time limit has passed."""
+
+    failure = "timeout"
+
+
+class Unfit(Exception):
+    """The solver says that it cannot run on this problem."""
+
+
+def place(stack: traceback.StackSummary, file: str) -> str:
+    """Where in a file the innermost call is that is in it: " (my.py, line 7, in iterates)"."""
+    for frame in reversed(stack):
+        if frame.filename == file:
+            return f" ({file}, line {frame.lineno}, in {frame.name})"
+    return ""
+
+
+def crashed(error: BaseException, file: str) -> Crashed:
+    """What a solver raised: the last line of the traceback, and where in its file."""
+    plain = isinstance(error, ProblemError)  # a sentence for people already
+    last = str(error) if plain else traceback.format_exception_only(error)[-1].strip()
+    if isinstance(error, SyntaxError):
+        return Crashed(f"{last} ({error.filename}, line {error.lineno})")
+    stack = traceback.StackSummary.extract(_walk(error.__traceback__), lookup_lines=False)
+    return Crashed(last + place(stack, file))
+
+
+def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+
+
+@contextmanager
+def time_limit(seconds: float, file: str) -> Iterator[None]:
+    """Raise `OutOfTime` in this thread after so many seconds, wherever it then is.
+
+    It works in the main thread alone, and not while compiled code keeps the interpreter: for that,
+    solvers of users run in processes of their own (`gammabar.harness.run.pool`).
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(_: int, frame: FrameType | None) -> None:
+        stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
+        stack.reverse()
+        if any(COMPILER in Path(step.filename).parts for step in stack):
+            return  # its callbacks would print and swallow an exception; the next alarm comes soon
+        raise OutOfTime(out_of_time(seconds, place(stack, file)))
+
+    before: Any = signal.signal(signal.SIGALRM, late)
+    # Again and again, should a solver swallow the first or another statement go on.
+    signal.setitimer(signal.ITIMER_REAL, seconds, GRACE / 2)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def out_of_time(seconds: float, where: str) -> str:
+    """The sentence for a run that did not end."""
+    return f"no end within {seconds:g} s{where}"

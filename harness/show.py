@@ -8,10 +8,8 @@ from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 
-from gammabar.harness.library import opened_from, papers
-from gammabar.harness.run.registry import everything, obeyed_at_rest
-from gammabar.harness.run.results import VERDICTS, Result
-from gammabar.harness.run.task import Run
+from gammabar.harness.registry import everything, obeyed_at_rest, opened_from, papers
+from gammabar.harness.run.results import VERDICTS, Result, Run
 from gammabar.harness.screen import print_table, say, visible
 from gammabar.harness.verify.verdict import (
     Expectation,

@@ -1,0 +1,512 @@
+"""The exact margin of every pair of classes: the work, its table and its picture.
+
+Every pair of classes of some data, each in a file of its own as soon as it is known.
+
+A folder has, for each pair, the certificate (``mnist-0-1.json``) and what is shown of it
+(``mnist-0-1.result.json``), both written whole or not at all. What is there is not computed again,
+unless the files that the data came from have changed; so a run that was killed goes on.
+
+Pairs that are computed side by side, in processes that end with the run, however it ends.
+
+Each is a `gammabar.harness.run.processes.Process`: in a session of its own, so that Ctrl-C
+does not reach it, and gone without a word as soon as there is nobody to answer any more.
+
+The table of all pairs as a page in Markdown.
+
+A picture of the margins of all pairs: one matrix per data set, readable without colours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import re
+import shlex
+import sys
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from math import log10
+from pathlib import Path
+from time import monotonic, perf_counter, process_time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from gammabar.harness.run.pool import main
+from gammabar.harness.run.processes import Died, Process
+from gammabar.problems import ProblemError
+from gammabar.problems.datasets import DATASETS
+from gammabar.problems.environment import extra_module
+from gammabar.problems.from_files import named_file
+from gammabar.problems.output import whole, write_whole
+
+if TYPE_CHECKING:
+    pass
+
+
+#: Most classes of a data set: so many have 4,950 pairs.
+MANY = 100
+#: Bytes that are kept of a name that goes into one of a file; systems have room for 255.
+LONG = 120
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two classes of some data."""
+
+    data: str
+    classes: tuple[str, str]
+    names: tuple[str, str]
+
+    @property
+    def spec(self) -> str:
+        """The DATA string of the pair."""
+        return f"{self.data}:{self.classes[0]},{self.classes[1]}"
+
+    @property
+    def file(self) -> str:
+        """The name of its certificate; no other pair has the same, of whatever data.
+
+        That of a data set says it all. But files of one name may be in several folders, classes may
+        have signs that a name of a file has not, and some systems take ``a`` and ``A`` for the
+        same: there, a hash of the whole path and of the classes follows.
+        """
+        readable = re.sub(r"[^\w.-]+", "-", "-".join((Path(self.data).name, *self.classes)))
+        if self.data in DATASETS and all(re.fullmatch(r"[0-9]+", name) for name in self.classes):
+            return f"{readable}.json"
+        exact = json.dumps([os.path.abspath(self.data), *self.classes])
+        short = readable.encode()[:LONG].decode(errors="ignore")
+        return f"{short}-{hashlib.sha256(exact.encode()).hexdigest()[:12]}.json"
+
+
+def all_pairs(data: Sequence[str]) -> list[Pair]:
+    """All pairs of the classes of some data, each of which is taken once.
+
+    Every pair reads its data again, and so does the checker: what can be read once is refused.
+    """
+    from gammabar.harness.run.specs import read_again
+
+    for name in data:
+        read_again(name)
+    once: dict[str, str] = {}
+    for name in data:
+        once.setdefault(name if name in DATASETS else os.path.abspath(name), name)
+    return [pair for name in once.values() for pair in pairs_of(name)]
+
+
+def pairs_of(data: str) -> list[Pair]:
+    """All pairs of the classes that a DATA string has."""
+    from gammabar.problems import load
+
+    if data in DATASETS:
+        names = dict(enumerate(DATASETS[data].classes))
+        classes = [str(i) for i in names]
+        called = {str(i): f"{i} {name}" if name != str(i) else name for i, name in names.items()}
+    else:
+        source = load(data, multiclass=True).source
+        classes = list(source.classes) if source is not None else []
+        called = {name: name for name in classes}
+        if ":" in Path(data).name:
+            raise ProblemError(
+                f"{data}: margins takes data with all their classes, without a colon"
+            )
+    if not 2 <= len(classes) <= MANY:
+        raise ProblemError(f"{data} has {len(classes)} classes; margins takes 2 to {MANY}")
+    odd = [name for name in classes if "," in name or ":" in name or name != name.strip()]
+    if odd:
+        raise ProblemError(f"{data}: the class {odd[0]!r} cannot be named in a DATA string")
+    return [Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(classes, 2)]
+
+
+def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dict[str, Any]:
+    """Solve a pair, write its certificate and what there is to say of it, and return that."""
+    from gammabar.oracle import solve
+    from gammabar.problems import load
+
+    found = known(pair, folder, check=False)
+    if found is not None:  # it is only not checked yet
+        return _with_check(found, pair, folder)
+    start = perf_counter()
+    problem = load(pair.spec)
+    loaded, used = perf_counter(), process_time()
+    truth = solve(problem, time_limit=limit)
+    solved, used = perf_counter(), process_time() - used
+    path = folder / pair.file
+    truth.save(path)
+    result: dict[str, Any] = {"data": pair.data, "classes": list(pair.classes)}
+    result |= {"names": list(pair.names)} | truth.facts()
+    result |= {"seconds": round(solved - loaded, 3), "seconds_computing": round(used, 3)}
+    result |= {"seconds_loading": round(loaded - start, 3)}
+    result |= {"certificate": path.name, "accepted": None, "files": _stamps(pair, problem.source)}
+    _write(folder / _result(pair), result)
+    return _with_check(result, pair, folder) if check else result
+
+
+def _with_check(result: dict[str, Any], pair: Pair, folder: Path) -> dict[str, Any]:
+    """The result with what the independent checker says of its certificate."""
+    start = perf_counter()
+    accepted, words = _checked(folder / pair.file, pair.spec)
+    more = {"seconds_checking": round(perf_counter() - start, 3)}
+    result = result | {"accepted": accepted, "checked": words} | more
+    _write(folder / _result(pair), result)
+    return result
+
+
+def _checked(path: Path, spec: str) -> tuple[bool, str]:
+    from gammabar.harness.certificates import Rejected, check
+
+    try:
+        return True, check(path, (spec,))
+    except Rejected as reason:
+        return False, str(reason)
+
+
+def known(pair: Pair, folder: Path, check: bool) -> dict[str, Any] | None:
+    """What an earlier run has found of a pair: exact, checked if asked for, of the same files."""
+    try:
+        found = json.loads((folder / _result(pair)).read_text(encoding="utf-8"))
+        fits = found["data"] == pair.data and found["classes"] == list(pair.classes)
+        same = all(_stamp(name) == stamp for name, stamp in found["files"].items())
+        done = found["exact"] and (found["accepted"] or not check)
+        there = (folder / found["certificate"]).is_file()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return found if fits and same and done and there else None
+
+
+def run(
+    pairs: list[Pair],
+    folder: Path,
+    jobs: int,
+    check: bool,
+    limit: float | None,
+    tell: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """All pairs, those first that are known; in processes, if there are several jobs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {pair: known(pair, folder, check) for pair in pairs}
+    for pair, result in found.items():
+        if result is not None:
+            tell(f"{pair.spec} is known")
+    work = [pair for pair in pairs if found[pair] is None]
+    more = folder, check, limit
+    alone = ((pair, margin_of(pair, *more)) for pair in work)
+    several = min(jobs, len(work)) > 1
+    with closing(carried_out(work, more, min(jobs, len(work))) if several else alone) as done:
+        for pair, result in done:
+            found[pair] = result
+            tell(pair.spec)
+    return [result for result in found.values() if result is not None]
+
+
+def _result(pair: Pair) -> str:
+    return pair.file.removesuffix(".json") + ".result.json"
+
+
+def _stamps(pair: Pair, source: Any) -> dict[str, Any]:
+    """Sizes and times of the files that data came from; a table has no others than its own."""
+    file = None if pair.data in DATASETS else named_file(pair.data)
+    paths = [*(source.paths if source is not None else ()), *([str(file.path)] if file else [])]
+    return {path: _stamp(path) for path in paths}
+
+
+def _stamp(path: str) -> list[int] | None:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(document, indent=1) + "\n")  # names of files may be no UTF-8
+
+
+def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and times of all pairs."""
+    seconds = [result["seconds"] for result in results]
+    computing = [result["seconds_computing"] for result in results]
+    return {
+        "pairs": len(results),
+        "separable": sum(result["separable"] is True for result in results),
+        "not_separable": sum(result["separable"] is False for result in results),
+        "unknown": sum(result["separable"] is None for result in results),
+        "exact": sum(result["exact"] for result in results),
+        "accepted": sum(result["accepted"] is True for result in results),
+        "rejected": sum(result["accepted"] is False for result in results),
+        "seconds": round(sum(seconds), 3),
+        "seconds_longest": max(seconds, default=0.0),
+        "computing": round(sum(computing), 3),
+        "computing_longest": max(computing, default=0.0),
+    }
+
+
+#: Seconds that are waited for a pair: what limit there is, the oracle keeps by itself.
+FOREVER = 10.0**6
+
+
+def carried_out(
+    pairs: Sequence[Pair], more: tuple[Path, bool, float | None], jobs: int
+) -> Generator[tuple[Pair, dict[str, Any]], None, None]:
+    """Pairs and what `gammabar.harness.margins.margin_of` says of them, as they are done.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+    more : tuple
+        Its further arguments.
+    jobs : int
+        Processes, each with one thread for its libraries: together they fill the cores.
+    """
+    todo: queue.SimpleQueue[Pair] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Pair, dict[str, Any]] | BaseException] = queue.SimpleQueue()
+    for pair in pairs:
+        todo.put(pair)
+    processes: list[Process] = []
+    threads: list[threading.Thread] = []
+    try:
+        for _ in range(jobs):
+            processes.append(Process(__name__, single=True))
+            arguments = (processes[-1], todo, done, more)
+            threads.append(threading.Thread(target=_supply, args=arguments, daemon=True))
+            threads[-1].start()
+        for _ in pairs:
+            found = done.get()
+            if isinstance(found, BaseException):
+                raise found
+            yield found
+    finally:
+        for process in processes:
+            process.kill()
+        for thread in threads:
+            thread.join()
+        for process in processes:
+            process.close()
+
+
+def _supply(process: Process, todo: Any, done: Any, more: tuple[Path, bool, float | None]) -> None:
+    """Have a process do one pair after the other, until there is none left."""
+    try:
+        while True:
+            pair = todo.get_nowait()
+            done.put((pair, _asked(process, pair, *more)))
+    except queue.Empty:
+        pass
+    except BaseException as error:  # it is raised where the results are waited for
+        done.put(error)
+
+
+def _asked(
+    process: Process, pair: Pair, folder: Path, check: bool, limit: float | None
+) -> dict[str, Any]:
+    request = {"pair": asdict(pair), "folder": str(folder), "check": check, "limit": limit}
+    try:
+        process.send(json.dumps(request).encode())
+        answer = json.loads(process.line(monotonic() + FOREVER))
+    except Died as error:
+        raise ProblemError(f"{pair.spec}: {error}") from None
+    if "memory" in answer:
+        raise MemoryError
+    if "file" in answer:
+        raise OSError(*answer["file"])
+    if "error" in answer:
+        raise ProblemError(answer["error"])
+    found: dict[str, Any] = answer["result"]
+    return found
+
+
+def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
+    """In the process: a pair, or what is wrong with it."""
+    pass
+
+    data, *texts = (request["pair"][name] for name in ("data", "classes", "names"))
+    classes, names = map(tuple, texts)
+    try:
+        pair = Pair(data, classes, names)
+        return {
+            "result": margin_of(pair, Path(request["folder"]), request["check"], request["limit"])
+        }
+    except ProblemError as error:
+        return {"error": str(error)}
+    except OSError as error:
+        return {"file": [error.errno, error.strerror, error.filename]}
+    except MemoryError:
+        return {"memory": True}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), _handle)
+
+
+#: How a text is written in Markdown.
+Plain = Callable[[str], str]
+
+
+def page(results: list[dict[str, Any]], picture: Path | None, machine: str, plain: Plain) -> str:
+    """A page: what was asked, the picture, a table of all pairs, and how long it took.
+
+    Classes and names of files may hold anything: nothing of them is written but through `plain`.
+    """
+    data = list(dict.fromkeys(result["data"] for result in results))
+    facts = summary(results)
+    unchecked = facts["pairs"] - facts["accepted"] - facts["rejected"]
+    rest = f", {unchecked} not handed to it" if unchecked else ""
+    asked = _code(f"gammabar margins {shlex.join(data)}")
+    lines = [
+        "# The margin of every pair of classes",
+        "",
+        f"Written by {asked}. Hyperplanes pass through the origin,",
+        "and γ̄ is that of the rows divided by the largest row norm. Every digit is proved: γ̄² is",
+        "a rational number, and where there is no margin there are exact weights q with Aᵀq = 0.",
+        "",
+        f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not, "
+        f"{facts['unknown']} unknown; {facts['accepted']} certificates accepted by the independent",
+        f"checker, {facts['rejected']} rejected{rest}.",
+        f"The oracle took {facts['computing']:.0f} s for all together and "
+        f"{facts['computing_longest']:.1f} s for the longest (time of the",
+        f"processor, without loading and checking; {machine}).",
+        "",
+    ]
+    if picture is not None:
+        lines += [
+            f"![The margins of all pairs as matrices]({quote(os.fsencode(picture.name))})",
+            "",
+        ]
+    for name in data:
+        lines += [f"## {plain(_utf8(name))}", "", *table(results, name, plain), ""]
+    return "\n".join(lines)
+
+
+def _utf8(text: str) -> str:
+    """A name of a file as UTF-8 has it: other bytes are escaped."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _code(text: str) -> str:
+    """A text as code on one line, between more backticks than it has in a row."""
+    text = " ".join(_utf8(text).split())
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
+
+
+def table(results: list[dict[str, Any]], data: str, plain: Plain) -> list[str]:
+    """The rows of a table in Markdown."""
+    rows = ["| classes | γ̄ | rows | support | computing |", "|---|---|---|---|---|"]
+    for result in results:
+        if result["data"] == data:
+            cells = [plain(" / ".join(result["names"])), words(result), f"{result['n']:,}"]
+            cells += [str(result["support_size"]), f"{result['seconds_computing']:.2f} s"]
+            rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def words(result: dict[str, Any]) -> str:
+    """What is known of a margin, in a few words."""
+    if result["separable"] is False:
+        return "not separable"
+    if result["exact"]:
+        return f"{result['gamma']}…"
+    known = "" if result["separable"] else "not known to be separable, "
+    return f"{known}in [{result['gamma_lo']!r}, {result['gamma_hi']!r}]"
+
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def check(path: Path) -> None:
+    """Refuse to begin where no picture can be drawn in the end."""
+    if path.suffix.lower().removeprefix(".") not in FORMATS:
+        raise ProblemError(f"{path}: a picture is one of {', '.join('.' + f for f in FORMATS)}")
+    extra_module("matplotlib", "plots", "a picture")
+
+
+def draw(results: list[dict[str, Any]], path: Path) -> None:
+    """Draw log₁₀ γ̄ of every pair in shades of grey, and a cross where nothing separates.
+
+    Parameters
+    ----------
+    results : list of dict
+        As `gammabar.harness.margins.run` returns them.
+    path : Path
+        The file; its suffix decides the format.
+    """
+    matplotlib = extra_module("matplotlib", "plots", "a picture")
+    figures = extra_module("matplotlib.figure", "plots", "a picture")
+    agg = extra_module("matplotlib.backends.backend_agg", "plots", "a picture")
+    data = list(dict.fromkeys(result["data"] for result in results))
+    classes = [_names(results, name) for name in data]
+    sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
+    style = {"svg.hashsalt": "gammabar", "svg.fonttype": "path", "pdf.fonttype": 42}
+    style |= {"text.parse_math": False}  # $ is a sign like any other, in classes and names
+    with matplotlib.rc_context(style):
+        figure = figures.Figure(figsize=(sum(sides), max(sides)), layout="constrained")
+        agg.FigureCanvasAgg(figure)
+        axes = figure.subplots(1, len(data), squeeze=False, width_ratios=sides)[0]
+        powers = [log10(v) for v in map(_gamma, results) if v > 0] or [0.0]
+        for place, name, names in zip(axes, data, classes, strict=True):
+            some = [result for result in results if result["data"] == name]
+            _matrix(place, name, names, some, min(powers), max(powers))
+        dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        suffix = path.suffix.lower().removeprefix(".")
+        with whole(path, "wb") as file:
+            figure.savefig(file, format=suffix, dpi=130, metadata=dated[suffix])
+
+
+def _names(results: list[dict[str, Any]], data: str) -> dict[str, str]:
+    """The classes of some data in their order, and what they are called."""
+    named: dict[str, str] = {}
+    for result in results:
+        if result["data"] == data:
+            named |= dict(zip(result["classes"], result["names"], strict=True))
+    return named
+
+
+def _gamma(result: dict[str, Any]) -> float:
+    return float(result["gamma_lo"] if result["separable"] else 0.0)
+
+
+def _matrix(
+    place: Any,
+    title: str,
+    names: dict[str, str],
+    results: list[dict[str, Any]],
+    low: float,
+    high: float,
+) -> None:
+    where = {name: k for k, name in enumerate(names)}
+    place.set_aspect("equal")
+    for result in results:
+        column, row = (where[name] for name in result["classes"])
+        gamma = _gamma(result)
+        corner = (column - 0.5, row - 0.5)
+        share = (log10(gamma) - low) / (high - low or 1.0) if gamma > 0 else 0.0
+        shade = 0.93 - 0.68 * share if gamma > 0 else 1.0
+        _cell(place, corner, str(shade), None if gamma > 0 else "xxx")
+        if gamma > 0:
+            words = f"{gamma * 1000:.3g}"
+            ink = "white" if shade < 0.55 else "black"
+            place.text(column, row, words, ha="center", va="center", fontsize=7, color=ink)
+    count = len(names)
+    place.set_xlim(-0.5, count - 1.5)
+    place.set_ylim(count - 0.5, 0.5)
+    place.set_xticks(range(count - 1), list(names.values())[:-1], rotation=60, ha="right")
+    place.set_yticks(range(1, count), list(names.values())[1:])
+    place.tick_params(length=0, labelsize=7)
+    for spine in place.spines.values():
+        spine.set_visible(False)
+    there = sum(result["separable"] is True for result in results)
+    not_there = sum(result["separable"] is False for result in results)
+    place.set_title(
+        f"{title}: 1000 γ̄ of {there} separable pairs;\ncrossed: {not_there} that nothing separates",
+        fontsize=9,
+    )
+
+
+def _cell(place: Any, corner: tuple[float, float], shade: str, hatch: str | None) -> None:
+    patches = extra_module("matplotlib.patches", "plots", "a picture")
+    edge = "0.6" if hatch else "white"
+    place.add_patch(patches.Rectangle(corner, 1, 1, facecolor=shade, edgecolor=edge, hatch=hatch))

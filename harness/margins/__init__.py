@@ -1,1 +1,0 @@
-"""The exact margin of every pair of classes: the work, its table and its picture."""

@@ -1,0 +1,309 @@
+"""Artefacts: figures and tables of a paper, as something that can be made again.
+
+What is said about a paper as a whole.
+
+What a mutant is, and how the modules of this package register theirs.
+
+Extremal problems: where a true statement comes nearest to failing, as far as is known.
+
+``extremal.json`` in the package of a paper names one run for each of its bounds. They are part of
+the plan of ``gammabar verify``, and docs/tightness.md shows them.
+
+Time and memory, for people.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from gammabar.problems import ProblemError
+
+#: Numbers, texts, lists and dictionaries of them: what JSON holds.
+Numbers: TypeAlias = Any
+
+
+class Shown(NamedTuple):
+    """Something that the source shows or says, and what was found.
+
+    Attributes
+    ----------
+    claim : str
+    agrees : bool or None
+        None where the source does not say enough to tell.
+    found : str
+    """
+
+    claim: str
+    agrees: bool | None
+    found: str
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A figure or a table; the `ARTEFACTS` of a module of a paper are a tuple of these.
+
+    Attributes
+    ----------
+    id : str
+        The paper's key and its number: "jst.fig1".
+    reference, title : str
+    parts : callable
+        ``(quick)``: what has to be computed, by names that say all it depends on. Each part is a
+        function without arguments that returns numbers; what artefacts share has one name.
+    draw : callable
+        ``(figure, numbers)``: draws on a matplotlib figure; `numbers` are those of the parts.
+    shown : callable
+        ``(numbers)``: what the source shows, beside what was found.
+    data : tuple of str
+        Data sets that it needs, by name.
+    cost : str
+        Time and memory that it is expected to take, where ``measured.json`` does not say it yet.
+    package : (str, str), optional
+        A package that it needs beside those that are always there, and the extra that has it.
+    """
+
+    id: str
+    reference: str
+    title: str
+    parts: Callable[[bool], Mapping[str, Callable[[], Numbers]]]
+    draw: Callable[[Any, dict[str, Numbers]], None]
+    shown: Callable[[dict[str, Numbers]], list[Shown]]
+    data: tuple[str, ...] = ()
+    cost: str = ""
+    package: tuple[str, str] | None = None
+
+
+#: Option → values to draw from, for each solver.
+Options = Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A source of statements: a paper, a lecture, a conjecture of one's own.
+
+    Attributes
+    ----------
+    key : str
+        What the ids of its statements begin with: "jst" for "jst.thm3.1.1".
+    title, authors, venue, url : str
+    year : int or None
+        None where it is not known.
+    text : str
+        Which text was transcribed, where there is more than one.
+    random : mapping
+        The solvers of ``gammabar verify --random``: name → option → values to draw from.
+    often : mapping
+        How much more often than once a solver is drawn.
+    gated : tuple of str
+        Ids of statements whose tightness on Algorithm 1 the gate watches.
+    """
+
+    key: str
+    title: str
+    authors: str
+    year: int | None = None
+    venue: str = ""
+    url: str = ""
+    text: str = ""
+    random: Options = field(default_factory=dict, repr=False)
+    often: Mapping[str, int] = field(default_factory=dict, repr=False)
+    gated: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.key):
+            raise ValueError(
+                f"a paper's key is a word of small letters, digits and hyphens, not {self.key!r}"
+            )
+        if self.key == "oracle":
+            raise ValueError("the key 'oracle' is taken: it stands for the checks of the oracle")
+
+    def __str__(self) -> str:
+        when = "" if self.year is None else f" ({self.year})"
+        return f"{self.authors}{when}, {self.title}"
+
+
+Rng: TypeAlias = np.random.Generator | None
+_Class = TypeVar("_Class", bound=type)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A solver with one wrong line.
+
+    Attributes
+    ----------
+    name : str
+        Name of the solver and what is wrong, e.g. "dual-acceleration/momentum-index-shifted".
+    family : str
+        The source of the algorithm: "jst", "tyurin", "rp" or "lec".
+    solver : str
+        Registry name of the solver that it is a mutant of.
+    make : callable
+        Takes nothing and returns the wrong solver.
+    wrong : str
+        One sentence: what is wrong, and why it matters.
+    equivalent : str or None
+        Where it is the right solver after all: the reason why no iterate changes, or on which
+        problems only. None if it goes wrong on ordinary data.
+    """
+
+    name: str
+    family: str
+    solver: str
+    make: Callable[[], Any]
+    wrong: str
+    equivalent: str | None = None
+
+
+class Family:
+    """The mutants of one source; `mutant` registers a class."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.mutants: list[Mutant] = []
+
+    def mutant(
+        self, name: str, because: str, equivalent: str | None = None, **options: Any
+    ) -> Callable[[_Class], _Class]:
+        """Register a class whose docstring says what is wrong.
+
+        Parameters
+        ----------
+        name : str
+            What is wrong, in a few words joined by hyphens.
+        because : str
+            Why it matters: the sentence of the docstring goes on with it.
+        equivalent : str, optional
+            See `Mutant`.
+        **options
+            Hyper-parameters with which it is made.
+        """
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+            raise ValueError(f"{name!r} is no kebab-case name")
+
+        def register(cls: _Class) -> _Class:
+            what = " ".join((inspect.getdoc(cls) or "").split()).removesuffix(".")
+            solver = cls.card.name  # type: ignore[attr-defined]
+            mutant = Mutant(
+                f"{solver}/{name}",
+                self.name,
+                solver,
+                partial(cls, **options),
+                f"{what}: {because}.",
+                equivalent,
+            )
+            self.mutants.append(mutant)
+            return cls
+
+        return register
+
+    def variant(
+        self,
+        base: type,
+        name: str,
+        what: str,
+        because: str,
+        equivalent: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        **methods: Any,
+    ) -> None:
+        """Register `base` with some of its methods replaced by wrong ones.
+
+        The other arguments are those of `mutant`; `what` is the docstring of the class.
+        """
+        known = vars(sys.modules[base.__module__])
+        own = base.__name__ + "".join(part.title() for part in name.split("-"))
+        body = methods | {"__doc__": f"{what}.", "__module__": base.__module__}
+        known[own] = type(own, (base,), body)  # found there when it is unpickled
+        self.mutant(name, because, equivalent, **options or {})(known[own])
+
+
+FORMAT, VERSION = "gammabar-extremal", 1
+
+
+@dataclass(frozen=True)
+class Extremal:
+    """The run in which a statement came nearest to failing.
+
+    Attributes
+    ----------
+    problem, solver : str
+        As ``gammabar verify`` takes them; "" for a statement that brings its own.
+    iterations, seed : int
+        See `gammabar.harness.verify.context.Trial`.
+    tightness : float
+        Measured over bound, at the worst iterate.
+    worst_t : int or None
+        That iterate.
+    what : str
+        What is compared there.
+    found_by : str
+        A strategy of ``gammabar falsify``, or "plan".
+    runs : int
+        How many runs were tried in the search; 0 where there is nothing to search.
+    """
+
+    problem: str
+    solver: str
+    iterations: int
+    seed: int
+    tightness: float
+    worst_t: int | None
+    what: str
+    found_by: str
+    runs: int
+
+
+def read(path: Path) -> dict[str, Extremal]:
+    """The runs in a file, by statement.
+
+    Raises
+    ------
+    ProblemError
+        If the file is not one of these.
+    """
+    wrong = f"{path}: not a file of extremal problems ({FORMAT}, version {VERSION})"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if (document["format"], document["version"]) != (FORMAT, VERSION):
+            raise ProblemError(wrong)
+        found = {name: Extremal(**values) for name, values in document["statements"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ProblemError(wrong) from error
+    return found
+
+
+def as_document(found: Mapping[str, Extremal]) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "statements": {name: asdict(one) for name, one in found.items()},
+    }
+
+
+def cost(seconds: float, cpu: float, memory: int) -> str:
+    """What an artefact takes.
+
+    Examples
+    --------
+    >>> cost(83.2, 41.3, 412_000_000), cost(1500, 900, 2_340_000_000)
+    ('83 s (41 s of processor time), 0.41 GB', '25 min (15 min of processor time), 2.34 GB')
+    """
+    return f"{_time(seconds)} ({_time(cpu)} of processor time), {memory / 1e9:.2f} GB"
+
+
+def _time(seconds: float) -> str:
+    if seconds >= 100:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -1,0 +1,251 @@
+"""Figures and tables of the papers, made again: numbers, pictures, and what agrees.
+
+The most memory that this process has held.
+
+Computes the parts of an artefact, each kept as soon as it is there.
+
+Pictures of artefacts, as SVG, PNG and PDF: the same numbers give the same SVG.
+
+Runs for figures: a quantity along the iterates of a solver, at some of them.
+
+Test images: points that no method is trained on.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gammabar import __version__
+from gammabar.harness.paper import Artefact, Numbers
+from gammabar.harness.run.specs import Registered
+from gammabar.harness.stamp import source_of
+from gammabar.problems import Problem, ProblemError
+from gammabar.problems.datasets import DATASETS, how_to_get, is_here, read
+from gammabar.problems.environment import extra_module, has_module, missing
+from gammabar.problems.output import whole, write_whole
+
+_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has held, since `forget_peak` where that is possible."""
+    if _STATUS.exists():  # what `getrusage` says here includes the process that started this one
+        lines = _STATUS.read_text("ascii", "replace").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def forget_peak() -> None:
+    """Let the peak begin anew from what is held now; does nothing but on Linux."""
+    with suppress(OSError):  # `peak_memory` is then that of the whole process, which is no less
+        _CLEAR.write_text("5", encoding="ascii")
+
+
+FORMAT, VERSION = "gammabar-artefact", 1
+
+#: Told the name of each part as it begins, how many there are, and whether it was kept.
+Tell = Callable[[str, int, int, bool], None]
+
+
+class Computed(NamedTuple):
+    """The numbers of an artefact by part, and what they took when they were computed.
+
+    Attributes
+    ----------
+    numbers : dict
+    seconds, cpu : float
+        Wall time and processor time of all parts.
+    memory : int
+        The most bytes that the process held during any of them.
+    """
+
+    numbers: dict[str, Numbers]
+    seconds: float
+    cpu: float
+    memory: int
+
+
+def missing_data(artefact: Artefact, quick: bool) -> None:
+    """Refuse an artefact whose data or packages are not here, and say how to get them."""
+    if artefact.package is not None and not has_module(artefact.package[0]):
+        raise missing(artefact.id, *artefact.package)
+    for name in () if quick else artefact.data:
+        dataset = DATASETS[name]
+        if not is_here(dataset):
+            raise ProblemError(f"{artefact.id} needs {name}: {how_to_get(dataset)}")
+
+
+def compute(
+    artefact: Artefact,
+    folder: Path,
+    quick: bool = False,
+    tell: Tell = lambda *_: None,
+    fresh: bool = False,
+) -> Computed:
+    """The numbers of an artefact by part; what the folder has already is not computed again.
+
+    Parameters
+    ----------
+    artefact : Artefact
+    folder : Path
+        Where parts are kept, in ``parts/``: whoever is interrupted goes on from there, and
+        artefacts that share a part compute it once. A part counts as long as its name and the
+        source code that it depends on are the same, see `gammabar.harness.stamp`.
+    quick : bool
+        Smaller settings, on data that are embedded.
+    tell : callable
+    fresh : bool
+        Compute everything, whatever is kept.
+    """
+    missing_data(artefact, quick)
+    parts = artefact.parts(quick)
+    found: dict[str, Numbers] = {}
+    seconds, cpu, memory = 0.0, 0.0, 0
+    for place, (name, make) in enumerate(parts.items()):
+        path = folder / "parts" / f"{sha256(name.encode()).hexdigest()[:16]}.json"
+        stamp = {"name": name, "gammabar": __version__, "source": source_of(make)}
+        kept = None if fresh else _kept(path, stamp)
+        tell(name, place, len(parts), kept is not None)
+        if kept is None:
+            kept = stamp | _made(make)
+            write(path, kept)
+        found[name] = kept["numbers"]
+        seconds, cpu = seconds + kept["seconds"], cpu + kept["cpu"]
+        memory = max(memory, kept["memory"])
+    return Computed(found, seconds, cpu, memory)
+
+
+def _made(make: Callable[[], Numbers]) -> dict[str, Any]:
+    forget_peak()
+    start, busy = perf_counter(), process_time()
+    numbers = make()
+    return {
+        "numbers": numbers,
+        "seconds": round(perf_counter() - start, 3),
+        "cpu": round(process_time() - busy, 3),
+        "memory": peak_memory(),
+    }
+
+
+def _kept(path: Path, stamp: dict[str, str]) -> dict[str, Any] | None:
+    """A part, if it is there whole and of this source."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        same = all(document[name] == value for name, value in stamp.items())
+        float(document["seconds"] + document["cpu"]), int(document["memory"]), document["numbers"]
+        return document if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # not there, or damaged: it is computed again
+
+
+def write(path: Path, document: dict[str, Any]) -> None:
+    """Write JSON, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(document, allow_nan=False) + "\n")
+
+
+def as_document(artefact: Artefact, computed: Computed, quick: bool) -> dict[str, Any]:
+    """What is written beside the picture, and printed by ``--json``."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "artefact": artefact.id,
+        "reference": artefact.reference,
+        "title": artefact.title,
+        "quick": quick,
+        "seconds": round(computed.seconds, 3),
+        "cpu": round(computed.cpu, 3),
+        "memory": computed.memory,
+        "shown": [shown._asdict() for shown in artefact.shown(computed.numbers)],
+        "numbers": computed.numbers,
+    }
+
+
+FORMATS = ("svg", "png", "pdf")
+#: Colours that are told apart in greyscale and by the colour-blind (Okabe and Ito), and dashes.
+COLOURS = ("#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+
+
+def check() -> None:
+    """Refuse to begin where no picture can be drawn in the end."""
+    extra_module("matplotlib", "plots", "a picture")
+
+
+def draw(
+    artefact: Artefact, numbers: dict[str, Numbers], folder: Path, formats: Iterable[str] = FORMATS
+) -> list[Path]:
+    """Draw an artefact; returns the files written."""
+    matplotlib = extra_module("matplotlib", "plots", "a picture")
+    figures = extra_module("matplotlib.figure", "plots", "a picture")
+    agg = extra_module("matplotlib.backends.backend_agg", "plots", "a picture")
+    cycle = matplotlib.cycler(color=COLOURS) + matplotlib.cycler(linestyle=DASHES)
+    style = {
+        "axes.prop_cycle": cycle,
+        "axes.grid": True,
+        "grid.alpha": 0.3,
+        "font.size": 9,
+        "legend.frameon": False,
+        "svg.hashsalt": "gammabar",
+        "svg.fonttype": "path",
+        "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+    }
+    written = []
+    with matplotlib.rc_context(style):
+        figure = figures.Figure(figsize=(6.4, 4.0), layout="constrained")
+        agg.FigureCanvasAgg(figure)
+        artefact.draw(figure, numbers)
+        for suffix in formats:
+            path = folder / f"{artefact.id}.{suffix}"
+            dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[suffix]
+            with whole(path, "wb") as file:
+                figure.savefig(file, format=suffix, dpi=160, metadata=dated)
+            written.append(path)
+    return written
+
+
+def logarithmic(last: int, each_decade: int = 20) -> list[int]:
+    """Some of 1, 2, …, last, as many in each decade."""
+    count = max(2, int(each_decade * np.log10(max(last, 2))))
+    return sorted({round(t) for t in np.geomspace(1, last, count)})
+
+
+def along(
+    problem: Problem,
+    solver: str,
+    times: list[int],
+    measure: Callable[[Problem, Any], dict[str, float]],
+    seed: int = 0,
+) -> dict[str, list[float]]:
+    """What `measure` says of w_t at these times, as lists with the times themselves as "t"."""
+    found: dict[str, list[float]] = {"t": []}
+    wanted = set(times)
+    opened = Registered(solver).open()
+    for iterate in opened.iterates(problem, np.random.default_rng(seed)):
+        if iterate.t in wanted:
+            found["t"].append(iterate.t)
+            for name, value in measure(problem, iterate.w).items():
+                found.setdefault(name, []).append(float(value))
+        if iterate.t >= times[-1]:
+            break
+    return found
+
+
+def held_out_images(name: str, classes: tuple[int, int]) -> tuple[Any, Any]:
+    """Images of two classes of a data set of test images, and labels −1 and +1."""
+    points = read(DATASETS[name])
+    chosen = np.isin(points.labels, classes)
+    y = np.where(points.labels[chosen] == classes[1], 1, -1)
+    return np.asarray(points.X)[chosen], y

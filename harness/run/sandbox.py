@@ -1,0 +1,498 @@
+"""Iterates as bytes, from the process of a user's solver to the one that judges them.
+
+A frame is a line of JSON and the entries of the arrays that it speaks of. Nothing in it can do
+more than be a number, a text or an array when it is read: the sender is not trusted.
+
+A user's solver as the court sees it: iterates that come from another process.
+
+The court has the data, computes everything from w itself, and shares no memory with the solver.
+The pipe on which verdicts travel is not inherited by the solver's process.
+
+The process of a user's solver, started by `gammabar.harness.run.sandbox`.
+
+It is told a solver and a problem, and sends iterates, as frames on what was stdout. Whatever the
+solver does here, to the data, to this package or to the pipe, can only change its own iterates.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import faulthandler
+import json
+import math
+import os
+import queue
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from functools import lru_cache
+from operator import index
+from time import monotonic
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gammabar.harness.run.processes import (
+    START,
+    Crashed,
+    Died,
+    Hung,
+    OutOfTime,
+    Process,
+    crashed,
+    die_with_parent,
+    end_orphans,
+    out_of_time,
+)
+from gammabar.harness.run.results import Run
+from gammabar.harness.run.specs import InFile, open_problem
+from gammabar.harness.verify.iterate import Fault, taken_vector
+from gammabar.problems import Problem, ProblemError
+from gammabar.solvers import Iterate
+from gammabar.solvers.adapters import counted
+from gammabar.solvers.base import Card
+
+#: Bytes that one frame may have.
+LARGEST = 1 << 30
+#: Bits of the largest integer: Python refuses to read much longer ones.
+_BITS = 10_000
+#: Booleans, integers, floats and complex numbers, as NumPy writes them.
+_KIND = re.compile(r"[<>|][biufc][0-9]{1,2}")
+
+
+class NoFrame(Exception):
+    """What came is none."""
+
+
+class Untold:
+    """Stands for a value that cannot be sent."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"a {self.kind}"
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """A message as bytes."""
+    arrays: list[Any] = []
+    body = {name: _pack(value, arrays) for name, value in message.items()}
+    shapes = [[array.dtype.str, list(array.shape)] for array in arrays]
+    head = json.dumps({"body": body, "arrays": shapes}).encode()
+    return b"".join((head, b"\n", *(array.tobytes() for array in arrays)))
+
+
+def decode(line: bytes, receive: Callable[[int], bytes]) -> dict[str, Any]:
+    """A message from its line, and a function that gives the bytes that follow.
+
+    Raises
+    ------
+    NoFrame
+    """
+    try:
+        head = json.loads(line)
+        kinds = [(_kind(kind), tuple(map(index, shape))) for kind, shape in head["arrays"]]
+        sizes = [math.prod(shape) * kind.itemsize for kind, shape in kinds]
+        fits = all(min(shape, default=0) >= 0 for _, shape in kinds)
+        if not fits or sum(sizes) > LARGEST:
+            raise NoFrame
+        arrays = [
+            np.frombuffer(receive(size), dtype=kind).reshape(shape)
+            for size, (kind, shape) in zip(sizes, kinds, strict=True)
+        ]
+        return {str(name): _unpack(value, arrays) for name, value in head["body"].items()}
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        raise NoFrame from error
+    except RecursionError as error:  # brackets in brackets in brackets
+        raise NoFrame from error
+
+
+def _kind(text: str) -> np.dtype[Any]:
+    """A kind of numbers; no other text gets to NumPy's parser, which evaluates some of them."""
+    if not _KIND.fullmatch(text):
+        raise NoFrame
+    return np.dtype(text)
+
+
+def _pack(value: Any, arrays: list[Any], depth: int = 8) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float | str):
+        return _plain(value)
+    if isinstance(value, Fraction):
+        return {"fraction": [_plain(value.numerator), _plain(value.denominator)]}
+    if isinstance(value, list | tuple) and depth:
+        return {"list": [_pack(item, arrays, depth - 1) for item in value]}
+    if isinstance(value, dict) and depth:
+        return {"dict": {str(n): _pack(item, arrays, depth - 1) for n, item in value.items()}}
+    if isinstance(value, np.ma.MaskedArray):
+        return {"masked": [_array(value.data, arrays), _array(np.ma.getmaskarray(value), arrays)]}
+    if hasattr(value, "__array__") and not isinstance(value, type):
+        value = np.asarray(value)
+        if value.dtype.kind in "biufc":
+            return {"array": _array(value, arrays)}
+        if depth:
+            return _pack(value.tolist(), arrays, depth - 1)
+    return {"other": type(value).__name__}
+
+
+def _plain(value: int | float | str) -> Any:
+    """A value without the class of its own that it may have."""
+    if isinstance(value, int):
+        return int(value) if value.bit_length() <= _BITS else {"other": "int"}
+    return float(value) if isinstance(value, float) else str(value)
+
+
+def _array(value: Any, arrays: list[Any]) -> int:
+    arrays.append(np.ascontiguousarray(value).reshape(np.shape(value)))
+    return len(arrays) - 1
+
+
+def _unpack(value: Any, arrays: list[Any]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, inner),) = value.items()
+    if kind == "array":
+        return arrays[index(inner)]
+    if kind == "masked":
+        data, mask = (arrays[index(place)] for place in inner)
+        if data.shape != mask.shape:
+            raise NoFrame
+        return np.ma.MaskedArray(data, mask)
+    if kind == "list":
+        return [_unpack(item, arrays) for item in inner]
+    if kind == "dict":
+        return {str(name): _unpack(item, arrays) for name, item in inner.items()}
+    if kind == "fraction":
+        numerator, denominator = inner
+        return Fraction(index(numerator), index(denominator))
+    if kind == "other":
+        return Untold(str(inner)[:100])
+    raise NoFrame
+
+
+#: Iterates that the solver may be ahead of the court.
+AHEAD = 8
+#: Seconds in which a solver must have stopped, lest its process be ended.
+PATIENCE = 1.0
+
+
+class RemoteSolver:
+    """A solver in another process; it has the options that the solver says it has."""
+
+    def __init__(self, guest: Guest, run: Run, options: dict[str, Any]) -> None:
+        self._guest, self._run = guest, run
+        vars(self).update({name: value for name, value in options.items() if name[:1] != "_"})
+
+    def iterates(self, problem: Any = None, rng: Any = None) -> Iterator[Iterate]:
+        """The iterates of the run for which it was opened."""
+        return self._guest.iterates()
+
+
+class Guest:
+    """The process of a user's solver; one for all runs of a solver, as long as it is well."""
+
+    def __init__(self) -> None:
+        # As many threads as the process beside it: it has the same environment.
+        self._process = Process("gammabar.harness.run.sandbox", single=False)
+        self._solver: InFile | None = None
+        self._deadline, self._limit = 0.0, 0.0
+        self._running = False
+        self._number = 0
+        self._end = "its process is gone"
+        self.lost = False
+        self._ask({})
+
+    def ready(self) -> None:
+        """Wait until it has imported everything."""
+        try:
+            self._next(monotonic() + START)
+        except (Died, Hung) as error:
+            raise RuntimeError(
+                f"a process that is to run a solver did not start: {error}"
+            ) from None
+
+    def takes(self, solver: InFile) -> bool:
+        """Whether it can be used for a solver: another one may have left something behind."""
+        return not self.lost and self._solver in (None, solver)
+
+    def open(self, solver: InFile, limit: float, run: Run | None = None) -> RemoteSolver:
+        """Load the solver, and get ready for a run.
+
+        Raises
+        ------
+        ProblemError
+            If it cannot be loaded; the message says why.
+        Died, Hung
+        """
+        self._solver, self._limit = solver, limit
+        self._deadline = monotonic() + limit
+        self._number += 1
+        request: dict[str, Any] = {"solver": asdict(solver), "number": self._number}
+        if run is not None:
+            request |= {"problem": run.problem, "unit": run.unit, "seed": run.seed}
+        self._ask(request)
+        found = self._next(self._deadline)
+        if "error" in found:
+            raise ProblemError(str(found["error"]))
+        self._running = run is not None
+        options, made, card = found.get("opened"), str(found.get("made")), found.get("card")
+        if not isinstance(options, dict):
+            raise self._nonsense()
+        more = {"card": Card(str(card), "", ())} if card is not None else {}
+        kind = type(made, (RemoteSolver,), more)  # statements look at the card of the class
+        return kind(self, run or Run(), options)
+
+    def iterates(self) -> Iterator[Iterate]:
+        """What the solver yields; what goes wrong there is a `Fault`."""
+        number = self._number
+        for _ in range(AHEAD):
+            self._ask({"more": 1})
+        try:
+            while True:
+                found = self._heard()
+                if "crashed" in found:
+                    raise Crashed(str(found["crashed"]))
+                if "end" in found:
+                    return
+                yield self._iterate(found)
+                self._ask({"more": 1})
+        finally:
+            if number == self._number:  # whoever closes this late must not end the next run
+                self.stop()
+
+    def _heard(self) -> dict[str, Any]:
+        assert self._solver is not None
+        try:
+            return self._next(self._deadline)
+        except Died as error:
+            raise Crashed(str(error)) from None
+        except Hung as error:
+            raise OutOfTime(out_of_time(self._limit, str(error))) from None
+        except OutOfTime:  # of the court, which has waited for the solver
+            self.lost = True
+            raise OutOfTime(
+                out_of_time(self._limit, self._process.where(self._solver.file))
+            ) from None
+
+    def _iterate(self, found: dict[str, Any]) -> Iterate:
+        t, extra = found.get("t"), found.get("extra")
+        w: Any = found.get("w")
+        if "w" not in found or not isinstance(extra, dict):
+            raise self._nonsense()
+        if isinstance(w, Untold):
+            raise Crashed(f"w_{t} is no vector of numbers: it is {w!r}")
+        # As it was sent: the court takes it over, and refuses what doubles do not hold.
+        told = {name: value for name, value in extra.items() if not isinstance(value, Untold)}
+        dual, momentum = _claim(found.get("dual")), _claim(found.get("momentum"))
+        return Iterate(t, w, dual=dual, momentum=momentum, extra=told)  # type: ignore[arg-type]
+
+    def stop(self) -> None:
+        """End the run, if there is one, and whatever it has left behind."""
+        if self._running and not self.lost:
+            self._running = False
+            try:
+                self._ask({"stop": True})
+                until = monotonic() + PATIENCE
+                while self._next(until).get("stopped") != self._number:
+                    pass
+            except (Died, Hung, Crashed):
+                self.close()
+        end_orphans(keep=() if self.lost else (self._process.pid,))
+
+    def close(self) -> None:
+        """End the process, and all that it has started."""
+        self.lost = True
+        self._process.close()
+        end_orphans(keep=())
+
+    def _ask(self, request: dict[str, Any]) -> None:
+        if self.lost:
+            return
+        try:
+            self._process.send(json.dumps(request).encode())
+        except Died as error:
+            self.lost, self._end = True, str(error)  # whoever waits for the answer will hear of it
+
+    def _next(self, deadline: float) -> dict[str, Any]:
+        file = "" if self._solver is None else self._solver.file
+        process = self._process
+        if self.lost:
+            raise Died(self._end)
+        try:
+            line = process.line(deadline, file)
+            return decode(line, lambda size: process.receive(size, deadline, file))
+        except (Died, Hung):
+            self.lost = True
+            raise
+        except NoFrame:
+            raise self._nonsense() from None
+
+    def _nonsense(self) -> Crashed:
+        self.close()
+        return Crashed("its process sent something that is no iterate")
+
+
+def _claim(value: Any) -> Any:
+    """What a solver claims besides w."""
+    return None if isinstance(value, Untold) else value
+
+
+_GUEST: Guest | None = None
+
+
+def guest_for(solver: InFile) -> Guest:
+    """A process for a solver, which has imported everything."""
+    global _GUEST
+    if _GUEST is None or not _GUEST.takes(solver):
+        dismiss()
+        _GUEST = Guest()
+        _GUEST.ready()
+    return _GUEST
+
+
+def settle() -> None:
+    """The task is done: no run goes on, and nothing that a solver has started is left."""
+    if _GUEST is not None:
+        _GUEST.stop()
+
+
+@atexit.register
+def dismiss() -> None:
+    """End the process, if there is one."""
+    global _GUEST
+    if _GUEST is not None:
+        _GUEST.close()
+        _GUEST = None
+
+
+def main(dump: int) -> None:
+    """Answer requests until the parent closes the pipe.
+
+    Parameters
+    ----------
+    dump : int
+        File descriptor for the stack, should the parent ask where this process hangs.
+    """
+    die_with_parent()
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)  # what a solver prints goes to stderr
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us all
+    faulthandler.register(signal.SIGUSR1, file=dump)
+    wishes: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, wishes), daemon=True).start()
+    _warm_up()
+    guest = _Guest(wishes, replies)
+    while True:
+        guest.answer(wishes.get())
+
+
+def _listen(requests: BinaryIO, wishes: queue.SimpleQueue[dict[str, Any]]) -> None:
+    with contextlib.suppress(Exception):
+        for line in requests:
+            wishes.put(json.loads(line))
+    os.killpg(0, signal.SIGKILL)  # the parent is gone: so is this process, and what it has started
+
+
+def _warm_up() -> None:
+    problem = open_problem("loss-spike")
+    problem.softmin(problem.origin())
+
+
+@lru_cache(maxsize=4)
+def _problem(text: str) -> Problem:
+    return open_problem(text)
+
+
+class _Guest:
+    def __init__(self, wishes: queue.SimpleQueue[dict[str, Any]], replies: BinaryIO) -> None:
+        self._wishes, self._replies = wishes, replies
+
+    def _send(self, **message: Any) -> None:
+        self._replies.write(encode(message))
+        self._replies.flush()
+
+    def answer(self, request: dict[str, Any]) -> None:
+        """Load a solver, and run it if there is a problem to run it on."""
+        if "solver" not in request:
+            self._send(ready=True)
+            return
+        solver = self._open(InFile(**request["solver"]))
+        if solver is not None and "problem" in request:
+            self._run(solver, request)
+
+    def _open(self, reference: InFile) -> Any:
+        try:
+            solver = reference.open()
+        except ProblemError as error:
+            self._send(error=str(error))
+            return None
+        except BaseException as error:  # it is the solver's own process
+            self._send(error=str(crashed(error, reference.file)))
+            return None
+        card = getattr(getattr(solver, "card", None), "name", None)
+        self._send(opened=_options(solver), made=type(solver).__name__, card=card)
+        return solver
+
+    def _run(self, solver: Any, request: dict[str, Any]) -> None:
+        file = InFile(**request["solver"]).file
+        try:
+            problem, rng = _problem(request["problem"]), np.random.default_rng([request["seed"]])
+            problem = problem.unit() if request["unit"] else problem
+            for iterate in self._granted(counted(solver.iterates(problem, rng))):
+                self._send(**_told(iterate))
+            self._send(end=True)
+        except Fault as error:
+            self._send(crashed=str(error))
+        except BaseException as error:  # it is the solver's own process
+            self._send(crashed=str(crashed(error, file)))
+        # Whatever else was granted, until we are told to stop.
+        while not self._wishes.get().get("stop"):
+            pass
+        self._send(stopped=request["number"])
+
+    def _granted(self, iterates: Iterator[Iterate]) -> Iterator[Iterate]:
+        """As many iterates as are asked for."""
+        for iterate in iterates:
+            wish = self._wishes.get()
+            if wish.get("stop"):
+                self._wishes.put(wish)
+                return
+            yield iterate
+
+
+def _told(iterate: Iterate) -> dict[str, Any]:
+    # An array of objects has no frame of its own; the court looks at whatever else is sent.
+    w = iterate.w
+    if isinstance(w, np.ndarray) and w.dtype.kind not in "biufc":
+        w = taken_vector(w, f"w_{iterate.t}")
+    claims = {"dual": iterate.dual, "momentum": iterate.momentum, "extra": dict(iterate.extra)}
+    return {"t": iterate.t, "w": w, **claims}
+
+
+def _options(solver: Any) -> dict[str, Any]:
+    """What a solver says of itself: its public attributes that are numbers, texts or arrays."""
+    found = {}
+    for name in dir(solver):
+        if not name.startswith("_"):
+            with contextlib.suppress(Exception):
+                value = getattr(solver, name)
+                if isinstance(value, _TOLD):
+                    found[name] = value
+    return found
+
+
+_TOLD = (bool, int, float, str, type(None), list, tuple, np.ndarray, np.generic)
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

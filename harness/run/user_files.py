@@ -1,0 +1,360 @@
+"""A user's Python file or folder, imported with errors that a person can act on.
+
+Modules get names of their own, so that a file called ``problems.py`` is in nobody's way.
+
+A user's own solver: ``my.py:MySolver``, loaded with errors that a person can act on.
+
+It is a class with ``iterates(problem, rng)``, a function that yields iterates, or one that records
+them (`gammabar.solvers.adapters`).
+
+Iterates that another program, language or machine has computed, read from a file.
+
+Row t of the table is w_t, and row 0 the start. NPY files hold one array, CSV and TSV files numbers
+alone (below a header perhaps), Parquet files one column per coordinate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.abc
+import importlib.util
+import inspect
+import os
+import sys
+import typing
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gammabar.harness.run.specs import InFile, parse_options
+from gammabar.problems import ProblemError
+from gammabar.problems.binary_readers import read_array
+from gammabar.problems.environment import extra_module, for_arrow
+from gammabar.problems.files import COMPRESSED, readable
+from gammabar.problems.problem import Array
+from gammabar.problems.suggest import did_you_mean, no_file
+from gammabar.problems.text_readers import read_numbers
+from gammabar.solvers.adapters import Recorder, arguments_of, from_function
+
+#: Relative names and texts.
+Files = tuple[tuple[str, str], ...]
+
+
+def read_files(path: str) -> Files:
+    """The Python files of a paper: one, or those of a package with ``__init__.py``."""
+    place = Path(path)
+    if "\0" in path or not place.exists():
+        raise ProblemError(f"{path!r}: there is no such file" if "\0" in path else no_file(path))
+    if place.is_dir():
+        if not (place / "__init__.py").is_file():
+            raise ProblemError(f"{path}: is a folder without __init__.py: name a package or a file")
+        files = sorted(place.rglob("*.py"))
+        return tuple((str(file.relative_to(place)), text_of(file)) for file in files)
+    return (("__init__.py", text_of(place)),)
+
+
+def text_of(path: Path) -> str:
+    """The text of a Python file."""
+    if not path.is_file():
+        raise ProblemError(f"{path}: is no file")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ProblemError(f"{path}: is no text in UTF-8") from None
+
+
+def load_files(path: str, files: Files, name: str) -> tuple[ModuleType, ...]:
+    """Import files under a name, anew each time, the first module being the package itself.
+
+    Parameters
+    ----------
+    path : str
+        Where they come from: for messages and tracebacks.
+    files : Files
+    name : str
+        Of the package; modules of a folder are below it.
+    """
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # it may import its neighbours
+    forget(name)
+    finder = _Finder(path, dict(files), name)
+    sys.meta_path.insert(0, finder)
+    try:
+        return tuple(_imported(one, path) for one in finder.names())
+    except BaseException:
+        forget(name)
+        raise
+
+
+def forget(name: str) -> None:
+    """Undo `load_files`."""
+    sys.meta_path[:] = [f for f in sys.meta_path if not (isinstance(f, _Finder) and f.name == name)]
+    for loaded in [n for n in sys.modules if n.partition(".")[0] == name]:
+        del sys.modules[loaded]
+
+
+def _imported(name: str, path: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ProblemError:
+        raise
+    except SyntaxError as error:
+        where = f", line {error.lineno}" if error.lineno else ""  # a null byte has none
+        raise ProblemError(f"{error.filename or path}{where}: {error.msg}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise ProblemError(f"{path}{line_of(error, path)}: {last_line(error)}") from None
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds modules in texts rather than in files, which need not be on this machine."""
+
+    def __init__(self, path: str, files: dict[str, str], name: str) -> None:
+        self.path, self.name = Path(path), name
+        self.files = {self._module(file): (file, text) for file, text in files.items()}
+
+    def _module(self, file: str) -> str:
+        parts = [part for part in Path(file).with_suffix("").parts if part != "__init__"]
+        return ".".join((self.name, *parts))
+
+    def names(self) -> Iterator[str]:
+        """Every module, packages first; refuters are left to whoever checks a witness."""
+        return (name for name in sorted(self.files) if not name.endswith(".refuters"))
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if name not in self.files:
+            return None
+        file, _ = self.files[name]
+        package = Path(file).name == "__init__.py"
+        origin = self._origin(file)
+        spec = importlib.util.spec_from_loader(name, self, origin=origin, is_package=package)
+        if spec is not None:
+            spec.has_location = True
+        return spec
+
+    def _origin(self, file: str) -> str:
+        return str(self.path / file) if self.path.suffix != ".py" else str(self.path)
+
+    def exec_module(self, module: ModuleType) -> None:
+        file, text = self.files[module.__name__]
+        exec(compile(text, self._origin(file), "exec"), vars(module))
+
+
+def line_of(error: BaseException, path: str) -> str:
+    """The last line of the user's files that was executed before an exception."""
+    line, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file == path or Path(path) in Path(file).parents:
+            within = "" if file == path else f" ({Path(file).name})"
+            line = f", line {trace.tb_lineno}{within}"
+        trace = trace.tb_next
+    return line
+
+
+def last_line(error: BaseException) -> str:
+    """An exception in one line."""
+    text = str(error).strip().replace("\n", " ")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def read_solver(text: str) -> InFile:
+    """The reference with the text of its file.
+
+    Parameters
+    ----------
+    text : str
+        "my.py:MySolver", with options perhaps.
+    """
+    path = Path(InFile(text).file)
+    try:
+        there = path.exists()
+    except (OSError, ValueError) as error:  # a name that is too long, or holds a null character
+        raise ProblemError(f"{str(path)[:100]}: {getattr(error, 'strerror', error)}") from None
+    if not there:
+        raise ProblemError(no_file(path))
+    return InFile(text, text_of(path))
+
+
+def load(reference: InFile) -> Any:
+    """The solver, with the options of the reference.
+
+    The file need not be on this machine: the reference has its text.
+    """
+    assert reference.code is not None
+    path, name = reference.file, reference.made
+    name_of_module = f"gammabar_solver_{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+    (module,) = load_files(path, (("__init__.py", reference.code),), name_of_module)
+    found = _found(path, name, module)
+    if inspect.isclass(found):
+        return _instance(path, name, found, reference.options)
+    return _function(path, name, found, reference.options)
+
+
+def _found(path: str, name: str, module: ModuleType) -> Any:
+    found = getattr(module, name, None)
+    if inspect.isclass(found) or inspect.isroutine(found):
+        return found
+    own = [
+        n
+        for n, value in vars(module).items()
+        if (inspect.isclass(value) or inspect.isroutine(value))
+        and value.__module__ == module.__name__
+    ]
+    hint = did_you_mean(name, own)
+    raise ProblemError(f"{path}: there is no class or function {name} ({hint})")
+
+
+def _function(path: str, name: str, found: Any, options: str) -> Any:
+    try:
+        named = arguments_of(found)[1]
+        hints = _hints(found)
+        kinds = {n: hints.get(n, _kind_of(p.default)) for n, p in named.items()}
+        return from_function(found, **parse_options(f"{path}: {name}", options, kinds))
+    except ProblemError as error:
+        text = str(error)
+        raise ProblemError(text if text.startswith(path) else f"{path}: {text}") from None
+
+
+def _instance(path: str, name: str, found: Any, options: str) -> Any:
+    if not callable(getattr(found, "iterates", None)):
+        raise ProblemError(f"{path}: {name} has no method iterates(self, problem, rng)")
+    arguments, kinds = _kinds(found)
+    values = parse_options(f"{path}: {name}", options, kinds)
+    given = {option: values.pop(option) for option in arguments if option in values}
+    try:
+        made = found(**given)
+        for option, value in values.items():
+            setattr(made, option, value)
+    except (Exception, SystemExit) as error:
+        how = f"with {options}" if options else "without arguments"
+        raise ProblemError(
+            f"{path}{line_of(error, path)}: {name}() must work {how}: {last_line(error)}"
+        ) from None
+    try:
+        inspect.signature(made.iterates).bind(None, None)
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"{path}: {name}.iterates must take a problem and a random generator:"
+            " def iterates(self, problem, rng)"
+        ) from None
+    return made
+
+
+def _kinds(found: Any) -> tuple[list[str], dict[str, Any]]:
+    """The arguments with which a class is made; and their types, with those of its attributes."""
+    hints = {n: h for n, h in _hints(found).items() if typing.get_origin(h) is not ClassVar}
+    hints |= {n: h for n, h in _hints(found.__init__).items() if n != "return"}
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return [], hints
+    named = [p for p in signature.parameters.values() if p.kind in _NAMED]
+    return [p.name for p in named], {p.name: _kind_of(p.default) for p in named} | hints
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def _hints(found: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(found)
+    except Exception:  # names that only a type checker knows
+        return {}
+
+
+def _kind_of(default: Any) -> Any:
+    """The type of an argument without annotation, by its default."""
+    plain = type(default)
+    return plain if plain in (bool, float, str) else int | float | str
+
+
+class Trajectory(Recorder):
+    """What a file holds, as a solver."""
+
+
+def read_trajectory(path: str, options: str = "") -> Trajectory:
+    """The iterates in a file.
+
+    Parameters
+    ----------
+    path : str
+    options : str
+        What its solver's were, if a statement wants to know: "step=0.5".
+
+    Raises
+    ------
+    ProblemError
+        That names the file, and the line where there are lines.
+    """
+    kept, values = _rows(path), _values(path, options)
+    found = Trajectory()
+    found._kept = kept
+    vars(found).update(values)
+    return found
+
+
+def _values(path: str, options: str) -> dict[str, Any]:
+    """Options by name: of which there are any, for nobody knows the solver."""
+    named = [part.partition("=")[0].strip() for part in options.split(",") if "=" in part]
+    wrong = [name for name in named if name.startswith("_") or hasattr(Trajectory, name)]
+    if wrong:
+        raise ProblemError(f"{path}: {wrong[0]} is no option that a solver can have")
+    return parse_options(path, options, dict.fromkeys(named, int | float | str))
+
+
+def _rows(path: str) -> list[Array]:
+    file = Path(path)
+    table = _table(file)
+    if table.dtype.kind not in "biuf":
+        raise ProblemError(f"{file}: holds {table.dtype}, but numbers are needed")
+    if table.ndim != 2 or 0 in table.shape:
+        raise ProblemError(
+            f"{file}: has shape {table.shape}, but a trajectory is a table: row t is w_t"
+        )
+    if len(table) < 2:
+        raise ProblemError(f"{file}: one row is the start w_0 alone, and nothing to judge")
+    bad = np.argwhere(~np.isfinite(table)).tolist() if table.dtype.kind == "f" else []
+    if bad:
+        t, place = bad[0]
+        raise ProblemError(f"{file}: entry {place} of w_{t} is {table[t, place]}, no finite number")
+    return list(table)
+
+
+def _table(file: Path) -> Any:
+    name = file.name.lower()
+    for packed in COMPRESSED:
+        name = name.removesuffix(packed)
+    suffix = Path(name).suffix
+    if suffix in (".csv", ".tsv", ".txt"):
+        return read_numbers(file)
+    if suffix == ".npy":
+        return read_array(file)
+    if suffix == ".parquet":
+        return _parquet(file)
+    raise ProblemError(f"{file}: a trajectory is a .npy, .csv, .tsv or .parquet file")
+
+
+def _parquet(file: Path) -> Any:
+    arrow = extra_module("pyarrow", "parquet", str(file))
+    parquet = extra_module("pyarrow.parquet", "parquet", str(file))
+    with readable(file):
+        try:
+            table = parquet.ParquetFile(for_arrow(file)).read()
+        except arrow.ArrowException as error:
+            raise ProblemError(f"{file}: not a Parquet file ({str(error)[:80]})") from None
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind)):
+            raise ProblemError(f"{file}: column {name} holds {kind}, but numbers are needed")
+        if column.null_count:
+            raise ProblemError(f"{file}: column {name} has {column.null_count} missing values")
+        columns.append(column.to_numpy())
+    return np.column_stack(columns) if columns else np.empty((0, 0))
