@@ -320,10 +320,7 @@ def _perceptrons(which: str) -> Callable[[list[Row], int, Facts], Iterator[Momen
     def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
         paper = import_module("gammabar.papers.tyurin_2024.reference")
         dense = [[row.get(j, Q(0)) for j in range(d)] for row in rows]
-        if which == "perceptron":
-            found = paper.perceptron(dense, lambda t, s: next(i for i, v in enumerate(s) if v <= 0))
-        else:
-            found = getattr(paper, which)(dense)
+        found = paper.iterates(getattr(paper, which), dense)
         scale = facts.radius_squared if facts.unit else Q(1)
         for t, theta in enumerate(found):
             square = sum((v * v for v in theta), Q(0)) / scale

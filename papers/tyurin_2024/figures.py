@@ -1,12 +1,8 @@
-"""Figures 1–19 of Tyurin (2024), as three families.
+"""Figures 1–19 and Table 1 of Tyurin (2024).
 
-- `ALIGNED`: accuracy of LR+GD with each step beside Batch Perceptron;
-- `METRICS`: accuracy, loss and norm of the gradient of LR+GD, and Figure 1 with the first two;
-- `BALANCED` and `IMBALANCED`: Batch Perceptron beside Normalized Batch Perceptron.
-
-Figures of one subsample share its run. Beyond the paper each has the exact margin of its data.
-
-Table 1, all three parts: every n that fits the first, twenty subsamples for the other two.
+Figures of one subsample share its run: accuracy of LR+GD with each step beside Batch Perceptron;
+accuracy, loss and norm of the gradient of LR+GD; Batch Perceptron beside Normalized Batch
+Perceptron. Beyond the paper each has the exact margin of its data.
 """
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from math import log
+from math import inf, log
 from statistics import median
 from typing import Any
 
@@ -25,43 +21,26 @@ from gammabar.papers.tyurin_2024.experiments import (
     NORMALISED,
     STEPS,
     Sample,
-    run,
+    Table,
     sizes_that_fit,
     subsample,
-    truth,
 )
-from gammabar.papers.tyurin_2024.table1 import (
-    FASHION_TABLE,
-    IMBALANCED_TABLE,
-    WORST,
-    Table,
-    standing,
-)
+from gammabar.papers.tyurin_2024.table1 import FASHION_TABLE, IMBALANCED_TABLE, WORST, standing
 
-CIFAR, CIFAR_LARGE = Sample("cifar", 5000, 3000), Sample("cifar", 10_000, 500)
-FASHION, FASHION_LARGE = Sample("fashion", 5000, 6000), Sample("fashion", 10_000, 3000)
+Numbers = dict[str, Any]
+
+CIFAR, FASHION = Sample("cifar", 5000, 3000), Sample("fashion", 5000, 6000)
 EUROSAT, MNIST = Sample("eurosat", 5000, 2000), Sample("mnist", 5000, 4000)
-CIFAR_SMALL, FASHION_SMALL = Sample("cifar", 1000, 6000), Sample("fashion", 1000, 6000)
-
-ALIGNED = {
-    2: CIFAR,
-    3: FASHION,
-    8: EUROSAT,
-    10: MNIST,
-    12: CIFAR_LARGE,
-    14: FASHION_LARGE,
-    16: CIFAR_SMALL,
-    18: FASHION_SMALL,
-}
-METRICS = {
-    4: CIFAR,
-    5: FASHION,
-    9: EUROSAT,
-    11: MNIST,
-    13: CIFAR_LARGE,
-    15: FASHION_LARGE,
-    17: CIFAR_SMALL,
-    19: FASHION_SMALL,
+#: Numbers of the figures with all steps: LR+GD beside Batch Perceptron, and its metrics.
+SAMPLES = {
+    (2, 4): CIFAR,
+    (3, 5): FASHION,
+    (8, 9): EUROSAT,
+    (10, 11): MNIST,
+    (12, 13): Sample("cifar", 10_000, 500),
+    (14, 15): Sample("fashion", 10_000, 3000),
+    (16, 17): Sample("cifar", 1000, 6000),
+    (18, 19): Sample("fashion", 1000, 6000),
 }
 BALANCED = (CIFAR, FASHION, EUROSAT, MNIST)
 #: EuroSAT takes longest: its margin is the smallest of the four.
@@ -69,75 +48,67 @@ IMBALANCED = tuple(Sample(one.dataset, 0, 20_000 if one is EUROSAT else 4000) fo
 
 #: Theorem 3.2 is about each t as γ grows: later on, steps as chaotic as these go their own ways.
 EARLY = 10
-
+LABELS = {"accuracy": "accuracy", "loss": "logistic loss f", "gradient": "‖∇f‖"}
 #: From light to dark as the step grows, with dashes for greyscale.
 SHADES = ("#b4de2c", "#35b779", "#1f9e89", "#31688e", "#443983", "#000000")
 LINES = (":", (0, (5, 1)), "-.", "--", (0, (3, 1, 1, 1)), "-")
 
 
-def _parts(samples: tuple[Sample, ...], quick: bool) -> Mapping[str, Callable[[], Any]]:
-    return dict(make(sample, quick) for sample in samples for make in (run, truth))
-
-
 class Found:
     """The numbers of a subsample."""
 
-    def __init__(self, sample: Sample, numbers: dict[str, Any]) -> None:
-        quick = run(sample, False)[0] not in numbers
+    def __init__(self, sample: Sample, numbers: Numbers) -> None:
+        quick = sample.run(False)[0] not in numbers
         self.name = sample.spec(True) if quick else sample.name()
-        self.numbers, self.truth = numbers[run(sample, quick)[0]], numbers[truth(sample, quick)[0]]
-        self.n, self.last = self.numbers["n"], self.numbers["last"]
-        courses = self.numbers["courses"]
+        found, self.truth = numbers[sample.run(quick)[0]], numbers[sample.truth(quick)[0]]
+        self.n, self.last, courses = found["n"], found["last"], found["courses"]
         self.lr_gd = {m.step: courses[str(m)] for m in LR_GD}
         self.batch, self.normalised = courses[str(BATCH)], courses[str(NORMALISED)]
 
-    def solved(self, course: dict[str, Any]) -> float:
-        """The first t at which the data are separated; infinite if it was not reached."""
-        return float("inf") if course["first"] is None else course["first"]
-
-    def when(self, course: dict[str, Any]) -> str:
-        """The same for people."""
+    def when(self, course: Numbers) -> str:
+        """The first t at which the data are separated, for people."""
         first = course["first"]
         return f"not in {self.last:,}" if first is None else f"{first:,}"
 
+    def each(self, say: Callable[[float], str]) -> str:
+        """What is said of every step of LR+GD."""
+        return ", ".join(f"γ = {step:g}: {say(step)}" for step in STEPS)
+
     def margin(self) -> str:
         """What is known of the margin, for people."""
-        if self.truth["separable"] is None:
-            return f"not settled: γ̄ ≤ {self.truth['gamma_hi']:.3g}, proved"
-        if not self.truth["separable"]:
+        truth = self.truth
+        if truth["separable"] is None:
+            return f"not settled: γ̄ ≤ {truth['gamma_hi']:.3g}, proved"
+        if not truth["separable"]:
             return "not separable through the origin, proved"
-        if self.truth["exact"]:
-            return f"γ̄ = {self.truth['gamma']:.6g}, exact"
-        return f"{self.truth['gamma_lo']:.4g} ≤ γ̄ ≤ {self.truth['gamma_hi']:.4g}, proved"
+        if truth["exact"]:
+            return f"γ̄ = {truth['gamma']:.6g}, exact"
+        return f"{truth['gamma_lo']:.4g} ≤ γ̄ ≤ {truth['gamma_hi']:.4g}, proved"
 
-
-# --- beyond the paper: margins and bounds ----------------------------------------------------
-
-
-def _separable(found: Found) -> list[Shown]:
-    """What the theory says of these data, where the margin is known."""
-    separable, gamma = found.truth["separable"], found.truth["gamma_lo"]
-    words = found.margin() + (
-        ": accuracy 1.0 cannot be reached without a bias" if separable is False else ""
-    )
-    shown = [Shown("the subsample is separable", separable, words)]
-    if not separable:
+    def separable(self) -> list[Shown]:
+        """What the theory says of these data, where the margin is known."""
+        separable, gamma = self.truth["separable"], self.truth["gamma_lo"]
+        never = ": accuracy 1.0 cannot be reached without a bias" if separable is False else ""
+        shown = [Shown("the subsample is separable", separable, self.margin() + never)]
+        bounds = (
+            ("Batch Perceptron needs at most nR²/μ² iterations (Theorem 3.3)", self.batch, self.n),
+            ("Normalized Batch Perceptron needs at most R²/μ² (Theorem 5.3)", self.normalised, 1),
+        )
+        for claim, course, factor in bounds if separable else ():
+            bound, first = factor / gamma**2, course["first"]
+            holds = first <= bound if first is not None else (None if bound > self.last else False)
+            shown.append(Shown(claim, holds, f"{self.when(course)}, bound {bound:.3g}"))
         return shown
-    bounds = (
-        ("Batch Perceptron needs at most nR²/μ² iterations (Theorem 3.3)", found.batch, found.n),
-        ("Normalized Batch Perceptron needs at most R²/μ² (Theorem 5.3)", found.normalised, 1),
-    )
-    for claim, course, factor in bounds:
-        bound, first = factor / gamma**2, course["first"]
-        holds = first <= bound if first is not None else (None if bound > found.last else False)
-        shown.append(Shown(claim, holds, f"{found.when(course)}, bound {bound:.3g}"))
-    return shown
 
 
-# --- LR+GD beside Batch Perceptron -----------------------------------------------------------
+def _solved(course: Numbers) -> float:
+    return inf if course["first"] is None else course["first"]
 
 
-def _draw_aligned(sample: Sample, figure: Any, numbers: dict[str, Any]) -> None:
+# LR+GD beside Batch Perceptron
+
+
+def _draw_aligned(sample: Sample, figure: Any, numbers: Numbers) -> None:
     found = Found(sample, numbers)
     figure.set_size_inches(8.4, 4.6)
     panels = figure.subplots(2, 3, sharex=True, sharey=True)
@@ -145,30 +116,33 @@ def _draw_aligned(sample: Sample, figure: Any, numbers: dict[str, Any]) -> None:
         axes.semilogx(course["t"], course["accuracy"], color="#d55e00", lw=1.6, ls="-")
         axes.semilogx(found.batch["t"], found.batch["accuracy"], color="black", lw=0.7, ls="--")
         axes.set_title(f"γ = {step:g}, separated: {found.when(course)}", fontsize=8)
-    for axes in panels[1]:
-        axes.set_xlabel("iterations")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("accuracy")
+    _label(panels)
     both = (panels[0, 0].get_lines(), ("LR+GD", "Batch Perceptron"))
     figure.legend(*both, loc="outside lower center", ncols=2, fontsize=8)
     batch = found.when(found.batch)
     figure.suptitle(f"{found.name}; Batch Perceptron: {batch}; {found.margin()}", fontsize=9)
 
 
-def _shown_aligned(sample: Sample, numbers: dict[str, Any]) -> list[Shown]:
+def _label(panels: Any) -> None:
+    for axes in panels[1]:
+        axes.set_xlabel("iterations")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("accuracy")
+
+
+def _shown_aligned(sample: Sample, numbers: Numbers) -> list[Shown]:
     found = Found(sample, numbers)
-    rises = {step: course["rises"] for step, course in found.lr_gd.items()}
-    words = ", ".join(f"γ = {step:g}: {count}" for step, count in rises.items())
-    apart = {step: median(course["apart"]) for step, course in found.lr_gd.items()}
-    early = {step: median(_early(course)) for step, course in found.lr_gd.items()}
-    far = {step: _difference(course, found.batch) for step, course in found.lr_gd.items()}
-    least, most = STEPS[0], STEPS[-1]
+    runs, least, most = found.lr_gd, STEPS[0], STEPS[-1]
+    apart = {step: median(course["apart"]) for step, course in runs.items()}
+    early = {step: median(_early(course)) for step, course in runs.items()}
+    far = {step: _difference(course, found.batch) for step, course in runs.items()}
     order = [early[step] for step in STEPS[2:]]
     return [
         Shown(
             "with a small step the loss falls monotonically, with large ones it oscillates",
-            rises[least] == 0 and min(rises[step] for step in STEPS[3:]) > 0,
-            f"rises of the loss before the data were separated: {words}",
+            runs[least]["rises"] == 0 and min(runs[step]["rises"] for step in STEPS[3:]) > 0,
+            "rises of the loss before the data were separated: "
+            + found.each(lambda step: runs[step]["rises"]),
         ),
         Shown(
             "LR+GD with large steps aligns closely with Batch Perceptron",
@@ -183,121 +157,96 @@ def _shown_aligned(sample: Sample, numbers: dict[str, Any]) -> list[Shown]:
             order == sorted(order, reverse=True),
             ", ".join(f"γ = {step:g}: {early[step]:.3g}" for step in STEPS[2:]),
         ),
-        *_separable(found),
+        *found.separable(),
     ]
 
 
-def _early(course: dict[str, Any]) -> list[float]:
+def _early(course: Numbers) -> list[float]:
     """Distances to Batch Perceptron as long as rounding has not made two runs of one."""
     times = [t for t in course["t"] if t]
     return [far for t, far in zip(times, course["apart"], strict=True) if t <= EARLY]
 
 
-def _difference(one: dict[str, Any], other: dict[str, Any]) -> float:
+def _difference(one: Numbers, other: Numbers) -> float:
     pairs = zip(one["accuracy"], other["accuracy"], strict=True)
     return median(abs(a - b) for a, b in pairs)
 
 
-# --- accuracy, loss and gradient -------------------------------------------------------------
+# Accuracy, loss and gradient
 
 
-def _draw_metrics(
-    sample: Sample, what: tuple[str, ...], figure: Any, numbers: dict[str, Any]
-) -> None:
+def _draw_metrics(sample: Sample, what: tuple[str, ...], figure: Any, numbers: Numbers) -> None:
     found = Found(sample, numbers)
     figure.set_size_inches(2.9 * len(what) + 0.4, 3.7)
     for axes, name in zip(figure.subplots(1, len(what)), what, strict=True):
         draw = axes.semilogx if name == "accuracy" else axes.loglog
-        for style, (step, course) in zip(
-            zip(SHADES, LINES, strict=True), found.lr_gd.items(), strict=True
-        ):
+        for colour, line, course in zip(SHADES, LINES, found.lr_gd.values(), strict=True):
             kept = [(t, v) for t, v in zip(course["t"], course[name], strict=True) if v > 1e-12]
-            draw(
-                *zip(*kept, strict=True), color=style[0], ls=style[1], lw=1.1, label=f"γ = {step:g}"
-            )
+            draw(*zip(*kept, strict=True), color=colour, ls=line, lw=1.1)
         axes.set(xlabel="iterations", title=LABELS[name])
         if name != "accuracy":
             axes.set_ylim(bottom=1e-6)
-    handles, labels = axes.get_legend_handles_labels()
-    when = [f"{one}: {found.when(c)}" for one, c in zip(labels, found.lr_gd.values(), strict=True)]
-    figure.legend(handles, when, loc="outside lower center", ncols=3, fontsize=8)
+    when = [f"γ = {step:g}: {found.when(course)}" for step, course in found.lr_gd.items()]
+    figure.legend(axes.lines, when, loc="outside lower center", ncols=3, fontsize=8)
     figure.suptitle(f"LR+GD on {found.name}; {found.margin()}", fontsize=9)
 
 
-LABELS = {"accuracy": "accuracy", "loss": "logistic loss f", "gradient": "‖∇f‖"}
-
-
-def _shown_metrics(sample: Sample, numbers: dict[str, Any]) -> list[Shown]:
+def _shown_metrics(sample: Sample, numbers: Numbers) -> list[Shown]:
     found = Found(sample, numbers)
-    solved = {step: found.solved(course) for step, course in found.lr_gd.items()}
+    solved = {step: _solved(course) for step, course in found.lr_gd.items()}
     # All start at w = 0, where the loss is log 2: small steps never rise above it.
     highest = {step: max(log(2), course["highest"]) for step, course in found.lr_gd.items()}
-    when = ", ".join(f"γ = {s:g}: {found.when(c)}" for s, c in found.lr_gd.items())
     small, large = STEPS[:3], STEPS[3:]
+    when = "separated at: " + found.each(lambda step: found.when(found.lr_gd[step]))
+    high = "highest loss (0.693 at w = 0): " + found.each(lambda step: f"{highest[step]:.3g}")
     faster = _before([solved[s] for s in large], [solved[s] for s in small])
-    high = "highest loss (0.693 at w = 0): " + ", ".join(
-        f"γ = {s:g}: {highest[s]:.3g}" for s in STEPS
-    )
+    higher = min(highest[s] for s in large) > max(highest[s] for s in small)
     shown = [
-        Shown(
-            "steps 1, 10 and 100 separate the data before 0.001, 0.01 and 0.1 do",
-            faster,
-            f"separated at: {when}",
-        ),
-        Shown(
-            "the loss before that is higher with steps 1, 10 and 100",
-            min(highest[s] for s in large) > max(highest[s] for s in small),
-            high,
-        ),
+        Shown("steps 1, 10 and 100 separate the data before 0.001, 0.01 and 0.1 do", faster, when),
+        Shown("the loss before that is higher with steps 1, 10 and 100", higher, high),
     ]
     if sample == FASHION:  # its caption says more
-        ordered, losses = [solved[s] for s in STEPS], [highest[s] for s in STEPS]
+        ordered, losses = list(solved.values()), list(highest.values())
         in_order = all(_before([b], [a]) is True for a, b in pairwise(ordered)) or (
             None if ordered == sorted(ordered, reverse=True) else False
         )
         shown += [
-            Shown("the larger the step, the faster (all six)", in_order, f"separated at: {when}"),
+            Shown("the larger the step, the faster (all six)", in_order, when),
             Shown("the larger the step, the higher the loss", losses == sorted(losses), high),
         ]
-    return [*shown, *_separable(found)]
+    return [*shown, *found.separable()]
 
 
 def _before(some: list[float], others: list[float]) -> bool | None:
     """Whether all of some came before all others; None if runs were too short to tell."""
-    if max(some) == float("inf"):
-        return None if min(others) == float("inf") else False
+    if max(some) == inf:
+        return None if min(others) == inf else False
     return max(some) < min(others)
 
 
-# --- perceptrons -----------------------------------------------------------------------------
+# Perceptrons
 
 
-def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: dict[str, Any]) -> None:
+def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: Numbers) -> None:
     figure.set_size_inches(8.4, 5.0)
     panels = figure.subplots(2, 2, sharey=True)
     for axes, sample in zip(panels.flat, samples, strict=True):
         found = Found(sample, numbers)
-        for course, name, style in (
-            (found.batch, "Batch Perceptron", {"color": "black", "ls": "-", "lw": 0.8}),
-            (
-                found.normalised,
-                "Normalized Batch Perceptron",
-                {"color": "#d55e00", "ls": "--", "lw": 1.3},
-            ),
+        for course, name, colour, line, width in (
+            (found.batch, "Batch Perceptron", "black", "-", 0.8),
+            (found.normalised, "Normalized Batch Perceptron", "#d55e00", "--", 1.3),
         ):
             label = f"{name}: {found.when(course)}"
-            axes.semilogx(course["t"], course["accuracy"], label=label, **style)
+            points = course["t"], course["accuracy"]
+            axes.semilogx(*points, label=label, color=colour, ls=line, lw=width)
         # Above, since curves may be anywhere below.
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=7)
         axes.set_title(f"{found.name}; {found.margin()}", fontsize=8, pad=18)
-    for axes in panels[1]:
-        axes.set_xlabel("iterations")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("accuracy")
+    _label(panels)
 
 
 def _shown_perceptrons(
-    samples: tuple[Sample, ...], claim: str, normalised: bool, numbers: dict[str, Any]
+    samples: tuple[Sample, ...], claim: str, normalised: bool, numbers: Numbers
 ) -> list[Shown]:
     every = [Found(sample, numbers) for sample in samples]
     better = [_better(found) for found in every]
@@ -309,25 +258,144 @@ def _shown_perceptrons(
     agrees = wins > len(every) / 2 if None not in better else None
     shown = [Shown(claim, agrees, f"{wins} of {len(every)} ({words})")]
     for found in every:
-        shown += [one._replace(claim=f"{found.name}: {one.claim}") for one in _separable(found)]
+        shown += [one._replace(claim=f"{found.name}: {one.claim}") for one in found.separable()]
     return shown
 
 
 def _better(found: Found) -> bool | None:
     """Whether the normalised method was the faster one; None if neither arrived."""
-    one, other = found.solved(found.normalised), found.solved(found.batch)
-    return None if one == other == float("inf") else one < other
+    one, other = _solved(found.normalised), _solved(found.batch)
+    return None if one == other == inf else one < other
 
 
-# --- the artefacts ---------------------------------------------------------------------------
+# Table 1: every n that fits the first part, twenty subsamples for the other two
+
+LARGEST, SEEDS = 10_000, 20
+#: Part of the table → title, data, its methods with their counts, how long a run may be, and the
+#: data with --quick.
+PARTS: dict[str, tuple[str, str, Table, int, str]] = {
+    "imbalanced": (
+        "Imbalanced Fashion MNIST",
+        "fashion:0,4:keep=0.1,repeat=10",
+        IMBALANCED_TABLE,
+        4000,
+        "mnist-sample:7,8:keep=0.15,repeat=10",
+    ),
+    "default": (
+        "Fashion MNIST (default setup)",
+        "fashion:0,4:n=5000",
+        FASHION_TABLE,
+        12_000,
+        "mnist-sample:7,8:n=200",
+    ),
+}
+
+
+def _table_parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
+    largest = 1200 if quick else LARGEST
+    parts: dict[str, Callable[[], Any]] = {
+        f"Table 1, worst case: n ≤ {largest}": partial(sizes_that_fit, WORST, largest)
+    }
+    for part, (_, full, table, longest, small) in PARTS.items():
+        for seed in range(3 if quick else SEEDS):
+            spec, most = f"{small if quick else full},seed={seed}", 400 if quick else longest
+            name = f"Table 1, {part}: counts on {spec}, at most {most}"
+            parts[name] = partial(subsample, spec, table, most)
+    return parts
+
+
+def _counts(part: str, numbers: Numbers) -> list[list[int]]:
+    """One row for each subsample."""
+    return [value for name, value in numbers.items() if name.startswith(f"Table 1, {part}:")]
+
+
+def _worst(numbers: Numbers) -> Any:
+    return next(value for name, value in numbers.items() if "worst case" in name)
+
+
+def _method(method: tuple[str, float]) -> str:
+    name = {"lr-gd": "LR+GD", "normalized-lr-gd": "Normalized LR+GD"}[method[0]]
+    return f"{name}, step {method[1]:g}"
+
+
+def _draw_table(figure: Any, numbers: Numbers) -> None:
+    figure.set_size_inches(8.4, 4.4)
+    worst = _worst(numbers)
+    for axes, (part, (title, _, table, _, _)) in zip(
+        figure.subplots(1, 2), PARTS.items(), strict=True
+    ):
+        places = range(len(table))
+        for place, column in zip(places, zip(*_counts(part, numbers), strict=True), strict=True):
+            axes.plot(column, [place] * len(column), "o", ms=3.5, mfc="none", color="#0072b2")
+            axes.plot(median(column), place, "|", ms=16, mew=1.5, color="black")
+        axes.plot(list(table.values()), places, "D", ms=6, color="#d55e00", ls="")
+        axes.set_yticks(places, [_method(method) for method in table], fontsize=7)
+        axes.invert_yaxis()
+        small = any("mnist-sample" in name for name in numbers)
+        title = "embedded digits instead (--quick)" if small else title
+        axes.set(xlabel="iterations", title=title, xlim=(0, None))
+    handles = [*axes.lines[:2], axes.lines[-1]]
+    names = ["a subsample", "median", "printed in Table 1"]
+    figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8)
+    fits = ", ".join(map(str, worst["n"]))
+    figure.suptitle(f"First part: all five counts for n = {fits} alone (n ≤ {worst['largest']:,})")
+
+
+def _shown_table(numbers: Numbers) -> list[Shown]:
+    worst = _worst(numbers)
+    fits, largest = ", ".join(map(str, worst["n"])) or "none", worst["largest"]
+    ranges = "; ".join(f"{name} for n in {lo}–{hi}" for name, (lo, hi) in worst["each"].items())
+    found = f"all five for n = {fits} and no other n ≤ {largest:,} ({ranges})"
+    return [
+        Shown("worst-case data: 2, 2, 16, 157 and 308 iterations", bool(worst["n"]), found),
+        *(_printed(part, _counts(part, numbers)) for part in PARTS),
+        _caption("imbalanced", True, "1.7 times faster on the second data set", numbers),
+        _caption("default", False, "only 1.1 times slower on the third data set", numbers),
+    ]
+
+
+def _printed(part: str, found: list[list[int]]) -> Shown:
+    """Printed counts beside those of subsamples; which one was the paper's is not known."""
+    title, _, table, _, _ = PARTS[part]
+    words = "; ".join(
+        f"{_method(method)}: {printed}, found {min(seen)}–{max(seen)}, median {median(seen):g}"
+        for (method, printed), seen in zip(table.items(), zip(*found, strict=True), strict=True)
+    )
+    try:
+        status = standing(table, tuple(map(tuple, found)))
+    except ValueError as error:
+        status = f"outside: {error}"
+    claim = f"{title}: printed counts (the subsample is not given: {status})"
+    return Shown(claim, False if status.startswith("outside") else None, words)
+
+
+def _caption(part: str, wanted: bool, claim: str, numbers: Numbers) -> Shown:
+    """What the caption says of the fastest Normalized LR+GD against the fastest LR+GD."""
+    methods = [name for name, _ in PARTS[part][2]]
+    ratios = []
+    for row in _counts(part, numbers):
+        best = {
+            name: min(c for c, m in zip(row, methods, strict=True) if m == name) for name in methods
+        }
+        ratios.append(best["lr-gd"] / best["normalized-lr-gd"])
+    faster, middle = sum(ratio > 1 for ratio in ratios), median(ratios)
+    return Shown(
+        f"Normalized LR+GD is {claim}",
+        (middle > 1) is wanted,
+        f"faster on {faster} of {len(ratios)} subsamples, median {middle:.2f} times"
+        f" ({min(ratios):.2f}–{max(ratios):.2f})",
+    )
+
+
+# The artefacts
+
+
+def _parts(samples: tuple[Sample, ...], quick: bool) -> Mapping[str, Callable[[], Any]]:
+    return dict(part for sample in samples for part in (sample.run(quick), sample.truth(quick)))
 
 
 def _figure(
-    number: int,
-    title: str,
-    samples: tuple[Sample, ...],
-    draw: Callable[[Any, dict[str, Any]], None],
-    shown: Callable[[dict[str, Any]], list[Shown]],
+    number: int, title: str, samples: tuple[Sample, ...], draw: Any, shown: Any
 ) -> Artefact:
     return Artefact(
         id=f"tyurin.fig{number}",
@@ -346,177 +414,39 @@ def _aligned(number: int, sample: Sample) -> Artefact:
     return _figure(number, title, (sample,), draw, shown)
 
 
-def _metrics(number: int, sample: Sample, what: tuple[str, ...]) -> Artefact:
+def _metrics(number: int, sample: Sample, what: tuple[str, ...] = tuple(LABELS)) -> Artefact:
     title = f"{', '.join(LABELS[name] for name in what)} of LR+GD, {sample.name()}"
     draw, shown = partial(_draw_metrics, sample, what), partial(_shown_metrics, sample)
     return _figure(number, title, (sample,), draw, shown)
 
 
 def _perceptrons(
-    number: int, samples: tuple[Sample, ...], title: str, claim: str, normalised: bool
+    number: int, samples: tuple[Sample, ...], data: str, claim: str, normalised: bool
 ) -> Artefact:
     draw = partial(_draw_perceptrons, samples)
     shown = partial(_shown_perceptrons, samples, claim, normalised)
+    title = f"Batch Perceptron and Normalized Batch Perceptron{data}"
     return _figure(number, title, samples, draw, shown)
 
 
+_BETTER = "Batch Perceptron converges slightly better in practice"
+_FASTER = "Normalized Batch Perceptron is faster on imbalanced data (on two of three data sets)"
 _EVERY = (
     _metrics(1, CIFAR, ("loss", "accuracy")),
-    *(_aligned(number, sample) for number, sample in ALIGNED.items()),
-    *(_metrics(number, sample, tuple(LABELS)) for number, sample in METRICS.items()),
-    _perceptrons(
-        6,
-        BALANCED,
-        "Batch Perceptron and Normalized Batch Perceptron",
-        "Batch Perceptron converges slightly better in practice",
-        False,
-    ),
-    _perceptrons(
-        7,
-        IMBALANCED,
-        "Batch Perceptron and Normalized Batch Perceptron on imbalanced data",
-        "Normalized Batch Perceptron is faster on imbalanced data (on two of three data sets)",
-        True,
-    ),
+    *(_aligned(numbers[0], sample) for numbers, sample in SAMPLES.items()),
+    *(_metrics(numbers[1], sample) for numbers, sample in SAMPLES.items()),
+    _perceptrons(6, BALANCED, "", _BETTER, False),
+    _perceptrons(7, IMBALANCED, " on imbalanced data", _FASTER, True),
 )
-FIGURES = tuple(sorted(_EVERY, key=lambda one: int(one.id.removeprefix("tyurin.fig"))))
-
-
-LARGEST = 10_000
-SEEDS = 20
-#: Part of the table → data, its methods with their counts, and how long a run may be.
-PARTS = {
-    "imbalanced": ("fashion:0,4:keep=0.1,repeat=10", IMBALANCED_TABLE, 4000),
-    "default": ("fashion:0,4:n=5000", FASHION_TABLE, 12_000),
-}
-TITLES = {"imbalanced": "Imbalanced Fashion MNIST", "default": "Fashion MNIST (default setup)"}
-
-
-def _name(part: str, seed: int, quick: bool) -> tuple[str, str, Table, int]:
-    spec, table, most = PARTS[part]
-    if quick:
-        chosen = {"imbalanced": "keep=0.15,repeat=10", "default": "n=200"}[part]
-        spec, most = f"mnist-sample:7,8:{chosen}", 400
-    spec = f"{spec},seed={seed}"
-    return f"Table 1, {part}: counts on {spec}, at most {most}", spec, table, most
-
-
-def _table_parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
-    largest = 1200 if quick else LARGEST
-    parts: dict[str, Callable[[], Any]] = {
-        f"Table 1, worst case: n ≤ {largest}": partial(sizes_that_fit, WORST, largest)
-    }
-    for part in PARTS:
-        for seed in range(3 if quick else SEEDS):
-            name, spec, table, most = _name(part, seed, quick)
-            parts[name] = partial(subsample, spec, table, most)
-    return parts
-
-
-def _counts(part: str, numbers: dict[str, Any]) -> list[list[int]]:
-    """One row for each subsample."""
-    return [value for name, value in numbers.items() if name.startswith(f"Table 1, {part}:")]
-
-
-def _worst(numbers: dict[str, Any]) -> Any:
-    return next(value for name, value in numbers.items() if "worst case" in name)
-
-
-def _label(method: tuple[str, float]) -> str:
-    name = {"lr-gd": "LR+GD", "normalized-lr-gd": "Normalized LR+GD"}[method[0]]
-    return f"{name}, step {method[1]:g}"
-
-
-def _draw(figure: Any, numbers: dict[str, Any]) -> None:
-    figure.set_size_inches(8.4, 4.4)
-    worst = _worst(numbers)
-    for axes, part in zip(figure.subplots(1, 2), PARTS, strict=True):
-        table, found = PARTS[part][1], _counts(part, numbers)
-        columns = list(zip(*found, strict=True))
-        places = range(len(table))
-        for place, column in zip(places, columns, strict=True):
-            axes.plot(column, [place] * len(column), "o", ms=3.5, mfc="none", color="#0072b2")
-            axes.plot(median(column), place, "|", ms=16, mew=1.5, color="black")
-        axes.plot(list(table.values()), places, "D", ms=6, color="#d55e00", ls="")
-        axes.set_yticks(places, [_label(method) for method in table], fontsize=7)
-        axes.invert_yaxis()
-        small = any("mnist-sample" in name for name in numbers)
-        title = "embedded digits instead (--quick)" if small else TITLES[part]
-        axes.set(xlabel="iterations", title=title, xlim=(0, None))
-    handles = [*axes.lines[:2], axes.lines[-1]]
-    names = ["a subsample", "median", "printed in Table 1"]
-    figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8)
-    fits = ", ".join(map(str, worst["n"]))
-    figure.suptitle(f"First part: all five counts for n = {fits} alone (n ≤ {worst['largest']:,})")
-
-
-def _shown(numbers: dict[str, Any]) -> list[Shown]:
-    worst = _worst(numbers)
-    ranges = "; ".join(f"{name} for n in {lo}–{hi}" for name, (lo, hi) in worst["each"].items())
-    shown = [
-        Shown(
-            "worst-case data: 2, 2, 16, 157 and 308 iterations",
-            bool(worst["n"]),
-            f"all five for n = {', '.join(map(str, worst['n'])) or 'none'} and no other"
-            f" n ≤ {worst['largest']:,} ({ranges})",
-        )
-    ]
-    for part in PARTS:
-        shown += _printed(part, _counts(part, numbers))
-    return [*shown, *_caption(numbers)]
-
-
-def _printed(part: str, found: list[list[int]]) -> list[Shown]:
-    """Printed counts beside those of subsamples; which one was the paper's is not known."""
-    table = PARTS[part][1]
-    columns = list(zip(*found, strict=True))
-    words = "; ".join(
-        f"{_label(method)}: {printed}, found {min(column)}–{max(column)}, median {median(column):g}"
-        for (method, printed), column in zip(table.items(), columns, strict=True)
-    )
-    try:
-        status = standing(table, tuple(map(tuple, found)))
-    except ValueError as error:
-        status = f"outside: {error}"
-    claim = f"{TITLES[part]}: printed counts (the subsample is not given: {status})"
-    return [Shown(claim, False if status.startswith("outside") else None, words)]
-
-
-def _caption(numbers: dict[str, Any]) -> list[Shown]:
-    """What the caption says of the fastest Normalized LR+GD against the fastest LR+GD."""
-    shown = []
-    for part, wanted, claim in (
-        ("imbalanced", True, "1.7 times faster on the second data set"),
-        ("default", False, "only 1.1 times slower on the third data set"),
-    ):
-        methods = list(PARTS[part][1])
-        ratios = [
-            min(c for c, m in zip(row, methods, strict=True) if m[0] == "lr-gd")
-            / min(c for c, m in zip(row, methods, strict=True) if m[0] != "lr-gd")
-            for row in _counts(part, numbers)
-        ]
-        faster = sum(ratio > 1 for ratio in ratios)
-        middle = median(ratios)
-        shown.append(
-            Shown(
-                f"Normalized LR+GD is {claim}",
-                (middle > 1) is wanted,
-                f"faster on {faster} of {len(ratios)} subsamples, median {middle:.2f} times"
-                f" ({min(ratios):.2f}–{max(ratios):.2f})",
-            )
-        )
-    return shown
-
-
 ARTEFACTS = (
-    *FIGURES,
+    *sorted(_EVERY, key=lambda one: int(one.id.removeprefix("tyurin.fig"))),
     Artefact(
         id="tyurin.table1",
         reference="Table 1",
         title="Iterations of LR+GD and Normalized LR+GD, all three parts",
         parts=_table_parts,
-        draw=_draw,
-        shown=_shown,
+        draw=_draw_table,
+        shown=_shown_table,
         data=("fashion",),
     ),
 )

@@ -1,126 +1,86 @@
-"""The five methods of Tyurin (2024), word for word and slowly.
+"""The five methods of Tyurin (2024): one rule each, for any type of number.
 
-Rows y_i a_i are explicit lists. The perceptrons work in fractions; the gradient methods in
-python-flint's `arb`, whose results are intervals that contain the true values. `metric` is M in
-⟨u, v⟩ = uᵀ M v, by default the identity: with rows e_i and M = G the same text runs in the span of
-points of a kernel's space.
-
-At a tie, or where it would need a choice, a perceptron asks: `wrong(t, values)` returns S_t and
-`choose(t, values)` the index j. The default of the first is the paper's. Shares no code with the
-solvers.
+Every method moves θ by a combination of the rows, θ_{t+1} = θ_t + Σ_i c_i y_i a_i, where c depends
+on t and on the scores s_i = y_i a_iᵀθ_t alone. Scores are a NumPy array of doubles, or of fractions
+or balls (dtype object); `times` says how often each row is in the data. `metric` is M in
+⟨u, v⟩ = uᵀMv: with rows e_i and M = G the same text runs in the span of points of a kernel's space.
+Shares no code with the solvers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from itertools import count
 from typing import Any
 
-Vector = list[Any]
+import numpy as np
+
+Array = Any
 Rows = Sequence[Sequence[Any]]
-Wrong = Callable[[int, list[Fraction]], list[int]]
-Choose = Callable[[int, list[Fraction]], int]
+#: (t, scores) → c.
+Rule = Callable[[int, Array], Array]
 
 
-def inner(u: Sequence[Any], v: Sequence[Any]) -> Any:
-    total = u[0] * v[0]
-    for x, y in zip(u[1:], v[1:], strict=True):
-        total = total + x * y
-    return total
+def sigma(s: Array) -> Array:
+    """(1 + exp(s_i))^{-1} for all i."""
+    return 1 / (1 + np.exp(s))
 
 
-def values(rows: Rows, theta: Vector, metric: Rows | None = None) -> list[Any]:
+def lr_gd(t: int, s: Array, step: Any, times: Any = 1, sigma: Any = sigma) -> Array:
+    """(LR+GD) with the gradient (3)."""
+    return step * (times * sigma(s)) / _count(s, times)
+
+
+def normalized_lr_gd(t: int, s: Array, step: Any, times: Any = 1, sigma: Any = sigma) -> Array:
+    """(Normalized LR+GD): the gradient times beta_t = n / sum_i sigma_i."""
+    weights = times * sigma(s)
+    return step * weights / weights.sum(axis=0)
+
+
+def batch_perceptron(t: int, s: Array, times: Any = 1) -> Array:
+    """theta_1 = 1/(2n) sum_i y_i a_i, then 1/n of every row of S_t = {i : s_i <= 0}."""
+    return times * (mistakes(s) if t else (0 * s + 1) / 2) / _count(s, times)
+
+
+def normalized_batch_perceptron(t: int, s: Array, times: Any = 1) -> Array:
+    """The mean of the rows of S_t."""
+    wrong = times * mistakes(s)
+    return wrong / max(wrong.sum(), 1)
+
+
+def perceptron(t: int, s: Array) -> Array:
+    """The first row of S_t."""
+    first = np.arange(len(s)) == np.argmax(s <= 0)
+    return first * mistakes(s)
+
+
+def mistakes(s: Array) -> Array:
+    """1 for the rows of S_t and 0 for the others, in the type of the scores."""
+    return 0 * s + (s <= 0)
+
+
+def _count(s: Array, times: Any) -> Any:
+    """n."""
+    return np.broadcast_to(times, s.shape).sum(axis=0)
+
+
+def scores(rows: Rows, theta: Any, metric: Rows | None = None) -> Array:
     """y_i a_i^T theta for all i."""
-    if metric is not None:
-        theta = [inner(line, theta) for line in metric]
-    return [inner(row, theta) for row in rows]
+    A, theta = _array(rows), _array(theta)
+    return A @ (theta if metric is None else _array(metric) @ theta)
 
 
-def plus(theta: Vector, factor: Any, row: Sequence[Any]) -> Vector:
-    return [x + factor * y for x, y in zip(theta, row, strict=True)]
-
-
-def nonpositive(t: int, scores: list[Fraction]) -> list[int]:
-    """S_t := {i : y_i a_i^T theta_t <= 0}."""
-    return [i for i, s in enumerate(scores) if s <= 0]
-
-
-def batch_perceptron(
-    rows: Rows, metric: Rows | None = None, wrong: Wrong = nonpositive
-) -> Iterator[Vector]:
-    n, d = len(rows), len(rows[0])
-    theta = [Fraction(0)] * d
-    yield theta
-    # Take the first step theta_1 = theta_0 + 1/(2n) sum_{i=1}^n y_i a_i.
-    for i in range(n):
-        theta = plus(theta, Fraction(1, 2 * n), rows[i])
-    t = 1
-    while True:
+def iterates(rule: Rule, rows: Rows, metric: Rows | None = None) -> Iterator[Array]:
+    """theta_0 = 0, theta_1, …; perceptrons end where S_t is empty."""
+    A = _array(rows)
+    theta = 0 * A[0]
+    for t in count():
         yield theta
-        S = wrong(t, values(rows, theta, metric))
-        if len(S) == 0:
+        c = rule(t, scores(A, theta, metric))
+        if all(v == 0 for v in c):
             return
-        for i in S:
-            theta = plus(theta, Fraction(1, n), rows[i])
-        t += 1
+        theta = theta + c @ A
 
 
-def normalized_batch_perceptron(
-    rows: Rows, metric: Rows | None = None, wrong: Wrong = nonpositive
-) -> Iterator[Vector]:
-    theta = [Fraction(0)] * len(rows[0])
-    t = 0
-    while True:
-        yield theta
-        S = wrong(t, values(rows, theta, metric))
-        if len(S) == 0:
-            return
-        for i in S:
-            theta = plus(theta, Fraction(1, len(S)), rows[i])
-        t += 1
-
-
-def perceptron(
-    rows: Rows, choose: Choose, metric: Rows | None = None, wrong: Wrong = nonpositive
-) -> Iterator[Vector]:
-    theta = [Fraction(0)] * len(rows[0])
-    t = 0
-    while True:
-        yield theta
-        scores = values(rows, theta, metric)
-        S = wrong(t, scores)
-        if len(S) == 0:
-            return
-        j = choose(t, scores)
-        assert j in S
-        theta = plus(theta, 1, rows[j])
-        t += 1
-
-
-def sigmas(rows: Rows, theta: Vector, metric: Rows | None = None) -> list[Any]:
-    """(1 + exp(y_i a_i^T theta))^{-1} for all i, in arb."""
-    return [1 / (1 + s.exp()) for s in values(rows, theta, metric)]
-
-
-def gradient(rows: Rows, theta: Vector, metric: Rows | None = None) -> Vector:
-    """Equation (3)."""
-    total = [x * 0 for x in theta]
-    for sigma, row in zip(sigmas(rows, theta, metric), rows, strict=True):
-        total = plus(total, sigma, row)
-    return [-x / len(rows) for x in total]
-
-
-def beta(rows: Rows, theta: Vector, metric: Rows | None = None) -> Any:
-    """beta_t of Section 6."""
-    sigma = sigmas(rows, theta, metric)
-    return 1 / (sum(sigma[1:], sigma[0]) / len(rows))
-
-
-def lr_gd_step(rows: Rows, theta: Vector, step: Any, metric: Rows | None = None) -> Vector:
-    return plus(theta, -step, gradient(rows, theta, metric))
-
-
-def normalized_lr_gd_step(
-    rows: Rows, theta: Vector, step: Any, metric: Rows | None = None
-) -> Vector:
-    return plus(theta, -step * beta(rows, theta, metric), gradient(rows, theta, metric))
+def _array(values: Any) -> Array:
+    return np.array(values, dtype=object)

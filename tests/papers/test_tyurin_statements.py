@@ -439,11 +439,11 @@ def test_the_path_is_that_of_exact_arithmetic(problem, normalised):
     rows = [[Fraction(float(v)) for v in problem.row(i)] for i in range(problem.n)]
     method = reference.normalized_batch_perceptron if normalised else reference.batch_perceptron
     path = Path(Case(problem), normalised)
-    for t, theta in enumerate(islice(method(rows), 12)):
+    for t, theta in enumerate(islice(reference.iterates(method, rows), 12)):
         if t:
             path.advance()
-            scores = reference.values(rows, theta)
-            assert np.flatnonzero(path.wrong).tolist() == reference.nonpositive(t, scores)
+            scores = reference.scores(rows, theta)
+            assert path.wrong.tolist() == (scores <= 0).tolist()
             assert all(g <= abs(s) for g, s in zip(path.gaps.tolist(), scores, strict=True))
         assert not path.lost
         assert path.point.mid == pytest.approx([float(v) for v in theta], abs=1e-12)

@@ -51,14 +51,14 @@ def carried(iterate):
 
 
 def observed_sets(iterates, slack):
-    """S_t as the solver saw it: equal to the exact one, except for scores within the slack of 0."""
+    """Scores with the signs that the solver saw: the exact ones, except within the slack of 0."""
 
     def wrong(t, values):
         seen = set(np.flatnonzero(~(carried(iterates[t]) > 0)).tolist())
         bound = Fraction(slack) * (1 + max(abs(v) for v in values))
         for i, value in enumerate(values):
             assert (i in seen) == (value <= 0) or abs(value) <= bound
-        return sorted(seen)
+        return np.array([Fraction(-1 if i in seen else 1) for i in range(len(values))])
 
     return wrong
 
@@ -80,7 +80,9 @@ def compare(iterates, exact, same, steps=STEPS):
 def test_batch_perceptron_is_the_text(case):
     iterates = run(BatchPerceptron(), case.problem)
     wrong = observed_sets(iterates, 0 if case.exact else 1e-12)
-    exact = reference.batch_perceptron(case.rows, case.metric, wrong)
+    exact = reference.iterates(
+        lambda t, s: reference.batch_perceptron(t, wrong(t, s) if t else s), case.rows, case.metric
+    )
     compare(iterates, exact, lambda w, theta: case.same(w, theta, 0))
 
 
@@ -89,9 +91,10 @@ def test_batch_perceptron_is_the_text(case):
 def test_normalized_batch_perceptron_is_the_text(case):
     iterates = run(NormalizedBatchPerceptron(), case.problem)
     wrong = observed_sets(iterates, 1e-12)
-    compare(
-        iterates, reference.normalized_batch_perceptron(case.rows, case.metric, wrong), case.same
+    exact = reference.iterates(
+        lambda t, s: reference.normalized_batch_perceptron(t, wrong(t, s)), case.rows, case.metric
     )
+    compare(iterates, exact, case.same)
     for it in iterates:
         S = ~(it.scores > 0)
         if S.any():
@@ -109,7 +112,11 @@ def test_perceptron_is_the_text(choice):
 
         def choose(t, values):
             nonlocal last
-            j, S = iterates[t].extra["i"], wrong(t, values)
+            S = np.flatnonzero(wrong(t, values) <= 0).tolist()
+            if not S:
+                return 0 * values
+            j, values = iterates[t].extra["i"], values.tolist()
+            assert j in S
             if choice == "first":
                 assert j == S[0]
             elif choice == "cyclic":
@@ -119,9 +126,9 @@ def test_perceptron_is_the_text(choice):
             elif choice == "worst":
                 assert values[j] - min(values) <= 1e-12 * (1 + max(map(abs, values)))
             last = j
-            return j
+            return np.array([Fraction(i == j) for i in range(len(values))])
 
-        exact = reference.perceptron(case.rows, choose, case.metric, wrong)
+        exact = reference.iterates(choose, case.rows, case.metric)
         compare(iterates, exact, lambda w, theta: case.same(w, theta, 0))
 
     check()
@@ -142,7 +149,7 @@ def test_the_random_choice_takes_every_misclassified_row_and_follows_the_generat
 @pytest.mark.parametrize("normalised", [False, True])
 def test_gradient_steps_are_the_text_for_steps_of_any_size(normalised):
     solver = NormalizedLogisticRegressionGD if normalised else LogisticRegressionGD
-    advance = reference.normalized_lr_gd_step if normalised else reference.lr_gd_step
+    rule = reference.normalized_lr_gd if normalised else reference.lr_gd
 
     @settings(max_examples=200)
     @given(cases(), st.sampled_from((1e-3, 0.1, 1.0, 10.0, 1e3, 1e6)))
@@ -152,23 +159,24 @@ def test_gradient_steps_are_the_text_for_steps_of_any_size(normalised):
         iterates = run(solver(step), case.problem, 6)
         assert not iterates[0].w.any()
         for now, after in pairwise(iterates):
-            theta = [ball(v) for v in dyadic(now.w)]
-            wanted = advance(rows, theta, ball(step), metric)
+            theta = np.array([ball(v) for v in dyadic(now.w)])
+            s = reference.scores(rows, theta, metric)
+            wanted = theta + rule(0, s, ball(step)) @ np.array(rows)
             # A score errs by rounding relative to its terms. Its σ errs by a quarter of that, and
             # σ_i / Σ σ relatively by twice that.
             score = 1e-14 * case.size(now.w)
             bound = step * largest * (2 * score + 1e-14) + 1e-15 * np.abs(after.w).max()
             for got, value in zip(after.w, wanted, strict=True):
                 assert abs(ball(got) - value) <= bound
-            gradient = reference.gradient(rows, theta, metric)
+            sigma = reference.sigma(s)
+            total = sigma.sum()
             if normalised:
-                log_beta = reference.beta(rows, theta, metric).log()
+                log_beta = (len(rows) / total).log()
                 assert abs(ball(now.extra["log_beta"]) - log_beta) <= 2 * score + 1e-13
             else:
+                gradient = -reference.lr_gd(0, s, 1) @ np.array(rows)
                 for got, value in zip(now.extra["gradient"], gradient, strict=True):
                     assert abs(ball(got) - value) <= largest * (2 * score + 1e-14)
-            sigma = reference.sigmas(rows, theta, metric)
-            total = sum(sigma[1:], sigma[0])
             for got, value in zip(now.dual, sigma, strict=True):
                 assert abs(ball(got) - value / total) <= 2 * score + 1e-14
 
@@ -179,22 +187,25 @@ def test_gradient_steps_are_the_text_for_steps_of_any_size(normalised):
 @given(cases(), st.sampled_from((0.01, 0.05)), st.booleans())
 def test_gradient_trajectories_are_the_text(case, step, normalised):
     solver = NormalizedLogisticRegressionGD if normalised else LogisticRegressionGD
-    advance = reference.normalized_lr_gd_step if normalised else reference.lr_gd_step
+    rule = reference.normalized_lr_gd if normalised else reference.lr_gd
     rows, metric = case.balls()
-    theta = [arb(0)] * len(rows[0])
+    theta = np.array([arb(0)] * len(rows[0]))
     for it in run(solver(step), case.problem, 8):
         size = 1 + np.abs(it.w).max()
         for got, value in zip(it.w, theta, strict=True):
             assert abs(ball(got) - value) <= 1e-9 * size
-        theta = advance(rows, theta, ball(step), metric)
+        s = reference.scores(rows, theta, metric)
+        theta = theta + rule(0, s, ball(step)) @ np.array(rows)
 
 
 @settings(max_examples=200)
 @given(cases())
 def test_a_huge_step_is_the_batch_perceptron(case):
     """Theorem 3.2, on data that meet Assumption 3.1 as far as the run goes."""
-    exact = list(islice(reference.batch_perceptron(case.rows, case.metric), STEPS + 1))
-    scores = [reference.values(case.rows, theta, case.metric) for theta in exact[1:]]
+    exact = list(
+        islice(reference.iterates(reference.batch_perceptron, case.rows, case.metric), STEPS + 1)
+    )
+    scores = [reference.scores(case.rows, theta, case.metric) for theta in exact[1:]]
     assume(all(s != 0 for line in scores for s in line))
     gradient = run(LogisticRegressionGD(1e6), case.problem)
     batch = run(BatchPerceptron(), case.problem)
