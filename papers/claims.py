@@ -1,6 +1,25 @@
-"""Words for writing papers: numbers, relations, statements and what they speak about."""
+"""Words for writing papers: numbers, relations, statements and what they speak about.
+
+`Claims` declares the statements of a paper::
+
+    mine = Claims("mine", unit=True)
+    ALG1 = Method("dual-acceleration", assumes=(full_step,))
+
+    @mine.bound("thm1", "Theorem 1", ALG1, separable, since=1)
+    def rate(it, case):
+        r\"\"\"γ(w_t) ≥ γ̄ − 3 ln n/(γ̄ t²) for all t ≥ 1.
+
+        $\\gamma(w_t) \\ge \\bar\\gamma - \\frac{3\\ln n}{\\bar\\gamma t^2}$
+
+        What a reader should know: a proof, a misprint, a reading.\"\"\"
+        return at_most(case.gamma - it.margin, 3 * case.log_n / (case.gamma * it.t**2))
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from gammabar.harness.paper import Family as Family, Mutant as Mutant, Paper as Paper, Rng as Rng
 from gammabar.harness.verify.binomial import CHANCE as CHANCE
@@ -77,7 +96,12 @@ from gammabar.harness.verify.relation import (
 )
 from gammabar.harness.verify.statement import (
     Assumption as Assumption,
+    DirectStatement,
+    IterateStatement,
+    RandomisedStatement,
     Statement as Statement,
+    StoppingStatement,
+    declare,
     direct as direct,
     has as has,
     inseparable as inseparable,
@@ -88,3 +112,113 @@ from gammabar.harness.verify.statement import (
     separates as separates,
     stopping as stopping,
 )
+
+
+@dataclass(frozen=True, init=False)
+class Method:
+    """The solvers that a claim is about, by their names in the registry, and what it assumes."""
+
+    solvers: tuple[str, ...]
+    assumes: tuple[Assumption, ...]
+
+    def __init__(self, *solvers: str, assumes: tuple[Assumption, ...] = ()) -> None:
+        object.__setattr__(self, "solvers", solvers)
+        object.__setattr__(self, "assumes", assumes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """That a claim is false as printed; see `Statement` for the fields.
+
+    Attributes
+    ----------
+    severity : str
+        "substance", "misprint", "edge case" or "transcription".
+    fixed_by, charitable : str or None
+        Ids in the same paper, without its key.
+    """
+
+    severity: str
+    why: str
+    survives: str
+    fixed_by: str | None = None
+    charitable: str | None = None
+
+
+class Claims:
+    """The statements of one paper.
+
+    Parameters
+    ----------
+    key : str
+        That of the paper: what its ids begin with.
+    **shared
+        Fields that all statements have which do not say otherwise.
+
+    Notes
+    -----
+    Decorators take the id (without the key), the reference, and then in any order what the claim is
+    about: a `Method`, assumptions, an `Erratum`, and classes of sequences that it needs from t = 0
+    on (``history``). Other fields of `Statement` are given by name; words, LaTeX and note are those
+    of the docstring. One body may have several decorators.
+    """
+
+    def __init__(self, key: str, **shared: Any) -> None:
+        self.key, self._shared = key, shared
+
+    def sharing(self, **more: Any) -> Claims:
+        """The same paper, with further fields that statements share."""
+        return Claims(self.key, **(self._shared | more))
+
+    def bound(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """About every iterate: a body ``(it, case)``, or ``(now, before, case)`` from t = 1 on."""
+        return self._declare(IterateStatement, identifier, reference, about, given)
+
+    def identity(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """An equation about every iterate."""
+        return self.bound(identifier, reference, *about, **({"kind": "identity"} | given))
+
+    def stopping(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """A goal is reached at some t ≤ limit: a body ``(case)`` that returns the limit."""
+        return self._declare(StoppingStatement, identifier, reference, about, given)
+
+    def direct(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """About a problem, or about data that it brings itself, the default: ``(case)``."""
+        given = {"problems": ("",)} | given
+        return self._declare(DirectStatement, identifier, reference, about, given)
+
+    def probability(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """Holds with probability 1 − δ: ``(case, rng)`` or ``(case, rng, delta)``, one run."""
+        return self._declare(RandomisedStatement, identifier, reference, about, given)
+
+    def _declare(
+        self,
+        kind: type[Statement],
+        identifier: str,
+        reference: str,
+        about: tuple[Any, ...],
+        given: dict[str, Any],
+    ) -> Declared:
+        fields: dict[str, Any] = {"solvers": (), "assumes": (), "reference": reference}
+        for one in about:
+            if isinstance(one, Method):
+                fields["solvers"] += one.solvers
+                fields["assumes"] += one.assumes
+            elif isinstance(one, Erratum):
+                fields |= self._false(one)
+            elif isinstance(one, type):
+                fields["history"] = (*fields.get("history", ()), one)
+            else:
+                fields["assumes"] += (one,)
+        return declare(kind, self._id(identifier), **(self._shared | fields | given))
+
+    def _false(self, erratum: Erratum) -> dict[str, Any]:
+        ids = {"fixed_by": erratum.fixed_by, "charitable": erratum.charitable}
+        named = {name: None if one is None else self._id(one) for name, one in ids.items()}
+        return {"status": "refuted"} | vars(erratum) | named
+
+    def _id(self, identifier: str) -> str:
+        return identifier if identifier.startswith(self.key + ".") else f"{self.key}.{identifier}"
+
+
+Declared = Callable[[Any], Any]

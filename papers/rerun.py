@@ -174,7 +174,7 @@ def _violation(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> s
     """What is certainly violated, in words; None if that is not known."""
     if hasattr(statement, "goal"):
         return _late(statement, facts, run, t)
-    if not hasattr(statement, "since") or isinstance(statement.body, type) or statement.history:
+    if getattr(statement, "remembers", True):
         raise Rejected(f"{statement.id} is of a kind that needs a refuter of its own")
     if t < statement.since:
         raise Rejected(f"the statement speaks of t ≥ {statement.since}")

@@ -35,7 +35,7 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
             if level and not case.remembers:
                 raise TooLarge("the first run counts, and was not kept")
             case.level = level
-            return listed(statement.body(case, case.rng(run)), statement, needed=True)
+            return listed(statement.run(case, case.rng(run)), statement, needed=True)
 
         with working(LEVELS[0]):
             tally.weigh(claim, None, 0.0)
@@ -50,7 +50,7 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
     # be shown.
     low, _ = clopper_pearson(failures, statement.runs, CHANCE)
     _, high = clopper_pearson(failures + doubts, statement.runs, CHANCE)
-    delta = statement.delta
+    delta = float(statement.delta)
     ruling = Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED
     return Verdict(
         statement.id,
@@ -71,7 +71,7 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
 def _informative(statement: RandomisedStatement, case: Case) -> int:
     """All runs, if a solver that stands still fails in the first of them, and none otherwise."""
     first = case.rng(0)
-    fails = resting_fails(statement, case, lambda still: statement.body(still, first))
+    fails = resting_fails(statement, case, lambda still: statement.run(still, first))
     return statement.runs if fails else 0
 
 

@@ -204,7 +204,7 @@ class Tally:
         if unfinished:
             return replace(self._best(Ruling.UNDECIDED), reason=unfinished)
         if not self.checked:
-            reason = "nothing to check in this run"
+            reason = "nothing to check in this run: nothing is claimed of any iterate"
             return Verdict(self.statement, Ruling.INAPPLICABLE, reason=reason)
         return self._best(Ruling.HOLDS, *(() if worth is None else worth()))
 

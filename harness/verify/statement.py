@@ -1,18 +1,20 @@
-"""What is checked of a statement when it is registered, so that its author hears of it at once.
+"""Statements: what a source claims, registered once, as printed.
 
-Statements: what a source claims, registered once, as printed.
+Four kinds, one for each way in which a claim meets a run:
 
-Four decorators, one for each way in which a claim meets a run:
+=====================  ============================================================================
+`IterateStatement`     about the iterates of a solver: a function ``(it, case)`` that returns
+                       relations (`gammabar.harness.verify.relation`), or ``(now, before, case)``
+                       for w_t and w_{t−1}, or a class made with ``(case)`` that has ``update(it)``,
+                       called once per iterate from t = 0 on, and ``claim(it)``
+`StoppingStatement`    about how soon a goal is reached: ``(case)`` returns the limit
+`DirectStatement`      about a problem, or about nothing but itself: ``(case)`` yields relations
+`RandomisedStatement`  holds with probability 1 − δ: ``(case, rng)`` or ``(case, rng, delta)``, one
+                       run, one relation
+=====================  ============================================================================
 
-`per_iterate`   about the iterates of a solver: a function ``(it, case)`` that returns relations
-                (`gammabar.harness.verify.relation`), or a class made with ``(case)`` that has
-                ``update(it)``, called once per iterate from t = 0 on, and ``claim(it)``.
-`stopping`      about how soon a goal is reached: a function ``(case)`` that returns the limit.
-`direct`        about a problem, or about nothing but itself: a function ``(case)`` that yields
-                relations.
-`randomised`    holds with probability 1 − δ: a function ``(case, rng)``, one run, one relation.
-
-A claim is written once. It is evaluated in balls; the judge raises the precision where it must.
+`declare` registers a function as one of them. A claim is written once. It is evaluated in balls,
+with more digits where they are needed.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from gammabar.harness.verify.binomial import count_failures
 from gammabar.harness.verify.context import Case
@@ -49,180 +53,10 @@ from gammabar.harness.verify.verdict import (
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
 
-if TYPE_CHECKING:
-    pass
-
-
-def unknown_options(
-    identifier: str, kind: type[Statement], body: Any, options: Iterable[str]
-) -> None:
-    """Refuse options that this type of statement does not have."""
-    known = [field.name for field in fields(kind)]
-    for name in options:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise StatementError.at(identifier, body, f"there is no option {name}; {hint}")
-
-
-def checked_fields(statement: Statement, kinds: tuple[str, ...]) -> None:
-    """Refuse a statement whose fields are not what they must be."""
-    for name, (fits, rule) in _RULES.items():
-        if hasattr(statement, name) and not fits(getattr(statement, name)):
-            value = getattr(statement, name)
-            given = f"not {value!r}" if value is not None else "and is missing"
-            raise statement.error(f"{name} must be {rule}, {given}")
-    if statement.kind not in kinds:
-        raise statement.error(f"there is no kind {statement.kind!r}; it is one of {_list(kinds)}")
-    if statement.status not in tuple(Status):
-        what = f"there is no status {statement.status!r}; it is one of {_list(Status)}"
-        raise statement.error(what)
-    _checked_severity(statement)
-    if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
-        raise statement.error("only a statement made with direct can be not reproducible")
-
-
-def _checked_severity(statement: Statement) -> None:
-    """A statement that is refuted says how it is false, and no other one does."""
-    if statement.status != Status.REFUTED:
-        for name in ("severity", "why", "charitable", "survives"):
-            if getattr(statement, name):
-                what = f"{name} is for statements that are refuted; this one is {statement.status}"
-                raise statement.error(what)
-    elif statement.severity not in tuple(Severity):
-        given = "missing" if statement.severity is None else f"{statement.severity!r}"
-        what = f"it is refuted, so its severity must be one of {_list(Severity)}; it is {given}"
-        raise statement.error(what)
-
-
-def checked_body(statement: Statement) -> None:
-    """Refuse a body that cannot be called as it must be, or that never returns anything."""
-    body, takes = statement.body, list(statement.takes)
-    if isinstance(body, type):
-        if "it" not in takes:
-            raise statement.error(f"the body must be a function of ({', '.join(takes)})")
-        body, takes = getattr(body, "claim", None), ["self", "it"]
-        if not callable(body):
-            raise statement.error("the class must have a method claim(self, it)")
-    if not callable(body):
-        raise statement.error(f"the body must be a function of ({', '.join(takes)})")
-    try:
-        inspect.signature(body).bind(*takes)
-    except TypeError:
-        raise statement.error(f"the body must take ({', '.join(takes)})") from None
-    except ValueError:  # a compiled function has no signature
-        return
-    rounding = _rounds(body)
-    if rounding:
-        raise statement.error(
-            f"the body uses math.{rounding}, which turns a ball into a double and forgets its"
-            " error; use log, sqrt and exp of gammabar.papers"
-        )
-    if _returns_nothing(body):
-        raise statement.error(f"the body returns nothing; end it with return {_example(takes)}")
-
-
-def _example(takes: list[str]) -> str:
-    return "at_most(left, right)" if takes != ["case"] else "what is claimed"
-
-
-#: They take a ball for its midpoint, without a word.
-_ROUNDING = "cbrt cos cosh exp exp2 expm1 fsum hypot log log10 log1p log2 pow sin sinh sqrt tan"
-
-
-def _rounds(body: Any) -> str:
-    """A function of `math` in a body that computes with doubles; "" if there is none."""
-    if not isinstance(body, FunctionType):
-        return ""
-    before = None
-    for step in dis.get_instructions(body):
-        value = body.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
-        name = getattr(value, "__name__", "")
-        if getattr(value, "__module__", "") == "math" and name in _ROUNDING.split():
-            return str(name)
-        if before is math and step.argval in _ROUNDING.split():
-            return str(step.argval)
-        before = value
-    return ""
-
-
-def _returns_nothing(body: Any) -> bool:
-    """Whether a plain function has no way to return anything but None."""
-    if not isinstance(body, FunctionType) or inspect.isgeneratorfunction(body):
-        return False
-    if body.__name__ == "<lambda>":  # it says what it returns
-        return False
-    before = None
-    for step in dis.get_instructions(body):
-        if step.opname == "RETURN_VALUE":
-            nothing = before is not None and (before.opname, before.argval) == ("LOAD_CONST", None)
-            if not nothing:
-                return False
-        elif step.opname == "RETURN_CONST" and step.argval is not None:
-            return False
-        before = step
-    # A body that only raises has no return at all, and says what it wants to say.
-    return any(step.opname.startswith("RETURN_") for step in dis.get_instructions(body))
-
-
-def _list(values: Iterable[str]) -> str:
-    return ", ".join(str(value) for value in values)
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-
-
-def _whole(least: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and value >= least
-
-
-#: What a field must be, as a test and in words.
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (
-        lambda v: _text(v) and bool(v) and not any(c.isspace() for c in v),
-        'a text such as "paper.thm1", without spaces',
-    ),
-    "reference": (lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
-    "kind": (_text, "a text"),
-    "claim": (_text, "a text, the LaTeX of the claim"),
-    "words": (_text, "a text"),
-    "note": (_text, "a text"),
-    "why": (_text, "a text"),
-    "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
-    "survives": (_text, "a text"),
-    "instances": (_text, "a text"),
-    "powerless": (_text, "a text"),
-    "at_rest": (_text, "a text"),
-    "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
-    "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
-    "assumes": (
-        lambda v: isinstance(v, tuple) and all(callable(one) for one in v),
-        "a tuple of functions of the case, such as (separable,)",
-    ),
-    "history": (
-        lambda v: isinstance(v, tuple) and all(callable(getattr(o, "update", None)) for o in v),
-        "a tuple of classes with a method update(self, it)",
-    ),
-    "unit": (lambda v: isinstance(v, bool), "True or False"),
-    "since": (_whole(0), "a whole number, the first t it speaks about"),
-    "goal": (callable, "a function of (it, case)"),
-    "waits": (lambda v: v is None or callable(v), "a function of (it, case)"),
-    "delta": (
-        lambda v: isinstance(v, int | float) and 0 < v < 1,
-        "a probability between 0 and 1",
-    ),
-    "runs": (_whole(1), "a whole number of runs, at least 1"),
-}
-
-
 #: A predicate on the case: None if it is met, or else the reason why not.
 Assumption: TypeAlias = Callable[[Case], str | None]
 
-#: Stands for what must be given: its author is told so, by `gammabar.harness.verify.statement`.
+#: Stands for what must be given: its author is told so.
 REQUIRED: Any = None
 
 STATEMENTS: dict[str, Statement] = {}
@@ -292,17 +126,18 @@ class Statement:
         Whether its source assumes rows of norm at most one.
     """
 
-    #: Whether it is about one run of a solver, which others may hear as well.
+    #: Whether it is about one run of a solver, which others may check as well.
     about_runs: ClassVar[bool] = False
-    #: What its body takes.
+    #: What its body may take.
     takes: ClassVar[tuple[str, ...]] = ("case",)
+    takes_more: ClassVar[tuple[str, ...]] = ()
 
-    id: str
-    reference: str
-    kind: str
-    claim: str
-    words: str
-    body: Any = field(repr=False)
+    id: str = REQUIRED
+    reference: str = REQUIRED
+    kind: str = REQUIRED
+    claim: str = REQUIRED
+    words: str = ""
+    body: Any = field(default=REQUIRED, repr=False)
     solvers: tuple[str, ...] = ()
     assumes: tuple[Assumption, ...] = ()
     problems: tuple[str, ...] = ()
@@ -322,11 +157,16 @@ class Statement:
     unit: bool = False
 
     def __post_init__(self) -> None:
-        checked_fields(self, KINDS)
-        checked_body(self)
+        _check_fields(self)
+        _check_body(self)
         object.__setattr__(self, "status", Status(self.status))
         if self.severity is not None:
             object.__setattr__(self, "severity", Severity(self.severity))
+
+    @cached_property
+    def takes_all(self) -> bool:
+        """Whether its body takes `takes_more`, and not `takes`."""
+        return bool(self.takes_more) and not _binds(self.body, self.takes)
 
     @property
     def source(self) -> str:
@@ -396,9 +236,17 @@ class IterateStatement(RunStatement):
     """
 
     takes: ClassVar[tuple[str, ...]] = ("it", "case")
+    takes_more: ClassVar[tuple[str, ...]] = ("now", "before", "case")
 
+    kind: str = "anytime"
+    solvers: tuple[str, ...] = REQUIRED
     since: int = 0
     waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what is claimed of an iterate depends on those before it."""
+        return bool(self.history) or isinstance(self.body, type) or self.takes_all
 
     def judge(self, case: Case) -> Judge:
         return IterateJudge(self, case)
@@ -414,6 +262,8 @@ class StoppingStatement(RunStatement):
         ``(it, case)``: whether w_t has reached it.
     """
 
+    kind: str = "stopping"
+    solvers: tuple[str, ...] = REQUIRED
     goal: Callable[[View, Case], Trit] = field(default=separates, repr=False)
 
     def judge(self, case: Case) -> Judge:
@@ -427,6 +277,8 @@ class DirectStatement(Statement):
     The body of one that is not reproducible returns a text: what was found instead.
     """
 
+    problems: tuple[str, ...] = REQUIRED
+
     def examine(self, case: Case) -> Verdict:
         if self.status is Status.NOT_REPRODUCIBLE:
             return Verdict(self.id, Ruling.NOT_REPRODUCIBLE, reason=str(self.body(case)))
@@ -439,141 +291,92 @@ class RandomisedStatement(Statement):
 
     Attributes
     ----------
-    delta : float
+    delta : float or Fraction
     runs : int
         How many decide, fixed in advance.
     """
 
     takes: ClassVar[tuple[str, ...]] = ("case", "rng")
+    takes_more: ClassVar[tuple[str, ...]] = ("case", "rng", "delta")
 
-    delta: float
-    runs: int
+    kind: str = "probability"
+    problems: tuple[str, ...] = REQUIRED
+    delta: Any = REQUIRED
+    runs: int = REQUIRED
+
+    def run(self, case: Case, rng: Any) -> Any:
+        """What is claimed of one run."""
+        return self.body(case, rng, self.delta) if self.takes_all else self.body(case, rng)
 
     def examine(self, case: Case) -> Verdict:
         return count_failures(self, case)
 
 
-def _register(statement: Statement) -> None:
-    known = STATEMENTS.get(statement.id)
-    if known is not None:
-        first = place(known.body).strip(" ()") or "another module"
-        raise statement.error(f"the id exists already, see {first}; choose another one")
-    STATEMENTS[statement.id] = statement
+def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[[Any], Any]:
+    """A decorator that registers a function as the body of a statement.
 
-
-def _decorator(cls: type[Statement], identifier: str, **more: Any) -> Callable[[Any], Any]:
+    The docstring of the function says what is not given: its first paragraph is the claim in words,
+    a paragraph in ``$…$`` the LaTeX, and the paragraphs after that one are the note.
+    """
     if callable(identifier):  # the decorator without parentheses
         what = 'the decorator needs an id: write @decorator("paper.thm1", reference=…)'
         raise StatementError.at(getattr(identifier, "__name__", "?"), identifier, what)
 
     def register(body: Any) -> Any:
-        unknown_options(identifier, cls, body, more)
-        words = more.pop("words", None) or (body.__doc__ or "").strip().split("\n\n")[0]
-        _register(cls(id=identifier, body=body, words=" ".join(words.split()), **more))
+        _check_options(identifier, cls, body, given)
+        statement = cls(id=identifier, body=body, **(_documented(body) | given))
+        known = STATEMENTS.get(statement.id)
+        if known is not None:
+            first = place(known.body).strip(" ()") or "another module"
+            raise statement.error(f"the id exists already, see {first}; choose another one")
+        STATEMENTS[statement.id] = statement
         return body
 
     return register
 
 
-def per_iterate(
-    identifier: str = REQUIRED,
-    *,
-    reference: str = REQUIRED,
-    claim: str = REQUIRED,
-    solvers: tuple[str, ...] = REQUIRED,
-    kind: str = "anytime",
-    since: int = 0,
-    unit: bool = False,
-    **more: Any,
-) -> Callable[[Any], Any]:
-    """Register a claim about every iterate of a solver from t = `since` on."""
-    return _decorator(
-        IterateStatement,
-        identifier,
-        reference=reference,
-        claim=claim,
-        solvers=solvers,
-        kind=kind,
-        since=since,
-        unit=unit,
-        **more,
-    )
+def _documented(body: Any) -> dict[str, str]:
+    """Words, LaTeX and note of a claim, from its docstring."""
+    paragraphs = [" ".join(part.split()) for part in (body.__doc__ or "").split("\n\n")]
+    found = {"words": paragraphs[0]}
+    for k, text in enumerate(paragraphs):
+        if len(text) > 1 and text[0] == text[-1] == "$":
+            found |= {"claim": text[1:-1].strip(), "note": " ".join(paragraphs[k + 1 :]).strip()}
+            break
+    return found
 
 
-def stopping(
-    identifier: str = REQUIRED,
-    *,
-    reference: str = REQUIRED,
-    claim: str = REQUIRED,
-    solvers: tuple[str, ...] = REQUIRED,
-    goal: Callable[[View, Case], Trit] | None = None,
-    unit: bool = False,
-    **more: Any,
-) -> Callable[[Any], Any]:
+def per_iterate(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+    """Register a claim about every iterate of a solver from t = `since` on.
+
+    `reference`, `claim` and `solvers` must be given; see `IterateStatement` for all fields.
+    """
+    return declare(IterateStatement, identifier, **fields)
+
+
+def stopping(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     """Register a claim that a goal is reached at some t ≤ limit; the body returns the limit.
 
-    The default goal is that w_t separates the data. None as limit: nothing is claimed of the case.
+    `reference`, `claim` and `solvers` must be given. The default goal is that w_t separates the
+    data. None as limit: nothing is claimed of the case.
     """
-    return _decorator(
-        StoppingStatement,
-        identifier,
-        reference=reference,
-        claim=claim,
-        solvers=solvers,
-        kind="stopping",
-        goal=goal or separates,
-        unit=unit,
-        **more,
-    )
+    return declare(StoppingStatement, identifier, **fields)
 
 
-def direct(
-    identifier: str = REQUIRED,
-    *,
-    reference: str = REQUIRED,
-    claim: str = REQUIRED,
-    kind: str = REQUIRED,
-    problems: tuple[str, ...] = REQUIRED,
-    unit: bool = False,
-    **more: Any,
-) -> Callable[[Any], Any]:
-    """Register a claim about a problem, or about data that it brings itself (problems = ("",))."""
-    return _decorator(
-        DirectStatement,
-        identifier,
-        reference=reference,
-        claim=claim,
-        kind=kind,
-        problems=problems,
-        unit=unit,
-        **more,
-    )
+def direct(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+    """Register a claim about a problem, or about data that it brings itself (problems = ("",)).
+
+    `reference`, `claim`, `kind` and `problems` must be given.
+    """
+    return declare(DirectStatement, identifier, **fields)
 
 
-def randomised(
-    identifier: str = REQUIRED,
-    *,
-    reference: str = REQUIRED,
-    claim: str = REQUIRED,
-    delta: float = REQUIRED,
-    runs: int = REQUIRED,
-    problems: tuple[str, ...] = REQUIRED,
-    unit: bool = False,
-    **more: Any,
-) -> Callable[[Any], Any]:
-    """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance."""
-    return _decorator(
-        RandomisedStatement,
-        identifier,
-        reference=reference,
-        claim=claim,
-        kind="probability",
-        delta=delta,
-        runs=runs,
-        problems=problems,
-        unit=unit,
-        **more,
-    )
+def randomised(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+    """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance.
+
+    `reference`, `claim`, `problems`, `delta` and `runs` must be given.
+    """
+    return declare(RandomisedStatement, identifier, **fields)
 
 
 # Assumptions that several sources make.
@@ -615,3 +418,152 @@ def option(name: str, *values: Any) -> Assumption:
     shown = " or ".join(str(value) for value in values)
     met.__doc__ = f"The solver's {name} is {shown}, or it does not say."
     return met
+
+
+# What is checked of a statement when it is registered, so that its author hears of it at once.
+
+
+def _check_options(
+    identifier: str, kind: type[Statement], body: Any, options: Iterable[str]
+) -> None:
+    """Refuse options that this type of statement does not have."""
+    known = [one.name for one in fields(kind)]
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise StatementError.at(identifier, body, f"there is no option {name}; {hint}")
+
+
+def _check_fields(statement: Statement) -> None:
+    """Refuse a statement whose fields are not what they must be."""
+    for name, (fits, rule) in _RULES.items():
+        if hasattr(statement, name) and not fits(getattr(statement, name)):
+            value = getattr(statement, name)
+            given = f"not {value!r}" if value is not None else "and is missing"
+            raise statement.error(f"{name} must be {rule}, {given}")
+    for name, known in (("kind", KINDS), ("status", tuple(Status))):
+        value = getattr(statement, name)
+        if value not in known:
+            raise statement.error(f"there is no {name} {value!r}; it is one of {_list(known)}")
+    _check_severity(statement)
+    if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
+        raise statement.error("only a statement made with direct can be not reproducible")
+
+
+def _check_severity(statement: Statement) -> None:
+    """A statement that is refuted says how it is false, and no other one does."""
+    if statement.status != Status.REFUTED:
+        for name in ("severity", "why", "charitable", "survives"):
+            if getattr(statement, name):
+                what = f"{name} is for statements that are refuted; this one is {statement.status}"
+                raise statement.error(what)
+    elif statement.severity not in tuple(Severity):
+        given = "missing" if statement.severity is None else f"{statement.severity!r}"
+        what = f"it is refuted, so its severity must be one of {_list(Severity)}; it is {given}"
+        raise statement.error(what)
+
+
+def _check_body(statement: Statement) -> None:
+    """Refuse a body that cannot be called as it must be, or that computes in doubles."""
+    body, takes = statement.body, statement.takes
+    needed = f"({', '.join(takes)})"
+    if isinstance(body, type) and "it" in takes:
+        body, takes, needed = getattr(body, "claim", None), ("self", "it"), "(self, it)"
+        if not callable(body):
+            raise statement.error("the class must have a method claim(self, it)")
+    if not callable(body) or isinstance(body, type):
+        raise statement.error(f"the body must be a function of {needed}")
+    if not (_binds(body, takes) or (statement.takes_more and _binds(body, statement.takes_more))):
+        raise statement.error(f"the body must take {needed}")
+    rounding = _rounds(body)
+    if rounding:
+        raise statement.error(
+            f"the body uses math.{rounding}, which turns a ball into a double and forgets its"
+            " error; use log, sqrt and exp of gammabar.papers"
+        )
+
+
+def _binds(body: Any, takes: tuple[str, ...]) -> bool:
+    """Whether a function can be called with so many arguments."""
+    try:
+        inspect.signature(body).bind(*takes)
+    except TypeError:
+        return False
+    except ValueError:  # a compiled function has no signature
+        pass
+    return True
+
+
+#: They take a ball for its midpoint, without a word.
+_ROUNDING = "cbrt cos cosh exp exp2 expm1 fsum hypot log log10 log1p log2 pow sin sinh sqrt tan"
+
+
+def _rounds(body: Any) -> str:
+    """A function of `math` in a body that computes with doubles; "" if there is none."""
+    if not isinstance(body, FunctionType):
+        return ""
+    before = None
+    for step in dis.get_instructions(body):
+        value = body.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+        name = getattr(value, "__name__", "")
+        if getattr(value, "__module__", "") == "math" and name in _ROUNDING.split():
+            return str(name)
+        if before is math and step.argval in _ROUNDING.split():
+            return str(step.argval)
+        before = value
+    return ""
+
+
+def _list(values: Iterable[str]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+def _whole(least: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= least
+
+
+#: What a field must be, as a test and in words.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (
+        lambda v: _text(v) and bool(v) and not any(c.isspace() for c in v),
+        'a text such as "paper.thm1", without spaces',
+    ),
+    "reference": (lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
+    "kind": (_text, "a text"),
+    "claim": (_text, "a text, the LaTeX of the claim"),
+    "words": (_text, "a text"),
+    "note": (_text, "a text"),
+    "why": (_text, "a text"),
+    "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
+    "survives": (_text, "a text"),
+    "instances": (_text, "a text"),
+    "powerless": (_text, "a text"),
+    "at_rest": (_text, "a text"),
+    "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
+    "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
+    "assumes": (
+        lambda v: isinstance(v, tuple) and all(callable(one) for one in v),
+        "a tuple of functions of the case, such as (separable,)",
+    ),
+    "history": (
+        lambda v: isinstance(v, tuple) and all(callable(getattr(o, "update", None)) for o in v),
+        "a tuple of classes with a method update(self, it)",
+    ),
+    "unit": (lambda v: isinstance(v, bool), "True or False"),
+    "since": (_whole(0), "a whole number, the first t it speaks about"),
+    "goal": (callable, "a function of (it, case)"),
+    "waits": (lambda v: v is None or callable(v), "a function of (it, case)"),
+    "delta": (
+        lambda v: isinstance(v, int | float | Fraction) and 0 < v < 1,
+        "a probability between 0 and 1",
+    ),
+    "runs": (_whole(1), "a whole number of runs, at least 1"),
+}

@@ -40,7 +40,29 @@ def parts(statement: IterateStatement, case: Case) -> Parts:
     if isinstance(body, type):
         checker: Any = body(case)
         return getattr(checker, "update", None), checker.claim, ()
+    if statement.takes_all:
+        pairs = _Pairs(body, case)
+        return pairs.update, pairs.claim, ()
     return None, body, (case,)
+
+
+class _Pairs:
+    """A claim about w_t and w_{t−1}: one iterate is kept."""
+
+    def __init__(self, body: Callable[..., Any], case: Case) -> None:
+        self._body, self._case = body, case
+        self._now: View | None = None
+        self._before: View | None = None
+
+    def update(self, it: View) -> None:
+        it.keep()
+        self._before, self._now = self._now, it
+
+    def claim(self, it: View) -> Any:
+        before = self._before
+        if before is None:
+            return None
+        return self._body(it, before.at(it.level) if it.level else before, self._case)
 
 
 class Resting:
@@ -59,7 +81,7 @@ class Resting:
         self.view = start if start.w.any() else start.at_zero()
         self._places = [self.view]  # before its only step, and after it
         #: Claims that remember, which it has not failed yet: they must hear it from the start.
-        self._open = {j: parts(j.statement, self.case) for j in judges if remembers(j.statement)}
+        self._open = {j: parts(j.statement, self.case) for j in judges if j.statement.remembers}
         #: The sequences that these need.
         self._kinds: list[type] | None = None
         self._heard, self._now = -1, -1  # the last t that they heard, and where the run is
@@ -120,7 +142,7 @@ class Resting:
 
         Where nothing is said of it, but of the run, that is no pass.
         """
-        if remembers(judge.statement):
+        if judge.statement.remembers:
             self._catch_up()
             if judge not in self._open:
                 return False  # it has failed before
@@ -164,8 +186,8 @@ class Rest:
     def __init__(self, case: Case, judges: list[IterateJudge]) -> None:
         known = [j for j in judges if not (j.statement.at_rest or j.statement.powerless)]
         self._case = case
-        self._along = [j for j in known if remembers(j.statement)]
-        self._after = [j for j in known if not remembers(j.statement)]
+        self._along = [j for j in known if j.statement.remembers]
+        self._after = [j for j in known if not j.statement.remembers]
         self._resting: list[Resting] = []
         self._last = 0
         #: Iterates at which something was compared, before this one.
@@ -273,11 +295,6 @@ class Rest:
         judge.vacuous_to = time(high) - 1
         if high <= end:
             judge.uninformed = high
-
-
-def remembers(statement: IterateStatement) -> bool:
-    """Whether what is claimed of an iterate depends on those before it."""
-    return bool(statement.history) or isinstance(statement.body, type)
 
 
 def resting_at(it: View) -> list[View]:

@@ -82,7 +82,9 @@ class Forgets:
 
 @pytest.mark.parametrize("body", [forgets, Forgets])
 def test_a_body_that_returns_nothing(body):
-    told("returns nothing", lambda: about_iterates(body))
+    verdict = about_iterates(body)
+    assert verdict.verdict == "inapplicable"
+    assert "nothing is claimed of any iterate" in verdict.reason
 
 
 def test_a_direct_body_that_returns_nothing():
@@ -101,6 +103,8 @@ def test_a_body_may_have_nothing_to_say_of_some_iterates():
         return None
 
     assert about_iterates(odd).checked == 1
+    STATEMENTS.pop("test.mine")
+    assert about_iterates(lambda it, c: at_most(0, 1) if it.t % 2 else None).checked == 1
 
 
 @pytest.mark.parametrize(
@@ -248,7 +252,7 @@ def test_what_must_be_given():
 
 
 @pytest.mark.parametrize(
-    "body", [lambda: fact(True), lambda it: fact(True), lambda a, b, c: fact(True), 3, int, None]
+    "body", [lambda: fact(True), lambda it: fact(True), lambda a, b, c, d: fact(True), 3, int, None]
 )
 def test_a_body_that_cannot_be_called(body):
     with pytest.raises(StatementError, match=r"test\.mine"):
