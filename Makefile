@@ -26,7 +26,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser golden fuzz attack balls blur docs lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser golden size fuzz attack balls blur docs lint format bench gate lock clean force
 
 help: ## show this list
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -45,6 +45,9 @@ test: $(STAMP) ## run the tests that are not marked slow
 test-all: $(STAMP) ## run every test, with random examples (SEED=N: those of an earlier run)
 	@echo 'random examples: make test-all SEED=$(SEED)'
 	@$(PYTEST) --hypothesis-seed=$(SEED) $(ARGS)
+
+size: $(STAMP) ## size of the source, and modules that three commands touch (ARGS="--base COMMIT")
+	@$(BIN)/python -m tests.size $(ARGS)
 
 golden: $(STAMP) ## compare the verdicts of the plan with the frozen ones
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden $(ARGS)
