@@ -39,6 +39,26 @@ from gammabar.harness.verify.context import (
     positive as positive,
     steered as steered,
 )
+from gammabar.harness.verify.identities import (
+    Logistic as Logistic,
+    ScoreVec as ScoreVec,
+    claimed_pull as claimed_pull,
+    claimed_vector as claimed_vector,
+    constant as constant,
+    follows as follows,
+    in_simplex as in_simplex,
+    moved as moved,
+    pull_of as pull_of,
+    row_of as row_of,
+    row_vector as row_vector,
+    same as same,
+    score_drift as score_drift,
+    scores_of as scores_of,
+    softmax_of as softmax_of,
+    softmax_vector as softmax_vector,
+    told as told,
+    zero as zero,
+)
 from gammabar.harness.verify.iterate import (
     Fault as Fault,
     NotFinite as NotFinite,

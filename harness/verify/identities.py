@@ -1,0 +1,238 @@
+"""Equations between vectors in doubles, and vectors that a solver claims.
+
+Error bounds travel with vectors (`Vec`) and score arrays (`ScoreVec`) and hold for any order of
+summation, so the bound on our evaluation of a vector covers an honest solver's evaluation as well:
+an equation allows for its own bound twice and for the solver's twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from gammabar.harness.verify.certified import Floats, Vec, weighted_sum
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.iterate import (
+    Fault,
+    View,
+    claimed_entries,
+    claimed_numbers,
+    claimed_row,
+)
+from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, TINY, Number, ball, log, total
+from gammabar.harness.verify.relation import Relation, equal, fact, size_of, within
+
+# What a solver claims
+
+
+def pull_of(case: Case, q: Floats, relative: float = 0.0) -> Vec:
+    """Aᵀq for doubles q, each off by a relative error at most."""
+    space, mass = case.space, float(np.abs(q).sum()) * SAFETY
+    # Sums of n products, scaled: any order of summation is off by at most this.
+    roundings = (space.n + space.dimension + 32) * ROUNDOFF
+    error = space.radius * mass * (relative + roundings) * SAFETY
+    return Vec(space, case.problem.combine(q), error + space.lost * max(1.0, mass))
+
+
+def row_vector(it: View, i: int) -> Vec:
+    """a_i."""
+    row = it.case.problem.row(i)
+    return it.vec(row, 8 * ROUNDOFF * it.space.size(row) + it.space.lost)
+
+
+def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
+    """A vector that the solver claims, or the false fact that it is one of this space."""
+    found = claimed_entries(values, it.space.dimension)
+    if isinstance(found, str):
+        return fact(False, f"{what} {found}")
+    return Vec(it.space, found[0], square=found[1])
+
+
+def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:
+    """Aᵀq for weights q that the solver claims (one pass over the data), or what is wrong."""
+    array = claimed_numbers(weights, (it.n,))
+    return fact(False, f"{what} {array}") if isinstance(array, str) else pull_of(it.case, array)
+
+
+def in_simplex(it: View, weights: Any, what: str) -> Relation:
+    """That weights which the solver claims are a distribution, up to the rounding of t sums."""
+    array = claimed_numbers(weights, (it.n,))
+    if isinstance(array, str):
+        return fact(False, f"{what} {array}")
+    if not (array >= 0).all():
+        return fact(False, f"{what} has weights below 0")
+    allowed = 8 * ROUNDOFF * (it.n + 4 * (it.t + 1))
+    return equal(total(it.numbers(array)), 1, f"{what} sums to 1", allowance=allowed)
+
+
+def row_of(it: View) -> int:
+    """The row that the solver says it takes at t, if it is one."""
+    i = claimed_row(it.claim("i"), it.n)
+    if i is None:
+        raise Fault(f"i of t = {it.t} is no row: they are 0, …, {it.n - 1}")
+    return i
+
+
+# Equations between vectors
+
+
+def same(
+    left: Vec | Relation, right: Vec | Relation, what: str, more: float = 0.0, factor: float = 1.0
+) -> Relation:
+    """left = factor · right, where the solver computed one of them in doubles.
+
+    `more` is the rounding that it may do besides. A vector that is none, see `claimed_vector`, is
+    returned as the false fact that it is.
+    """
+    if isinstance(left, Relation):
+        return left
+    if isinstance(right, Relation):
+        return right
+    return zero(weighted_sum(1.0, left, -factor, right), left, what, more)
+
+
+def moved(now: Vec, before: Vec, step: Vec, what: str, more: float = 0.0) -> Relation:
+    """now = before + step, as in `same`; rounding must be small beside the step."""
+    return zero(weighted_sum(1.0, now, -1.0, before, -1.0, step), step, what, more)
+
+
+def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
+    """A sum of vectors is zero; `about` is the one that rounding must be small beside."""
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err)
+    return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap, about))
+
+
+def told(said: Vec | Relation, own: Vec, what: str, more: float = 0.0) -> Relation:
+    """That what a solver says is what follows from its iterates.
+
+    A fact, not an equation: how far it is off is nothing that a statement is about.
+    """
+    if isinstance(said, Relation):
+        return said
+    equation = same(said, own, what, more)
+    return follows(equation.left, equation.allowance, equation.size, what)
+
+
+def follows(gap: Any, allowed: float, size: float, what: str) -> Relation:
+    """That a gap between what is said and what follows is no more than rounding, as a fact."""
+    return fact(within(gap, allowed, size), what, said=True)
+
+
+def _size(gap: Vec, about: Vec) -> float:
+    """What rounding must be small beside: a vector, and roundoffs of all that were summed."""
+    space = gap.space
+    rows = (space.n + space.dimension) * space.least_radius  # sums of as many numbers
+    return size_of(about.norm(), rows + gap.reach())
+
+
+# Scores
+
+
+class ScoreVec:
+    """Scores of all rows in doubles, each within `err` of the truth; `reach` bounds the vectors."""
+
+    def __init__(self, case: Case, mid: Floats, err: float, reach: float) -> None:
+        self.case, self.mid, self.err, self.reach = case, mid, err, reach
+
+    def __sub__(self, other: ScoreVec) -> ScoreVec:
+        reach = self.reach + other.reach
+        err = self.err + other.err + 4 * ROUNDOFF * self.case.space.radius * other.reach
+        return ScoreVec(self.case, self.mid - other.mid, err, reach)
+
+
+def scores_of(it: View, vector: Vec | None = None) -> ScoreVec:
+    """A w_t, or A v for a vector with an error bound."""
+    if vector is None:
+        return ScoreVec(it.case, it.score_doubles, it.score_error, it.here.size())
+    mid, space = it.case.problem.scores(vector.mid), it.space
+    error = space.score_error(vector.mid) + space.radius * vector.err
+    return ScoreVec(it.case, mid, error, vector.size())
+
+
+def constant(rest: ScoreVec, about: ScoreVec, what: str) -> Relation:
+    """All entries are equal; rounding must be small beside the spread of `about`."""
+    space, error = rest.case.space, 2 * SAFETY * rest.err
+    parts = (space.n + space.dimension + 128) * space.radius * rest.reach
+    size = size_of(float(np.ptp(about.mid)), parts)
+    spread = ball(float(np.ptp(rest.mid)), error)
+    return equal(spread, 0, what, allowance=4 * error, size=size)
+
+
+def softmax_of(it: View) -> Floats:
+    """q_t = softmax(−A w_t) in doubles."""
+    scores = it.score_doubles
+    weights = np.exp(scores.min() - scores)
+    return np.asarray(weights / weights.sum())
+
+
+def softmax_vector(it: View) -> Vec:
+    """q_t with its error bound, as a vector of ℝⁿ where that is the space of w."""
+    # Scores off by e change a weight by a factor of at most exp(2e); exponentials and sum the rest.
+    error = np.expm1(2 * it.score_error) + (it.n + 16) * ROUNDOFF
+    # TINY: exponentials and quotients of fewer than 2^74 rows that underflow lose η each.
+    return it.vec(softmax_of(it), float(error) * SAFETY + TINY)
+
+
+def score_drift(it: View, before: Floats) -> float:
+    """How far one step takes A w_t from scores that a solver carries along on its own.
+
+    Rounding of A (w_t − w_{t−1}), and of adding it to either; `before` is w_{t−1}.
+    """
+    step = it.space.score_error(it.w - before)
+    sums = 4 * ROUNDOFF * it.space.radius * it.space.size(it.w)
+    return (2 * step + sums) * SAFETY
+
+
+class Logistic:
+    """ψ = ln(exp(Σ ln(1 + e^ξ_i)) − 1) and ∇ψ at ξ = −A w, from scores with an error bound.
+
+    Attributes
+    ----------
+    psi : arb
+    weights : array
+        ∇ψ in doubles.
+    relative : float
+        A bound on Σ_i |error of weight i|, relative to the sum of the weights.
+    """
+
+    psi: Number
+    weights: Floats
+    relative: float
+
+    def __init__(self, scores: Floats, error: float) -> None:
+        n, xi = scores.size, -scores
+        top = float(xi.max())
+        if top + np.log(n) < -38:
+            self._like_exponential(xi, top, error)
+            return
+        slopes = expit(xi)
+        mass = float(np.logaddexp(0.0, xi).sum())
+        # Scores off by e: ln(1 + e^ξ) moves by at most σ(ξ + e) e ≤ σ(ξ) e^e e.
+        off = error * float(slopes.sum()) * float(np.exp(error)) * SAFETY
+        self.psi = log(ball(mass, mass * (n + 16) * ROUNDOFF * SAFETY + off).expm1())
+        self.weights = slopes / -np.expm1(-mass)
+        # d ln σ ≤ e, and d ln(1 − e^{−S}) = dS/(e^S − 1) ≤ e, since Σ σ(ξ_i) ≤ Σ e^ξ_i ≤ e^S − 1.
+        # A relative error of S counts at most as itself.
+        self.relative = (float(np.expm1(2 * error)) + (2 * n + 64) * ROUNDOFF) * SAFETY
+
+    def _like_exponential(self, xi: Floats, top: float, error: float) -> None:
+        """Where m = Σ e^ξ_i is below e^{−38}: ψ − ln-sum-exp is in [0, m], weights agree to 4m."""
+        n, raw = xi.size, np.exp(xi - top)
+        mass = float(raw.sum())
+        small = mass * float(np.exp(top)) * SAFETY
+        # Rounding ξ_i − top by u|ξ_i − top| moves e^{ξ_i − top} by at most u/e.
+        off = error + (2 * n + 64 + 8 * abs(top)) * ROUNDOFF
+        self.psi = ball(float(np.log(mass)) + top, (off + small) * SAFETY)
+        self.weights = raw / mass
+        self.relative = (float(np.expm1(2 * error)) + (2 * n + 64) * ROUNDOFF + 4 * small) * SAFETY
+
+    @classmethod
+    def of(cls, it: View) -> Logistic:
+        """At an iterate."""
+        return cls(it.score_doubles, it.score_error)
+
+    def pull(self, case: Case) -> Vec:
+        """Aᵀ∇ψ."""
+        return pull_of(case, self.weights, self.relative)
