@@ -12,11 +12,13 @@ an iterate with ``extra["halt"]``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,12 @@ from gammabar.problems import Problem, ProblemError, SoftMin
 from gammabar.problems.suggest import did_you_mean
 
 Array = NDArray[Any]
+Rng: TypeAlias = np.random.Generator | None
+T = TypeVar("T")
+
+ALL_GEOMETRIES = ("dense", "sparse", "kernel", "multiclass")
+COORDINATES = ("dense", "sparse", "multiclass")
+LECTURE = "Sharan, Lecture 9: SGD, boosting, kernels"
 
 
 @dataclass(frozen=True)
@@ -110,9 +118,7 @@ def scored(
 class Solver(Protocol):
     """Anything with ``iterates``; the class attributes make it listable."""
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]: ...
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]: ...
 
 
 @dataclass(frozen=True)
@@ -137,14 +143,54 @@ class Card:
     unit_ball: bool = False
 
 
-ALL_GEOMETRIES = ("dense", "sparse", "kernel", "multiclass")
-COORDINATES = ("dense", "sparse", "multiclass")
+@dataclass_transform(frozen_default=True)
+def declare(
+    name: str,
+    reference: str,
+    geometries: tuple[str, ...] = ALL_GEOMETRIES,
+    *,
+    unit_ball: bool = False,
+    ends: tuple[str, ...] = (),
+    positive: tuple[str, ...] = (),
+    choices: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Callable[[type[T]], type[T]]:
+    """Declare a solver: a frozen dataclass of hyper-parameters, with its `Card`.
+
+    Parameters
+    ----------
+    ends : tuple of str
+        Values of ``extra["halt"]`` with which the method ends in its paper.
+    positive, choices
+        Options that must be positive numbers (or None, where that is the default), and options
+        that must be one of some texts. A ``__post_init__`` of the class checks the others.
+    """
+
+    def declared(cls: Any) -> Any:
+        further = vars(cls).get("__post_init__")
+
+        def check(self: Any) -> None:
+            for option in positive:
+                _check_positive(option, getattr(self, option), getattr(cls, option))
+            for option, values in choices.items():
+                if (value := getattr(self, option)) not in values:
+                    known = ", ".join(values)
+                    raise ProblemError(f"{option} must be one of {known}, not {value!r}")
+            if further is not None:
+                further(self)
+
+        cls.card = Card(name, reference, geometries, unit_ball)
+        cls.ends = ends
+        cls.__post_init__ = check
+        return dataclass(frozen=True)(cls)
+
+    return declared
 
 
-class HasCard(Protocol):
-    """A solver class that is in the registry."""
-
-    card: ClassVar[Card]
+def _check_positive(option: str, value: float | None, default: float | None) -> None:
+    if value is None and default is None:
+        return
+    if value is None or not (value > 0 and math.isfinite(value)):
+        raise ProblemError(f"option {option} must be a positive number, not {value!r}")
 
 
 #: Registry name → class, in the order of the sources.

@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse
 
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.solvers.base import Array, Card, Iterate
+from gammabar.solvers.base import LECTURE, Array, Iterate, Rng, declare
 
 # Weights are rounded to multiples of 2^-61 before they are summed. That is finer than sums of
 # doubles are, no sum of weights leaves int64, and sums do not depend on the order of the rows, so
@@ -236,7 +236,11 @@ class Vote(Iterate):
         return np.sign(self.value(X)).astype(np.int8)
 
 
-@dataclass(frozen=True)
+@declare(
+    "adaboost",
+    f"{LECTURE}, Algorithm 3",
+    ("dense", "sparse", "stumps"),
+)
 class AdaBoost:
     """AdaBoost [1]_ with decision stumps or any other weak learner.
 
@@ -268,17 +272,9 @@ class AdaBoost:
     [1.0, 0.3333333333333333, 0.3333333333333333, 0.0]
     """
 
-    card: ClassVar[Card] = Card(
-        name="adaboost",
-        reference="Sharan, Lecture 9: SGD, boosting, kernels, Algorithm 3",
-        geometries=("dense", "sparse", "stumps"),
-    )
-
     learner: WeakLearner = field(default_factory=BestStump)
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """Yield the empty vote, the vote of h_1, … without end; `rng` is not used."""
         if not isinstance(problem, DenseProblem | SparseProblem):
             raise ProblemError(

@@ -28,9 +28,7 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 
 from gammabar.problems import KernelProblem, Problem, ProblemError
-from gammabar.solvers.base import ALL_GEOMETRIES, Array, Card, Iterate
-
-LECTURE = "Sharan, Lecture 9: SGD, boosting, kernels"
+from gammabar.solvers.base import ALL_GEOMETRIES, LECTURE, Array, Iterate, Rng, declare
 
 
 class Function(Protocol):
@@ -171,7 +169,7 @@ class RegularisedLogistic:
         return self.problem.norm(w)
 
 
-@dataclass(frozen=True)
+@declare("smooth-gradient-descent", f"{LECTURE}, Theorem 1", (*ALL_GEOMETRIES, "functions"))
 class SmoothGradientDescent:
     """Gradient descent with the step of Theorem 1 of the lecture [1]_.
 
@@ -196,17 +194,9 @@ class SmoothGradientDescent:
     [0.0, 1.8, 0.3600000000000001]
     """
 
-    card: ClassVar[Card] = Card(
-        name="smooth-gradient-descent",
-        reference=f"{LECTURE}, Theorem 1",
-        geometries=(*ALL_GEOMETRIES, "functions"),
-    )
-
     regularisation: float = 0.1
 
-    def iterates(
-        self, problem: Problem | Function, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
         """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
         w = before = f.origin()
@@ -222,7 +212,11 @@ class SmoothGradientDescent:
         return f.gradient(w)
 
 
-@dataclass(frozen=True)
+@declare(
+    "accelerated-gradient-descent",
+    f"{LECTURE}, Section 1 (Nesterov 2004, scheme 2.2.11)",
+    (*ALL_GEOMETRIES, "functions"),
+)
 class AcceleratedGradientDescent:
     """Nesterov's accelerated gradient descent for strongly convex functions.
 
@@ -246,17 +240,9 @@ class AcceleratedGradientDescent:
     .. [3] S. Bubeck, Convex optimization: algorithms and complexity (2015), Section 3.7.1.
     """
 
-    card: ClassVar[Card] = Card(
-        name="accelerated-gradient-descent",
-        reference=f"{LECTURE}, Section 1 (Nesterov 2004, scheme 2.2.11)",
-        geometries=(*ALL_GEOMETRIES, "functions"),
-    )
-
     regularisation: float = 0.1
 
-    def iterates(
-        self, problem: Problem | Function, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
         """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
         beta = self._beta(f.smoothness / f.strong_convexity)
@@ -365,7 +351,11 @@ class Losses:
         return _SLOPES[self.loss](score) * row
 
 
-@dataclass(frozen=True)
+@declare(
+    "sgd",
+    f"{LECTURE}, Algorithms 1 and 2",
+    (*ALL_GEOMETRIES, "functions"),
+)
 class SGD:
     """Stochastic gradient descent with averaging [1]_.
 
@@ -399,12 +389,6 @@ class SGD:
     SGD(horizon=400, distance=2.0, lipschitz=1.0, loss='logistic', indices=None)
     """
 
-    card: ClassVar[Card] = Card(
-        name="sgd",
-        reference="Sharan, Lecture 9: SGD, boosting, kernels, Algorithms 1 and 2",
-        geometries=(*ALL_GEOMETRIES, "functions"),
-    )
-
     horizon: int = 100
     distance: float = 1.0
     lipschitz: float | None = None
@@ -431,9 +415,7 @@ class SGD:
             raise ProblemError(f"the step of SGD needs a positive Lipschitz constant, not {rho!r}")
         return self.distance / (rho * math.sqrt(self.horizon))
 
-    def iterates(
-        self, problem: Problem | FiniteSum, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem | FiniteSum, rng: Rng = None) -> Iterator[Iterate]:
         """Yield w_1 = 0, w_2, …; without an `rng` the indices are those of seed 0."""
         f = Losses(problem, self.loss) if isinstance(problem, Problem) else problem
         eta = self.step(f.lipschitz if self.lipschitz is None else self.lipschitz)

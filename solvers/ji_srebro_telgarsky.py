@@ -1,12 +1,12 @@
-"""Ji, Srebro and Telgarsky (2021), Algorithm 1: acceleration of the dual is momentum in the primal.
+"""The methods of Ji, Srebro and Telgarsky (2021), and those that they compare with.
+
+Algorithm 1, `DualAcceleration`: acceleration of the dual is momentum in the primal
 
     g_t     = β_t (g_{t−1} + Aᵀ q_t)          β_t = t/(t+1)
     w_{t+1} = w_t + θ (g_t + Aᵀ q_t)
     q_{t+1} ∝ exp(−A w_{t+1})
 
-Rows of A are y_i x_i, so the signs are those of the paper with Z = −A; g_t is minus the paper's.
-
-Ji, Srebro and Telgarsky (2021), Section 3.2: Nesterov's method on the dual, in three sequences.
+The same in the dual, `DualForm` (Section 3.2); the first four lines never need w
 
     ν_t     = (1 − λ_t) μ_t + λ_t q_t                      μ_0 = q_0 = ∇ψ(0)
     p_{t+1} = p_t + θ_t/(ρ λ_t) A Aᵀ ν_t                   p_0 = 0
@@ -14,35 +14,29 @@ Ji, Srebro and Telgarsky (2021), Section 3.2: Nesterov's method on the dual, in 
     μ_{t+1} = (1 − λ_t) μ_t + λ_t q_{t+1}
     w_{t+1} = w_t + θ_t/(ρ λ_t) Aᵀ ν_t                     eq. (3.3)
 
-The first four lines never need w: this is the form for kernels. Rows of A are y_i x_i; the signs
-are those of the paper with Z = −A, and p_t is minus the paper's.
+Algorithm 2, `AdaptiveSampling`: i_t ∼ q_t, and the row a_{i_t} takes the place of Aᵀ q_t.
 
-Ji, Srebro and Telgarsky (2021), Algorithm 2: one row a step, sampled from the dual variable.
-
-    i_t     ∼ q_t
-    g_t     = β_t (g_{t−1} + a_{i_t})
-    w_{t+1} = w_t + θ (g_t + a_{i_t})
-    q_{t+1} ∝ exp(−A w_{t+1})
-
-Rows of A are y_i x_i, so the signs are those of the paper with Z = −A; g_t is minus the paper's.
-
-The methods that Ji, Srebro and Telgarsky (2021) compare with in Figures 1, 2 and 3.
+The methods of Figures 1 to 3, with R(w) = (1/n) Σ_i ℓ(−(A w)_i)
 
     gradient descent               w_{t+1} = w_t − η ∇R(w_t)
     normalised gradient descent    w_{t+1} = w_t − θ_t ∇R(w_t)/R(w_t)
     batch perceptron               supergradient ascent on min_i (A w)_i over ‖w‖ ≤ 1
 
-with R(w) = (1/n) Σ_i ℓ(−(A w)_i), ℓ the exponential loss eᶻ or the logistic loss ln(1 + eᶻ).
+Rows of A are y_i x_i, so the signs are those of the paper with Z = −A; g_t and p_t are minus the
+paper's. The theory assumes rows of norm at most one: run the methods on ``problem.unit()``.
+
+References
+----------
+.. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration, ICML 2021.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,11 +44,19 @@ from scipy.special import expit
 
 from gammabar.problems import Problem, ProblemError
 from gammabar.problems.problem import soften
-from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate
-from gammabar.solvers.potential import check_loss, check_positive, gradient, smoothness
+from gammabar.solvers.base import Iterate, Rng, declare
+from gammabar.solvers.potential import LOSSES, gradient, smoothness
+
+JST = "Ji, Srebro and Telgarsky (2021)"
 
 
-@dataclass(frozen=True)
+@declare(
+    "dual-acceleration",
+    f"{JST}, Algorithm 1 and Section 5.1",
+    unit_ball=True,
+    positive=("step", "smoothness"),
+    choices={"loss": LOSSES},
+)
 class DualAcceleration:
     """Momentum method that maximises the margin at the rate Õ(1/t²) [1]_, Algorithm 1.
 
@@ -62,8 +64,6 @@ class DualAcceleration:
     potential takes the step θ/ρ (Appendix C, eq. (C.4)), with ρ = 1 for the exponential loss and
     ρ = n for the logistic loss; that is the default. ``smoothness=1`` is Section 5.1 word by word:
     the same step θ for either loss, without analysis.
-
-    The theory assumes rows of norm at most one: run it on ``problem.unit()``.
 
     Parameters
     ----------
@@ -79,11 +79,6 @@ class DualAcceleration:
     ``momentum``; both are known before w_{t+1} is. The exponential loss passes over the data once
     in a step (`Problem.softmin`), the logistic loss twice; its weights ∇ψ are in ``dual``.
 
-    References
-    ----------
-    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
-       ICML 2021.
-
     Examples
     --------
     >>> from itertools import islice
@@ -97,26 +92,11 @@ class DualAcceleration:
     loss: str = "exponential"
     smoothness: float | None = None
 
-    card: ClassVar[Card] = Card(
-        name="dual-acceleration",
-        reference="Ji, Srebro and Telgarsky (2021), Algorithm 1 and Section 5.1",
-        geometries=ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-        check_loss(self.loss)
-        if self.smoothness is not None:
-            check_positive("smoothness", self.smoothness)
-
     def rho(self, n: int) -> float:
         """ρ for n rows: the step is θ/ρ."""
         return smoothness(self.loss, n) if self.smoothness is None else self.smoothness
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """w_0 = 0, w_1, …; without end."""
         step = self.step / self.rho(problem.n)
         w = momentum = problem.origin()
@@ -155,7 +135,13 @@ MIXING: dict[str, Schedule] = {
 }
 
 
-@dataclass(frozen=True)
+@declare(
+    "dual-acceleration-dual",
+    f"{JST}, Section 3.2 and Appendices B and C",
+    unit_ball=True,
+    positive=("smoothness",),
+    choices={"loss": LOSSES},
+)
 class DualForm:
     """Algorithm 1 of [1]_ written in its dual variables, for any λ_t and θ_t in (0, 1].
 
@@ -164,8 +150,6 @@ class DualForm:
     normalised gradient descent. The update of q is that of eq. (B.2) with ω = ψ*; for the
     exponential loss q_{t+1} ∝ q_t ⊙ exp(−θ_t/λ_t A Aᵀν_t). Sums p_t are kept rather than
     products, since weights that have once underflowed would never come back.
-
-    The theory assumes rows of norm at most one: run it on ``problem.unit()``.
 
     Parameters
     ----------
@@ -183,11 +167,6 @@ class DualForm:
     An iterate carries q_t as ``dual`` and ``extra`` has "mu" (μ_t), "nu" (ν_t) and "p" (p_t, equal
     to A w_t up to the rounding of t additions).
 
-    References
-    ----------
-    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
-       ICML 2021, Section 3.2 and Appendices B and C.
-
     Examples
     --------
     >>> from itertools import islice
@@ -203,21 +182,11 @@ class DualForm:
     loss: str = "exponential"
     smoothness: float | None = None
 
-    card: ClassVar[Card] = Card(
-        name="dual-acceleration-dual",
-        reference="Ji, Srebro and Telgarsky (2021), Section 3.2 and Appendices B and C",
-        geometries=ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
     def __post_init__(self) -> None:
         if isinstance(self.mixing, str) and self.mixing not in MIXING:
             names = ", ".join(MIXING)
             what = f"option mixing must be {names}, a number or a function, not {self.mixing!r}"
             raise ProblemError(what)
-        check_loss(self.loss)
-        if self.smoothness is not None:
-            check_positive("smoothness", self.smoothness)
         self.lambda_(0)
         self.theta(0)
 
@@ -235,9 +204,7 @@ class DualForm:
         """ρ for n rows."""
         return smoothness(self.loss, n) if self.smoothness is None else self.smoothness
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """w_0 = 0, w_1, …; without end."""
         rho = self.rho(problem.n)
         w = problem.origin()
@@ -261,7 +228,7 @@ def _unit_interval(option: str, schedule: float | Schedule, t: int) -> float:
     return value
 
 
-@dataclass(frozen=True)
+@declare("adaptive-sampling", f"{JST}, Algorithm 2", unit_ball=True)
 class AdaptiveSampling:
     """Algorithm 2 of [1]_: a sampled row takes the place of Aᵀq_t.
 
@@ -271,8 +238,6 @@ class AdaptiveSampling:
     Without momentum and with the step of Theorem 4.1 (`for_theorem`) it is the method that the
     paper analyses. With momentum β_t = t/(t+1) and step 1 (the default) it is the heuristic of
     Figures 3 and 4, which the paper does not analyse.
-
-    The theory assumes rows of norm at most one: run it on ``problem.unit()``.
 
     Parameters
     ----------
@@ -293,11 +258,6 @@ class AdaptiveSampling:
     ``problem.scores(w)`` by the rounding of t additions. ``Iterate.margin`` computes scores and
     norm from w itself; with a kernel that takes longer than the step does.
 
-    References
-    ----------
-    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
-       ICML 2021, Section 4.
-
     Examples
     --------
     >>> from itertools import islice
@@ -310,13 +270,6 @@ class AdaptiveSampling:
 
     step: float = 1.0
     momentum: bool = True
-
-    card: ClassVar[Card] = Card(
-        name="adaptive-sampling",
-        reference="Ji, Srebro and Telgarsky (2021), Algorithm 2",
-        geometries=ALL_GEOMETRIES,
-        unit_ball=True,
-    )
 
     def __post_init__(self) -> None:
         # Zero is the step of Theorem 4.1 for a single row.
@@ -358,9 +311,7 @@ class AdaptiveSampling:
         t = cls.horizon(n, gamma, epsilon, delta)
         return cls(step=math.sqrt(math.log(n) / t), momentum=False)
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """w_0 = 0, w_1, …; without end."""
         rng = np.random.default_rng(0) if rng is None else rng
         w = g = problem.origin()
@@ -389,7 +340,13 @@ def draw(q: NDArray[Any], rng: np.random.Generator) -> int:
     return int(np.searchsorted(cumulative, rng.random() * total, side="right"))
 
 
-@dataclass(frozen=True)
+@declare(
+    "gradient-descent",
+    f"{JST}, Section 3.1 and Figure 1",
+    unit_ball=True,
+    positive=("step",),
+    choices={"loss": LOSSES},
+)
 class GradientDescent:
     """Plain gradient descent on the empirical risk [1]_, Sections 2 and 3.1.
 
@@ -408,11 +365,6 @@ class GradientDescent:
     doubles, which is an error; the gradient of the logistic loss is bounded. Where the risk
     falls below that range, w stays as it is.
 
-    References
-    ----------
-    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
-       ICML 2021.
-
     Examples
     --------
     >>> from itertools import islice
@@ -425,20 +377,7 @@ class GradientDescent:
     step: float = 1.0
     loss: str = "exponential"
 
-    card: ClassVar[Card] = Card(
-        name="gradient-descent",
-        reference="Ji, Srebro and Telgarsky (2021), Section 3.1 and Figure 1",
-        geometries=ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-        check_loss(self.loss)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """w_0 = 0, w_1, …; without end."""
         return self._exponential(problem) if self.loss == "exponential" else self._logistic(problem)
 
@@ -464,7 +403,12 @@ class GradientDescent:
             w = w + self.step / problem.n * problem.combine(expit(-scores))
 
 
-@dataclass(frozen=True)
+@declare(
+    "normalized-gradient-descent",
+    f"{JST}, Section 1 and Figure 1",
+    unit_ball=True,
+    positive=("step",),
+)
 class NormalizedGradientDescent:
     """Gradient descent on the exponential risk, each gradient divided by the risk [1]_, Section 1.
 
@@ -479,11 +423,6 @@ class NormalizedGradientDescent:
     decay : bool
         θ_t = θ_0/√(t+1) rather than θ_0.
 
-    References
-    ----------
-    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
-       ICML 2021. The rates are due to Ji and Telgarsky (2019) and Nacson et al. (2018).
-
     Examples
     --------
     >>> from itertools import islice
@@ -496,19 +435,7 @@ class NormalizedGradientDescent:
     step: float = 1.0
     decay: bool = False
 
-    card: ClassVar[Card] = Card(
-        name="normalized-gradient-descent",
-        reference="Ji, Srebro and Telgarsky (2021), Section 1 and Figure 1",
-        geometries=ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """w_0 = 0, w_1, …; without end."""
         w = problem.origin()
         for t in count():
@@ -518,7 +445,12 @@ class NormalizedGradientDescent:
             w = w + theta * soft.pull
 
 
-@dataclass(frozen=True)
+@declare(
+    "batch-perceptron-cotter",
+    "Cotter, Shalev-Shwartz and Srebro (2012); Ji et al. (2021), Figures 1 to 3",
+    unit_ball=True,
+    positive=("step",),
+)
 class HardMarginAscent:
     """The batch perceptron of [2]_: supergradient ascent on min_i (A w)_i over the unit ball.
 
@@ -573,19 +505,7 @@ class HardMarginAscent:
     step: float = 1.0
     averaged: bool = True
 
-    card: ClassVar[Card] = Card(
-        name="batch-perceptron-cotter",
-        reference="Cotter, Shalev-Shwartz and Srebro (2012); Ji et al. (2021), Figures 1 to 3",
-        geometries=ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """w_0 = 0, w_1, …; without end."""
         first = self.step / problem.radius if problem.radius > 0 else self.step
         v = mean = problem.origin()

@@ -27,12 +27,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gammabar.problems import Kernel, ProblemError
-from gammabar.solvers.base import Array, Card
+from gammabar.solvers.base import LECTURE, Array, declare
 from gammabar.solvers.descent import Quadratic
 
 
@@ -277,7 +277,7 @@ class DualFit:
         return self.kernel.matrix(_matrix(X, "X"), self.points) @ self.alpha
 
 
-@dataclass(frozen=True)
+@declare("kernel-ridge", f"{LECTURE}, Section 5", ("functions",), positive=("regularisation",))
 class KernelRidge:
     """Regularised least squares [1]_; y are real numbers here, not classes.
 
@@ -302,20 +302,10 @@ class KernelRidge:
     array([2.4])
     """
 
-    card: ClassVar[Card] = Card(
-        name="kernel-ridge",
-        reference="Sharan, Lecture 9: SGD, boosting, kernels, Section 5",
-        geometries=("functions",),
-    )
-
     regularisation: float = 1.0
     kernel: Kernel | str | Callable[[Any, Any], Any] = "linear"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.regularisation) and self.regularisation > 0):
-            raise ProblemError(
-                f"option regularisation must be a positive number, not {self.regularisation!r}"
-            )
         Kernel.of(self.kernel)
 
     def primal(self, features: Any, y: Any) -> PrimalFit:

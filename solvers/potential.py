@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from gammabar.problems import ProblemError
 from gammabar.problems.problem import soften
 
 LOSSES = ("exponential", "logistic")
@@ -53,15 +52,3 @@ def gradient(scores: NDArray[Any], loss: str) -> NDArray[np.float64]:
 def smoothness(loss: str, n: int) -> float:
     """ρ such that ψ is ρ-smooth in the ℓ∞ norm: 1 (exponential) or n (logistic), Section 5.1."""
     return 1.0 if loss == "exponential" else float(n)
-
-
-def check_loss(loss: str) -> None:
-    """Refuse a loss that there is not."""
-    if loss not in LOSSES:
-        raise ProblemError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
-
-
-def check_positive(option: str, value: float) -> None:
-    """Refuse an option that is not a positive number."""
-    if not (value > 0 and math.isfinite(value)):
-        raise ProblemError(f"option {option} must be a positive number, not {value!r}")

@@ -32,15 +32,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gammabar.problems import KernelProblem, Problem, ProblemError
 from gammabar.problems.problem import Floats, soften
-from gammabar.solvers.base import ALL_GEOMETRIES, COORDINATES, Card, Iterate, scored
+from gammabar.solvers.base import (
+    COORDINATES,
+    Iterate,
+    Rng,
+    declare,
+    scored,
+)
 from gammabar.solvers.combinations import (
     Combination,
     combination,
@@ -49,10 +54,16 @@ from gammabar.solvers.combinations import (
     renewed,
     single_row,
 )
-from gammabar.solvers.potential import check_positive
+
+RP = "Ramdas & Peña 2015"
 
 
-@dataclass(frozen=True)
+@declare(
+    "normalized-perceptron",
+    f"{RP}, Algorithm 2",
+    unit_ball=True,
+    ends=("separated",),
+)
 class NormalizedPerceptron:
     """Algorithm 2 of [1]_: the mean of the rows that were misclassified most.
 
@@ -67,10 +78,6 @@ class NormalizedPerceptron:
     computes the scores of w afresh; in the space of a kernel `NKP` is the same method and reads
     only one row of the Gram matrix per step.
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import load
@@ -79,18 +86,7 @@ class NormalizedPerceptron:
     (3, [1.0, 0.6666666666666666])
     """
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated",)
-    card: ClassVar[Card] = Card(
-        "normalized-perceptron",
-        "Ramdas & Peña 2015, Algorithm 2",
-        ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         total = problem.origin()
         for k in count():
             scores = problem.scores(total)
@@ -102,7 +98,7 @@ class NormalizedPerceptron:
             total = total + problem.row(j)
 
 
-@dataclass(frozen=True)
+@declare("nkp", f"{RP}, Algorithm 3", unit_ball=True, ends=("separated",))
 class NKP:
     """Normalized Kernel Perceptron, Algorithm 3 of [1]_.
 
@@ -116,10 +112,6 @@ class NKP:
     One row of the Gram matrix per step: the loop works on k α_k, which counts how often each row
     was used, and carries G (k α_k) along, without rounding if the Gram matrix is integer.
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import from_arrays
@@ -129,15 +121,7 @@ class NKP:
     (23, 'separated', [8, 11, 4])
     """
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated",)
-    card: ClassVar[Card] = Card(
-        "nkp", "Ramdas & Peña 2015, Algorithm 3", ALL_GEOMETRIES, unit_ball=True
-    )
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         total = nothing(problem)
         for k in count():
             if total.separates():
@@ -151,7 +135,13 @@ class NKP:
             total = mix((1.0, total), (1.0, single_row(problem, j)))
 
 
-@dataclass(frozen=True)
+@declare(
+    "snkp",
+    f"{RP}, Algorithm 4",
+    unit_ball=True,
+    ends=("separated", "certificate"),
+    positive=("epsilon",),
+)
 class SNKP:
     """Smoothed Normalized Kernel Perceptron, Algorithm 4 of [1]_.
 
@@ -178,10 +168,6 @@ class SNKP:
     combination Aᵀ p_k (so ‖p_k‖_G = ``problem.norm(v)``) and "mu" μ_k. The last one has "halt":
     "separated" (w is the separator), or "certificate" (p is the ε-solution).
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import from_arrays
@@ -193,22 +179,7 @@ class SNKP:
 
     epsilon: float | None = None
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated", "certificate")
-    card: ClassVar[Card] = Card(
-        "snkp",
-        "Ramdas & Peña 2015, Algorithm 4",
-        ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
-    def __post_init__(self) -> None:
-        if self.epsilon is not None:
-            check_positive("epsilon", self.epsilon)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         alpha, mu = np.full(problem.n, 1 / problem.n), 2.0
         w = problem.combine(alpha)
         soft = problem.softmin(w, mu)
@@ -233,7 +204,13 @@ class SNKP:
             v = (1 - theta) * v + theta * soft.pull
 
 
-@dataclass(frozen=True)
+@declare(
+    "nvn",
+    f"{RP}, Algorithm 5",
+    unit_ball=True,
+    ends=("certificate",),
+    positive=("epsilon",),
+)
 class NVN:
     """Normalized von Neumann algorithm, Algorithm 5 of [1]_: towards a proof of inseparability.
 
@@ -257,10 +234,6 @@ class NVN:
     epsilon : float
         ε > 0. The norm is the root of a difference, so much below 1e-7 means nothing.
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import from_arrays
@@ -271,18 +244,7 @@ class NVN:
 
     epsilon: float = 0.01
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("certificate",)
-    card: ClassVar[Card] = Card(
-        "nvn", "Ramdas & Peña 2015, Algorithm 5", ALL_GEOMETRIES, unit_ball=True
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         p = combination(problem, np.full(problem.n, 1 / problem.n))
         for k in count():
             if p.norm() <= self.epsilon:
@@ -309,7 +271,13 @@ def _nearest(ww: float, wa: float, aa: float) -> float:
     return min(1.0, gain / length)
 
 
-@dataclass(frozen=True)
+@declare(
+    "snkpvn",
+    f"{RP}, Algorithm 6",
+    unit_ball=True,
+    ends=("separated", "certificate"),
+    positive=("delta",),
+)
 class SNKPVN:
     """Smoothed Normalized Kernel Perceptron-VonNeumann, Algorithm 6 of [1]_: SNKPVN(q, δ).
 
@@ -335,10 +303,6 @@ class SNKPVN:
     p_kᵀ G p_k, not below 0) and "scores" G α_k. The last one has "halt": "separated" (w is the
     separator), or "certificate" (‖p_k‖_G < δ).
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import from_arrays
@@ -351,23 +315,11 @@ class SNKPVN:
     delta: float = 0.01
     q: tuple[float, ...] | None = None
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated", "certificate")
-    card: ClassVar[Card] = Card(
-        "snkpvn",
-        "Ramdas & Peña 2015, Algorithm 6",
-        ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
     def __post_init__(self) -> None:
-        check_positive("delta", self.delta)
         if self.q is not None:
             object.__setattr__(self, "q", tuple(float(v) for v in self.q))
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         centre = combination(problem, self._centre(problem.n))
         for step in _smoothed(problem, centre, self.delta):
             extra = step.extra()
@@ -386,7 +338,13 @@ class SNKPVN:
         return q
 
 
-@dataclass(frozen=True)
+@declare(
+    "isnkpvn",
+    f"{RP}, Algorithm 7",
+    unit_ball=True,
+    ends=("separated", "certificate"),
+    positive=("epsilon",),
+)
 class ISNKPVN:
     """Iterated SNKPVN, Algorithm 7 of [1]_, ISNKPVN(γ, ε)::
 
@@ -415,10 +373,6 @@ class ISNKPVN:
     and "returned" where p_k becomes q_{t+1}. The last one has "halt": "separated", or
     "certificate" (p_k = q_{t+1} is the ε-solution).
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import from_arrays
@@ -431,23 +385,11 @@ class ISNKPVN:
     gamma: float = 2.0
     epsilon: float = 0.01
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated", "certificate")
-    card: ClassVar[Card] = Card(
-        "isnkpvn",
-        "Ramdas & Peña 2015, Algorithm 7",
-        ALL_GEOMETRIES,
-        unit_ball=True,
-    )
-
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
         if not 1 < self.gamma < math.inf:
             raise ProblemError(f"option gamma must be above 1 and finite, not {self.gamma!r}")
 
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         q = combination(problem, np.full(problem.n, 1 / problem.n))
         iterations = count()
         for t in count():
@@ -520,7 +462,13 @@ def _towards(q: Floats, scores: Floats, mu: float) -> Floats:
     return p
 
 
-@dataclass(frozen=True)
+@declare(
+    "winnow",
+    f"{RP}, Section 2.2",
+    COORDINATES,
+    ends=("separated",),
+    positive=("rate",),
+)
 class Winnow:
     """Winnow: w ∈ Δ_d with A w > 0, by multiplicative weights [1]_, Section 2.2.
 
@@ -554,10 +502,6 @@ class Winnow:
 
     The logarithm is that of the number d of coordinates. The text prints log n.
 
-    References
-    ----------
-    .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
     Examples
     --------
     >>> from gammabar.problems import from_arrays
@@ -569,17 +513,7 @@ class Winnow:
 
     rate: float | None = None
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated",)
-    card: ClassVar[Card] = Card("winnow", "Ramdas & Peña 2015, Section 2.2", COORDINATES)
-
-    def __post_init__(self) -> None:
-        if self.rate is not None:
-            check_positive("rate", self.rate)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         if isinstance(problem, KernelProblem):
             raise ProblemError(
                 "winnow multiplies the coordinates of w, and the space of a kernel has none; "

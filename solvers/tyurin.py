@@ -25,23 +25,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import log_expit
 
-from gammabar.problems import Problem, ProblemError
+from gammabar.problems import Problem
 from gammabar.problems.problem import Array, Floats, soften
-from gammabar.solvers.base import ALL_GEOMETRIES, Card, Iterate, scored
+from gammabar.solvers.base import (
+    Iterate,
+    Rng,
+    declare,
+    scored,
+)
 from gammabar.solvers.combinations import Combination, mix, nothing, renewed, single_row
-from gammabar.solvers.potential import check_positive
 
 CHOICES = ("first", "cyclic", "random", "worst")
 
 
-@dataclass(frozen=True)
+@declare("lr-gd", "Tyurin 2024, (LR+GD)", positive=("step",))
 class LogisticRegressionGD:
     """LR+GD: gradient descent on f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) [1]_.
 
@@ -57,10 +59,6 @@ class LogisticRegressionGD:
     step : float
         γ > 0.
 
-    References
-    ----------
-    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), eq. (LR+GD).
-
     Examples
     --------
     >>> from itertools import islice
@@ -72,18 +70,7 @@ class LogisticRegressionGD:
 
     step: float = 1.0
 
-    card: ClassVar[Card] = Card(
-        "lr-gd",
-        "Tyurin 2024, (LR+GD)",
-        ALL_GEOMETRIES,
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
@@ -97,7 +84,7 @@ class LogisticRegressionGD:
         return _logistic_weights(scores)
 
 
-@dataclass(frozen=True)
+@declare("normalized-lr-gd", "Tyurin 2024, Section 6", positive=("step",))
 class NormalizedLogisticRegressionGD:
     """Normalized LR+GD: the gradient of the logistic loss divided by the mean of the σ_i [1]_.
 
@@ -114,10 +101,6 @@ class NormalizedLogisticRegressionGD:
     step : float
         γ > 0.
 
-    References
-    ----------
-    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Section 6.
-
     Examples
     --------
     >>> from gammabar.problems import load
@@ -128,18 +111,7 @@ class NormalizedLogisticRegressionGD:
 
     step: float = 1.0
 
-    card: ClassVar[Card] = Card(
-        "normalized-lr-gd",
-        "Tyurin 2024, Section 6",
-        ALL_GEOMETRIES,
-    )
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step)
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
@@ -159,7 +131,7 @@ class NormalizedLogisticRegressionGD:
         return -log_mean
 
 
-@dataclass(frozen=True)
+@declare("batch-perceptron", "Tyurin 2024, Section 3", ends=("separated",))
 class BatchPerceptron:
     """Batch Perceptron: the sum of all misclassified rows, over n [1]_.
 
@@ -174,10 +146,6 @@ class BatchPerceptron:
     The loop works on 2n w_t, a combination of the rows with whole weights: for integer data it
     is computed without any rounding, so rows with score 0 are recognised as such.
 
-    References
-    ----------
-    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Section 3.
-
     Examples
     --------
     >>> from gammabar.problems import load
@@ -186,17 +154,7 @@ class BatchPerceptron:
     (301, 'separated')
     """
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated",)
-    card: ClassVar[Card] = Card(
-        "batch-perceptron",
-        "Tyurin 2024, Section 3",
-        ALL_GEOMETRIES,
-    )
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         n = problem.n
         yield scored(0, problem.origin(), problem, np.zeros(n), misclassified=n)
         total = self._first(problem)
@@ -217,7 +175,7 @@ class BatchPerceptron:
         return _misclassified(scores)
 
 
-@dataclass(frozen=True)
+@declare("normalized-batch-perceptron", "Tyurin 2024, Theorem 5.3", ends=("separated",))
 class NormalizedBatchPerceptron:
     """Normalized Batch Perceptron: the mean of all misclassified rows [1]_::
 
@@ -225,10 +183,6 @@ class NormalizedBatchPerceptron:
 
     Separates after at most R²/μ² iterations (Theorem 5.3); the last iterate has
     ``extra["halt"] == "separated"``, the others have the uniform distribution on S_t as ``dual``.
-
-    References
-    ----------
-    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Theorem 5.3.
 
     Examples
     --------
@@ -238,17 +192,7 @@ class NormalizedBatchPerceptron:
     2
     """
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated",)
-    card: ClassVar[Card] = Card(
-        "normalized-batch-perceptron",
-        "Tyurin 2024, Theorem 5.3",
-        ALL_GEOMETRIES,
-    )
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         w, before = problem.origin(), np.zeros(problem.n)
         for t in count():
             scores = problem.scores(w)
@@ -270,7 +214,12 @@ class NormalizedBatchPerceptron:
         return wrong
 
 
-@dataclass(frozen=True)
+@declare(
+    "perceptron",
+    "Tyurin 2024, Theorem 5.2; Ramdas & Peña 2015, Section 2.1",
+    ends=("separated",),
+    choices={"choice": CHOICES},
+)
 class Perceptron:
     """Perceptron: one misclassified row [1]_.
 
@@ -289,12 +238,6 @@ class Perceptron:
         The first misclassified row; the first one after the row used last, cyclically; any one
         with equal probability; one of smallest score, the first of them at ties.
 
-    References
-    ----------
-    .. [1] A. Tyurin, From logistic regression to the perceptron algorithm (2024), Theorem 5.2;
-       A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015),
-       Section 2.1.
-
     Examples
     --------
     >>> from gammabar.problems import load
@@ -305,21 +248,7 @@ class Perceptron:
 
     choice: str = "first"
 
-    #: How it ends in the paper.
-    ends: ClassVar[tuple[str, ...]] = ("separated",)
-    card: ClassVar[Card] = Card(
-        "perceptron",
-        "Tyurin 2024, Theorem 5.2; Ramdas & Peña 2015, Section 2.1",
-        ALL_GEOMETRIES,
-    )
-
-    def __post_init__(self) -> None:
-        if self.choice not in CHOICES:
-            raise ProblemError(f"choice must be one of {', '.join(CHOICES)}, not {self.choice!r}")
-
-    def iterates(
-        self, problem: Problem, rng: np.random.Generator | None = None
-    ) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         """Without `rng`, the random choice is that of ``numpy.random.default_rng(0)``."""
         rng = np.random.default_rng(0) if rng is None else rng
         now, j = nothing(problem), -1

@@ -51,7 +51,7 @@ def measure(
 def compare(name: str, iterations: int, repeat: int) -> dict[str, Any]:
     """Time runs with and without judges, in turns."""
     problem, solver = load(name), DualAcceleration()
-    unit, statements = problem.unit(), spoken_of(solver.card.name)
+    unit, statements = problem.unit(), spoken_of("dual-acceleration")
 
     def heard() -> list[Any]:
         case = Case(problem, solver, unit=True, name=name)
