@@ -41,10 +41,16 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def encodable(text: str, stream: Any = None) -> str:
+    """The text with every character escaped that the stream's encoding lacks."""
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
 def say(text: str = "", err: bool = False) -> None:
     """Print a line on stdout or stderr; wrapped at words where the width is known."""
     stream = sys.stderr if err else sys.stdout
-    print(_wrapped(visible(text), _width(stream)), file=stream)
+    print(_wrapped(encodable(visible(text), stream), _width(stream)), file=stream)
 
 
 def print_lines(text: str) -> None:
@@ -126,12 +132,14 @@ def print_title(title: str) -> None:
     """Print a line in bold, where the terminal has that."""
     import click
 
-    click.secho(visible(title), bold=True)
+    dumb = os.environ.get("TERM") == "dumb"
+    click.secho(encodable(visible(title)), bold=True, color=False if dumb else None)
 
 
 def print_facts(title: str, lines: dict[str, str]) -> None:
     """Print a title, and under it names with their values in a column."""
     print_title(title)
+    lines = {encodable(name): text for name, text in lines.items()}
     width = max(map(_columns, lines))
     for name, text in lines.items():
         say(f"  {name}{' ' * (width - _columns(name))}  {text}")
@@ -147,7 +155,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     from rich.table import Table
     from rich.text import Text
 
-    shown = [[visible(cell) for cell in row] for row in (columns, *rows)]
+    shown = [[encodable(visible(cell)) for cell in row] for row in (columns, *rows)]
     width = _width(sys.stdout) or _WIDE
     whole = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
     words = [
@@ -159,7 +167,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
         _print_records(columns, rows, title)
         return
     table = Table(
-        title=visible(title) or None, box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left"
+        title=encodable(visible(title)) or None,
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title_justify="left",
     )
     for name, column in zip(shown[0], widths, strict=True):
         table.add_column(name, overflow="fold", width=column)

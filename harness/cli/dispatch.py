@@ -17,7 +17,13 @@ from typing import Any, NoReturn
 
 import click
 
-from gammabar.harness.screen import complain, open_streams, prepare_terminal, unfailing_stderr
+from gammabar.harness.screen import (
+    complain,
+    encodable,
+    open_streams,
+    prepare_terminal,
+    unfailing_stderr,
+)
 
 #: Exit codes besides 0, 1, 2 and 130: nobody reads the output any more (as if by SIGPIPE), and a
 #: fault of ours (EX_SOFTWARE).
@@ -46,13 +52,19 @@ COMMANDS = {
 
 
 class _Formatter(click.HelpFormatter):
-    """Help whose column of names is not too wide for a narrow terminal."""
+    """Help in characters that the terminal has: lines are broken after these are chosen."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        super().write_usage(prog, encodable(args), prefix)
+
+    def write_text(self, text: str) -> None:
+        super().write_text(encodable(text))
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        rows = list(rows)
-        super().write_dl(rows, col_max if self.width >= 80 else self.width // 3, col_spacing)
+        here = [(encodable(name), encodable(text)) for name, text in rows]
+        super().write_dl(here, col_max if self.width >= 80 else self.width // 3, col_spacing)
 
 
 class Unread(Exception):
