@@ -176,7 +176,7 @@ def statement_pages(report: Report) -> Iterator[tuple[str, str]]:
     of: dict[str, list[str]] = {}
     for identifier, statement in known.items():
         finding = held.get(identifier) or Finding(identifier, statement, ())
-        inside = "".join(body(finding, context))
+        inside = body(finding, context)
         of.setdefault(statement.source, []).append(identifier)
         yield (
             identifier,

@@ -43,7 +43,7 @@ def _palette(block: str) -> dict[str, str]:
 
 def _style() -> tuple[dict[str, str], dict[str, str], str]:
     """The report's colours, light and dark, and its rules, kept to what comes from the report."""
-    text = files("gammabar.harness.report").joinpath("style.css").read_text(encoding="utf-8")
+    text = (files("gammabar.harness.report") / "templates/style.css").read_text("utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", text, re.S)
     rules = text[text.index("* {") :]
     return _palette(light), _palette(dark), f".gammabar {{\n{rules}\n}}\n"

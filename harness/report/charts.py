@@ -1,9 +1,4 @@
-"""A curve of measured quantity and bound over t, as SVG that takes its colours from the page.
-
-A witness in the plane, drawn: rows, the direction that it is about, and its hyperplane.
-
-A badge for a README: what the verdicts amount to.
-"""
+"""Pictures as SVG that takes its colours from the page: curves, witnesses in the plane, a badge."""
 
 from __future__ import annotations
 
@@ -11,59 +6,50 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
 from gammabar.harness.report.model import Report, Standing
+from gammabar.harness.screen import visible
 from gammabar.harness.verify.verdict import Point
 
-#: They have no end, and nothing inside.
-_EMPTY = {"br", "hr", "input", "meta", "link", "img"}
+TEMPLATES = Path(__file__).parent / "templates"
 
 
-class Markup(str):
-    """A text that is HTML already."""
-
-    __slots__ = ()
-
-
-def safe(part: object) -> Markup:
-    """Anything as HTML."""
-    return part if isinstance(part, Markup) else Markup(escape(str(part)))
-
-
-def join(parts: object, between: str = "") -> Markup:
-    """Several things one after the other."""
-    assert not isinstance(parts, str)
-    return Markup(between.join(safe(part) for part in parts))  # type: ignore[attr-defined]
-
-
-def tag(name: str, /, *inside: object, **attributes: object) -> Markup:
-    """An element.
-
-    Attributes that are None or False are left out, those that are True have no value; an underscore
-    at the end is dropped (``class_``), others become hyphens.
-    """
-    start = name + "".join(
-        f" {_attribute_name(key)}" + ("" if value is True else f'="{escape(str(value))}"')
-        for key, value in attributes.items()
-        if value is not None and value is not False
+@cache
+def environment() -> Environment:
+    """Templates: what is not marked as HTML is escaped, and so are control characters."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
     )
-    if name in _EMPTY:
-        return Markup(f"<{start}>")
-    return Markup(f"<{start}>{join(inside)}</{name}>")
 
 
-def _attribute_name(key: str) -> str:
-    return key.removesuffix("_").replace("_", "-")
+def _printable(value: Any) -> Any:
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return "\n".join(map(visible, value.split("\n")))
+
+
+def _drawn(template: str, **values: Any) -> Markup:
+    return Markup(environment().get_template(template).render(values))
 
 
 WIDTH, HEIGHT = 420, 250
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 34
+#: Where the axes are.
+LEFT, RIGHT, TOP, FLOOR = 52, WIDTH - 12, 12, HEIGHT - 34
 
 
 @dataclass(frozen=True)
-class Scale:
+class _Scale:
     """From numbers to places on the paper.
 
     Attributes
@@ -82,14 +68,9 @@ class Scale:
     log: bool
 
     def __call__(self, value: float) -> float:
+        low, high = self.low, self.high
         if self.log:
-            value, low, high = (
-                math.log(max(value, self.low)),
-                math.log(self.low),
-                math.log(self.high),
-            )
-        else:
-            low, high = self.low, self.high
+            value, low, high = math.log(max(value, low)), math.log(low), math.log(high)
         share = min(1.0, max(0.0, (value - low) / (high - low)))
         return round(self.start + share * (self.end - self.start), 1)
 
@@ -107,30 +88,20 @@ class Scale:
         return [k * step for k in range(first, math.floor(self.high / step) + 1)]
 
 
-def scale(values: Sequence[float], start: float, end: float, log: bool) -> Scale:
+def _scale(values: Sequence[float], start: float, end: float, log: bool) -> _Scale:
     """A scale that holds all values, and never a mere point."""
     low, high = min(values), max(values)
     if log:
         low, high = (low / 1.5, high * 1.5) if high < 1.1 * low else (low, high)
     elif high - low <= 1e-12 * max(abs(low), abs(high)):
         low, high = low - (abs(low) or 1), high + (abs(high) or 1)
-    return Scale(low, high, start, end, log)
-
-
-def _drawable(points: Sequence[Point]) -> list[Point]:
-    """Numbers whose differences are numbers, too."""
-    limit = 1e300
-
-    def tamed(value: float) -> float:
-        return min(limit, max(-limit, value))
-
-    return [(t, tamed(left), tamed(bound)) for t, left, bound in points]
+    return _Scale(low, high, start, end, log)
 
 
 def chart(
     points: Sequence[Point], marked: int | None, label: str, silent: int | None = None
-) -> str:
-    """The picture.
+) -> Markup:
+    """The curves of a measured quantity and its bound over t.
 
     Parameters
     ----------
@@ -141,81 +112,53 @@ def chart(
     label : str
         For those who cannot see it.
     silent : int or None
-        Up to this t the bound says nothing.
+        Up to this t the bound is vacuous.
     """
-    points = _drawable(points)
-    times = [max(t, 0.5) for t, _, _ in points]
+    points = [(t, _tamed(left), _tamed(bound)) for t, left, bound in points]
     numbers = [value for _, *both in points for value in both]
     log = all(bound > 0 for *_, bound in points) and any(left > 0 for _, left, _ in points)
     shown = [n for n in numbers if n > 0] if log else numbers
     if log:  # what is next to zero would flatten all the rest
         shown = [n for n in shown if n >= 1e-9 * max(shown)]
-    x = scale(times, LEFT, WIDTH - RIGHT, log=True)
-    y = scale(shown, HEIGHT - BOTTOM, TOP, log)
+    x = _scale([max(t, 0.5) for t, _, _ in points], LEFT, RIGHT, log=True)
+    y = _scale(shown, FLOOR, TOP, log)
     at = {t: (x(max(t, 0.5)), left, bound) for t, left, bound in points}
-    parts = [_region(x, silent, points[0][0]), _axes(x, y, points[0][0] == 0)]
-    parts.append(_line([(place, y(bound)) for place, _, bound in at.values()], "bound"))
-    measured = [(place, y(left)) for place, left, _ in at.values() if not log or left > 0]
-    parts.append(_line(measured, "measured"))
-    if marked in at:
-        place, left, bound = at[marked]
-        parts.append(_mark(place, y(left), y(bound), marked))
-    return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        f' aria-label="{escape(label)}">{"".join(parts)}</svg>'
+    first = points[0][0]
+    return _drawn(
+        "chart.svg",
+        width=WIDTH,
+        height=HEIGHT,
+        left=LEFT,
+        right=RIGHT,
+        top=TOP,
+        floor=FLOOR,
+        label=label,
+        rows=[(y(value), _number(value)) for value in y.ticks()],
+        columns=[(x(value), _number(value)) for value in x.ticks()],
+        zero=x(0.5) if first == 0 else None,
+        bound=[(place, y(bound)) for place, _, bound in at.values()],
+        measured=[(place, y(left)) for place, left, _ in at.values() if not log or left > 0],
+        silent=None if silent is None else _region(x(max(first, 0.5)), x(max(silent, 0.5)), silent),
+        mark=_mark(at[marked][0], y(at[marked][1]), y(at[marked][2]), marked)
+        if marked in at
+        else None,
     )
 
 
-def _line(places: list[tuple[float, float]], kind: str) -> str:
-    if len(places) == 1:
-        return f'<circle class="{kind}" cx="{places[0][0]}" cy="{places[0][1]}" r="2.5"/>'
-    return f'<polyline class="{kind}" points="{" ".join(f"{a:g},{b:g}" for a, b in places)}"/>'
+def _tamed(value: float) -> float:
+    """Numbers whose differences are finite, too."""
+    return min(1e300, max(-1e300, value))
 
 
-def _region(x: Scale, silent: int | None, first: int) -> str:
-    if silent is None:
-        return ""
-    start, end = x(max(first, 0.5)), x(max(silent, 0.5))
-    return (
-        f'<rect class="silent" x="{start}" y="{TOP}" width="{max(end - start, 3):g}"'
-        f' height="{HEIGHT - BOTTOM - TOP}"><title>up to t = {silent} the bound says nothing'
-        "</title></rect>"
-    )
+def _region(start: float, end: float, t: int) -> dict[str, Any]:
+    return {"start": start, "width": max(end - start, 3), "t": t}
 
 
-def _axes(x: Scale, y: Scale, from_zero: bool) -> str:
-    floor = HEIGHT - BOTTOM
-    parts = []
-    for value in y.ticks():
-        place = y(value)
-        parts.append(f'<path class="grid" d="M{LEFT} {place}H{WIDTH - RIGHT}"/>')
-        parts.append(_text(LEFT - 6, place + 4, _number(value), "end"))
-    for value in x.ticks():
-        place = x(value)
-        parts.append(f'<path class="grid" d="M{place} {TOP}V{floor}"/>')
-        parts.append(_text(place, floor + 15, _number(value), "middle"))
-    if from_zero:
-        parts.append(_text(x(0.5), floor + 15, "0", "middle"))
-    parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{floor}H{WIDTH - RIGHT}"/>')
-    parts.append(_text(WIDTH - RIGHT, HEIGHT - 3, "iterate t", "end"))
-    return "".join(parts)
-
-
-def _mark(x: float, measured: float, bound: float, t: int) -> str:
+def _mark(x: float, measured: float, bound: float, t: int) -> dict[str, Any]:
     side, anchor = (-8, "end") if x > WIDTH * 0.6 else (8, "start")
-    above = measured + (16 if bound < measured else -8)
-    return (
-        f'<path class="gap" d="M{x} {measured}V{bound}"/>'
-        f'<circle class="worst" cx="{x}" cy="{measured}" r="4.5"/>'
-        + _text(
-            x + side, min(max(above, TOP + 10), HEIGHT - BOTTOM - 4), f"t = {t}", anchor, "strong"
-        )
-    )
-
-
-def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f'<text{named} x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
+    y = min(max(measured + (16 if bound < measured else -8), TOP + 10), FLOOR - 4)
+    where = {"x": x, "y": y, "side": side, "anchor": anchor}
+    return where | {"measured": measured, "bound": bound, "t": t}
 
 
 def _number(value: float) -> str:
@@ -235,42 +178,43 @@ _POINTS, _DIRECTIONS = ("rows", "x"), ("w", "f", "theta_1")
 
 
 def drawing(data: dict[str, Any]) -> str:
-    """SVG of a witness whose data lie in the plane; "" if they do not."""
+    """A witness in the plane: rows, the direction that it is about, and its hyperplane.
+
+    It is "" if the data do not lie in the plane.
+    """
     points = [p for name in _POINTS for p in _vectors(data.get(name))]
     arrows = [(name, p) for name in _DIRECTIONS for p in _vectors(data.get(name)) if any(p)]
     if not points:
         return ""
     reach = max(abs(c) for p in (*points, *(p for _, p in arrows)) for c in p) or 1.0
     unit = (SIZE / 2 - MARGIN) / reach
-    middle = SIZE / 2
-
-    def place(p: tuple[float, float]) -> tuple[float, float]:
-        return round(middle + unit * p[0], 1), round(middle - unit * p[1], 1)
-
-    parts = [f'<path class="axis" d="M0 {middle}H{SIZE}M{middle} 0V{SIZE}"/>']
-    for name, p in arrows:
-        x, y = place(p)
-        length = (p[0] ** 2 + p[1] ** 2) ** 0.5
-        a, b = SIZE * p[1] / length, SIZE * p[0] / length
-        parts.append(
-            f'<path class="plane" d="M{middle - a:.1f} {middle - b:.1f}'
-            f'L{middle + a:.1f} {middle + b:.1f}"/>'
-        )
-        parts.append(f'<path class="arrow" d="M{middle} {middle}L{x} {y}"/>')
-        parts.append(f'<circle class="arrow" cx="{x}" cy="{y}" r="3"/>')
-        parts.append(f'<text x="{x + 6}" y="{y - 6}">{escape(name.replace("_1", "₁"))}</text>')
-    for number, p in enumerate(points):
-        x, y = place(p)
-        shown = ", ".join(f"{c:g}" for c in p).replace("-", "−")
-        parts.append(f'<circle class="row" cx="{x}" cy="{y}" r="5"/>')
-        side, anchor = (8, "start") if x < SIZE * 0.62 else (-8, "end")
-        name = f"a{_low(number + 1)} = ({shown})"
-        parts.append(f'<text x="{x + side}" y="{y + 15}" text-anchor="{anchor}">{name}</text>')
     label = f"{len(points)} rows in the plane" if len(points) > 1 else "one point in the plane"
-    return (
-        f'<svg class="planar" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{label}">'
-        f"{''.join(parts)}</svg>"
+    return _drawn(
+        "plane.svg",
+        size=SIZE,
+        label=label,
+        arrows=[_arrow(name, p, unit) for name, p in arrows],
+        rows=[_row(k, p, unit) for k, p in enumerate(points, 1)],
     )
+
+
+def _place(p: tuple[float, float], unit: float) -> dict[str, Any]:
+    return {"x": round(SIZE / 2 + unit * p[0], 1), "y": round(SIZE / 2 - unit * p[1], 1)}
+
+
+def _arrow(name: str, p: tuple[float, float], unit: float) -> dict[str, Any]:
+    """A direction, and half the length of its hyperplane."""
+    length = (p[0] ** 2 + p[1] ** 2) ** 0.5
+    plane = {"a": SIZE * p[1] / length, "b": SIZE * p[0] / length}
+    return _place(p, unit) | plane | {"name": name.replace("_1", "₁")}
+
+
+def _row(number: int, p: tuple[float, float], unit: float) -> dict[str, Any]:
+    at = _place(p, unit)
+    side, anchor = (8, "start") if at["x"] < SIZE * 0.62 else (-8, "end")
+    low = str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+    shown = ", ".join(f"{c:g}" for c in p).replace("-", "−")
+    return at | {"side": side, "anchor": anchor, "name": f"a{low} = ({shown})"}
 
 
 def _vectors(value: Any) -> list[tuple[float, float]]:
@@ -286,49 +230,13 @@ def _vectors(value: Any) -> list[tuple[float, float]]:
         return []
 
 
-def _low(number: int) -> str:
-    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-
-
-#: Pixels of a letter, about, and of the room around a text.
-_LETTER, _ROOM, _HEIGHT = 6.6, 10, 20
-
-
 def badge(report: Report) -> str:
-    """An SVG: "gammabar | 156 hold, 35 false as printed"."""
-    wrong = len(report.unexpected)
-    counts = report.standings
+    """A badge for a README: "gammabar | 156 hold, 35 false as printed"."""
+    failed, counts = len(report.unexpected), report.standings
     parts = [f"{counts[Standing.HOLDS]} hold"]
     if counts[Standing.REFUTED]:
         parts.append(f"{counts[Standing.REFUTED]} false as printed")
-    said = f"{wrong} not expected" if wrong else ", ".join(parts)
-    name, colour = "gammabar", "#c2252b" if wrong else "#1a7f4b"
-    left, right = (round(_LETTER * len(text) + 2 * _ROOM) for text in (name, said))
-    width = left + right
-    ground = [
-        tag("rect", width=left, height=_HEIGHT, fill="#4a525c"),
-        tag("rect", x=left, width=right, height=_HEIGHT, fill=colour),
-    ]
-    texts = [
-        tag("text", name, x=left / 2, y=14),
-        tag("text", said, x=left + right / 2, y=14),
-    ]
-    picture = tag(
-        "svg",
-        tag("title", f"{name}: {said}"),
-        tag("clipPath", tag("rect", width=width, height=_HEIGHT, rx=4), id="round"),
-        tag("g", *ground, clip_path="url(#round)"),
-        tag(
-            "g",
-            *texts,
-            fill="#fff",
-            text_anchor="middle",
-            font_family="Verdana,DejaVu Sans,sans-serif",
-            font_size=11,
-        ),
-        xmlns="http://www.w3.org/2000/svg",
-        width=width,
-        height=_HEIGHT,
-        role="img",
-    )
-    return Markup(f"{picture}\n")
+    said = f"{failed} failed" if failed else ", ".join(parts)
+    left, right = (round(6.6 * len(text) + 20) for text in ("gammabar", said))
+    colour = "#c2252b" if failed else "#1a7f4b"
+    return _drawn("badge.svg", said=said, left=left, right=right, colour=colour)

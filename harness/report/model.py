@@ -26,10 +26,10 @@ from gammabar.harness.verify.verdict import Ruling, Severity
 class Standing(StrEnum):
     """What all runs together say of a statement, worst first."""
 
-    UNEXPECTED = "not expected"
+    UNEXPECTED = "failed"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
-    VACUOUS = "says nothing"
+    VACUOUS = "vacuous"
     HOLDS = "holds"
     NOT_REPRODUCIBLE = "not reproducible"
     INAPPLICABLE = "inapplicable"

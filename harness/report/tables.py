@@ -1,7 +1,4 @@
-"""The report as Markdown, short enough for a pull request.
-
-Results as a table, for programs: CSV, or Parquet.
-"""
+"""Results as tables: Markdown for a pull request, CSV and Parquet for programs."""
 
 from __future__ import annotations
 
@@ -15,19 +12,20 @@ from typing import Any
 from gammabar.harness.registry import papers
 from gammabar.harness.report.model import Report, Standing, public
 from gammabar.harness.run.results import Result
+from gammabar.harness.screen import visible
 from gammabar.harness.verify.verdict import Severity
 from gammabar.problems.environment import extra_module
 from gammabar.problems.output import whole
 
-#: So many verdicts that were not expected are told one by one.
+#: So many failures are told one by one.
 MOST = 30
 
 
 def markdown(report: Report) -> str:
-    """The summary, and all that was not expected."""
+    """The summary, and all that failed."""
     wrong, results = report.unexpected, len(report.results)
     said = (
-        f"{len(wrong):,} of {results:,} verdicts not expected"
+        f"{len(wrong):,} of {results:,} verdicts failed"
         if wrong
         else f"all {results:,} verdicts as expected"
     )
@@ -72,7 +70,7 @@ def _line(*cells: object) -> str:
 
 def plain(text: str) -> str:
     """A text that Markdown takes for nothing but text, on one line."""
-    text = " ".join(text.split())
+    text = visible(" ".join(text.split()))
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     # A backslash keeps a sign from meaning anything; a zero-width space keeps names from being
     # called and addresses from being linked.
@@ -93,7 +91,7 @@ def rows(results: Sequence[Result]) -> list[dict[str, Any]]:
 def _field(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
-    return str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return visible(value) if isinstance(value, str) else json.dumps(value)
 
 
 def write_csv(results: Sequence[Result], path: Path) -> None:

@@ -16,7 +16,7 @@ from results_for_tests import HOSTILE, hostile, result, some, store
 from gammabar.harness.cli import cli
 from gammabar.harness.report.charts import badge, chart, drawing
 from gammabar.harness.report.model import Standing, gather, public
-from gammabar.harness.report.page import Markup, page, tag
+from gammabar.harness.report.page import page
 from gammabar.harness.report.tables import markdown, plain, write_csv
 
 
@@ -44,7 +44,7 @@ def test_what_the_page_says_first():
     assert "All 6 verdicts as expected" in seen.text
     assert "2false as printed" in seen.text
     seen = Seen(page(gather([*some(), result("gb.sharp", "refuted")])))
-    assert "1 of 7 verdicts is not expected" in seen.text
+    assert "1 of 7 verdicts failed" in seen.text
 
 
 def test_every_statement_is_there_with_all_that_is_known_of_it():
@@ -59,7 +59,7 @@ def test_every_statement_is_there_with_all_that_is_known_of_it():
         "papers/ji_srebro_telgarsky_2021/section3.py:",
         "False as printed: misprint",
         "gammabar check tyurin.thm4.1",
-        "says nothing up to t = 4",
+        "vacuous up to t = 4",
     ):
         assert text in seen.text, text
     names = [name for name, _ in seen.tags]
@@ -107,13 +107,6 @@ def test_plain_text_has_nothing_that_markdown_obeys(text: str):
     assert "\n" not in shown
     assert "<" not in shown
     assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]|#]", shown)
-
-
-@given(st.text(), st.text(st.characters(exclude_characters="\r\0", exclude_categories=["Cs"])))
-def test_markup_is_escaped_unless_it_says_that_it_is_markup(inside: str, value: str):
-    [(name, of)] = Seen(tag("p", inside, title=value)).tags
-    assert (name, of) == ("p", {"title": value})
-    assert tag("p", Markup("<b></b>")) == "<p><b></b></p>"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +171,7 @@ def test_what_a_statement_amounts_to():
 def test_a_pass_that_says_nothing_is_shown_as_such():
     seen = Seen(page(gather([result(informative=0, vacuous_to=168)])))
     assert "It says nothing yet: bound vacuous up to t = 168." in seen.text
-    assert "1say nothing" in seen.text
+    assert "1vacuous" in seen.text
 
 
 @given(
@@ -211,7 +204,7 @@ def test_the_badge_says_it_in_a_line():
     shown = ElementTree.fromstring(badge(gather(some())))
     assert shown[0].text == "gammabar: 1 hold, 2 false as printed"
     shown = ElementTree.fromstring(badge(gather(hostile())))
-    assert shown[0].text == "gammabar: 3 not expected"
+    assert shown[0].text == "gammabar: 3 failed"
 
 
 def test_a_table_for_programs(tmp_path: Path):
@@ -224,6 +217,16 @@ def test_a_table_for_programs(tmp_path: Path):
         "16",
     )
     assert second["reason"] == "'=1+1"
+
+
+def test_control_characters_of_a_solver_are_escaped_on_every_way_out(tmp_path: Path):
+    said = "\x1b[2Jboo\x9b31m\x07"
+    found = [result(f"my.{said}", "undecided", reason=said, what=said, where=said, problem=said)]
+    write_csv(found, tmp_path / "r.csv")
+    texts = [page(gather(found)), markdown(gather(found)), badge(gather(found))]
+    for text in (*texts, (tmp_path / "r.csv").read_text("utf-8")):
+        assert not [c for c in text if not c.isprintable() and c not in "\n\r\u200b"]
+    assert all(r"\x1b" in text.replace(r"\\", "\\") for text in texts[:2])
 
 
 def test_a_table_with_types(tmp_path: Path):
@@ -271,5 +274,5 @@ def test_verify_writes_a_report(tmp_path: Path):
     assert names == ["badge.svg", "index.html", "report.md", "results.db"]
     seen = Seen((tmp_path / "r" / "index.html").read_text(encoding="utf-8"))
     assert "CPython" in seen.text
-    assert re.search(r"iris:0,1\d+[0-9a-f]{64}", seen.text)
+    assert re.search(r"iris:0,1\s*\d+\s*[0-9a-f]{64}", seen.text)
     assert "polyline" in [name for name, _ in seen.tags]
