@@ -1,8 +1,19 @@
-"""References to papers of users, which travel to other processes and machines.
+"""Registry of papers: which there are, and what each brings.
 
-Finds papers, and what is in them.
+A paper is a Python package, or a single file, with a `Paper` called ``paper``. What it brings is
+found in it and listed nowhere else:
 
-All that a plan may contain: the checks of the oracle, and the statements of the sources.
+- statements, registered by the decorators of `gammabar.papers`, in any module;
+- ``TRIALS``: the runs of the default plan, in a module ``trials``, or else in any module;
+- ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
+- ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.paper.Artefact`), with
+  ``measured.json`` beside them: what each took and showed;
+- ``extremal.json``: where bounds come nearest to failing (`gammabar.harness.paper.Extremal`);
+- ``witnesses/<id>.json`` and a module ``refuters``: proofs that a statement is false as printed.
+
+Papers are those of the package `gammabar.papers`, those that installed distributions offer under
+the entry-point group ``gammabar.papers``, and those that the user names (`open_paper`). The modules
+of a paper are imported when something in them is asked for.
 """
 
 from __future__ import annotations
@@ -20,12 +31,18 @@ from types import ModuleType
 from typing import Any
 
 from gammabar.harness.paper import Artefact, Extremal, Mutant, Paper, read as read_extremal
-from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
 from gammabar.harness.run.user_files import forget, load_files, read_files
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
+
+#: The order in which papers are listed; others follow, by name.
+_FIRST = ("jst", "tyurin", "rp", "lec", "gb")
+#: Modules of a paper without statements: they are imported for their own sake alone.
+_ASIDE = ("trials", "mutants", "figures", "experiments", "refuters", "reference")
+#: They share no code with the harness, and are imported by whoever checks a witness.
+_INDEPENDENT = ("refuters", "reference")
 
 
 @dataclass(frozen=True)
@@ -58,29 +75,55 @@ class PaperRef:
         return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()
 
 
-#: The order in which papers are listed; others follow, by name.
-_FIRST = ("jst", "tyurin", "rp", "lec", "gb")
-
-
 @dataclass(frozen=True)
-class Volume:
-    """A paper and its modules."""
+class _Package:
+    """A paper, the names of its modules, and the folder with its other files."""
 
     paper: Paper
-    modules: tuple[ModuleType, ...]
-    folder: Path | None
+    name: str
+    parts: tuple[str, ...]
+    folder: Path
+
+    def modules(self) -> Iterator[ModuleType]:
+        """All modules, imported now."""
+        yield import_module(self.name)
+        for part in self.parts:
+            if part not in _INDEPENDENT:
+                yield import_module(f"{self.name}.{part}")
 
     def module(self, name: str) -> ModuleType | None:
-        """The module of this name, if the paper has it."""
-        return next((m for m in self.modules if m.__name__.endswith(f".{name}")), None)
+        """One module, if the paper has it."""
+        return import_module(f"{self.name}.{name}") if name in self.parts else None
+
+    def statements(self) -> dict[str, Statement]:
+        """Its statements by id: module by module, as they are written."""
+        names = [p for p in self.parts if p.partition("_")[0] not in _ASIDE]
+        homes = [self.name, *(f"{self.name}.{part}" for part in names)]
+        for home in homes:
+            import_module(home)
+        place = {home: number for number, home in enumerate(homes)}
+        mine = [s for s in STATEMENTS.values() if s.source == self.paper.key]
+        mine.sort(key=lambda s: place.get(str(s.body.__module__), len(place)))
+        return {statement.id: statement for statement in mine}
+
+    def trials(self) -> Iterator[Trial]:
+        """Its runs of the default plan."""
+        alone = self.module("trials")
+        for module in self.modules() if alone is None else [alone]:
+            yield from getattr(module, "TRIALS", ())
+
+    def read(self, name: str) -> Any:
+        """What a JSON file beside its modules holds; nothing if it is not there."""
+        path = self.folder / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 #: Papers of the user, by their paths.
-_OPENED: dict[str, tuple[PaperRef, Volume]] = {}
+_OPENED: dict[str, tuple[PaperRef, _Package]] = {}
 
 
 def open_paper(paper: PaperRef | str) -> Paper:
-    """Put a paper of the user on the shelf.
+    """Register a paper of the user.
 
     Opened again it is the same one, or, if its files have changed, takes the place of the old one.
 
@@ -91,20 +134,19 @@ def open_paper(paper: PaperRef | str) -> Paper:
     """
     ref = PaperRef.read(paper) if isinstance(paper, str) else paper
     if ref.path in _OPENED:
-        before, volume = _OPENED[ref.path]
+        before, package = _OPENED[ref.path]
         if before == ref:
-            return volume.paper
+            return package.paper
         close_paper(ref.path)
-    _ours()  # so that an id that is taken is noticed
-    volume = _opened(ref)
-    _OPENED[ref.path] = ref, volume
-    return volume.paper
+    package = _opened(ref)
+    _OPENED[ref.path] = ref, package
+    return package.paper
 
 
 def close_paper(path: str) -> None:
-    """Take a paper of the user off the shelf, with all its statements."""
-    _, volume = _OPENED.pop(path)
-    _forget(volume.modules[0].__name__, [s for s in STATEMENTS if _is_of(s, volume.paper)])
+    """Forget a paper of the user, with all its statements."""
+    _, package = _OPENED.pop(path)
+    _forget(package.name, [s for s in STATEMENTS if _is_of(s, package.paper)])
 
 
 def _is_of(identifier: str, paper: Paper) -> bool:
@@ -117,21 +159,22 @@ def _forget(name: str, identifiers: Iterable[str]) -> None:
     forget(name)
 
 
-def _opened(ref: PaperRef) -> Volume:
+def _opened(ref: PaperRef) -> _Package:
     name = f"gammabar_paper_{ref.digest()[:12]}"
     before = set(STATEMENTS)
     try:
         modules = load_files(ref.path, ref.files, name)
         paper = _paper(modules[0], ref.path)
-        taken = next((v for v in _volumes() if v.paper.key == paper.key), None)
+        taken = papers().get(paper.key)
         if taken is not None:
-            raise ProblemError(f"{ref.path}: the key {paper.key!r} is taken by {taken.paper}")
+            raise ProblemError(f"{ref.path}: the key {paper.key!r} is taken by {taken}")
         _check_ids(paper, [i for i in STATEMENTS if i not in before], ref.path)
     except BaseException:
         _forget(name, set(STATEMENTS) - before)  # nothing of it stays
         raise
     path = Path(ref.path)
-    return Volume(paper, modules, path if path.is_dir() else path.parent)
+    parts = [m.__name__.removeprefix(f"{name}.") for m in modules[1:]]
+    return _Package(paper, name, tuple(parts), path if path.is_dir() else path.parent)
 
 
 def _check_ids(paper: Paper, identifiers: list[str], path: str) -> None:
@@ -153,52 +196,46 @@ def _paper(module: ModuleType, path: str) -> Paper:
 
 
 @cache
-def _ours() -> tuple[Volume, ...]:
+def _found() -> tuple[_Package, ...]:
     """The papers of the package `gammabar.papers`, and those that are installed."""
     import gammabar.papers
 
     found = [
-        _volume(f"gammabar.papers.{module.name}")
+        _package(f"gammabar.papers.{module.name}")
         for module in pkgutil.iter_modules(gammabar.papers.__path__)
         if module.ispkg
     ]
     order = {key: place for place, key in enumerate(_FIRST)}
-    found.sort(key=lambda volume: order.get(volume.paper.key, len(order)))
+    found.sort(key=lambda package: order.get(package.paper.key, len(order)))
     points = sorted(entry_points(group="gammabar.papers"), key=lambda point: point.name)
     return (*found, *(_installed(point) for point in points))
 
 
-def _installed(point: Any) -> Volume:
-    """A paper of another distribution; one that is broken is said to be, by its name."""
+def _installed(point: Any) -> _Package:
+    """A paper of another distribution; the error names one that cannot be imported."""
     try:
-        volume = _volume(point.module)
+        package = _package(point.module)
+        list(package.modules())
     except Exception as error:
         raise ProblemError(
             f"the paper {point.name!r} of {getattr(point.dist, 'name', 'a package')} cannot be"
             f" imported ({type(error).__name__}: {error}): mend or uninstall it"
         ) from error
-    return volume
+    return package
 
 
-def _volume(name: str) -> Volume:
+def _package(name: str) -> _Package:
     package = import_module(name)
     path = getattr(package, "__path__", None)
-    names = sorted((m.name for m in pkgutil.iter_modules(path)), key=_place) if path else []
-    # These share nothing with the court, and are imported by whoever checks a witness.
-    apart = ("refuters", "reference", "algorithms")
-    modules = (import_module(f"{name}.{one}") for one in names if one not in apart)
+    parts = [module.name for module in pkgutil.iter_modules(path)] if path else []
+    parts.sort(key=lambda part: (part.startswith("appendix"), part))
     file = Path(package.__file__ or "")
-    return Volume(_paper(package, name), (package, *modules), file.parent)
+    return _Package(_paper(package, name), name, tuple(parts), file.parent)
 
 
-def _place(name: str) -> tuple[bool, str]:
-    """Where a module of a paper is read, as statements are listed: appendices are at its end."""
-    return name.startswith("appendix"), name
-
-
-def _volumes() -> Iterator[Volume]:
-    yield from _ours()
-    yield from (volume for _, volume in _OPENED.values())
+def _packages() -> Iterator[_Package]:
+    yield from _found()
+    yield from (package for _, package in _OPENED.values())
 
 
 # --- what is in them -------------------------------------------------------------------------
@@ -206,44 +243,83 @@ def _volumes() -> Iterator[Volume]:
 
 def papers() -> dict[str, Paper]:
     """Every paper by its key."""
-    return {volume.paper.key: volume.paper for volume in _volumes()}
+    return {package.paper.key: package.paper for package in _packages()}
 
 
 def opened_from(key: str) -> str | None:
     """The path of a paper of the user; None for papers that are found by themselves."""
-    return next((path for path, (_, v) in _OPENED.items() if v.paper.key == key), None)
+    return next((path for path, (_, p) in _OPENED.items() if p.paper.key == key), None)
 
 
-def load_statements() -> dict[str, Statement]:
-    """Every statement by its id: paper by paper, module by module, as they are written."""
-    order = {key: place for place, key in enumerate(papers())}
-    modules = [module.__name__ for volume in _volumes() for module in volume.modules]
-    homes = {name: place for place, name in enumerate(modules)}
+def load_statements(source: str | None = None) -> dict[str, Statement]:
+    """Every statement by its id, or those of one paper: module by module, as they are written."""
+    packages = [p for p in _packages() if source in (None, p.paper.key)]
+    found = {i: s for package in packages for i, s in package.statements().items()}
+    # Statements may stand in no paper at all: in a test, or in a notebook.
+    return found | {i: s for i, s in STATEMENTS.items() if source in (None, s.source)}
 
-    def place(statement: Statement) -> tuple[int, int]:
-        home = str(statement.body.__module__)
-        return order.get(statement.source, len(order)), homes.get(home, len(homes))
 
-    return {statement.id: statement for statement in sorted(STATEMENTS.values(), key=place)}
+def everything() -> dict[str, Statement]:
+    """The checks of the oracle, then the registered statements, by id."""
+    return _oracle_checks() | load_statements()
+
+
+def _oracle_checks() -> dict[str, Statement]:
+    from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
+
+    return ORACLE_CHECKS
+
+
+def find_statement(identifier: str) -> Statement:
+    """The statement with an id. Only its paper is imported."""
+    source = identifier.partition(".")[0]
+    known = _oracle_checks() if source == "oracle" else load_statements(source)
+    if identifier not in known:
+        hint = did_you_mean(identifier, everything(), "see `gammabar list statements`")
+        raise ProblemError(f"{identifier!r} is no statement ({hint})")
+    return known[identifier]
+
+
+def find_statements(identifiers: Iterable[str]) -> list[Statement]:
+    """Statements by their ids."""
+    return [find_statement(identifier) for identifier in identifiers]
+
+
+def find_sources(sources: Iterable[str]) -> list[Statement]:
+    """All statements of sources: "jst", "tyurin", "rp", "lec", "gb", "oracle"."""
+    wanted = list(sources)
+    names = sorted({"oracle", *papers(), *(s.source for s in STATEMENTS.values())})
+    for source in wanted:
+        if source not in names:
+            hint = did_you_mean(source, names, always=True)
+            raise ProblemError(f"{source!r} is no source ({hint})")
+    found = _oracle_checks() if "oracle" in wanted else {}
+    for source in [one for one in (*papers(), *names) if one in wanted and one != "oracle"]:
+        found = found | load_statements(source)
+    return list(found.values())
+
+
+def obeyed_at_rest(identifier: str) -> str:
+    """Why a solver that never moves obeys a statement for ever; "" if it does not."""
+    statement = find_statement(identifier)
+    return statement.at_rest or statement.powerless
 
 
 def trials() -> tuple[Trial, ...]:
     """The runs of the default plan, each once."""
-    modules = (module for volume in _volumes() for module in volume.modules)
-    found = (trial for module in modules for trial in getattr(module, "TRIALS", ()))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(trial for package in _packages() for trial in package.trials()))
 
 
 def artefacts() -> dict[str, Artefact]:
     """Every figure and table by its id, paper by paper."""
     found: dict[str, Artefact] = {}
-    for volume in _volumes():
-        for module in volume.modules:
+    for package in _packages():
+        for module in package.modules():
             for artefact in getattr(module, "ARTEFACTS", ()):
                 if artefact.id in found:
                     raise ProblemError(f"two artefacts are called {artefact.id}")
-                if not _is_of(artefact.id, volume.paper):
-                    key = volume.paper.key
+                if not _is_of(artefact.id, package.paper):
+                    key = package.paper.key
                     raise ProblemError(f"the artefact {artefact.id!r} must be called {key}.…")
                 found[artefact.id] = artefact
     return found
@@ -251,18 +327,13 @@ def artefacts() -> dict[str, Artefact]:
 
 def measured() -> dict[str, dict[str, Any]]:
     """Artefact → seconds and bytes that its full settings took, and what they showed."""
-    found: dict[str, dict[str, Any]] = {}
-    for volume in _volumes():
-        path = volume.folder / "measured.json" if volume.folder else None
-        if path is not None and path.is_file():
-            found |= json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return {k: v for package in _packages() for k, v in package.read("measured.json").items()}
 
 
 def mutants() -> dict[str, Mutant]:
     """Every wrong solver by its name."""
     found: dict[str, Mutant] = {}
-    for module in _modules("mutants"):
+    for module in _mutant_modules():
         for mutant in module.FAMILY.mutants:
             if mutant.name in found:
                 raise ValueError(f"two mutants are called {mutant.name}")
@@ -272,27 +343,27 @@ def mutants() -> dict[str, Mutant]:
 
 def loops() -> tuple[Any, ...]:
     """The loops that mutants are made of, each as good as the solver whose `card` it has."""
-    return tuple(loop for module in _modules("mutants") for loop in getattr(module, "LOOPS", ()))
+    return tuple(loop for module in _mutant_modules() for loop in getattr(module, "LOOPS", ()))
+
+
+def _mutant_modules() -> Iterator[ModuleType]:
+    return (m for package in _packages() if (m := package.module("mutants")) is not None)
 
 
 def matrix() -> dict[str, dict[str, list[str]]]:
     """Mutant → statement → problems on which it refutes the mutant, as far as written down."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for volume in _volumes():
-        path = volume.folder / "matrix.json" if volume.folder else None
-        if path is not None and volume.module("mutants") and path.is_file():
-            found |= json.loads(path.read_text(encoding="utf-8"))
-    return found
+    having = (package for package in _packages() if "mutants" in package.parts)
+    return {k: v for package in having for k, v in package.read("matrix.json").items()}
 
 
 def extremal() -> dict[str, Extremal]:
     """Statement → the run in which it came nearest to failing, as far as written down."""
     found: dict[str, Extremal] = {}
-    for volume in _volumes():
-        path = volume.folder / "extremal.json" if volume.folder else None
-        if path is not None and path.is_file():
+    for package in _packages():
+        path = package.folder / "extremal.json"
+        if path.is_file():
             known = _extremal(path, path.stat().st_mtime_ns)
-            found |= {i: one for i, one in known.items() if _is_of(i, volume.paper)}
+            found |= {i: one for i, one in known.items() if _is_of(i, package.paper)}
     return found
 
 
@@ -308,46 +379,8 @@ def witnesses() -> dict[str, Path]:
 
 def witness(identifier: str) -> Path | None:
     """The witness of a statement that is false as printed."""
-    source = identifier.partition(".")[0]
-    for volume in _volumes():
-        if volume.paper.key == source and volume.folder is not None:
-            path = volume.folder / "witnesses" / f"{identifier}.json"
+    for package in _packages():
+        if _is_of(identifier, package.paper):
+            path = package.folder / "witnesses" / f"{identifier}.json"
             return path if path.is_file() else None
     return None
-
-
-def _modules(name: str) -> Iterator[ModuleType]:
-    return (module for volume in _volumes() if (module := volume.module(name)) is not None)
-
-
-def everything() -> dict[str, Statement]:
-    """The checks of the oracle, then the registered statements, by id."""
-    return ORACLE_CHECKS | load_statements()
-
-
-def find_statements(identifiers: Iterable[str]) -> list[Statement]:
-    """Statements by their ids."""
-    known = everything()
-    return [known[one] if one in known else _unknown(one, known) for one in identifiers]
-
-
-def find_sources(sources: Iterable[str]) -> list[Statement]:
-    """All statements of sources: "jst", "tyurin", "rp", "lec", "gb", "oracle"."""
-    known = everything().values()
-    names = sorted({statement.source for statement in known})
-    for source in sources:
-        if source not in names:
-            hint = did_you_mean(source, names, always=True)
-            raise ProblemError(f"{source!r} is no source ({hint})")
-    return [statement for statement in known if statement.source in sources]
-
-
-def _unknown(identifier: str, known: dict[str, Statement]) -> Statement:
-    hint = did_you_mean(identifier, known, "see `gammabar list statements`")
-    raise ProblemError(f"{identifier!r} is no statement ({hint})")
-
-
-def obeyed_at_rest(identifier: str) -> str:
-    """Why a solver that stands still obeys a statement for ever; "" if it does not."""
-    statement = everything()[identifier]
-    return statement.at_rest or statement.powerless

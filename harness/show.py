@@ -8,7 +8,13 @@ from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 
-from gammabar.harness.registry import everything, obeyed_at_rest, opened_from, papers
+from gammabar.harness.registry import (
+    find_sources,
+    find_statement,
+    obeyed_at_rest,
+    opened_from,
+    papers,
+)
 from gammabar.harness.run.results import VERDICTS, Result, Run
 from gammabar.harness.screen import print_table, say, visible
 from gammabar.harness.verify.verdict import (
@@ -45,10 +51,9 @@ MARKS = {
 
 def show(results: list[Result], full: bool = False) -> None:
     """Print a line per statement; or, where these are many, a line per source unless `full`."""
-    known = everything()
-    order = {identifier: place for place, identifier in enumerate(known)}
-    sources = list(dict.fromkeys(statement.source for statement in known.values()))
-    ordered = sorted(results, key=lambda r: (sources.index(r.source), order[r.verdict.statement]))
+    known = find_sources(dict.fromkeys(result.source for result in results))
+    order = {statement.id: place for place, statement in enumerate(known)}
+    ordered = sorted(results, key=lambda result: order[result.verdict.statement])
     by_source = {
         source: {
             identifier: list(group)
@@ -143,7 +148,7 @@ def _refuted(statements: dict[str, list[Result]]) -> Counter[Severity]:
     """By severity, the statements that are false as printed and were refuted, as expected."""
     found: Counter[Severity] = Counter()
     for identifier, results in statements.items():
-        severity = everything()[identifier].severity
+        severity = find_statement(identifier).severity
         refuted = any(r.verdict.verdict is Ruling.REFUTED for r in results)
         if severity is not None and refuted and _mark(results) == "✓":
             found[severity] += 1
@@ -152,13 +157,12 @@ def _refuted(statements: dict[str, list[Result]]) -> Counter[Severity]:
 
 def _tightest(by_source: dict[str, dict[str, list[Result]]]) -> Result | None:
     """The bound that holds and is nearest to being exhausted; identities have none."""
-    known = everything()
     held = [
         result
         for statements in by_source.values()
         for identifier, results in statements.items()
         for result in results
-        if known[identifier].kind != "identity" and result.verdict.verdict is Ruling.HOLDS
+        if find_statement(identifier).kind != "identity" and result.verdict.verdict is Ruling.HOLDS
     ]
     best = max(held, key=_tightness, default=None)
     return best if best is not None and math.isfinite(_tightness(best)) else None
@@ -233,9 +237,8 @@ def _empty(results: list[Result], holds: int) -> str:
 
 def refuted_by_severity(results: list[Result]) -> str:
     """How many statements were refuted that are known to be false, by how they are false."""
-    known = everything()
     found = {r.verdict.statement for r in results if r.verdict.verdict is Ruling.REFUTED}
-    return by_severity(known[i].severity for i in found)
+    return by_severity(find_statement(i).severity for i in found)
 
 
 def closing_line(summary: dict[str, int], seconds: float, severities: str = "") -> str:
@@ -272,11 +275,11 @@ def attention(results: list[Result], full: bool = False) -> list[str]:
 
 def _rooted(results: list[Result]) -> str:
     """The earliest identity that a run violates, or else the earliest claim, and what follows."""
-    known = everything()
 
     def place(result: Result) -> tuple[bool, int]:
         worst = result.verdict.worst_t
-        return known[result.verdict.statement].kind != "identity", -1 if worst is None else worst
+        kind = find_statement(result.verdict.statement).kind
+        return kind != "identity", -1 if worst is None else worst
 
     first, *others = sorted(results, key=place)
     text = explain(first)
@@ -288,7 +291,7 @@ def _rooted(results: list[Result]) -> str:
 
 def explain(result: Result) -> str:
     """A result that was not expected, in full."""
-    statement = everything()[result.verdict.statement]
+    statement = find_statement(result.verdict.statement)
     solver = result.run.solver.title if result.run.solver is not None else ""
     verdict = result.verdict
     if verdict.failure:  # how tight the claim was until then is beside the point
@@ -317,7 +320,7 @@ def reproduce(result: Result) -> str:
     words += ["--statement", result.verdict.statement]
     if run.problem:
         words += ["--problem", run.problem]
-    if everything()[result.verdict.statement].about_runs:
+    if find_statement(result.verdict.statement).about_runs:
         heard, worst = run.iterations, result.verdict.worst_t
         if result.verdict.verdict is Ruling.REFUTED and worst is not None:
             heard = max(worst, 1)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.registry import everything, find_statements, open_paper
+from gammabar.harness.registry import find_statements, open_paper
 from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.pool import Crew
 from gammabar.harness.run.processes import (
@@ -159,7 +159,6 @@ NOT_AGAIN = "it would run the solver itself, and a trajectory is one run that is
 
 def warm_up() -> None:
     """Import what tasks need, so that none has to wait for it, or is interrupted in the midst."""
-    everything()
     case = Case(open_problem("loss-spike"), unit=True)
     case.problem.softmin(case.problem.origin())
     assert case.truth.separable

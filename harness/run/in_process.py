@@ -19,7 +19,7 @@ from gammabar.harness.run.results import Run
 from gammabar.harness.run.specs import InFile, open_problem, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
-from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Ruling, Verdict, explain
 from gammabar.problems import Problem, ProblemError
 from gammabar.solvers.adapters import Recorder, from_function, from_object
@@ -238,7 +238,7 @@ def _statement(given: Any) -> Statement:
         return given
     if isinstance(given, str):
         return find_statements([given])[0]
-    for statement in everything().values():
+    for statement in STATEMENTS.values():
         if statement.body is given:
             return statement
     name = getattr(given, "__name__", repr(given))

@@ -33,7 +33,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     View,
     at_least,
     at_most,
@@ -215,14 +214,6 @@ def any_smooth_potential(it: View, case: Case) -> list[Relation] | None:
         at_most(gamma - it.margin, middle, "γ̄ − γ(w_t) ≤ ψ(0)/‖w_t‖"),
         at_most(middle, 4 * rho(case) * start / (gamma * t * (t + 3)), "‖w_t‖ ≥ γ̄ t (t+3)/(4ρ)"),
     ]
-
-
-TRIALS = (
-    Trial("dual-acceleration", "planted:n=200,d=10,gamma=0.05,seed=4", 400),
-    Trial("dual-acceleration", "digits:3,8", 200),
-    Trial("dual-acceleration:loss=logistic", "orthogonal:n=10,p=0.3", 100),
-    Trial("normalized-gradient-descent", "orthogonal:n=10,p=0.3", 60),
-)
 
 
 def enough(case: Case, epsilon: Fraction, delta: Fraction) -> int:

@@ -20,7 +20,6 @@ from gammabar.papers import (
     Fault,
     Floats,
     Relation,
-    Trial,
     Trit,
     Vec,
     View,
@@ -40,22 +39,6 @@ from gammabar.papers import (
     sqrt,
 )
 from gammabar.papers.gammabar.ties import tied, told_apart
-
-TRIALS = (
-    Trial("gradient-descent", "planted:n=60,d=6,gamma=0.1,seed=4", 60),
-    Trial("gradient-descent:step=0.5", "iris:0,1 --kernel rbf:gamma=1", 30),
-    Trial("gradient-descent:loss=logistic", "imbalanced:n=60,d=5,ratio=4,gamma=0.1,seed=1", 60),
-    Trial("gradient-descent", "iris:0,1,2 --multiclass", 40),
-    Trial("normalized-gradient-descent", "gaussian:n=40,d=5,seed=2,separable=1", 60),
-    Trial("normalized-gradient-descent:decay=True", "digits:0,1", 40),
-    Trial("normalized-gradient-descent", "inseparable:n=40,d=4,seed=1", 60),
-    Trial("batch-perceptron-cotter", "planted:n=60,d=6,gamma=0.1,seed=4", 120),
-    Trial("batch-perceptron-cotter:averaged=False", "iris:0,1 --kernel poly:degree=2,coef0=1", 60),
-    Trial("batch-perceptron-cotter", "two-lines:r=3,n=30", 80),
-    Trial("adaptive-sampling:step=0.5,momentum=False", "planted:n=30,d=4,gamma=0.2,seed=4", 3000),
-    Trial("adaptive-sampling", "iris:0,1 --kernel rbf:gamma=1", 400),
-    Trial("adaptive-sampling:step=0.1,momentum=False", "iris:0,1,2 --multiclass", 400),
-)
 
 PRINTED = "the step as printed"
 

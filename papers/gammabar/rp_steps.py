@@ -33,7 +33,6 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
-    Trial,
     Trit,
     Vec,
     View,
@@ -734,19 +733,3 @@ def _returned(it: View) -> bool:
     """Whether the solver says that p_k is returned."""
     said = it.extra.get("returned")
     return isinstance(said, bool | np.bool_) and bool(said)
-
-
-TRIALS = (
-    Trial("normalized-perceptron", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("nkp", "iris:0,1 --kernel poly:degree=2,coef0=1", 60),
-    Trial("nkp", "duplicated:n=6,d=3,copies=3,gamma=0.05", 60),
-    Trial("nvn:epsilon=0.001", "gaussian:n=30,d=4,seed=3", 60),
-    Trial("nvn", "degenerate:kind=zero-row", 60),
-    Trial("snkp", "iris:0,1", 40),
-    Trial("snkp", "gaussian:n=30,d=4,seed=3", 60),
-    Trial("snkp", "two-lines:r=2,n=12 --kernel poly:degree=2,coef0=1", 60),
-    Trial("snkpvn:delta=1e-6", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("snkpvn:delta=1e-6,q=0.5,0.3,0.2", "inseparable:n=3,d=2,seed=0", 60),
-    Trial("isnkpvn:gamma=1.5,epsilon=1e-4", "gaussian:n=30,d=4,seed=3", 60),
-    Trial("isnkpvn:epsilon=1e-6", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-)

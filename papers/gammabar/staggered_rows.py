@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gammabar.papers import Case, Relation, Trial, View, at_least, at_most, below, per_iterate
+from gammabar.papers import Case, Relation, View, at_least, at_most, below, per_iterate
 from gammabar.papers.tyurin_2024.quantities import linear, same_data, squared_ratio
 
 
@@ -48,11 +48,3 @@ def needs_all(it: View, case: Case) -> Iterator[Relation]:
         yield at_most(it.smallest, 0, "min_i ⟨a_i, w_t⟩ ≤ 0 for t < d", size=size)
     if it.t == d:
         yield below(0, it.smallest, "min_i ⟨a_i, w_d⟩ > 0", size=size)
-
-
-TRIALS = (
-    Trial("normalized-batch-perceptron", _text(2), 4),
-    Trial("normalized-batch-perceptron", _text(5), 8),
-    Trial("normalized-batch-perceptron", _text(30), 33),
-    Trial("normalized-lr-gd:step=1e6", _text(5), 8),
-)

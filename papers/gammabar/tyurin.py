@@ -26,7 +26,6 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
-    Trial,
     Vec,
     View,
     any_of,
@@ -414,22 +413,6 @@ class RowStep(PerceptronStep):
         gaps = floats([problem.norm(step - problem.row(int(i))) for i in close[:MANY]])
         nearest = close[: len(gaps)][~(gaps > gaps.min() + self.free)]
         return int(nearest[np.argmin(before.score_doubles[nearest])])
-
-
-TRIALS = (
-    Trial("lr-gd:step=0.5", "iris:0,1 --kernel rbf:gamma=1", 60),
-    Trial("lr-gd:step=20", "iris:0,1,2 --multiclass", 40),
-    Trial("lr-gd:step=1e6", "inseparable:n=40,d=4,seed=0", 60),
-    Trial("normalized-lr-gd:step=0.5", "iris:0,1 --kernel rbf:gamma=1", 60),
-    Trial("normalized-lr-gd:step=20", "iris:0,1,2 --multiclass", 40),
-    Trial("normalized-lr-gd:step=1000", "inseparable:n=40,d=4,seed=0", 60),
-    Trial("batch-perceptron", "degenerate:kind=zero-row", 40),
-    Trial("batch-perceptron", "iris:0,1,2 --multiclass", 60),
-    Trial("normalized-batch-perceptron", "inseparable:n=40,d=4,seed=1", 60),
-    Trial("normalized-batch-perceptron", "iris:0,1,2 --multiclass", 40),
-    Trial("perceptron", "inseparable:n=40,d=4,seed=2", 60),
-    Trial("perceptron:choice=worst", "iris:0,1,2 --multiclass", 60),
-)
 
 
 @per_iterate(

@@ -54,7 +54,6 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
-    Trial,
     View,
     at_most,
     claimed_numbers,
@@ -833,22 +832,6 @@ def equation_c9(it: View, case: Case) -> list[Relation]:
     what = "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)"
     size = largest_change(past, now)
     return [equal(left, right, what, allowance=allowance, size=size), *claims]
-
-
-TRIALS = (
-    Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(DUAL_FORM, "inseparable:n=30,d=4,seed=0", 60),
-    Trial(DUAL_FORM, "iris:0,1", 40),
-    Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:mixing=0.5,step=0.5", "planted:n=40,d=5,gamma=0.2,seed=0", 40),
-    Trial(f"{DUAL_FORM}:mixing=0.5", "planted:n=20,d=4,gamma=0.2,seed=1", 30),
-    Trial(f"{DUAL_FORM}:mixing=slower", "planted:n=40,d=5,gamma=0.2,seed=0", 40),
-    Trial(f"{DUAL_FORM}:mixing=recursive", "inseparable:n=30,d=4,seed=0", 40),
-    Trial(f"{DUAL_FORM}:mixing=halved,loss=logistic", "planted:n=20,d=4,gamma=0.2,seed=1", 30),
-    Trial(f"{DUAL_FORM}:mixing=1,step=0.25", "iris:0,1 --kernel rbf:gamma=1", 20),
-    Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),
-)
 
 
 Q = Fraction

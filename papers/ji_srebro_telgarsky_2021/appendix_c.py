@@ -18,7 +18,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     View,
     at_most,
     fact,
@@ -30,9 +29,7 @@ from gammabar.papers import (
     weighted_sum,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
-    ALGORITHM_1,
     BOTH_FORMS,
-    DUAL_FORM,
     MixedLengths,
     MixedSum,
     Sequences,
@@ -387,23 +384,6 @@ def equation_c13_fixed(it: View, case: Case) -> list[Relation]:
     lost = start_potential(case) * (1 + 2 * log(it.t + 1))
     what = "Σ … − γ(w_t)‖w_t‖ ≤ ψ(0)(1 + 2 ln(t+1))"
     return [at_most(it.once(_unnormalised), lost, what), *trajectory(case)[0].claims]
-
-
-TRIALS = (
-    Trial(ALGORITHM_1, "planted:n=60,d=5,gamma=0.1,seed=0", 200),
-    Trial(ALGORITHM_1, "inseparable:n=50,d=4,seed=0", 100),
-    Trial(ALGORITHM_1, "iris:0,1 --kernel poly:degree=2,coef0=1", 40),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "planted:n=60,d=5,gamma=0.1,seed=0", 200),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "iris:0,1", 100),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "inseparable:n=50,d=4,seed=0", 100),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "iris:0,1,2 --multiclass", 60),
-    Trial(f"{ALGORITHM_1}:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
-    Trial(f"{DUAL_FORM}:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
-    Trial(DUAL_FORM, "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial(f"{DUAL_FORM}:loss=logistic,mixing=1", "iris:0,1", 40),
-)
 
 
 _LENGTH = (

@@ -24,7 +24,6 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
-    Trial,
     Unclaimed,
     View,
     at_least,
@@ -443,10 +442,3 @@ def largest(it: View) -> Number:
     for score in scores[1:]:
         value = value.max(score)
     return value
-
-
-TRIALS = (
-    Trial("dual-acceleration", "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass", 60),
-    Trial("dual-acceleration", "digits:0,1,2:n=90 --multiclass", 100),
-    Trial("dual-acceleration-dual", "digits:0,1,2:n=30 --multiclass", 50),
-)

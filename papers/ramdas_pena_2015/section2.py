@@ -23,7 +23,6 @@ from gammabar.papers import (
     Number,
     Relation,
     TooLarge,
-    Trial,
     Trit,
     Unclaimed,
     at_most,
@@ -401,30 +400,6 @@ def winnow_fixed(case: Case) -> Any:
         return 4 * log(d) / rho_1**2
     eta = number(rate)
     return log(d) / (eta * rho_1 - eta**2 / 2)
-
-
-TRIALS = (
-    Trial("perceptron", "planted:n=60,d=5,gamma=0.15,seed=0"),
-    Trial("perceptron:choice=random", "iris:0,1", seed=1),
-    Trial("perceptron:choice=worst", "two-lines:r=2,n=20"),
-    Trial("normalized-perceptron", "planted:n=60,d=5,gamma=0.15,seed=1"),
-    Trial("normalized-perceptron", "iris:0,1"),
-    Trial("normalized-perceptron", "worst-case:n=30"),
-    Trial("normalized-perceptron", "degenerate:kind=square"),
-    Trial("normalized-perceptron", "two-lines:r=3,n=20 --kernel linear --normalised"),
-    Trial("normalized-perceptron", "degenerate:kind=collinear,n=1,d=2"),
-    Trial("normalized-perceptron", "inseparable:n=20,d=3,seed=0", 40),
-    Trial("normalized-perceptron", "iris:0,1,2 --multiclass", 30),
-    Trial("winnow", "planted:n=40,d=6,gamma=0.05,seed=0,rotate=0"),
-    Trial("winnow", "planted:n=40,d=4,gamma=0.02,seed=0,rotate=0"),
-    Trial("winnow", "degenerate:kind=ties,n=30,d=10,seed=3"),
-    Trial("winnow", "degenerate:kind=ties,n=100,d=200,seed=0"),
-    Trial("winnow", "opposed:r=1,copies=1"),
-    Trial("winnow:rate=0.2", "degenerate:kind=dependent,n=15,d=4"),
-    Trial("winnow:rate=0.1", "planted:n=30,d=3,gamma=0.1,seed=1,rotate=0"),
-    Trial("winnow", "degenerate:kind=collinear,n=1,d=2,seed=25"),
-    Trial("winnow", "inseparable:n=12,d=3,seed=1", 40),
-)
 
 
 #: In a search: w and x, both of norm one.

@@ -20,7 +20,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     View,
     at_least,
     at_most,
@@ -403,29 +402,3 @@ def near_the_margin(case: Case) -> Iterator[Relation]:
             gap = rho - number(min(scores)) / sqrt(number(length))
             what = "ρ_K − γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d)"
             yield at_most(gap, (1 + rho) * d / (rho + d), what, where=f"k = {k}")
-
-
-TRIALS = (
-    Trial("snkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
-    Trial("snkp", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1"),
-    Trial("snkp", "gaussian:n=40,d=6,seed=2,separable=1 --kernel linear --normalised"),
-    Trial("snkp", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 60),
-    Trial("snkp", "degenerate:kind=opposite,n=8,d=1", 60),
-    Trial("snkp", "degenerate:kind=opposite,n=2,d=1", 20),
-    Trial("snkp", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("snkp:epsilon=0.01", "opposed:r=30"),
-    Trial("snkp:epsilon=0.64", "crossed"),
-    Trial("snkp:epsilon=0.05", "inseparable:n=30,d=4,seed=0", 100),
-    Trial("snkp", "iris:0,1,2 --multiclass", 20),
-    Trial("snkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
-    Trial("nkp", "worst-case:n=30"),
-    Trial("nkp", "degenerate:kind=simplex,n=20,d=20"),
-    Trial("nkp", "gaussian:n=30,d=3,seed=0,separable=1 --kernel linear --normalised"),
-    Trial("nkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
-    Trial("nkp", "degenerate:kind=collinear,n=1,d=2"),
-    Trial("nkp", "degenerate:kind=square"),
-    Trial("nkp", "degenerate:kind=opposite,n=3,d=1", 60),
-    Trial("nkp", "gaussian:n=50,d=5,seed=1,separable=1", 60),
-    Trial("nkp", "inseparable:n=20,d=3,seed=0", 40),
-    Trial("nkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
-)

@@ -15,7 +15,6 @@ from gammabar.oracle.signed import signed_margin
 from gammabar.papers import (
     Case,
     Relation,
-    Trial,
     Trit,
     Unclaimed,
     View,
@@ -210,16 +209,6 @@ def thm3(case: Case) -> Iterator[Relation]:
             # w has no negative score, so ρ_K ≥ 0, and −δw is outside the hull for every δ > 0; and
             # ρ_K ≤ 0, for the origin is in the hull.
             yield fact(reached == 0, "ρ_K = 0 = δ_max", where=name)
-
-
-TRIALS = (
-    Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),
-    Trial("nvn:epsilon=0.1", "degenerate:kind=opposite --kernel rbf:gamma=1"),
-    Trial("nvn:epsilon=0.03", "degenerate:kind=opposite,n=8,d=1"),
-    Trial("nvn:epsilon=0.2", "centred"),
-    Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
-    Trial("nvn:epsilon=0.001", "iris:0,1", 60),
-)
 
 
 # Lines of the proofs of Theorems 2 and 3

@@ -15,7 +15,6 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
-    Trial,
     Trit,
     View,
     at_most,
@@ -664,33 +663,3 @@ def thm4_2_fixed(it: View, case: Case) -> list[Relation]:
     elif length is not None and not it.level:
         found.append(fact(None, "whether δ_t > 0"))
     return found
-
-
-#: All of q on one of 30 rows that are the same, against one: p_k is slow to find the others.
-ON_ONE_ROW = f"snkpvn:delta=0.01,q={','.join(['0', '1', *'0' * 29])}"
-
-TRIALS = (
-    Trial("snkpvn:delta=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
-    Trial(
-        "snkpvn:delta=0.001", "gaussian:n=40,d=6,seed=2,separable=1 --kernel linear --normalised"
-    ),
-    Trial("snkpvn:delta=0.15", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
-    Trial("snkpvn:delta=0.001,q=0,0,0.5,0.5", "worst-case:n=4"),
-    Trial("snkpvn:delta=0.001", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 100),
-    Trial("snkpvn:delta=1e-5", "degenerate:kind=opposite,n=8,d=1"),
-    Trial("snkpvn:delta=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1"),
-    Trial("snkpvn:delta=0.01,q=0.75,0.25", "degenerate:kind=opposite,n=2,d=1"),
-    Trial(ON_ONE_ROW, "degenerate:kind=opposite,n=31,d=1"),
-    Trial("snkpvn:delta=0.001", "opposed:r=30"),
-    Trial("snkpvn:delta=0.6,q=1,0,0", "crossed:copies=1"),
-    Trial("snkpvn", "inseparable:n=20,d=3,seed=0", 60),
-    Trial("isnkpvn:epsilon=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
-    Trial("isnkpvn:gamma=1.1,epsilon=0.001", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1", 100),
-    Trial("isnkpvn:epsilon=0.001", "degenerate:kind=square"),
-    Trial("isnkpvn:gamma=100,epsilon=0.001", "opposed:r=30"),
-    Trial("isnkpvn:gamma=100,epsilon=0.001", "opposed:r=10,copies=30"),
-    Trial("isnkpvn", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised", 100),
-    Trial("isnkpvn:gamma=4", "degenerate:kind=opposite,n=8,d=1"),
-    Trial("isnkpvn:gamma=3,epsilon=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1", 100),
-    Trial("isnkpvn", "inseparable:n=20,d=3,seed=0", 60),
-)

@@ -19,7 +19,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     Vec,
     View,
     at_least,
@@ -392,11 +391,3 @@ def alpha_over_mu(case: Case) -> Number:
     """α/μ = R²/μ² + 2 log(2n−1)/(γμ²), which is also the bound of Theorem 6.1."""
     logs = 2 * log(2 * case.n - 1) / (step_of(case) * case.gamma_squared)
     return number(squared_ratio(case)) + logs
-
-
-TRIALS = (
-    # Rows of 2²⁰: with a step of one, scores have errors that no softmax survives.
-    Trial("normalized-lr-gd:step=1e-6", "orthogonal:n=10,p=0.3", 60),
-    Trial("normalized-lr-gd:step=0.5", "worst-case:n=100", 60),
-    Trial("normalized-lr-gd:step=0.01", "worst-case:n=100", 60),
-)

@@ -30,7 +30,6 @@ from gammabar.papers import (
     Floats,
     Number,
     Relation,
-    Trial,
     Unclaimed,
     Vec,
     View,
@@ -213,24 +212,6 @@ def scaled_loss(case: Case) -> Iterator[Relation]:
             raise Unclaimed("there both sides are log(2)/t")
         gap = log(1 + exp(number(-t * s))) / t - number(max(-s, 0))
         yield at_most(abs(gap), log(2) / t, "|loss − max(0, −s)| ≤ log(2)/t", where=f"t={t}, s={s}")
-
-
-TRIALS = (
-    Trial("lr-gd", "planted:n=60,d=5,gamma=0.1,seed=0"),
-    Trial("lr-gd:step=100", "worst-case:n=101", 40),
-    Trial("lr-gd:step=1e4", "worst-case:n=101", 40),
-    Trial("lr-gd:step=1e6", "worst-case:n=101", 40),
-    Trial("lr-gd:step=0.01", "planted:n=4,d=3,gamma=0.05,seed=15", 40),
-    Trial("lr-gd:step=100", "planted:n=4,d=3,gamma=0.05,seed=36", 60),
-    Trial("batch-perceptron", "worst-case:n=101", 40),
-    Trial("batch-perceptron", "planted:n=4,d=3,gamma=0.05,seed=15", 40),
-    Trial("batch-perceptron", "planted:n=60,d=5,gamma=0.1,seed=0"),
-    Trial("batch-perceptron", "opposed:r=10,copies=2"),
-    Trial("batch-perceptron", "iris:0,1"),
-    Trial("batch-perceptron", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=0"),
-    Trial("batch-perceptron", "degenerate:kind=collinear,n=1,d=2"),
-    Trial("batch-perceptron", "gaussian:n=30,d=4,seed=1,separable=1 --kernel rbf:gamma=0.5"),
-)
 
 
 #: Rows and θ_0. The first is the smallest there is; the second has its mistakes to make.

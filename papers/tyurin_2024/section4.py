@@ -9,7 +9,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     View,
     at_least,
     at_most,
@@ -130,9 +129,3 @@ def spike(it: View, case: Case) -> Iterator[Relation]:
         yield at_most(loss(it.scores), 2 / gamma, "f(θ_2) ≤ 2/γ")
         yield at_least(it.smallest, gamma / 4, "θ_2 separates the data")
         yield at_most(gradient, 4 / gamma, "‖∇f(θ_2)‖ ≤ 4/γ")
-
-
-TRIALS = (
-    Trial("lr-gd:step=4", SPIKE, 10),
-    Trial("lr-gd:step=1e6", SPIKE, 10),
-)

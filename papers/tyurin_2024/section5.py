@@ -8,7 +8,6 @@ from typing import Any
 from gammabar.papers import (
     Case,
     Relation,
-    Trial,
     View,
     at_most,
     equal,
@@ -89,23 +88,3 @@ def perceptron(case: Case) -> Any:
 def normalized_batch_perceptron(case: Case) -> Any:
     """Normalized Batch Perceptron separates separable data after at most R²/μ² iterations."""
     return squared_ratio(case)
-
-
-TRIALS = (
-    Trial("batch-perceptron", "worst-case:n=16", 20),
-    Trial("batch-perceptron", "worst-case:n=1000", 310),
-    Trial("lr-gd:step=0.1", "worst-case:n=20", 20),
-    Trial("lr-gd:step=1e6", "worst-case:n=1000", 310),
-    Trial("perceptron", "planted:n=60,d=5,gamma=0.1,seed=2"),
-    Trial("perceptron:choice=cyclic", "gaussian:n=40,d=4,seed=3,separable=1"),
-    Trial("perceptron:choice=random", "two-lines:r=3,n=40", seed=1),
-    Trial("perceptron:choice=worst", "degenerate:kind=simplex"),
-    Trial("perceptron:choice=worst", "mnist-sample:0,1"),
-    Trial("normalized-batch-perceptron", "planted:n=60,d=5,gamma=0.1,seed=1"),
-    Trial("normalized-batch-perceptron", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=0"),
-    Trial("normalized-batch-perceptron", "degenerate:kind=simplex"),
-    Trial("normalized-batch-perceptron", "opposed:r=10"),
-    Trial("normalized-batch-perceptron", "worst-case:n=30"),
-    Trial("perceptron", "worst-case:n=50"),
-    Trial("normalized-batch-perceptron", "iris:0,1 --kernel poly:degree=2,coef0=1"),
-)

@@ -13,7 +13,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     Vec,
     View,
     ball,
@@ -192,16 +191,3 @@ def normalized_descent(case: Case) -> Any:
     iterations."""
     gamma, mu_squared = step_of(case), case.gamma_squared
     return number(squared_ratio(case)) + 2 * log(2 * case.n - 1) / (gamma * mu_squared)
-
-
-TRIALS = (
-    Trial("lr-gd:step=1e4", "digits:3,8", 60),
-    Trial("lr-gd:step=1e6", "gaussian:n=40,d=5,seed=0", 40),
-    Trial("normalized-lr-gd:step=1000", "loss-spike", 10),
-    Trial("normalized-lr-gd:step=1e6", "gaussian:n=40,d=5,seed=0", 40),
-    Trial("normalized-lr-gd:step=1e4", "digits:3,8", 60),
-    Trial("normalized-lr-gd:step=10", "planted:n=60,d=5,gamma=0.1,seed=3"),
-    Trial("normalized-lr-gd:step=0.1", "two-lines:r=2,n=20"),
-    Trial("normalized-lr-gd:step=100", "imbalanced:n=110,d=5,ratio=10,gamma=0.1,seed=1"),
-    Trial("normalized-lr-gd", "degenerate:kind=collinear,n=1,d=2"),
-)

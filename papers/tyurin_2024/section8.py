@@ -15,7 +15,6 @@ from gammabar.papers import (
     Case,
     Number,
     Relation,
-    Trial,
     View,
     at_least,
     at_most,
@@ -258,10 +257,3 @@ def bias(it: View, case: Case) -> Relation | None:
     apart = 2 - 2 * it.toward / (case.gamma * it.norm)
     bound = 2 * (log(2 * it.n * log(2)) / case.gamma + case.history(Lost).sum) / it.norm
     return at_most(apart, bound, "‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖")
-
-
-TRIALS = (
-    Trial("lr-gd", ONE_ROW, 20),
-    Trial("lr-gd:step=0.2", "loss-spike", 400),
-    Trial("lr-gd", "degenerate:kind=simplex,n=4,d=4", 300),
-)

@@ -18,7 +18,6 @@ import numpy as np
 from gammabar.papers import (
     Case,
     Relation,
-    Trial,
     View,
     at_most,
     below,
@@ -230,12 +229,3 @@ def fashion(case: Case) -> str:
     """On a subsample of 5,000 points of Fashion-MNIST, classes 0 and 4, the methods need the
     printed numbers of iterations."""
     return f"{UNSEEN}; {spread(FASHION_TABLE, FASHION_COUNTS)}"
-
-
-TRIALS = (
-    Trial("normalized-lr-gd:step=100", WORST_DATA, 10),
-    Trial("normalized-lr-gd:step=10", WORST_DATA, 10),
-    Trial("normalized-lr-gd:step=1", WORST_DATA, 20),
-    Trial("normalized-lr-gd:step=0.1", WORST_DATA, 160),
-    Trial("lr-gd:step=100", WORST_DATA, 310),
-)

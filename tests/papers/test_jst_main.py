@@ -21,12 +21,13 @@ from gammabar.harness.verify.relation import VIOLATED, same_digits
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import DirectStatement, Statement
 from gammabar.harness.verify.verdict import Verdict
-from gammabar.papers.gammabar import jst_rates
+from gammabar.papers.gammabar import jst_rates, trials as gb_trials
 from gammabar.papers.ji_srebro_telgarsky_2021 import (
     appendix_ab,
     section1_2,
     section3,
     section5,
+    trials,
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import ONE_ROW, Pair
 from gammabar.problems import MulticlassProblem, from_arrays
@@ -49,7 +50,7 @@ MINE = {  # Section 5.1 is tested with the appendices
 }
 RUNS = [s for s in MINE.values() if s.about_runs]
 DIRECT = [s for s in MINE.values() if isinstance(s, DirectStatement)]
-TRIALS = [trial for m in (section3, section5, jst_rates) for trial in getattr(m, "TRIALS", ())]
+TRIALS = [*trials.SECTION3, *trials.SECTION5, *gb_trials.JST_RATES]
 FALSE = {
     "jst.sec2.argmax",
     "jst.sec3.1.align",

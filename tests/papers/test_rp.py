@@ -20,7 +20,7 @@ from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import STATEMENTS, DirectStatement, Statement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.gammabar import rp_steps, smoothed_perceptron
+from gammabar.papers.gammabar import rp_steps, smoothed_perceptron, trials as gb_trials
 from gammabar.papers.ramdas_pena_2015 import (
     appendix_a,
     quantities,
@@ -30,6 +30,7 @@ from gammabar.papers.ramdas_pena_2015 import (
     section5,
     section6,
     small_data,
+    trials,
 )
 from gammabar.papers.ramdas_pena_2015.quantities import signed_normalised
 from gammabar.problems import DenseProblem, ProblemError, from_arrays
@@ -48,7 +49,7 @@ MODULES = (
 )
 NAMES = {module.__name__ for module in MODULES}
 MINE = {s.id: s for s in STATEMENTS.values() if s.body.__module__ in NAMES}
-TRIALS = tuple(dict.fromkeys(t for module in MODULES for t in getattr(module, "TRIALS", ())))
+TRIALS = tuple(dict.fromkeys((*trials.TRIALS, *gb_trials.RP_STEPS)))
 PRINTED = (
     "eq1",
     "perceptron",

@@ -22,7 +22,7 @@ from gammabar.harness.verify.numbers import LEVELS, middle, working
 from gammabar.harness.verify.relation import fact
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import STATEMENTS, StoppingStatement, direct
-from gammabar.papers.gammabar import tyurin as tyurin_steps
+from gammabar.papers.gammabar import trials as gb_trials, tyurin as tyurin_steps
 from gammabar.papers.tyurin_2024 import (
     appendix,
     experiments,
@@ -33,6 +33,7 @@ from gammabar.papers.tyurin_2024 import (
     section6,
     section8,
     table1,
+    trials,
 )
 from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Path, Rate
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, load
@@ -47,7 +48,7 @@ from gammabar.solvers.tyurin import (
 )
 
 MODULES = (section3, section4, section5, section6, section8, appendix, table1, tyurin_steps)
-TRIALS = [trial for module in MODULES for trial in module.TRIALS]
+TRIALS = [*trials.TRIALS, *gb_trials.TYURIN]
 OURS = {
     name: s for name, s in load_statements().items() if name.startswith(("tyurin.", "gb.tyurin."))
 }
