@@ -93,7 +93,7 @@ class Certified:
     param_names = ("geometry",)
 
     def setup(self, geometry: str) -> None:
-        self.classifier = need("solvers", "MaxMarginClassifier")
+        self.classifier = need("harness.classifier", "MaxMarginClassifier")
         self.X, self.y = dense(4_000, 30)
         if geometry == "sparse":
             import scipy.sparse
@@ -101,7 +101,7 @@ class Certified:
             self.X = scipy.sparse.csr_array(self.X * (np.abs(self.X) > 0.5))
 
     def _fit(self) -> Any:
-        return self.classifier(tol=0.05).fit(self.X, self.y)
+        return self.classifier(solver="dual-acceleration", tol=0.05).fit(self.X, self.y)
 
     def time_to_certified_gap(self, geometry: str) -> None:
         self._fit()

@@ -11,8 +11,9 @@ from itertools import islice
 import pytest
 
 from benchmarks.common import KNOWN, iterations_until, loaded, never, problem_of, stepper, within
+from gammabar import MaxMarginClassifier
 from gammabar.oracle import solve
-from gammabar.solvers import SNKP, AdaBoost, AdaptiveSampling, DualAcceleration, MaxMarginClassifier
+from gammabar.solvers import SNKP, AdaBoost, AdaptiveSampling, DualAcceleration
 
 
 @pytest.mark.parametrize("geometry", ["float64", "float32", "sparse"])
@@ -32,7 +33,9 @@ def test_certified_gap(benchmark):
 
 def test_classifier(benchmark):
     problem = loaded("digits:3,8")
-    model = benchmark(MaxMarginClassifier(tol=0.2).fit, problem.X, problem.y)
+    model = benchmark(
+        MaxMarginClassifier(solver="dual-acceleration", tol=0.2).fit, problem.X, problem.y
+    )
     assert model.separable_
 
 

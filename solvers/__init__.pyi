@@ -1,3 +1,5 @@
+import gammabar
+
 from .adapters import Recorder as Recorder
 from .base import Iterate as Iterate, Solver as Solver, solver as solver
 from .boosting import AdaBoost as AdaBoost
@@ -6,7 +8,6 @@ from .descent import (
     AcceleratedGradientDescent as AcceleratedGradientDescent,
     SmoothGradientDescent as SmoothGradientDescent,
 )
-from .estimator import MaxMarginClassifier as MaxMarginClassifier
 from .ji_srebro_telgarsky import (
     AdaptiveSampling as AdaptiveSampling,
     DualAcceleration as DualAcceleration,
@@ -32,3 +33,5 @@ from .tyurin import (
     NormalizedLogisticRegressionGD as NormalizedLogisticRegressionGD,
     Perceptron as Perceptron,
 )
+
+MaxMarginClassifier = gammabar.MaxMarginClassifier

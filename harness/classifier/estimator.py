@@ -1,9 +1,4 @@
-"""Weights of rows and classes, as far as they mean anything to a hard margin.
-
-What is wrong with a DataFrame, by the names of its columns: one sentence instead of a riddle.
-
-The maximum-margin classifier, exactly: a scikit-learn estimator around the oracle.
-"""
+"""The maximum-margin classifier as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -18,11 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from gammabar.harness.classifier.certified_run import certified_run, margin_and_gap
 from gammabar.harness.classifier.hyperplanes import (
     Array,
     Hyperplane,
@@ -31,103 +28,18 @@ from gammabar.harness.classifier.hyperplanes import (
     octets,
     proved,
     shared_pairs,
-    softened,
+    soft_margin,
 )
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.maximum_margin import solve
 from gammabar.oracle.result import Truth, signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
-from gammabar.problems.conversion import from_arrays, same_numbers, with_intercept
-from gammabar.solvers.estimator import MaxMarginClassifier as IterativeClassifier
-
-
-def row_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Array:
-    """The weight of each row: its own, times that of its class; none is negative, some positive."""
-    if sample_weight is None and class_weight is None:
-        return np.ones(len(y))
-    if not (class_weight is None or class_weight == "balanced" or isinstance(class_weight, dict)):
-        raise ValueError(f"class_weight must be a dictionary or 'balanced', not {class_weight!r}")
-    weights: Array = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
-    if weights.min() < 0:
-        row = int(weights.argmin())
-        raise ValueError(f"sample_weight must not be negative, but that of row {row} is")
-    counted = np.flatnonzero(weights)
-    if class_weight is not None and len(counted):
-        classes, labels = np.unique(y[counted], return_inverse=True)
-        factors = compute_class_weight(
-            class_weight, classes=classes, y=y[counted], sample_weight=weights[counted]
-        )
-        for name, factor in zip(classes.tolist(), factors.tolist(), strict=True):
-            if not 0 <= factor < np.inf:
-                raise ValueError(f"class_weight of {name!r} must be zero or more, not {factor!r}")
-        # Products of positive weights are positive, and finite, whatever doubles can hold.
-        least, most = np.nextafter(0.0, 1.0), np.finfo(np.float64).max
-        with np.errstate(over="ignore", under="ignore"):
-            products = np.clip(weights[counted] * factors[labels], least, most)
-        weights[counted] = np.where(factors[labels] > 0, products, 0.0)
-    if not weights.any():
-        raise ValueError("all rows have weight zero, so that nothing is left to separate")
-    return weights
-
-
-@contextmanager
-def named_faults(X: Any, y: Any = None) -> Iterator[None]:
-    """Where something fails because of a value in a DataFrame, or of a missing label, say where."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        words = _points(X) or _labels(y)
-        if words is None:
-            raise
-        raise ValueError(words) from error
-
-
-def _points(X: Any) -> str | None:
-    """The first value of a pandas DataFrame that is missing, infinite or no number."""
-    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        return None
-    for k, name in enumerate(X.columns):
-        column = X.iloc[:, k]
-        row = _first(column.isna())
-        if row is not None:
-            where = f"column {name!r} has no value in row {row}"
-            return f"Input X contains NaN: {where}; fill it, or leave the row out"
-        if column.dtype.kind in "mM":
-            return f"column {name!r} of X has dates ({column.dtype}), not numbers"
-        for row, value in enumerate(column):
-            number = _number(value)
-            if number is None:
-                return f"column {name!r} of X has {value!r} in row {row}, not a number"
-            if not math.isfinite(number):
-                return f"Input X contains infinity: column {name!r}, row {row}"
-    return None
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-    except OverflowError:
-        return math.inf
-
-
-def _labels(y: Any) -> str | None:
-    """The first label that is missing."""
-    if y is None or getattr(y, "ndim", 1) != 1 or isinstance(y, str):
-        return None
-    for row, label in enumerate(y):
-        missing = label is None or type(label).__name__ in ("NAType", "NaTType")
-        if missing or (isinstance(label, float | np.floating) and np.isnan(label)):
-            return f"Input y contains NaN: there is no label in row {row}"
-    return None
-
-
-def _first(mask: Any) -> int | None:
-    """The place of the first one that is true."""
-    found = np.flatnonzero(np.asarray(mask))
-    return int(found[0]) if len(found) else None
-
+from gammabar.problems.conversion import (
+    from_arrays,
+    same_numbers,
+    with_constant,
+    with_intercept,
+)
 
 SOLVERS = ("exact", "dual-acceleration")
 SEVERAL = ("ovo", "ovr", "joint")
@@ -143,16 +55,14 @@ class InseparableError(ValueError):
         self.certificate = certificate
 
 
-class MaxMarginClassifier(IterativeClassifier):
+class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
     """The exact maximum-margin classifier, with proof. No regularisation, no iteration limit.
 
     Parameters
     ----------
     solver : {"exact", "dual-acceleration"}, default="exact"
         "exact" asks the oracle. "dual-acceleration" is Algorithm 1 of Ji, Srebro and Telgarsky
-        (2021), stopped when its margin is proved to be within `tol` of the maximum; then `tol`,
-        `max_iter` and `intercept_scaling` count, the intercept counts in the norm, and several
-        classes have the joint margin.
+        (2021), stopped when its margin is proved to be within `tol` of the maximum; see the notes.
     proof : bool, default=True
         Whether the result is proved in exact arithmetic. Without proof it is what floating point
         found: the same, as a rule.
@@ -171,13 +81,21 @@ class MaxMarginClassifier(IterativeClassifier):
         with `soft_C`, which minimises ½‖w‖² + soft_C Σ max(0, 1 − y f(x)); or raise
         `InseparableError`. Either way the proof is at hand.
     soft_C : float, default=1.0
-        Used where the data are inseparable, and nowhere else.
+        Used where the data are inseparable, and nowhere else. It depends on the units of the data:
+        of data 10⁴ times as large, it is as if it were 10⁸ times as large. The search for the
+        machine takes the longer the larger that is, so it is bounded: a `soft_C` that is too large
+        for it is lowered, and the warning says to what.
     class_weight : dict or "balanced", optional
         Weights of the classes; see the notes.
     n_jobs : int, optional
         Threads for several hyperplanes.
-    tol, max_iter, intercept_scaling
-        For "dual-acceleration", see `gammabar.solvers.MaxMarginClassifier`.
+    tol : float, default=0.01
+        "dual-acceleration" stops when the margin is proved to be at least (1 − tol) times the
+        largest possible,
+    max_iter : int, default=10000
+        or after so many iterations; each is one pass over the data.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature of "dual-acceleration".
 
     Attributes
     ----------
@@ -207,9 +125,14 @@ class MaxMarginClassifier(IterativeClassifier):
     Weights of rows (``sample_weight``) and of classes (``class_weight``, which multiplies those of
     its rows) mean to a hard margin what they must: a row of weight zero is as good as not there,
     and all positive weights are alike, as a row that is there twice changes nothing. Where the data
-    are inseparable and the margin is soft, a row's error costs soft_C times its weight. With
-    "dual-acceleration" the rows of weight zero are left out before anything else is done, and
-    `dual_coef_` speaks of the others.
+    are inseparable and the margin is soft, a row's error costs soft_C times its weight.
+
+    With "dual-acceleration" the intercept is the weight of a constant feature and counts in the
+    norm (linear kernel only), several classes have the joint margin (divided by √2) and no kernel,
+    `dual_coef_` are weights on the simplex, one for each row of the problem that has a weight, and
+    `separable_` is None if it is not known whether the data can be separated.
+
+    There is no ``partial_fit``: a margin over data that are gone cannot be certified.
 
     Examples
     --------
@@ -241,29 +164,27 @@ class MaxMarginClassifier(IterativeClassifier):
         max_iter: int = 10_000,
         intercept_scaling: float = 1.0,
     ) -> None:
-        super().__init__(
-            tol=tol,
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling,
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-        )
         self.solver = solver
         self.proof = proof
+        self.fit_intercept = fit_intercept
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.several = several
         self.inseparable = inseparable
         self.soft_C = soft_C
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.intercept_scaling = intercept_scaling
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        if self.solver == "exact":
-            tags.classifier_tags.multi_class = True
+        tags.classifier_tags.multi_class = self.solver == "exact" or self.kernel == "linear"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -282,41 +203,85 @@ class MaxMarginClassifier(IterativeClassifier):
         self
         """
         self._check_choices()
-        with named_faults(X, y):
+        with _named_faults(X, y):
             return self._fit_all(X, y, sample_weight)
 
     def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        weighed = sample_weight is not None or self.class_weight is not None
-        if self.solver != "exact" and not weighed:
-            super().fit(X, y)
-            return self
         given = X
         X, y = validate_data(self, given, y, accept_sparse="csr", dtype="numeric")
         X = same_numbers(given, X)
         if y.dtype.kind not in "bui":  # whole numbers are classes, whatever they are
             check_classification_targets(y)
-        weights = row_weights(X, y, sample_weight, self.class_weight)
+        weights = _row_weights(X, y, sample_weight, self.class_weight)
         kept = np.flatnonzero(weights)
-        if self.solver != "exact":
-            super().fit(X[kept], y[kept])
-            return self
         self.classes_, labels = np.unique(y[kept], return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"samples of two classes are needed, not of one class only: {self.classes_[0]!r}"
             )
         points = X if len(kept) == len(y) else X[kept]
-        if self.kernel == "linear":
-            points = octets(points)
         if points is not X and self.kernel == "precomputed":
             points = points[:, kept]
-        self._kernel_: Any = (
-            None if self.kernel == "linear" else self._kernel(points).fitted(points)
-        )
-        self._gather(self._parts(points, labels, weights[kept]), kept)
-        # A copy: X is the caller's.
-        self._train_ = X[self.support_] if self._kernel_ is not None else None
+        kernel = None if self.kernel == "linear" else self._kernel().fitted(points)
+        self._kernel_: Any = kernel
+        if self.solver == "exact":
+            whole = octets(points) if kernel is None else points
+            self._gather(self._parts(whole, labels, weights[kept]), kept)
+            # A copy: X is the caller's.
+            self._train_ = X[self.support_] if kernel is not None else None
+        else:
+            self._iterate(points, labels)
         return self
+
+    def _iterate(self, X: Any, labels: Array) -> None:
+        """Fit by Algorithm 1 until the certified gap is small enough."""
+        problem = self._joint_problem(X, labels)
+        found = certified_run(problem.unit(), self.tol, self.max_iter)
+        self.margin_, self.margin_gap_ = margin_and_gap(problem, found)
+        self.dual_coef_, self.n_iter_ = found.mu, found.n_iter
+        self.separable_ = True if found.lower > 0 else None
+        w = found.w
+        if isinstance(problem, KernelProblem):
+            used = np.flatnonzero(w) if w.any() else np.arange(1)
+            self._expansion_, self.intercept_ = (w[used] * problem.y[used])[None, :], np.zeros(1)
+            self._train_ = X[used]  # a copy: X is the caller's
+        else:
+            several = isinstance(problem, MulticlassProblem)
+            rows = w.reshape(-1, len(self.classes_)).T if several else w[None, :]
+            self.coef_, self.intercept_ = rows, np.zeros(len(rows))
+            if self.fit_intercept:
+                self.coef_, self.intercept_ = rows[:, :-1], rows[:, -1] * self.intercept_scaling
+        self._warn_of_gap()
+
+    def _joint_problem(self, X: Any, labels: Array) -> Problem:
+        """The problem of all classes at once, with a constant feature for the intercept."""
+        k = len(self.classes_)
+        if self._kernel_ is not None:
+            if k > 2:
+                raise ValueError(
+                    "Only binary classification is supported with a kernel. The type of the target "
+                    "is multiclass: use solver='exact', or OneVsRestClassifier around this one"
+                )
+            return KernelProblem(X, 2 * labels - 1, self._kernel_)
+        if self.fit_intercept:
+            X = with_constant(X, self.intercept_scaling)
+        return from_arrays(X, 2 * labels - 1) if k == 2 else MulticlassProblem(X, labels, k)
+
+    def _warn_of_gap(self) -> None:
+        best = self.margin_ + self.margin_gap_
+        if self.separable_ is None:
+            words = (
+                f"the data were not separated in {self.n_iter_} iterations; dual_coef_ proves "
+                f"that no classifier has a margin above {best:.3g}"
+            )
+        elif self.margin_gap_ > self.tol * best:
+            words = (
+                f"the margin {self.margin_:.3g} is only proved to be within {self.margin_gap_:.3g} "
+                f"of the largest possible in {self.n_iter_} iterations: increase max_iter or tol"
+            )
+        else:
+            return
+        warnings.warn(words, ConvergenceWarning, stacklevel=5)
 
     @property
     def truths_(self) -> list[Truth]:
@@ -345,18 +310,21 @@ class MaxMarginClassifier(IterativeClassifier):
 
         Of pairs, the score is the least of the class's distances: how far inside its region x is.
         """
-        with named_faults(X):
-            if self.solver != "exact":
-                return super().decision_function(X)
-            check_is_fitted(self)
+        check_is_fitted(self)
+        with _named_faults(X):
             X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        scores = self._distances(X)
-        k = len(self.classes_)
-        if k == 2 and scores.shape[1] == 1:
+        scores, k = self._distances(X), len(self.classes_)
+        if k == 2:
             return scores.ravel()
-        if scores.shape[1] == k and self.several != "ovo":
-            return scores
-        return depths(scores, k)
+        pairs = self.solver == "exact" and self.several == "ovo"
+        return depths(scores, k) if pairs else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(scores > 0).astype(int)])
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def _distances(self, X: Any) -> Array:
         """The value of each hyperplane's function, one column for each."""
@@ -380,9 +348,23 @@ class MaxMarginClassifier(IterativeClassifier):
                 )
         if not 0 < self.soft_C < math.inf:
             raise ValueError(f"soft_C must be positive, not {self.soft_C!r}")
+        if not 0 < self.tol < 1:
+            raise ValueError(f"tol must be between 0 and 1, not {self.tol!r}")
+        if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be a positive integer, not {self.max_iter!r}")
+        if not 0 < self.intercept_scaling < math.inf:
+            raise ValueError(f"intercept_scaling must be positive, not {self.intercept_scaling!r}")
 
-    def _kernel(self, X: Any) -> Kernel:
-        return Kernel("precomputed") if self.kernel == "precomputed" else super()._kernel(X)
+    def _kernel(self) -> Kernel:
+        if callable(self.kernel):
+            return Kernel.of(self.kernel)
+        if self.kernel == "rbf":
+            return Kernel("rbf", gamma=self.gamma)
+        if self.kernel == "poly":
+            return Kernel("poly", self.degree, self.gamma, self.coef0)
+        if self.kernel == "precomputed" and self.solver == "exact":
+            return Kernel("precomputed")
+        raise ValueError(f"kernel must be linear, rbf, poly or a callable, not {self.kernel!r}")
 
     def _parts(self, X: Any, labels: Array, weights: Array) -> list[Hyperplane]:
         k = len(self.classes_)
@@ -474,20 +456,24 @@ class MaxMarginClassifier(IterativeClassifier):
         certificate = found.truth.certificate if found.truth else None
         if self.inseparable == "error":
             raise InseparableError(f"{message}; inseparable='soft' allows for errors", certificate)
+        gram = self._kernel_ is not None
+        machine, lowered = soft_margin(
+            found,
+            self._kernel_.matrix(X, X) if gram and self.kernel != "precomputed" else X,
+            signs,
+            gram=gram,
+            intercept=self.fit_intercept,
+            cost=self.soft_C,
+            weights=weights,
+        )
+        note = "" if lowered == 1 else f" (soft_C = {self.soft_C} would take too long)"
         warnings.warn(
-            f"{message}: the result is a support vector machine with C = {self.soft_C}",
+            f"{message}: the result is a support vector machine with C = "
+            f"{self.soft_C * lowered:.6g}{note}",
             ConvergenceWarning,
             stacklevel=2,
         )
-        expanded = self._kernel_ is not None
-        return softened(
-            found,
-            self._kernel_.matrix(X, X) if expanded and self.kernel != "precomputed" else X,
-            signs,
-            expanded=expanded,
-            intercept=self.fit_intercept,
-            costs=self.soft_C * weights,
-        )
+        return machine
 
     def _gather(self, parts: list[Hyperplane], kept: Array) -> None:
         """The attributes; rows of the parts are counted among those that were kept."""
@@ -511,3 +497,91 @@ class MaxMarginClassifier(IterativeClassifier):
         else:
             lengths = [np.abs(part.w).max(initial=0.0) or 1.0 for part in parts]
             self._expansion_ = self.dual_coef_ * np.array(lengths)[:, None]
+
+
+def _row_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Array:
+    """The weight of each row: its own, times that of its class; none is negative, some positive."""
+    if sample_weight is None and class_weight is None:
+        return np.ones(len(y))
+    if not (class_weight is None or class_weight == "balanced" or isinstance(class_weight, dict)):
+        raise ValueError(f"class_weight must be a dictionary or 'balanced', not {class_weight!r}")
+    weights: Array = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight must not be negative, but that of row {row} is")
+    counted = np.flatnonzero(weights)
+    if class_weight is not None and len(counted):
+        classes, labels = np.unique(y[counted], return_inverse=True)
+        factors = compute_class_weight(
+            class_weight, classes=classes, y=y[counted], sample_weight=weights[counted]
+        )
+        for name, factor in zip(classes.tolist(), factors.tolist(), strict=True):
+            if not 0 <= factor < np.inf:
+                raise ValueError(f"class_weight of {name!r} must be zero or more, not {factor!r}")
+        # Products of positive weights are positive, and finite, whatever doubles can hold.
+        least, most = np.nextafter(0.0, 1.0), np.finfo(np.float64).max
+        with np.errstate(over="ignore", under="ignore"):
+            products = np.clip(weights[counted] * factors[labels], least, most)
+        weights[counted] = np.where(factors[labels] > 0, products, 0.0)
+    if not weights.any():
+        raise ValueError("all rows have weight zero, so that nothing is left to separate")
+    return weights
+
+
+@contextmanager
+def _named_faults(X: Any, y: Any = None) -> Iterator[None]:
+    """Where something fails because of a value in a DataFrame, or of a missing label, say where."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        words = _points(X) or _labels(y)
+        if words is None:
+            raise
+        raise ValueError(words) from error
+
+
+def _points(X: Any) -> str | None:
+    """The first value of a pandas DataFrame that is missing, infinite or no number."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return None
+    for k, name in enumerate(X.columns):
+        column = X.iloc[:, k]
+        row = _first(column.isna())
+        if row is not None:
+            where = f"column {name!r} has no value in row {row}"
+            return f"Input X contains NaN: {where}; fill it, or leave the row out"
+        if column.dtype.kind in "mM":
+            return f"column {name!r} of X has dates ({column.dtype}), not numbers"
+        for row, value in enumerate(column):
+            number = _number(value)
+            if number is None:
+                return f"column {name!r} of X has {value!r} in row {row}, not a number"
+            if not math.isfinite(number):
+                return f"Input X contains infinity: column {name!r}, row {row}"
+    return None
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+    except OverflowError:
+        return math.inf
+
+
+def _labels(y: Any) -> str | None:
+    """The first label that is missing."""
+    if y is None or getattr(y, "ndim", 1) != 1 or isinstance(y, str):
+        return None
+    for row, label in enumerate(y):
+        missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+        if missing or (isinstance(label, float | np.floating) and np.isnan(label)):
+            return f"Input y contains NaN: there is no label in row {row}"
+    return None
+
+
+def _first(mask: Any) -> int | None:
+    """The place of the first one that is true."""
+    found = np.flatnonzero(np.asarray(mask))
+    return int(found[0]) if len(found) else None

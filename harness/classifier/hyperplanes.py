@@ -1,14 +1,14 @@
-"""One hyperplane of largest margin: the oracle's, or what floating point finds without proof.
+"""Hyperplanes of largest margin: proved by the oracle, or as floating point finds them.
 
-Where no hyperplane separates two sets: the support vector machine with slack.
-
-Hyperplanes between all pairs of classes at once, from the inner products of all rows.
+One by one, or between all pairs of classes at once from the inner products of all rows; with slack
+where no hyperplane separates two sets.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from gammabar.oracle.candidate import LITTLE as SMALL, Candidate
 from gammabar.oracle.maximum_margin import candidate_for, prove, solve
@@ -32,7 +33,7 @@ class Hyperplane:
     """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
 
     `later` is a proof that will be written down when it is asked for: a `Pending`, or one of the
-    pairs of `shared.Later`.
+    pairs, `Later`.
     """
 
     w: Array
@@ -49,7 +50,7 @@ class Hyperplane:
 
 @dataclass(frozen=True)
 class Pending:
-    """A proof that is done, and is written down when somebody asks for it (see `shared.Later`)."""
+    """A proof that is done, and is written down when somebody asks for it (see `Later`)."""
 
     problem: Problem
     candidate: Candidate
@@ -79,8 +80,11 @@ def proved(problem: Problem, candidate: Candidate | None, own: bool) -> Hyperpla
     truth = solve(problem) if candidate is None else prove(problem, candidate)
     signed = truth.q[truth.support] * problem.y[truth.support]
     low, high = signed_bounds(*truth.squares)
+    if truth.separable is False:  # there is none: a soft margin follows
+        none = np.zeros(0)
+        return Hyperplane(none, 0.0, truth.support, signed, 0.0, high, False, truth.rounds, truth)
     if not truth.separable:
-        return _part(problem, truth.support, signed, 0.0, high, truth.separable, truth)
+        return _part(problem, truth.support, signed, 0.0, high, None, truth)
     return _part(problem, truth.support, signed, low, high - low, True, truth)
 
 
@@ -146,50 +150,109 @@ def depths(scores: Array, k: int) -> Array:
     return depth
 
 
-def softened(
+#: The largest cost of rows of length one: above it the machine changes little, and takes longer.
+_MOST_COST = 1e8
+#: The least: below it no direction changes any more, and tolerances are larger than costs.
+_LEAST_COST = 1e-6
+#: Iterations of LIBSVM or LIBLINEAR; a machine that needs more is tried with a tenth of the cost.
+_ITERATIONS = 200_000
+
+
+def soft_margin(
     found: Hyperplane,
     given: Any,
     signs: Array,
     *,
-    expanded: bool,
+    gram: bool,
     intercept: bool,
-    costs: Array,
-) -> Hyperplane:
-    """The hyperplane that minimises ½‖w‖² + Σ cost_i max(0, 1 − y_i f(x_i)), of norm one.
+    cost: float,
+    weights: Array,
+) -> tuple[Hyperplane, float]:
+    """The hyperplane that minimises ½‖w‖² + cost Σ weight_i max(0, 1 − y_i f(x_i)), of norm one.
+
+    The rows are divided by a power of two near the longest one, and the cost multiplied by its
+    square, which is the same problem. A cost above `_MOST_COST` is lowered, and so is one whose
+    machine needs more than `_ITERATIONS`: on data that cannot be separated the search takes the
+    longer the larger the cost is.
 
     Parameters
     ----------
     found : Hyperplane
         What the oracle found of these rows; its proof stays at hand.
     given : matrix
-        The rows, or (`expanded`) their kernel matrix.
-    signs, costs : arrays
-        The class and the cost of each row.
+        The rows, or (`gram`) their kernel matrix.
+    signs, weights : arrays
+        The class and the weight of each row.
     intercept : bool
         Whether there is one. (A kernel's machine always has.)
+
+    Returns
+    -------
+    Hyperplane
+    float
+        What the cost was multiplied by: 1, unless it was lowered.
     """
+    exponent = _exponent(given, gram)
+    scaled = _ldexp(given, -2 * exponent if gram else -exponent)
+    asked_of_rows = cost * float(weights.max())
+    asked = math.log2(cost) + math.log2(weights.max()) + 2 * exponent
+    cost = 2.0 ** min(max(asked, math.log2(_LEAST_COST)), math.log2(_MOST_COST))
+    weights = weights / weights.max()
+    while True:
+        machine = _machine(gram, intercept, cost)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(scaled, signs, sample_weight=weights)
+        if np.max(machine.n_iter_) < _ITERATIONS or cost <= 1:
+            break
+        cost /= 10
+    lowered = 2.0 ** min(0.0, math.log2(cost) - asked)
+    unit = asked_of_rows * lowered / cost  # from the dual weights of scaled rows to those of rows
+    return _of_machine(machine, found, scaled, gram, exponent, unit), lowered
+
+
+def _machine(gram: bool, intercept: bool, cost: float) -> Any:
     from sklearn.svm import SVC, LinearSVC
 
-    if not expanded and not intercept:
-        line = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, random_state=0)
-        w = np.asarray(line.fit(given, signs, sample_weight=costs).coef_[0])
-        b, support, coef = 0.0, found.support, np.zeros(len(found.support))
-        length = float(np.linalg.norm(w))
+    if not gram and not intercept:
+        return LinearSVC(
+            C=cost, loss="hinge", fit_intercept=False, random_state=0, max_iter=_ITERATIONS
+        )
+    return SVC(C=cost, kernel="precomputed" if gram else "linear", max_iter=_ITERATIONS)
+
+
+def _of_machine(
+    machine: Any, found: Hyperplane, scaled: Any, gram: bool, exponent: int, unit: float
+) -> Hyperplane:
+    """The hyperplane of a machine that was fitted to scaled rows."""
+    if not hasattr(machine, "support_"):  # LIBLINEAR has no dual weights
+        w, b = np.asarray(machine.coef_[0]), 0.0
+        support, dual = found.support, np.zeros(len(found.support))
     else:
-        kernel: Any = "precomputed" if expanded else "linear"
-        machine = SVC(C=1.0, kernel=kernel).fit(given, signs, sample_weight=costs)
         support, b = np.asarray(machine.support_), float(machine.intercept_[0])
-        dual = machine.dual_coef_
-        coef = np.asarray(dual.toarray() if hasattr(dual, "toarray") else dual).ravel()
-        if expanded:
-            w = np.ones(1)  # what the dual weights are to be multiplied by
-            square = float(coef @ (given[np.ix_(support, support)] @ coef))
-            length = math.sqrt(max(square, 0.0))
-        else:
-            w = np.asarray(given[support].T @ coef).ravel()
-            length = float(np.linalg.norm(w))
-    length = length or 1.0
-    return Hyperplane(w / length, b / length, support, coef, 0.0, 0.0, False, 1, found.truth)
+        coef = machine.dual_coef_
+        dual = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef).ravel()
+        w = np.ones(1) if gram else np.asarray(scaled[support].T @ dual).ravel()
+    square = dual @ (scaled[np.ix_(support, support)] @ dual) if gram else w @ w
+    length = math.sqrt(max(float(square), 0.0)) or 1.0
+    w, b, dual = w / length, float(np.ldexp(b / length, exponent)), dual * unit
+    if gram:  # what the dual weights are to be multiplied by
+        w = np.ldexp(w / unit, -exponent)
+    return Hyperplane(w, b, support, dual, 0.0, 0.0, False, 1, found.truth)
+
+
+def _exponent(given: Any, gram: bool) -> int:
+    """That of a power of two near the length of the longest row."""
+    if gram:
+        return math.frexp(float(np.abs(np.diagonal(given)).max()) or 1.0)[1] // 2
+    return math.frexp(float(np.abs(getattr(given, "data", given)).max(initial=0)) or 1.0)[1]
+
+
+def _ldexp(given: Any, exponent: int) -> Any:
+    """A matrix of doubles times a power of two, in two steps: 2**1075 is no double."""
+    half = exponent // 2
+    made = given.astype(np.float64)
+    return made * math.ldexp(1.0, half) * math.ldexp(1.0, exponent - half)
 
 
 #: Most rows: their Gram matrix has 32 MB.

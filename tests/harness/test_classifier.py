@@ -461,3 +461,20 @@ def test_bad_columns_and_labels_are_named():
         MaxMarginClassifier().fit(FRAME, y[:50])
     with pytest.raises(InseparableError):
         MaxMarginClassifier(inseparable="error").fit(FRAME, np.arange(100) % 2)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("exponent", [-900, -40, 0, 13, 66, 530, 1000])
+def test_soft_margins_do_not_depend_on_the_size_of_the_numbers(exponent, intercept):
+    """Bounded in time, of norm one, and the same hyperplane as of rows of length one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((17, 2)), rng.integers(0, 2, 17)
+    with pytest.warns(ConvergenceWarning, match="support vector machine with C = "):
+        model = MaxMarginClassifier(fit_intercept=intercept).fit(np.ldexp(X, exponent), y)
+    assert np.linalg.norm(model.coef_) == pytest.approx(1)
+    assert np.isfinite(model.intercept_).all()
+    assert np.isfinite(model.dual_coef_).all()
+    cost = 2.0 ** min(max(2 * exponent, -20), 13)
+    with pytest.warns(ConvergenceWarning):
+        alike = MaxMarginClassifier(fit_intercept=intercept, soft_C=cost).fit(X, y)
+    assert model.coef_ == pytest.approx(alike.coef_, abs=0.02)

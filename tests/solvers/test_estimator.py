@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import gammabar as gb
 from gammabar.oracle import solve
 from gammabar.problems import from_arrays
 from gammabar.problems.conversion import with_constant
-from gammabar.solvers import MaxMarginClassifier
+
+MaxMarginClassifier = partial(gb.MaxMarginClassifier, solver="dual-acceleration")
 
 # Few iterations: the checks are about the interface, and most of their data are not separable.
 CHECKED = [MaxMarginClassifier(max_iter=100), MaxMarginClassifier(kernel="rbf", max_iter=100)]
