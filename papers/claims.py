@@ -114,6 +114,17 @@ from gammabar.harness.verify.relation import (
     size_of as size_of,
     within as within,
 )
+from gammabar.harness.verify.row_sums import (
+    Logistic as Logistic,
+    Mask as Mask,
+    combination as combination,
+    has_coordinates as has_coordinates,
+    least as least,
+    misclassified as misclassified,
+    per_sum as per_sum,
+    square_off as square_off,
+    sums_are_exact as sums_are_exact,
+)
 from gammabar.harness.verify.statement import (
     Assumption as Assumption,
     DirectStatement,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gammabar.papers import Case, Relation, View, at_least, at_most, below, per_iterate
-from gammabar.papers.tyurin_2024.quantities import linear, same_data, squared_ratio
+from gammabar.papers.tyurin_2024.quantities import squared_ratio, the_data
 
 
 def _text(d: int) -> str:
@@ -17,10 +17,8 @@ def _text(d: int) -> str:
 
 def staggered_data(case: Case) -> str | None:
     """The data are `staggered` with r = 4d and 8d copies, d ≥ 2."""
-    reason = linear(case)
-    if reason is None and (case.n < 17 or not same_data(case.problem, _text((case.n + 1) // 9))):
-        reason = "it is about the data sets staggered:d=…,r=4d,copies=8d"
-    return reason
+    other = "it is about the data sets staggered:d=…,r=4d,copies=8d"
+    return the_data(case, _text((case.n + 1) // 9), other) if case.n >= 17 else other
 
 
 @per_iterate(

@@ -19,45 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gammabar.papers import (
-    COARSE,
-    ROUNDOFF,
-    Case,
-    Floats,
-    Number,
-    Relation,
-    Vec,
-    View,
-    any_of,
-    ball,
-    claimed_row,
-    equal,
-    fact,
-    nearly,
-    number,
-    per_iterate,
-    separable,
-    size_of,
-    stopping,
-    upper,
-)
-from gammabar.papers.tyurin_2024.quantities import (
-    SOURCE,
-    Logistic,
-    Mask,
-    combination,
-    floats,
-    has_step,
-    least,
-    misclassified,
-    only_zeros,
-    per_sum,
-    squared_ratio,
-    step_of,
-    sums_are_exact,
-)
+from gammabar.papers.claims import *
+from gammabar.papers.tyurin_2024.quantities import has_step, only_zeros, squared_ratio, step_of
 from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
 
+SOURCE = "Tyurin (2024)"
 #: So many rows that rounding may move are tried in every combination.
 FEW = 5
 #: What the square of a distance of size one may be off by, per entry; and so many are compared.
@@ -281,7 +247,7 @@ class BatchStep(SetStep):
         wrong, doubtful = misclassified(it)
 
         def step(rows: Mask) -> Vec:
-            return number(1) / n * combination(self.space, floats(rows))
+            return number(1) / n * combination(self.space, np.array(rows))
 
         self._chosen = Chosen(it, wrong, doubtful, step)
         return step(wrong)
@@ -311,7 +277,7 @@ class NormalizedBatchStep(SetStep):
 
         def step(rows: Mask) -> Vec:
             chosen = max(int(rows.sum()), 1)
-            return number(1) / chosen * combination(self.space, floats(rows))
+            return number(1) / chosen * combination(self.space, np.array(rows))
 
         self._chosen = Chosen(it, wrong, doubtful, step)
         return step(wrong)
@@ -397,7 +363,7 @@ class RowStep(PerceptronStep):
         if said is not None and np.allclose(step, problem.row(said), rtol=1e-6, atol=0):
             return said
         if self._lengths is None:
-            norms = floats([problem.norm(problem.row(i)) for i in range(it.n)])
+            norms = np.array([problem.norm(problem.row(i)) for i in range(it.n)])
             # Squares of norms near one neither vanish nor overflow.
             self._power = -int(np.frexp(norms.max())[1])
             self._lengths = np.ldexp(norms, self._power) ** 2
@@ -410,9 +376,10 @@ class RowStep(PerceptronStep):
         # What is NaN (a coefficient of 1e292 of a row that is 0) tells nothing apart.
         blur = SEEN * (it.n + it.space.dimension + 16)
         close = np.flatnonzero(~(distance > distance.min() + blur))
-        gaps = floats([problem.norm(step - problem.row(int(i))) for i in close[:MANY]])
+        gaps = np.array([problem.norm(step - problem.row(int(i))) for i in close[:MANY]])
         nearest = close[: len(gaps)][~(gaps > gaps.min() + self.free)]
         return int(nearest[np.argmin(before.score_doubles[nearest])])
+
 
 
 @per_iterate(

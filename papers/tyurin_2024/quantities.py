@@ -5,53 +5,38 @@ solver's ``step``. As in the paper, rows may have any norm; R is the largest. An
 update, so "after at most B iterations" means that some w_t with t ≤ B separates the data; the half
 step of Batch Perceptron is its first iteration.
 
-∇f(θ_t) and S_t from doubles: the σ_i, sums over rows, misclassified rows, with error bounds.
-
-A bound on the error of a quantity holds for any evaluation in doubles from the delivered w, in any
-order of summation: for the one made here, and for the one that a solver made.
-
-The proofs' distance to α θ̂_*, where θ̂_* is the unit vector of largest margin.
-
-With the dual optimum q̄, Σ_i q̄_i a_i = μ θ̂_*. So ⟨θ, θ̂_*⟩ is a weighted sum of scores, over μ, and
-‖θ − α θ̂_*‖² = ‖θ‖² − 2 (α/μ) Σ_i q̄_i ⟨a_i, θ⟩ + α². The weighted sum is `View.toward`.
+θ̂_* is the unit vector of largest margin. With the dual optimum q̄, Σ_i q̄_i a_i = μ θ̂_*, so ⟨θ, θ̂_*⟩
+is a weighted sum of scores over μ, and ‖θ − α θ̂_*‖² = ‖θ‖² − 2 (α/μ) Σ_i q̄_i ⟨a_i, θ⟩ + α². The
+weighted sum is `View.toward`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_expit
+from gammabar.papers.claims import *
+from gammabar.problems import load
 
-from gammabar.oracle.rational import integer_rows, largest
-from gammabar.papers import (
-    ROUNDOFF,
-    SAFETY,
-    Case,
-    Floats,
-    LinearSpace,
-    Number,
-    Relation,
-    Space,
-    Trit,
-    Vec,
-    View,
-    fact,
-    number,
-    upper,
-)
-from gammabar.problems import DenseProblem, Problem, SparseProblem, load
-
-SOURCE = "Tyurin (2024)"
+tyurin = Claims("tyurin")
 
 
-def has_step(case: Case) -> str | None:
+def has_step(case):
     """The solver says what its γ is."""
     step = getattr(case.solver, "step", None)
     usable = isinstance(step, Real) and 0 < float(step) < float("inf")
     return None if usable else "the solver has no attribute `step` with a positive number"
+
+
+def known_optimum(case):
+    """q̄ is known, and not only approximately."""
+    return None if case.truth.exact else "the maximum-margin separator is only known approximately"
+
+
+LR_GD = Method("lr-gd", assumes=(has_step,))
+NORMALIZED = Method("normalized-lr-gd", assumes=(has_step,))
+BATCH = Method("batch-perceptron")
 
 
 def step_of(case: Case) -> Number:
@@ -61,8 +46,7 @@ def step_of(case: Case) -> Number:
 
 def method_of(case: Case) -> str:
     """The name on the solver's card; "" if it has none."""
-    card = getattr(type(case.solver), "card", None)
-    return str(getattr(card, "name", ""))
+    return str(getattr(getattr(type(case.solver), "card", None), "name", ""))
 
 
 def squared_ratio(case: Case) -> Any:
@@ -70,10 +54,26 @@ def squared_ratio(case: Case) -> Any:
     return case.mistake_bound
 
 
+def alpha_over_mu(case: Case) -> Number:
+    """α/μ = R²/μ² + 2 log(2n−1)/(γμ²), the bound of Theorem 6.1."""
+    logs = 2 * log(2 * case.n - 1) / (step_of(case) * case.gamma_squared)
+    return number(squared_ratio(case)) + logs
+
+
 def linear(case: Case) -> str | None:
     """The rows are vectors of ℝ^d, in the units of the data."""
-    known = isinstance(case.problem, DenseProblem | SparseProblem) and not case.unit
-    return None if known else "this is about points of ℝ^d in the units of their data"
+    return (
+        None if has_coordinates(case) else "this is about points of ℝ^d in the units of their data"
+    )
+
+
+def the_data(case: Case, spec: str, otherwise: str) -> str | None:
+    """Nothing if the problem is the one of that name, row by row, or else why it does not fit."""
+    if (reason := linear(case)) is not None:
+        return reason
+    problem, other = case.problem, load(spec)
+    same = problem.n == other.n and problem.dimension == other.dimension
+    return None if same and problem.digest() == other.digest() else otherwise
 
 
 def only_zeros(it: View) -> Relation | None:
@@ -87,183 +87,28 @@ def only_zeros(it: View) -> Relation | None:
     return fact(zero, "all rows are zero, and so is w_t")
 
 
-def same_data(problem: Problem, spec: str) -> bool:
-    """Whether a problem is the one of that name, row by row."""
-    other = load(spec)
-    same = problem.n == other.n and problem.dimension == other.dimension
-    return same and problem.digest() == other.digest()
+def loss(scores: list[Number]) -> Number:
+    """f(θ) = (1/n) Σ_i log(1 + exp(−s_i)) for scores s_i; large exponents are taken out first."""
+    losses = (log(1 + exp(s)) - s if s < 0 else log(1 + exp(-s)) for s in scores)
+    return total(losses) / len(scores)
 
 
-Mask = NDArray[np.bool_]
-#: Data with more than so many entries are not turned into integers to learn how sums round.
-MANY_ENTRIES = 10**6
-
-
-# Rounding
-
-
-def per_sum(space: Space) -> float:
-    """Relative error of one sum over n rows, with the functions that its terms were made by.
-
-    Logarithms and exponentials in doubles err by a few units in the last place; weights that
-    matter are exponentials of numbers of at most 745.
-    """
-    return ROUNDOFF * (4 * space.n + space.dimension + 2048)
-
-
-def least(space: Space) -> float:
-    """What the norm of the zero vector may be bounded by: numbers below are nothing."""
-    return 8 * upper(space.norm(np.zeros(space.dimension)))
-
-
-def summands(space: Space) -> int:
-    """How often each row is rounded in a combination of all of them."""
-    return space.n + space.dimension + 64
-
-
-def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
-    """Aᵀv for weights in doubles, whose errors move it by at most `off` of R."""
-    sizes = np.abs(weights)
-    mass, lost = float(sizes @ space.shares), space.lost * max(1.0, float(sizes.sum()))
-    error = (ROUNDOFF * summands(space) * mass + off) * space.radius * SAFETY + lost
-    # Rows may cancel: what is rounded are all of them.
-    reach = space.radius * mass * SAFETY + error
-    return Vec(space, space.problem.combine(weights), error, reach)
-
-
-def floats(values: Any) -> Floats:
-    """An array of doubles."""
-    return np.asarray(values, dtype=np.float64)
-
-
-# σ_i and S_t
-
-
-class Logistic:
-    """σ_i = 1/(1 + exp⟨a_i, w⟩) at an iterate.
-
-    A score that is off by e changes log σ_i by at most e min(1, exp(⟨a_i, w⟩ + e)), for the
-    derivative of −log(1 + exp s) is −1/(1 + exp(−s)). Scores are taken to be off by twice their
-    error bounds, row by row, which covers the rounding of log σ_i, a number of their size.
+class Start:
+    """Whether t ≤ t*, the first moment at which the data are separated; and earlier iterates.
 
     Attributes
     ----------
-    logs, sigma : arrays
-        log σ_i and σ_i.
-    change : array
-        Bounds of the errors of the log σ_i, but for a few roundoffs.
+    early : bool or None
+        Whether θ_0, …, θ_{t−1} do not separate the data; None if that is not known.
     """
-
-    def __init__(self, it: View) -> None:
-        self.space = it.space
-        scores, apart = it.score_doubles, 2 * it.score_errors
-        self.logs: Floats = log_expit(-scores)
-        self.sigma: Floats = np.exp(self.logs)
-        self.change: Floats = apart * np.exp(np.minimum(scores + apart, 0.0))
-
-    def _moved(self, logs: Floats, most: float) -> Floats:
-        """How far apart exp(logs) and what it stands for may be: at most `most`, and this."""
-        here = np.exp(logs)
-        above = np.exp(np.minimum(logs + self.change, most)) - here
-        # From exp(l) down to exp(l − c) it is less far than up to exp(l + c), if that is in range.
-        below = -here * np.expm1(-self.change)
-        moved = np.maximum(above, below) * SAFETY + here * per_sum(self.space)
-        # What is not known at all is not NaN, but anything.
-        return np.where(np.isfinite(moved), moved, np.inf)
-
-    def sum(self) -> tuple[float, float]:
-        """Σ_i σ_i, and a bound on its error; a σ_i that underflows is off by less than u."""
-        return float(self.sigma.sum()), self._lost(np.ones(self.space.n))
-
-    def _lost(self, shares: Floats) -> float:
-        # No σ_i is further from another than 1, whatever is known of its score.
-        each = np.minimum(self._moved(self.logs, 0.0), 1.0) + ROUNDOFF
-        return float(each @ shares) * SAFETY
-
-    def pull(self) -> Vec:
-        """Σ_i σ_i a_i."""
-        return combination(self.space, self.sigma, self._lost(self.space.shares))
-
-    def mean(self) -> Vec:
-        """Σ_i σ_i a_i / Σ_i σ_i, also where every σ_i underflows.
-
-        Errors e_i of the weights q_i move this mean m of the rows by Σ e_i (a_i − m), over
-        1 − Σ e_i; and two means of the rows are never further apart than 2R.
-        """
-        top = float(self.logs.max())
-        raw = np.exp(self.logs - top)
-        total, shares = raw.sum(), self.space.shares
-        q, each = raw / total, self._moved(self.logs - top, 700.0) / total
-        off = float(each.sum()) * SAFETY
-        moved = 2.0
-        if off < 0.5:
-            moved = float(each @ shares + off * (q @ shares)) * SAFETY / (1 - off)
-        return combination(self.space, q, min(moved, 2.0))
-
-
-def misclassified(it: View) -> tuple[Mask, Mask]:
-    """S_t = {i : ⟨a_i, w_t⟩ ≤ 0}, and the rows whose side rounding may change.
-
-    Where a score is too close to 0 for its error bound, it is decided exactly if doubles compute
-    it without rounding in whatever order (small integers, or w = 0): then so does every solver.
-    Otherwise a solver may see it on either side, and the row is doubtful, and not in S_t.
-    """
-    scores, error = it.score_doubles, it.score_error
-    wrong, doubtful = scores < -error, np.abs(scores) <= error
-    if doubtful.any():
-        exact = np.zeros(it.n, dtype=bool)
-        exact[_free_of_rounding(it, np.flatnonzero(doubtful))] = True
-        wrong |= exact & (scores <= 0)
-        doubtful &= ~exact
-    return wrong, doubtful
-
-
-def sums_are_exact(it: View) -> bool:
-    """Whether doubles hold every sum of t rows: then no right solver has rounded w_t or a score."""
-    if linear(it.case) is not None or it.n * it.space.dimension > MANY_ENTRIES:
-        return False
-    entries, power = integer_rows(it.case.problem.X, np.arange(it.n))
-    return -1000 < power < 900 and largest(entries) * max(it.t, 1) < 2**53
-
-
-def _free_of_rounding(it: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of the rows for which Σ_j |a_ij w_j| fits into 53 bits of a common unit, a double."""
-    if not it.w.any():
-        return rows
-    if linear(it.case) is not None:
-        return rows[:0]
-    w, power = integer_rows(it.w[None, :], np.array([0]))
-    sizes = [abs(int(v)) for v in w[0]]
-    if sum(sizes) >= 2**53:
-        return rows[:0]
-    entries, more = integer_rows(it.case.problem.X, rows)
-    if not -1000 < power + more < 900:  # products may underflow, or what they are scaled by
-        return rows[:0]
-    fits = [
-        sum(abs(int(a)) * size for a, size in zip(row, sizes, strict=True) if a) < 2**53
-        for row in entries
-    ]
-    return rows[np.array(fits, dtype=bool)]
-
-
-def known_optimum(case: Case) -> str | None:
-    """q̄ is known, and not only approximately."""
-    return None if case.truth.exact else "the maximum-margin separator is only known approximately"
-
-
-class Walk:
-    """Remembers where a run began, and the iterate before the one at hand."""
 
     def __init__(self, case: Case) -> None:
-        self.case = case
-        self._first: View | None = None
-        self._before: View | None = None
-        self._now: View | None = None
-        #: Whether t ≤ t*, the first moment at which the data are separated.
         self.early: Trit = True
+        self._first: Any = None
+        self._before: Any = None
+        self._now: Any = None
 
     def update(self, it: View) -> None:
-        """Take notice of the next iterate."""
         it.keep()
         self._before, self._now = self._now, it
         if self._before is not None and self.early is not False:
@@ -274,14 +119,13 @@ class Walk:
 
     def first(self, it: View) -> View:
         """θ_1, at the level of this iterate."""
-        assert self._first is not None
         return self._first.at(it.level) if it.level else self._first
 
     def previous(self, it: View) -> View:
         """θ_{t−1}, at the level of this iterate."""
-        assert self._before is not None
         return self._before.at(it.level) if it.level else self._before
 
-
-#: Of a step after one that may have separated the data or not.
-IN_DOUBT = "whether θ_0, …, θ_t do not separate the data"
+    def doubt(self) -> Iterator[Relation]:
+        """A relation without an answer, where it is not known whether t ≤ t*."""
+        if self.early is None:
+            yield fact(None, "whether θ_0, …, θ_t do not separate the data")

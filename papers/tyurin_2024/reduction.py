@@ -41,33 +41,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from gammabar.papers import (
-    LEVELS,
-    ROUNDOFF,
-    SAFETY,
-    TINY,
-    Case,
-    Floats,
-    Number,
-    Relation,
-    Vec,
-    View,
-    fact,
-    middle,
-    nearly,
-    number,
-    size_of,
-    total,
-    working,
-)
-from gammabar.papers.tyurin_2024.quantities import (
-    Mask,
-    combination,
-    floats,
-    least,
-    only_zeros,
-    per_sum,
-)
+from gammabar.papers.claims import *
+from gammabar.papers.tyurin_2024.quantities import only_zeros
 
 #: Of an iterate after an S_t that could not be decided.
 UNKNOWN = "S_t, the misclassified rows of the perceptron"
@@ -126,7 +101,7 @@ class Path:
 
     def _look(self) -> None:
         space = self.space
-        weights = floats([count / self._denominator for count in self._counts])
+        weights = np.array([count / self._denominator for count in self._counts])
         self.point = combination(space, weights, ROUNDOFF * float(weights.sum()))
         scores = self.case.problem.scores(self.point.mid)
         error = (space.score_error(self.point.mid) + space.radius * self.point.err) * SAFETY
@@ -178,11 +153,11 @@ class Rate:
         self._next = self._plain_next = 0.0
 
     def update(self, it: View) -> None:
-        """Hear the next iterate; several statements may tell it of the same one."""
+        """The next iterate; several statements may tell it of the same one."""
         if it.t > self.t:
-            self.hear(it.here.size(), it.score_error)
+            self.follow(it.here.size(), it.score_error)
 
-    def hear(self, length: float, score_error: float) -> None:
+    def follow(self, length: float, score_error: float) -> None:
         """The next iterate has at most this norm, and scores with at most this error."""
         self.t += 1
         if self.t:

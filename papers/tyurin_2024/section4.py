@@ -2,111 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from gammabar.papers import (
-    Assumption,
-    Case,
-    Number,
-    Relation,
-    View,
-    at_least,
-    at_most,
-    direct,
-    exp,
-    fact,
-    log,
-    number,
-    per_iterate,
-    sqrt,
-    total,
-)
-from gammabar.papers.tyurin_2024.quantities import (
-    SOURCE,
-    Logistic,
-    has_step,
-    linear,
-    same_data,
-    step_of,
-)
+from gammabar.papers.claims import *
+from gammabar.papers.tyurin_2024.quantities import LR_GD, loss, step_of, the_data, tyurin
 
 SPIKE = "loss-spike"
 
 
-def the_spike(case: Case) -> str | None:
+def the_spike(case):
     """The data are those of the proof of Theorem 4.1."""
-    reason = linear(case)
-    if reason is None and not same_data(case.problem, SPIKE):
-        reason = f"the theorem is about the data set {SPIKE}"
-    return reason
+    return the_data(case, SPIKE, f"the theorem is about the data set {SPIKE}")
 
 
-def step_at_least(least: float) -> Assumption:
-    """γ is large enough for the rates at which a limit is checked."""
-
-    def met(case: Case) -> str | None:
-        return None if case.solver.step >= least else f"its rates are proved for γ ≥ {least:g}"
-
-    met.__doc__ = f"γ ≥ {least:g}, for which the rates are proved at which the limit is checked."
-    return met
+def step_at_least_four(case):
+    """γ ≥ 4, for which the rates are proved at which the limit is checked."""
+    return None if case.solver.step >= 4 else "its rates are proved for γ ≥ 4"
 
 
-def loss(scores: list[Number]) -> Number:
-    """f(θ) = (1/n) Σ_i log(1 + exp(−s_i)) for scores s_i; large exponents are taken out first."""
-    return total(_softplus(-s) for s in scores) / len(scores)
-
-
-def _softplus(x: Number) -> Number:
-    """log(1 + exp x)."""
-    return x + log(1 + exp(-x)) if x > 0 else log(1 + exp(x))
-
-
-@direct(
-    "tyurin.thm4.1",
-    reference=f"{SOURCE}, Theorem 4.1",
+@tyurin.direct(
+    "thm4.1",
+    "Tyurin (2024), Theorem 4.1",
+    Erratum(
+        severity="misprint",
+        fixed_by="thm4.1.fixed",
+        charitable="thm4.1.fixed",
+        why="θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.",
+        survives="Everything: the proof is the one for θ_0 = 0, and what Section 4 says of "
+        "f(θ_1) and f(θ_2) is so.",
+    ),
     kind="existence",
-    claim=r"\text{Assume that } \theta_1 = 0.\ \text{There exists a separable dataset such that"
-    r" 1. } f(\theta_1) \to \infty \text{ and } f(\theta_2) \to 0 \text{ when } \gamma \to \infty,"
-    r"\ \text{2. } \theta_2/\gamma \text{ is a solution of (1) when } \gamma \to \infty,"
-    r"\ \text{3. } \|\nabla f(\theta_1)\| \to \sqrt2/2 \text{ and } \|\nabla f(\theta_2)\| \to 0,"
-    r"\ \text{where } \theta_1 \text{ and } \theta_2 \text{ are the first and second iterates}",
     problems=(SPIKE,),
-    status="refuted",
-    fixed_by="tyurin.thm4.1.fixed",
-    severity="misprint",
-    survives="Everything: the proof is the one for θ_0 = 0, and what Section 4 says of "
-    "f(θ_1) and f(θ_2) is so.",
-    why="θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.",
-    charitable="tyurin.thm4.1.fixed",
-    note="With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ, "
-    "so f(θ_1) does not tend to infinity. θ_0 = 0 is meant, as in the proof. Witness: rows (1, −1) "
-    "and (1, 4), θ_1 = (0, 0), γ = 100: f(θ_1) = log 2 < 11 < γ/9. The proof's f(θ_1) = "
-    "½(log(1 + exp(γ/4)) + log(1 + exp(−7γ/2))) is larger than γ/9.",
     powerless="it is about the origin, not about a run",
 )
-def spike_as_printed(case: Case) -> Iterator[Relation]:
-    """With θ_1 = 0, some data set has f(θ_1) → ∞ and f(θ_2) → 0 as γ → ∞, where θ_2 separates."""
+def spike_as_printed(c):
+    r"""With θ_1 = 0, some data set has f(θ_1) → ∞ and f(θ_2) → 0 as γ → ∞, where θ_2 separates.
+
+    $\text{Assume that } \theta_1 = 0.\ \text{There exists a separable dataset such that
+    1. } f(\theta_1) \to \infty \text{ and } f(\theta_2) \to 0 \text{ when } \gamma \to \infty,
+    \ \text{2. } \theta_2/\gamma \text{ is a solution of (1) when } \gamma \to \infty,
+    \ \text{3. } \|\nabla f(\theta_1)\| \to \sqrt2/2 \text{ and } \|\nabla f(\theta_2)\| \to 0,
+    \ \text{where } \theta_1 \text{ and } \theta_2 \text{ are the first and second iterates}$
+
+    With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ,
+    so f(θ_1) does not tend to infinity. θ_0 = 0 is meant, as in the proof. Witness: rows (1, −1)
+    and (1, 4), θ_1 = (0, 0), γ = 100: f(θ_1) = log 2 < 11 < γ/9. The proof's f(θ_1) =
+    ½(log(1 + exp(γ/4)) + log(1 + exp(−7γ/2))) is larger than γ/9."""
     for gamma in (10**2, 10**4, 10**6):
-        value = loss([number(0)] * case.n)
         what = "f(θ_1) ≥ γ/9, which tends to infinity, for θ_1 = 0"
-        yield at_least(value, number(gamma) / 9, what, where=f"γ = {gamma}")
+        yield at_least(loss([number(0)] * c.n), number(gamma) / 9, what, where=f"γ = {gamma}")
 
 
-@per_iterate(
-    "tyurin.thm4.1.fixed",
-    reference=f"{SOURCE}, Theorem 4.1, with θ_0 = 0 in place of θ_1 = 0",
+@tyurin.bound(
+    "thm4.1.fixed",
+    "Tyurin (2024), Theorem 4.1, with θ_0 = 0 in place of θ_1 = 0",
+    LR_GD,
+    the_spike,
+    step_at_least_four,
     kind="existence",
-    claim=r"\theta_0 = 0:\ f(\theta_1) \to \infty,\ f(\theta_2) \to 0,\ \theta_2/\gamma"
-    r" \text{ solves (1)},\ \|\nabla f(\theta_1)\| \to \sqrt2/2,\ \|\nabla f(\theta_2)\| \to 0"
-    r" \text{ when } \gamma \to \infty",
-    solvers=("lr-gd",),
-    assumes=(has_step, the_spike, step_at_least(4)),
     waits=lambda it, case: "" if it.t >= 2 else "it is about the first two iterates",
-    note="Checked at the γ of the run, with rates: f(θ_1) ≥ γ/9, |‖∇f(θ_1)‖ − √2/2| ≤ 2/γ, "
-    "f(θ_2) ≤ 2/γ, ‖∇f(θ_2)‖ ≤ 4/γ, for γ ≥ 4.",
 )
-def spike(it: View, case: Case) -> Iterator[Relation]:
-    """On the rows (1, −1) and (1, 4), the loss of LR+GD from θ_0 = 0 tends to ∞ at θ_1 and to 0 at
+def spike(it, c):
+    r"""On the rows (1, −1) and (1, 4), the loss of LR+GD from θ_0 = 0 tends to ∞ at θ_1 and to 0 at
     θ_2 as γ → ∞, and θ_2 separates them.
 
     Proof of the rates. θ_1 = γ(½, ¾) has scores −γ/4 and 7γ/2, so f(θ_1) ≥ γ/8. With
@@ -114,8 +69,14 @@ def spike(it: View, case: Case) -> Iterator[Relation]:
     | ‖∇f(θ_1)‖ − √2/2 | ≤ ½(√2 s + √17 s') < 2/γ, as x exp(−x) ≤ 1/e. The scores of θ_2/γ are
     ¾ − s − 3s'/2 and 2 + 3s/2 + 17s'/2, at least ⅓ for γ ≥ 4: so θ_2 separates the data,
     f(θ_2) ≤ exp(−γ/3) < 2/γ and ‖∇f(θ_2)‖ ≤ ½(√2 + √17) exp(−γ/3) < 4/γ.
-    """
-    gamma = step_of(case)
+
+    $\theta_0 = 0:\ f(\theta_1) \to \infty,\ f(\theta_2) \to 0,\ \theta_2/\gamma
+    \text{ solves (1)},\ \|\nabla f(\theta_1)\| \to \sqrt2/2,\ \|\nabla f(\theta_2)\| \to 0
+    \text{ when } \gamma \to \infty$
+
+    Checked at the γ of the run, with rates: f(θ_1) ≥ γ/9, |‖∇f(θ_1)‖ − √2/2| ≤ 2/γ,
+    f(θ_2) ≤ 2/γ, ‖∇f(θ_2)‖ ≤ 4/γ, for γ ≥ 4."""
+    gamma = step_of(c)
     if it.t == 0:
         yield fact(not it.w.any(), "θ_0 = 0")
     if it.t not in (1, 2):

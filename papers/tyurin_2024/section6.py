@@ -6,44 +6,21 @@ The limits in the text before it are checked as in `gammabar.papers.tyurin_2024.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from gammabar.papers import (
-    ROUNDOFF,
-    Case,
-    Number,
-    Relation,
-    Vec,
-    View,
-    ball,
-    claimed_number,
-    exp,
-    fact,
-    log,
-    middle,
-    nearly,
-    number,
-    per_iterate,
-    separable,
-    size_of,
-    stopping,
-)
+import numpy as np
+
+from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024.quantities import (
-    SOURCE,
-    Logistic,
-    combination,
-    floats,
+    NORMALIZED,
+    alpha_over_mu,
     has_step,
-    least,
     method_of,
     only_zeros,
-    per_sum,
-    squared_ratio,
-    step_of,
+    tyurin,
 )
 from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Rate
 
-# The limits of ∇f(θ_t) and β_t
+GRADIENT = Method("normalized-lr-gd", "lr-gd", assumes=(has_step,))
 
 
 class Limits:
@@ -66,8 +43,8 @@ class Limits:
             del self.rates[1:]
 
     def claim(self, it: View) -> Iterator[Relation]:
-        (rate,), n = self.rates, it.n
-        wrong = rate.path.wrong
+        (rate,), n, radius = self.rates, it.n, it.space.radius
+        wrong = np.asarray(rate.path.wrong, dtype=np.float64)
         rows = int(wrong.sum())
         if rate.path.lost:
             yield fact(None, UNKNOWN)
@@ -77,15 +54,13 @@ class Limits:
         if (zero := only_zeros(it)) is not None:
             yield zero
             return
-        logistic = Logistic(it)
+        logistic, doubt = Logistic(it), rate.plain_doubt
         mass, lost = logistic.sum()
         rounding = per_sum(it.space) * n
-        gradient = -(number(1) / n * logistic.pull())
-        limit, weight = self.limits(combination(it.space, floats(wrong)), rows, n)
-        radius, doubt = it.space.radius, rate.plain_doubt
+        limit, weight = self.limits(combination(it.space, wrong), rows, n)
         # What is lost to rounding is no part of the bound: it must be small beside one row.
         more = rate.doubt - doubt + rounding + lost
-        apart = (gradient - limit).norm()
+        apart = (-(number(1) / n * logistic.pull()) - limit).norm()
         # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
         unseen = least(it.space) + 2 * float(apart.rad()) + radius * rounding * ROUNDOFF
         yield nearly(
@@ -103,91 +78,90 @@ class Limits:
             return
         bound, off = n * doubt / (rows * (rows - doubt)), doubt + more
         wider = n * off / (rows * (rows - off)) - bound
-        beta, size = n / ball(mass, lost), number(n) / rows**2
-        near = {"rounding": wider, "size": size_of(size), "magnitude": 2.0 * n}
-        yield nearly(abs(beta - weight), bound, "|β_t − limit|", **near)
+        size = size_of(number(n) / rows**2)
+        near = {"rounding": wider, "size": size, "magnitude": 2.0 * n}
+        yield nearly(abs(n / ball(mass, lost) - weight), bound, "|β_t − limit|", **near)
         said = it.extra.get("log_beta")
-        if said is not None:
-            told, what = claimed_number(said), "|β_t − limit| for the solver's β_t"
-            if told is None:
-                yield fact(False, "ln β_t is a number")
-            else:
-                yield nearly(abs(exp(number(told)) - weight), bound, what, **near)
+        if said is not None and (told := claimed_number(said)) is None:
+            yield fact(False, "ln β_t is a number")
+        elif said is not None:
+            what = "|β_t − limit| for the solver's β_t"
+            yield nearly(abs(exp(number(told)) - weight), bound, what, **near)
 
     def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
         """The limits of ∇f(θ_t) and of β_t."""
         raise NotImplementedError
 
 
-@per_iterate(
-    "tyurin.sec6.limits",
-    reference=f"{SOURCE}, Section 6",
+@tyurin.bound(
+    "sec6.limits",
+    "Tyurin (2024), Section 6",
+    GRADIENT,
+    Erratum(
+        severity="substance",
+        fixed_by="sec6.limits.fixed",
+        why="Sign and factor of one limit and the value of the other are wrong, and so is their"
+        " product.",
+        survives="Everything: the proof of Theorem 6.1 does not use these limits. And what "
+        "they are to explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i "
+        "a_i/|S_t|, the step of Normalized Batch Perceptron; the printed ones do not.",
+    ),
     kind="limit",
-    claim=r"\nabla f(\theta_t) \to \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i"
-    r" \text{ (see Theorem 3.2) and } \beta_t \to |S_t| \text{ when } \gamma \to \infty",
-    solvers=("normalized-lr-gd", "lr-gd"),
-    assumes=(has_step,),
     since=1,
     problems=("loss-spike",),
-    status="refuted",
-    fixed_by="tyurin.sec6.limits.fixed",
-    severity="substance",
-    survives="Everything: the proof of Theorem 6.1 does not use these limits. And what "
-    "they are to explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i "
-    "a_i/|S_t|, the step of Normalized Batch Perceptron; the printed ones do not.",
-    why="Sign and factor of one limit and the value of the other are wrong, and so is their"
-    " product.",
-    note="The factor of the gradient is −1/n, not 1/|S_t|, and β_t → n/|S_t|; so β_t ∇f(θ_t) is "
-    "what the paper needs. It is false whether θ_t is that of LR+GD or of Normalized LR+GD. "
-    "Witness: rows (1, −1) and (1, 4), t = 1. LR+GD has θ_1/γ = (1/2, 3/4), Normalized LR+GD "
-    "(1, 3/2), so in both S_1 = {1}, |S_1| = 1: ∇f(θ_1) → −½ (1, −1) = (−½, ½), but (1, −1) is "
-    "printed; β_1 → 2, but 1 is printed. The bound of the check tends to 0 as γ → ∞ around the "
-    "true limit, so whatever else is claimed to be the limit is beyond it for large γ.",
 )
 class LimitsAsPrinted(Limits):
-    """As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
-    number."""
+    r"""As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
+    number.
+
+    $\nabla f(\theta_t) \to \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i
+    \text{ (see Theorem 3.2) and } \beta_t \to |S_t| \text{ when } \gamma \to \infty$
+
+    The factor of the gradient is −1/n, not 1/|S_t|, and β_t → n/|S_t|; so β_t ∇f(θ_t) is
+    what the paper needs. It is false whether θ_t is that of LR+GD or of Normalized LR+GD.
+    Witness: rows (1, −1) and (1, 4), t = 1. LR+GD has θ_1/γ = (1/2, 3/4), Normalized LR+GD
+    (1, 3/2), so in both S_1 = {1}, |S_1| = 1: ∇f(θ_1) → −½ (1, −1) = (−½, ½), but (1, −1) is
+    printed; β_1 → 2, but 1 is printed. The bound of the check tends to 0 as γ → ∞ around the
+    true limit, so whatever else is claimed to be the limit is beyond it for large γ."""
 
     def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
         return number(1) / rows * sum_wrong, number(rows)
 
 
-@per_iterate(
-    "tyurin.sec6.limits.fixed",
-    reference=f"{SOURCE}, Section 6, with the right factors",
+@tyurin.bound(
+    "sec6.limits.fixed",
+    "Tyurin (2024), Section 6, with the right factors",
+    GRADIENT,
     kind="limit",
-    claim=r"\nabla f(\theta_t) \to -\frac{1}{n}\sum_{i \in S_t} y_i a_i"
-    r" \text{ and } \beta_t \to \frac{n}{|S_t|} \text{ when } \gamma \to \infty, \text{ if } t \ge"
-    r" 1, |S_t| \ne 0 \text{ and no } y_i a_i^\top\hat\theta_s \text{ with } 1 \le s \le t"
-    r" \text{ is } 0",
-    solvers=("normalized-lr-gd", "lr-gd"),
-    assumes=(has_step,),
     since=1,
 )
 class LimitsFixed(Limits):
-    """As γ → ∞, the gradient at θ_t tends to minus the sum of the misclassified rows over n, and
-    β_t to n over their number."""
+    r"""As γ → ∞, the gradient at θ_t tends to minus the sum of the misclassified rows over n, and
+    β_t to n over their number.
+
+    $\nabla f(\theta_t) \to -\frac{1}{n}\sum_{i \in S_t} y_i a_i
+    \text{ and } \beta_t \to \frac{n}{|S_t|} \text{ when } \gamma \to \infty, \text{ if } t \ge
+    1, |S_t| \ne 0 \text{ and no } y_i a_i^\top\hat\theta_s \text{ with } 1 \le s \le t
+    \text{ is } 0$"""
 
     def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
         return -(number(1) / n * sum_wrong), number(n) / rows
 
 
-# Theorem 6.1
-
-
-@stopping(
-    "tyurin.thm6.1",
-    reference=f"{SOURCE}, Theorem 6.1",
-    claim=r"\text{Normalized LR+GD solves (1) after at most } \frac{R^2}{\mu^2}"
-    r" + \frac{2\log(2n-1)}{\gamma\mu^2} \text{ iterations if } \theta_0 = 0",
-    solvers=("normalized-lr-gd",),
-    assumes=(has_step, separable),
-    note="The proof takes α = (2 log(2n−1) + R²)/(γμ); it should be α = (2 log(2n−1)/γ + R²)/μ, "
-    "with which its last display, and so the theorem, is right.",
+@tyurin.stopping(
+    "thm6.1",
+    "Tyurin (2024), Theorem 6.1",
+    NORMALIZED,
+    separable,
     slower="normalized-lr-gd/beta-frozen",
 )
-def normalized_descent(case: Case) -> Any:
-    """Normalized LR+GD separates separable data after at most R²/μ² + 2 log(2n−1)/(γμ²)
-    iterations."""
-    gamma, mu_squared = step_of(case), case.gamma_squared
-    return number(squared_ratio(case)) + 2 * log(2 * case.n - 1) / (gamma * mu_squared)
+def normalized_descent(c):
+    r"""Normalized LR+GD separates separable data after at most R²/μ² + 2 log(2n−1)/(γμ²)
+    iterations.
+
+    $\text{Normalized LR+GD solves (1) after at most } \frac{R^2}{\mu^2}
+    + \frac{2\log(2n-1)}{\gamma\mu^2} \text{ iterations if } \theta_0 = 0$
+
+    The proof takes α = (2 log(2n−1) + R²)/(γμ); it should be α = (2 log(2n−1)/γ + R²)/μ,
+    with which its last display, and so the theorem, is right."""
+    return alpha_over_mu(c)

@@ -11,61 +11,15 @@ from typing import Any
 
 from flint import arb, arb_series, ctx
 
-from gammabar.papers import (
-    Case,
-    Number,
-    Relation,
-    View,
-    at_least,
-    at_most,
-    choices,
-    direct,
-    equal,
-    exp,
-    log,
-    number,
-    per_iterate,
-    rationals,
-    same_digits,
-    separable,
-    total,
-)
-from gammabar.papers.tyurin_2024.quantities import (
-    SOURCE,
-    Logistic,
-    has_step,
-    known_optimum,
-    step_of,
-)
-from gammabar.papers.tyurin_2024.section4 import loss
-
-#: One row, a_1 = 1: everything is known by hand.
-ONE_ROW = "degenerate:kind=simplex,n=1,d=1"
-
-#: Rows that are treated one by one in balls at every iterate.
-FEW = 60
-
-
-def few_rows(case: Case) -> str | None:
-    """Few enough rows to treat them one by one."""
-    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
-
+from gammabar.papers.claims import *
+from gammabar.papers.tyurin_2024.quantities import LR_GD, known_optimum, loss, step_of, tyurin
 
 # The gradient step of a nonlinear model
 
-Model = Callable[[Sequence[Any], Sequence[Any]], Any]
-Gradient = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
-
 #: g(a; θ) and its gradient in θ: linear, a product of two layers, and a quadratic.
-MODELS: dict[str, tuple[Model, Gradient]] = {
-    "⟨a, θ⟩": (
-        lambda a, w: a[0] * w[0] + a[1] * w[1],
-        lambda a, w: [a[0], a[1]],
-    ),
-    "a₁θ₁θ₂": (
-        lambda a, w: a[0] * w[0] * w[1],
-        lambda a, w: [a[0] * w[1], a[0] * w[0]],
-    ),
+MODELS: dict[str, tuple[Callable[..., Any], Callable[..., list[Any]]]] = {
+    "⟨a, θ⟩": (lambda a, w: a[0] * w[0] + a[1] * w[1], lambda a, w: [a[0], a[1]]),
+    "a₁θ₁θ₂": (lambda a, w: a[0] * w[0] * w[1], lambda a, w: [a[0] * w[1], a[0] * w[0]]),
     "a₁θ₁² + a₂θ₂": (
         lambda a, w: a[0] * w[0] * w[0] + a[1] * w[1],
         lambda a, w: [2 * a[0] * w[0], a[1]],
@@ -74,129 +28,133 @@ MODELS: dict[str, tuple[Model, Gradient]] = {
 POINTS, LABELS = ((1, 2), (3, -1), (-2, 1)), (1, -1, -1)
 STEP = 2
 
-
 #: In a search: one point, its label and the step; g(a; θ) = aθ at θ = 0.
-ONE_POINT = {"a": rationals(-9, 9), "y": choices(1, -1), "step": rationals(positive=True)}
+NONLINEAR = tyurin.sharing(
+    kind="identity",
+    inputs={"a": rationals(-9, 9), "y": choices(1, -1), "step": rationals(positive=True)},
+    powerless="no solver here has a nonlinear model",
+)
 
 
-def _one_point(case: Case, printed: bool) -> Iterator[Relation]:
-    """The step of g(a; θ) = aθ from θ = 0: −γ∇f = γya/2, as σ(0) = ½."""
-    assert case.inputs is not None
-    a, y, step = case.inputs.values()
-    sums = a / 2 if printed else step * y * a / 2
-    yield equal(sums, step * y * a / 2, "θ_{t+1} − θ_t = −γ∇f(θ_t)")
+def _steps(case: Case, factor: Callable[[Any, Any], Any]) -> Iterator[Relation]:
+    """−γ∇f(θ) against factor(y_i, γ) times the printed sum, coordinate by coordinate."""
+    what = "θ_{t+1} − θ_t = −γ∇f(θ_t)"
+    if case.inputs is not None:  # from θ = 0: −γ∇f = γya/2, as σ(0) = ½
+        a, y, step = case.inputs.values()
+        yield equal(factor(y, step) * a / 2, step * y * a / 2, what)
+        return
+    for name, (model, gradient) in MODELS.items():
+        for theta in ((arb(0), arb(0)), (arb(1), arb(-2)), (arb("0.5"), arb(3))):
+            sums = [number(0), number(0)]
+            for a, y in zip(POINTS, LABELS, strict=True):
+                weight = number(factor(y, STEP)) / (1 + exp(y * model(a, theta)))
+                sums = [s + weight * g for s, g in zip(sums, gradient(a, theta), strict=True)]
+            for k, printed in enumerate(sums):
+                wanted = -STEP * _derivative(model, theta, k)
+                where = f"g = {name}, θ = ({float(theta[0]):g}, {float(theta[1]):g}), entry {k}"
+                yield same_digits(printed / len(POINTS), wanted, what, where=where)
 
 
-def _derivative(model: Model, theta: Sequence[Number], k: int) -> Number:
+def _derivative(model: Callable[..., Any], theta: Sequence[Number], k: int) -> Number:
     """∂f/∂θ_k of f(θ) = (1/n) Σ_i log(1 + exp(−y_i g(a_i; θ))): the slope of a power series."""
     before, ctx.cap = ctx.cap, 2
     try:
         moved = [arb_series([v, int(j == k)]) for j, v in enumerate(theta)]
-        losses = [
-            (1 + (-y * model(a, moved)).exp()).log() for a, y in zip(POINTS, LABELS, strict=True)
-        ]
+        pairs = zip(POINTS, LABELS, strict=True)
+        losses = [(1 + (-y * model(a, moved)).exp()).log() for a, y in pairs]
         return total(loss[1] for loss in losses) / len(POINTS)
     finally:
         ctx.cap = before
 
 
-def _steps(factor: Callable[[int], int]) -> Iterator[Relation]:
-    """−γ∇f(θ) against factor(y_i) times the printed sum, coordinate by coordinate."""
-    for name, (model, gradient) in MODELS.items():
-        for theta in ((arb(0), arb(0)), (arb(1), arb(-2)), (arb("0.5"), arb(3))):
-            sums = [number(0), number(0)]
-            for a, y in zip(POINTS, LABELS, strict=True):
-                weight = number(factor(y)) / (1 + exp(y * model(a, theta)))
-                sums = [s + weight * g for s, g in zip(sums, gradient(a, theta), strict=True)]
-            for k, printed in enumerate(sums):
-                wanted = -STEP * _derivative(model, theta, k)
-                where = f"g = {name}, θ = ({float(theta[0]):g}, {float(theta[1]):g}), entry {k}"
-                what = "θ_{t+1} − θ_t = −γ∇f(θ_t)"
-                yield same_digits(printed / len(POINTS), wanted, what, where=where)
-
-
-NO_MODEL = "no solver here has a nonlinear model"
-
-
-@direct(
-    "tyurin.sec8.step",
-    reference=f"{SOURCE}, Section 8, the gradient step with the logistic loss",
-    kind="identity",
-    claim=r"\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}"
-    r" \nabla_\theta g(a_i;\theta_t)",
-    problems=("",),
-    inputs=ONE_POINT,
-    status="refuted",
-    fixed_by="tyurin.sec8.step.fixed",
-    severity="misprint",
-    survives="Everything: the section is an outlook. The generalized perceptron after it "
-    "needs the same factor y_i, and the step size.",
-    why="γ and y_i are missing; (LR+GD) and (3) have both.",
-    charitable="tyurin.sec8.step.fixed",
-    note="One point a = 1 with y = −1, g(a; θ) = aθ, θ_t = 0 and γ = 1: the gradient step is"
-    " −½, and +½ is printed.",
-    powerless=NO_MODEL,
+@NONLINEAR.direct(
+    "sec8.step",
+    "Tyurin (2024), Section 8, the gradient step with the logistic loss",
+    Erratum(
+        severity="misprint",
+        fixed_by="sec8.step.fixed",
+        charitable="sec8.step.fixed",
+        why="γ and y_i are missing; (LR+GD) and (3) have both.",
+        survives="Everything: the section is an outlook. The generalized perceptron after it "
+        "needs the same factor y_i, and the step size.",
+    ),
 )
-def nonlinear_step_as_printed(case: Case) -> Iterator[Relation]:
-    """The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
-    1/(1 + exp(y_i g(a_i; θ_t)))."""
-    yield from _one_point(case, True) if case.inputs else _steps(lambda y: 1)
+def nonlinear_step_as_printed(c):
+    r"""The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
+    1/(1 + exp(y_i g(a_i; θ_t))).
+
+    $\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}
+    \nabla_\theta g(a_i;\theta_t)$
+
+    One point a = 1 with y = −1, g(a; θ) = aθ, θ_t = 0 and γ = 1: the gradient step is
+    −½, and +½ is printed."""
+    return _steps(c, lambda y, step: 1)
 
 
-@direct(
-    "tyurin.sec8.step.fixed",
-    reference=f"{SOURCE}, Section 8, the gradient step, with γ and y_i",
-    kind="identity",
-    claim=r"\theta_{t+1} = \theta_t + \gamma\frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;"
-    r"\theta_t)))^{-1} y_i \nabla_\theta g(a_i;\theta_t)",
-    problems=("",),
-    inputs=ONE_POINT,
+@NONLINEAR.direct(
+    "sec8.step.fixed",
+    "Tyurin (2024), Section 8, the gradient step, with γ and y_i",
     instances="three models with two parameters, three points, three θ, γ = 2",
-    note="−γ∇f is had from power series, the other side from ∇g.",
-    powerless=NO_MODEL,
 )
-def nonlinear_step(case: Case) -> Iterator[Relation]:
-    """The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
-    weights 1/(1 + exp(y_i g(a_i; θ_t)))."""
-    yield from _one_point(case, False) if case.inputs else _steps(lambda y: STEP * y)
+def nonlinear_step(c):
+    r"""The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
+    weights 1/(1 + exp(y_i g(a_i; θ_t))).
+
+    $\theta_{t+1} = \theta_t + \gamma\frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;
+    \theta_t)))^{-1} y_i \nabla_\theta g(a_i;\theta_t)$
+
+    −γ∇f is had from power series, the other side from ∇g."""
+    return _steps(c, lambda y, step: step * y)
 
 
 # Implicit bias
 
+#: One row, a_1 = 1: everything is known by hand.
+ONE_ROW = "degenerate:kind=simplex,n=1,d=1"
+#: Rows that are treated one by one in balls at every iterate.
+FEW = 60
 
-def small_step(case: Case) -> str | None:
+
+def few_rows(case):
+    """Few enough rows to treat them one by one."""
+    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
+
+
+def small_step(case):
     """γ ≤ 4/R², which is 1/L: f is R²/4-smooth."""
     fits = step_of(case) * number(case.truth.radius_squared_hi) <= 4
     return None if fits else "γ is larger than 4/R²"
 
 
-SMALL_STEPS = (has_step, separable, known_optimum, small_step, few_rows)
+SMALL_STEPS = (LR_GD, separable, known_optimum, small_step, few_rows)
 
 
-@per_iterate(
-    "tyurin.sec8.bias",
-    reference=f"{SOURCE}, Section 8, Implicit bias",
+@tyurin.bound(
+    "sec8.bias",
+    "Tyurin (2024), Section 8, Implicit bias",
+    *SMALL_STEPS,
+    Erratum(
+        severity="misprint",
+        fixed_by="sec8.bias.fixed",
+        charitable="sec8.bias.fixed",
+        why="Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.",
+        survives="Everything: what is drawn from it, that Batch Perceptron need not return the "
+        "maximum-margin separator, is about directions.",
+    ),
     kind="limit",
-    claim=r"\gamma < 2/L:\ \theta_t \to \theta_* \text{ when } t \to \infty, \text{ where }"
-    r" \theta_* = \arg\max_{\|\theta\|=1}\min_{i\in[n]} y_i a_i^\top\theta",
-    solvers=("lr-gd",),
-    assumes=SMALL_STEPS,
     problems=(ONE_ROW,),
-    status="refuted",
-    fixed_by="tyurin.sec8.bias.fixed",
-    severity="misprint",
-    survives="Everything: what is drawn from it, that Batch Perceptron need not return the "
-    "maximum-margin separator, is about directions.",
-    why="Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.",
-    charitable="tyurin.sec8.bias.fixed",
-    note="f(θ_t) does not increase, so if θ_t → θ_*, then f(θ_t) ≥ f(θ_*) ≥ log(1 + e^{−R}) for all"
-    " t, as θ_* has norm one. One row a_1 = 1, y_1 = 1, γ = 1: θ_3 = 1.171… > 1 = θ_*, and it goes"
-    " on growing.",
 )
-def bias_as_printed(it: View, case: Case) -> Relation:
-    """The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one."""
-    least = log(1 + exp(-case.radius))
-    return at_least(loss(it.scores), least, "f(θ_t) ≥ log(1 + e^{−R}), since f(θ_t) → f(θ_*)")
+def bias_as_printed(it, c):
+    r"""The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one.
+
+    $\gamma < 2/L:\ \theta_t \to \theta_* \text{ when } t \to \infty, \text{ where }
+    \theta_* = \arg\max_{\|\theta\|=1}\min_{i\in[n]} y_i a_i^\top\theta$
+
+    f(θ_t) does not increase, so if θ_t → θ_*, then f(θ_t) ≥ f(θ_*) ≥ log(1 + e^{−R}) for all
+    t, as θ_* has norm one. One row a_1 = 1, y_1 = 1, γ = 1: θ_3 = 1.171… > 1 = θ_*, and it goes
+    on growing."""
+    lowest = log(1 + exp(-c.radius))
+    return at_least(loss(it.scores), lowest, "f(θ_t) ≥ log(1 + e^{−R}), since f(θ_t) → f(θ_*)")
 
 
 class Lost:
@@ -215,23 +173,19 @@ class Lost:
         self._next = self.sum + gamma * slope * (1 - kept)
 
 
-@per_iterate(
-    "tyurin.sec8.bias.fixed",
-    reference=f"{SOURCE}, Section 8, Implicit bias, of directions, with a rate",
+@tyurin.bound(
+    "sec8.bias.fixed",
+    "Tyurin (2024), Section 8, Implicit bias, of directions, with a rate",
+    *SMALL_STEPS,
+    Lost,
     kind="limit",
-    claim=r"\gamma \le 1/L:\ \theta_t/\|\theta_t\| \to \theta_* \text{ when } t \to \infty",
-    solvers=("lr-gd",),
-    assumes=SMALL_STEPS,
     since=1,
-    history=(Lost,),
     instances="γ ≤ 1/L = 4/R²",
-    note="Checked as ‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖ once n f(θ_t) ≤ 1, where"
-    " D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) is bounded; the proof is in the source.",
     powerless="D_t adds up the losses of the run itself, and a wrong step makes them larger;"
     " gb.tyurin.lr-gd.step refutes it",
 )
-def bias(it: View, case: Case) -> Relation | None:
-    """The directions of the iterates of LR+GD with small steps tend to the maximum-margin
+def bias(it, c):
+    r"""The directions of the iterates of LR+GD with small steps tend to the maximum-margin
     separator.
 
     Proof of the rate. Let f_t = f(θ_t), u_i the loss and σ_i = 1 − exp(−u_i) the slope of row i.
@@ -250,10 +204,14 @@ def bias(it: View, case: Case) -> Relation | None:
     n f_t ≤ 1. Together, s/‖θ_t‖ ≥ μ − (log(2n log 2) + μD_t)/‖θ_t‖; and s/‖θ_t‖ is at most
     Σ_i q̄_i⟨a_i, θ_t⟩/‖θ_t‖ = μ⟨θ_t/‖θ_t‖, θ_*⟩. D_t is bounded, for 1 − c_j ≤ (n + γR²)f_j/2,
     g_j ≤ R f_j and f_j = O(1/j) by the first line; and ‖θ_t‖ → ∞, as f_t → 0. ∎
-    """
+
+    $\gamma \le 1/L:\ \theta_t/\|\theta_t\| \to \theta_* \text{ when } t \to \infty$
+
+    Checked as ‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖ once n f(θ_t) ≤ 1, where
+    D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) is bounded; the proof is in the source."""
     # In doubt it is compared: e^x − 1 ≤ 2x holds up to x = 5/4.
     if it.n * loss(it.scores) > 1:
         return None
-    apart = 2 - 2 * it.toward / (case.gamma * it.norm)
-    bound = 2 * (log(2 * it.n * log(2)) / case.gamma + case.history(Lost).sum) / it.norm
+    apart = 2 - 2 * it.toward / (c.gamma * it.norm)
+    bound = 2 * (log(2 * it.n * log(2)) / c.gamma + c.history(Lost).sum) / it.norm
     return at_most(apart, bound, "‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖")

@@ -395,19 +395,19 @@ def test_the_rate_by_hand(gamma):
     case = Case(load("loss-spike"), LogisticRegressionGD(gamma))
     radius, rate, normalised = math.sqrt(17), Rate(case), NormalizedRate(case)
     for r in (rate, normalised):
-        r.hear(0.0, 0.0)
+        r.follow(0.0, 0.0)
         assert r.distance == 0
-        r.hear(1.0, 0.0)
+        r.follow(1.0, 0.0)
         assert r.distance < 1e-11
         assert r.path.wrong.tolist() == [True, False]
     assert rate.path.gaps == pytest.approx([1 / 4, 7 / 2])
     assert normalised.path.gaps == pytest.approx([1 / 2, 7])
     doubt = 1 / (1 + math.exp(gamma / 4)) + 1 / (1 + math.exp(gamma * 7 / 2))
     assert doubt <= rate.doubt <= 1.05 * doubt
-    rate.hear(1.0, 0.0)
+    rate.follow(1.0, 0.0)
     assert radius * doubt / 2 <= rate.distance <= 1.07 * radius * doubt / 2
     doubt = 1 / (1 + math.exp(gamma / 2)) + 1 / (1 + math.exp(gamma * 7))
-    normalised.hear(1.0, 0.0)
+    normalised.follow(1.0, 0.0)
     moved = 2 * radius * min(1, doubt / (1 - doubt))
     assert moved <= normalised.distance <= 1.2 * moved
 
