@@ -23,7 +23,7 @@ from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_su
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault, View
 from gammabar.harness.verify.numbers import ball, working
-from gammabar.papers.tyurin_2024.quantities import Logistic, combination
+from gammabar.harness.verify.row_sums import Logistic, combination
 from gammabar.problems import (
     DenseProblem,
     Kernel,
