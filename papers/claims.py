@@ -115,7 +115,7 @@ from gammabar.harness.verify.relation import (
     within as within,
 )
 from gammabar.harness.verify.row_sums import (
-    Logistic as Logistic,
+    LogisticWeights as LogisticWeights,
     Mask as Mask,
     combination as combination,
     has_coordinates as has_coordinates,

@@ -64,7 +64,7 @@ def floats(values: Any) -> Floats:
     return np.asarray(values, dtype=np.float64)
 
 
-class Logistic:
+class LogisticWeights:
     """σ_i = 1/(1 + exp⟨a_i, w⟩) at an iterate.
 
     A score that is off by e changes log σ_i by at most e min(1, exp(⟨a_i, w⟩ + e)), for the

@@ -207,7 +207,7 @@ class GradientStep(Step):
     """Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss."""
 
     def step(self, it: View) -> Vec:
-        return step_of(self.case) / it.n * Logistic(it).pull()
+        return step_of(self.case) / it.n * LogisticWeights(it).pull()
 
 
 @per_iterate(
@@ -223,7 +223,7 @@ class NormalizedGradientStep(Step):
     """Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient."""
 
     def step(self, it: View) -> Vec:
-        return step_of(self.case) * Logistic(it).mean()
+        return step_of(self.case) * LogisticWeights(it).mean()
 
 
 @per_iterate(
@@ -379,7 +379,6 @@ class RowStep(PerceptronStep):
         gaps = np.array([problem.norm(step - problem.row(int(i))) for i in close[:MANY]])
         nearest = close[: len(gaps)][~(gaps > gaps.min() + self.free)]
         return int(nearest[np.argmin(before.score_doubles[nearest])])
-
 
 
 @per_iterate(

@@ -151,7 +151,7 @@ def alpha(c):
 
 def _mean(it: View, case: Case) -> Vec:
     """−β_t∇f(θ_t)."""
-    return Logistic(it).mean()
+    return LogisticWeights(it).mean()
 
 
 def _slip(before: View, c: Case) -> float:
@@ -260,7 +260,7 @@ def step_goes_back_little(now, before, c):
     if not before.w.any():  # then w_i = ½, and all three are zero or not below
         yield at_most(0, most, "0 ≤ log(2n−1)")
         return
-    middle = log(n / ball(*Logistic(before).sum()) - 1)
+    middle = log(n / ball(*LogisticWeights(before).sum()) - 1)
     # Scores that are all the same attain the first; the logarithm, of a sum of n weights of the
     # size of one, has its own error.
     off, unseen = _slip(before, c) * before.here.size(), 2 * float(middle.rad())

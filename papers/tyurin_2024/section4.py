@@ -1,4 +1,4 @@
-"""Section 4, Logistic Loss and the Norm of Gradients are Unreliable Metrics: Theorem 4.1."""
+"""Section 4, LogisticWeights Loss and the Norm of Gradients are Unreliable Metrics: Theorem 4.1."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def spike(it, c):
     if it.t not in (1, 2):
         return
     # The bound on the error of ∇f is about 10⁻¹⁵: no more precision is needed than doubles have.
-    gradient = (number(1) / it.n * Logistic(it).pull()).norm()
+    gradient = (number(1) / it.n * LogisticWeights(it).pull()).norm()
     if it.t == 1:
         yield at_least(loss(it.scores), gamma / 9, "f(θ_1) ≥ γ/9")
         yield at_most(abs(gradient - sqrt(2) / 2), 2 / gamma, "|‖∇f(θ_1)‖ − √2/2| ≤ 2/γ")

@@ -54,7 +54,7 @@ class Limits:
         if (zero := only_zeros(it)) is not None:
             yield zero
             return
-        logistic, doubt = Logistic(it), rate.plain_doubt
+        logistic, doubt = LogisticWeights(it), rate.plain_doubt
         mass, lost = logistic.sum()
         rounding = per_sum(it.space) * n
         limit, weight = self.limits(combination(it.space, wrong), rows, n)

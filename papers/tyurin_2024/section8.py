@@ -167,7 +167,7 @@ class Lost:
     def update(self, it: View) -> None:
         """Take notice of the next iterate."""
         self.sum = self._next
-        slope = (number(1) / it.n * Logistic(it).pull()).norm()
+        slope = (number(1) / it.n * LogisticWeights(it).pull()).norm()
         f, zero, gamma = loss(it.scores), number(0), step_of(self.case)
         kept = (1 - it.n * f / 2).max(zero) * (1 - gamma * self.case.radius**2 * f / 2).max(zero)
         self._next = self.sum + gamma * slope * (1 - kept)

@@ -23,7 +23,7 @@ from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_su
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault, View
 from gammabar.harness.verify.numbers import ball, working
-from gammabar.harness.verify.row_sums import Logistic, combination
+from gammabar.harness.verify.row_sums import LogisticWeights, combination
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -266,7 +266,7 @@ def of_point(
             ball(s, e)
             for s, e in zip(it.score_doubles.tolist(), it.score_errors.tolist(), strict=True)
         ]
-        logistic = Logistic(it)
+        logistic = LogisticWeights(it)
         rows = {"Σ σ_i a_i": logistic.pull(), "mean": logistic.mean()}
         sigmas = ball(*logistic.sum())
         share = doubles(rng, (it.n,), str(rng.choice(["ordinary", "mild"])))
