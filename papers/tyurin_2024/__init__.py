@@ -4,7 +4,7 @@ from gammabar.papers import Paper
 
 paper = Paper(
     key="tyurin",
-    title="From LogisticWeights Regression to the Perceptron Algorithm: Exploring Gradient Descent with"
+    title="From Logistic Regression to the Perceptron Algorithm: Exploring Gradient Descent with"
     " Large Step Sizes",
     authors="Alexander Tyurin",
     year=2024,

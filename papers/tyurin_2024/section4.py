@@ -1,4 +1,4 @@
-"""Section 4, LogisticWeights Loss and the Norm of Gradients are Unreliable Metrics: Theorem 4.1."""
+"""Section 4, Logistic Loss and the Norm of Gradients are Unreliable Metrics: Theorem 4.1."""
 
 from __future__ import annotations
 
