@@ -1,7 +1,5 @@
 """Figures and tables of the papers, made again: numbers, pictures, and what agrees.
 
-The most memory that this process has held.
-
 Computes the parts of an artefact, each kept as soon as it is there.
 
 Pictures of artefacts, as SVG, PNG and PDF: the same numbers give the same SVG.
@@ -14,9 +12,7 @@ Test images: points that no method is trained on.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter, process_time
@@ -30,28 +26,14 @@ from gammabar.harness.run.specs import Registered
 from gammabar.harness.stamp import source_of
 from gammabar.problems import Problem, ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here, read
-from gammabar.problems.environment import extra_module, has_module, missing
+from gammabar.problems.environment import (
+    extra_module,
+    forget_peak,
+    has_module,
+    missing,
+    peak_memory,
+)
 from gammabar.problems.output import whole, write_whole
-
-_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-
-
-def peak_memory() -> int:
-    """The most bytes that this process has held, since `forget_peak` where that is possible."""
-    if _STATUS.exists():  # what `getrusage` says here includes the process that started this one
-        lines = _STATUS.read_text("ascii", "replace").splitlines()
-        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
-
-
-def forget_peak() -> None:
-    """Let the peak begin anew from what is held now; does nothing but on Linux."""
-    with suppress(OSError):  # `peak_memory` is then that of the whole process, which is no less
-        _CLEAR.write_text("5", encoding="ascii")
-
 
 FORMAT, VERSION = "gammabar-artefact", 1
 

@@ -18,9 +18,9 @@ from side_by_side.contest import Entry, Field, interleaved, race
 from side_by_side.data import MNIST, SAMPLE, available
 from side_by_side.table import Table, digits, duration
 
-from gammabar.harness.reproduce import peak_memory
 from gammabar.harness.screen import Stage
 from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem, load
+from gammabar.problems.environment import peak_memory
 from gammabar.problems.kernels import Kernel
 from gammabar.problems.points import threads
 from gammabar.solvers import AdaptiveSampling, DualAcceleration

@@ -20,8 +20,8 @@ import numpy as np
 from side_by_side.growth import LIBLINEAR, ORACLE, exponent
 from side_by_side.table import Table, digits, duration
 
-from gammabar.harness.reproduce import forget_peak, peak_memory
 from gammabar.harness.screen import Stage
+from gammabar.problems.environment import forget_peak, peak_memory
 from gammabar.problems.files import memory_budget
 from gammabar.problems.problem import Array
 

@@ -129,8 +129,8 @@ def oracle_command(
     and in the data's own units.
     """
     _refuse(norm, kernel, normalised, multiclass, signed)
-    from gammabar.harness.reproduce import peak_memory
     from gammabar.problems import ScatteredProblem, load
+    from gammabar.problems.environment import peak_memory
     from gammabar.problems.files import gigabytes
 
     with ExitStack() as stack:

@@ -265,7 +265,7 @@ ELSEWHERE = {
     "problems/fetch.py": "a download, in a folder of its own that is removed",
     "problems/from_files.py": "standard input, in a folder of its own that is removed",
     "harness/falsify/witness.py": "for the checker, in a folder of its own that is removed",
-    "harness/reproduce.py": "a switch of the kernel's, no file",
+    "problems/environment.py": "a switch of the kernel's, no file",
 }
 
 

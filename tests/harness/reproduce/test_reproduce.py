@@ -20,9 +20,9 @@ import pytest
 from gammabar.harness import reproduce as work
 from gammabar.harness.paper import Artefact, Shown
 from gammabar.harness.registry import artefacts
-from gammabar.harness.reproduce import along, draw, logarithmic, peak_memory
+from gammabar.harness.reproduce import along, draw, logarithmic
 from gammabar.problems import ProblemError, load
-from gammabar.problems.environment import has_module
+from gammabar.problems.environment import has_module, peak_memory
 
 PAPER = """
 from gammabar.harness.paper import Artefact, Shown
