@@ -346,18 +346,14 @@ def _exact(
     end = perf_counter()
     return Truth(
         problem=problem,
-        square_lo=found.square,
-        square_hi=found.square,
         radius_squared_lo=radius_squared,
         radius_squared_hi=radius_squared,
         support=found.support,
-        numerators=found.numerators,
-        total=found.total,
         method=candidate.method,
         seconds={"candidate": middle - start, "proof": end - middle},
         rounds=found.rounds,
         note=verdict.words() if verdict else "",
-        levels=found.levels,
+        proof=found,
     )
 
 

@@ -1,45 +1,59 @@
-"""The proof: the minimum-norm point of the rows' convex hull in rational arithmetic.
+"""Proof of the maximum margin: the minimum-norm point of the rows' convex hull.
 
-Wolfe's method once more, but exact. It starts from an untrusted candidate, which is nearly always
-the answer, so that a single linear system over the integers (p-adic lifting in FLINT) and a single
-scan of the data prove it. When the proof fails the method simply goes on: a violated row enters,
-rows with negative weight leave, each round in exact arithmetic, so that it ends with the truth
-after finitely many rounds whatever the candidate was.
+Let S be the support of an untrusted candidate, and x the solution of its linear system
+(`gammabar.oracle.linear_system`), enclosed by verified arithmetic. If all weights are positive and
+every other row has a product with w that is strictly above the level of its side, then the
+optimality conditions hold for the *exact* solution of the system: S is the support of q̄, and γ̄² and
+q̄ are rational numbers that S defines. They are written out when somebody asks for them; as many of
+their digits as are wanted come from the enclosure (`SupportProof`).
+
+    Why enclosures are enough: with w = Aᵀq̄, q̄ in the simplex, ⟨a_i, w⟩ = ‖w‖² on the support and
+    ⟨a_i, w⟩ ≥ ‖w‖² elsewhere prove that w is the shortest point of the hull. The equations hold
+    because x solves the system exactly; only the inequalities have to be decided, and a strict
+    inequality of the enclosure is one of the truth.
+
+If weights are negative or rows are below their level, they leave or enter, and the proof is tried
+again. Ties, dependent rows and data that cannot be separated are left to rational arithmetic:
+Wolfe's method, exact. A violated row enters, rows with negative weight leave, so that it ends with
+the truth after finitely many rounds whatever the candidate was. Small supports take this road at
+once, because their fractions are short.
 
 With a free intercept the rows have two *sides*, the classes, and q puts half of its weight on each:
 the point is half the difference of a point of either hull. All that changes is that a row is
 compared with the level of its own side.
-
-Whether a candidate's support is the right one, for one linear problem: proved in 64 bits.
-
-The same proof as for many pairs (`gammabar.oracle.one_vs_one`), where there is no Gram matrix of
-all rows: rows outside the support are compared with their levels by the oracle's own scan, whose
-error bound is proved.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle import lifting
-from gammabar.oracle.candidate import Candidate, Watch
-from gammabar.oracle.one_vs_one import DIGITS, SLIGHT, Answer, Array, Longer, joined_digits, root_of
-from gammabar.oracle.rational import ExactRows, exact_rows, largest, signed_rows
-from gammabar.problems import DenseProblem, Problem, SparseProblem
-from gammabar.problems.environment import require_doubles
-from gammabar.problems.points import small_gemm
+from gammabar.oracle.candidate import Watch
+from gammabar.oracle.linear_system import Enclosure, GramSystem, RowSystem, System, enclose
+from gammabar.oracle.rational import ExactRows
+
+Found = TypeVar("Found")
 
 #: Any prime works, if it does not divide every entry: independence modulo a prime implies
 #: independence over the rationals.
 PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
+#: Supports that are solved for in rationals at once.
+SMALL = 24
+#: Bits of the enclosures that decide: of the first, and of the second where rows nearly tie.
+BITS, MORE = 96, 400
+#: Supports that are tried before rational arithmetic takes over.
+TRIALS = 12
+#: Rows that the doubles leave in doubt, at most, for which products are computed exactly.
+DOUBTFUL = 2000
+#: What coordinates of w may be off by, as a share of each, in bits: they are rounded once more.
+SLIGHT = 70
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,224 @@ class MinimumNorm:
     square: Fraction
     levels: tuple[Fraction, ...]
     rounds: int
+
+    def decide(self, function: Callable[[Fraction], Found], bits: int = 64) -> Found:
+        """function(γ̄²)."""
+        return function(self.square)
+
+    def weights(self) -> list[float]:
+        """The doubles nearest to q̄ on the support."""
+        return [v / self.total for v in self.numerators]
+
+    def vector(self, dimension: int) -> list[int] | None:
+        """A multiple of w, if there is a shorter way to it than by the numerators."""
+        return None
+
+    def half_difference(self) -> Fraction:
+        """(λ₀ − λ₁)/2 of the two levels."""
+        return (self.levels[0] - self.levels[1]) / 2
+
+
+@dataclass(frozen=True)
+class SupportProof:
+    """A support that is proved to be that of q̄, and its weights and levels in an enclosure.
+
+    It has the attributes of `MinimumNorm`: the rationals are computed when first asked for, from a
+    copy of the support rows, and everything else from the enclosure as far as that decides it.
+    """
+
+    support: NDArray[np.int64]
+    system: System
+    enclosure: Enclosure
+    rounds: int
+
+    @cached_property
+    def exact(self) -> MinimumNorm:
+        """The solution of the system in rationals."""
+        gram, unit = self.system.gram()
+        found = _affine_minimiser(gram, unit, self.system.sides.tolist())
+        assert found is not None, "a proved support is regular"
+        assert min(found.numerators) > 0, "the weights of a proved support are positive"
+        return MinimumNorm(
+            self.support, found.numerators, found.total, found.square, found.levels, self.rounds
+        )
+
+    @property
+    def numerators(self) -> list[int]:
+        return self.exact.numerators
+
+    @property
+    def total(self) -> int:
+        return self.exact.total
+
+    @property
+    def square(self) -> Fraction:
+        return self.exact.square
+
+    @property
+    def levels(self) -> tuple[Fraction, ...]:
+        return self.exact.levels
+
+    def decide(self, function: Callable[[Fraction], Found], bits: int = 64) -> Found:
+        """function(γ̄²) for a monotone function with few values: equal at both ends of a bound."""
+        for wanted in (bits, 2 * bits + 64):
+            low, high = self._square(wanted)
+            value = function(low)
+            if value == function(high):
+                return value
+        return function(self.square)
+
+    def _square(self, bits: int) -> tuple[Fraction, Fraction]:
+        """Bounds of γ̄² with a relative distance below 2^−bits, if the system yields them."""
+        found = self.enclosure
+        while True:
+            total, doubt = sum(found.z[len(self.support) :]), self.system.t * found.error
+            missing = bits + 2 - (max(0, total - doubt).bit_length() - (2 * doubt).bit_length())
+            known = found.places - found.error.bit_length()
+            better = enclose(self.system, known + missing) if missing > 0 else None
+            if better is None:
+                unit = self._level_unit(found) / self.system.t
+                return (total - doubt) * unit, (total + doubt) * unit
+            found = better
+
+    def _level_unit(self, found: Enclosure) -> Fraction:
+        """What a level is in multiples of the integers of an enclosure."""
+        system = self.system
+        return system.border * system.unit / Fraction(system.t * 2**found.places)
+
+    def weights(self) -> list[float]:
+        """The doubles nearest to q̄ on the support."""
+        found, whole = self.enclosure, self.system.t << self.enclosure.places
+        pairs = [
+            ((v - found.error) / whole, (v + found.error) / whole)
+            for v in found.z[: len(self.support)]
+        ]
+        if all(low == high for low, high in pairs):
+            return [low for low, _ in pairs]
+        return self.exact.weights()
+
+    def vector(self, dimension: int) -> list[int] | None:
+        """A multiple of w with relative errors below 2⁻⁷⁰ in every coordinate, if that is known."""
+        system, found = self.system, self.enclosure
+        if not isinstance(system, RowSystem):
+            return None
+        s = len(self.support)
+        values = system.combine(found.z[:s])
+        error = found.error * s << system.depth + SLIGHT
+        if not all(abs(v) > error for v in values):
+            return None
+        dense = [0] * dimension
+        for column, value in zip(system.columns.tolist(), values, strict=True):
+            dense[column] = value
+        return dense
+
+    def half_difference(self) -> Fraction:
+        """(λ₀ − λ₁)/2 of the two levels, with a relative error below 2⁻⁷⁰."""
+        found = self.enclosure
+        first, second = found.z[len(self.support) :]
+        if abs(first - second) > 2 * found.error << SLIGHT:
+            return (first - second) * self._level_unit(found) / 2
+        return self.exact.half_difference()
+
+
+def minimum_norm_point(
+    rows: ExactRows,
+    support: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    watch: Watch | None = None,
+) -> MinimumNorm | SupportProof:
+    """Find and prove the point of smallest norm in the convex hull of all rows.
+
+    Parameters
+    ----------
+    rows : ExactRows
+        Exact inner products.
+    support, weights : arrays
+        A candidate: distinct rows with positive weights. It decides the time, not the result.
+    watch : Watch, optional
+        Asked before each linear system whether there is time left.
+
+    Returns
+    -------
+    MinimumNorm or SupportProof
+        With ``square`` = γ̄² if positive; zero if and only if the rows are not separable.
+    """
+    if len(support) > SMALL:
+        found = prove_support(rows, support, watch)
+        if found is not None:
+            return found
+    return rational_point(rows, support, weights, watch)
+
+
+def prove_support(
+    rows: ExactRows, support: NDArray[np.int64], watch: Watch | None = None
+) -> SupportProof | None:
+    """The proof that a candidate's support, or one next to it, is that of q̄; None if it fails."""
+    support = np.sort(np.asarray(support, dtype=np.int64))
+    for trial in range(1, TRIALS + 1):
+        if watch is not None:
+            watch.check()
+        system = system_of(rows, support)
+        if system is None:
+            return None
+        for bits in (BITS, MORE):
+            found = enclose(system, bits)
+            if found is None:
+                return None
+            clear, better = _compared(rows, support, system, found)
+            if clear:
+                return SupportProof(support, system, found, trial)
+            if better is not None:
+                break
+        if better is None or len({rows.side(int(i)) for i in better}) < rows.sides:
+            return None
+        support = better
+    return None
+
+
+def system_of(rows: ExactRows, support: NDArray[np.int64]) -> System | None:
+    """The linear system of some rows; None if a side is missing among them."""
+    sides = np.array([rows.side(int(i)) for i in support], dtype=np.int64)
+    if len(set(sides.tolist())) < rows.sides:
+        return None
+    doubles = rows.doubles(support)
+    if doubles is not None:
+        system = RowSystem(doubles, sides)
+        if system.usable:
+            return system
+    return GramSystem(*rows.gram(support), sides)
+
+
+def _compared(
+    rows: ExactRows, support: NDArray[np.int64], system: System, found: Enclosure
+) -> tuple[bool, NDArray[np.int64] | None]:
+    """Whether the support is proved; if not, and if it is known how, a better one.
+
+    With P = Σ z_k a_k the true point (in the same unit) is P + Σ (x_k − z_k) a_k, where no
+    |x_k − z_k| exceeds e. So a row is above its level if ⟨a_i, P⟩ exceeds the level by e (s R² + unit of a
+    level), R being the largest norm; by as much it may seem to be below and be above.
+    """
+    s, z, e = len(support), found.z, found.error
+    if min(z[:s]) <= e:
+        left = support[np.array([v > e for v in z[:s]])]
+        return False, left if min(z[:s]) < -e and len(left) else None
+    if sum(z[s:]) <= system.t * e:
+        return False, None
+    unit = system.border * system.unit
+    slack = e * (s * rows.radius_squared() + unit)
+    levels = [level * unit for level in z[s:]]
+    point = rows.point(support, z[:s])
+    left = np.setdiff1d(rows.doubtful(point, *(level + slack for level in levels)), support)
+    if len(left) > DOUBTFUL:
+        return False, None
+    left = left[~rows.repeated(left, support)] if len(left) else left
+    above = [(rows.score(i, point) - levels[rows.side(i)], i) for i in left.tolist()]
+    worst = min(above, default=(slack + 1, -1))
+    if worst[0] > slack:
+        return True, None
+    if worst[0] < -slack:
+        return False, np.sort(np.append(support, worst[1]))
+    return False, None
 
 
 @dataclass(frozen=True)
@@ -78,27 +310,13 @@ class _Affine:
         return [*self.weights(), Fraction(0)]
 
 
-def minimum_norm_point(
+def rational_point(
     rows: ExactRows,
     support: NDArray[np.int64],
     weights: NDArray[np.float64],
     watch: Watch | None = None,
 ) -> MinimumNorm:
-    """Find and prove the point of smallest norm in the convex hull of all rows.
-
-    Parameters
-    ----------
-    rows : ExactRows
-        Exact inner products.
-    support, weights : arrays
-        A candidate: distinct rows with positive weights. It decides the time, not the result.
-    watch : Watch, optional
-        Asked before each linear system whether there is time left.
-
-    Returns
-    -------
-    MinimumNorm
-        With ``square`` = γ̄² if positive; zero if and only if the rows are not separable.
+    """The same by Wolfe's method in rational arithmetic, whatever the rows are.
 
     Notes
     -----
@@ -164,10 +382,8 @@ def _settle(
         if watch is not None:
             watch.check()
         chosen, sides = np.array(corral, dtype=np.int64), [rows.side(i) for i in corral]
-        affine = _lifted(rows, chosen, sides)
-        if affine is None:
-            gram, unit = rows.gram(chosen)
-            affine = _affine_minimiser(gram, unit, sides)
+        gram, unit = rows.gram(chosen)
+        affine = _affine_minimiser(gram, unit, sides)
         if affine is not None and all(v > 0 for v in affine.numerators):
             return corral, affine
         current = begin() if current is None else current
@@ -224,35 +440,6 @@ def _affine_minimiser(gram: fmpz_mat, unit: Fraction, sides: list[int]) -> _Affi
     return _Affine(numbers[:s], total, levels)
 
 
-def _lifted(rows: ExactRows, corral: NDArray[np.int64], sides: list[int]) -> _Affine | None:
-    """The same, where inner products are small integers and there are many of them.
-
-    In the order of the unknowns one row of each side and its level come first. Then all leading
-    minors are those of such systems, and none of them vanishes if the rows are independent.
-    """
-    s, t = len(corral), max(sides) + 1
-    if not lifting.worth_while(s):
-        return None
-    found = rows.small_gram(corral)
-    if found is None:
-        return None
-    system = np.zeros((s + t, s + t), np.int32)
-    system[:s, :s] = found[0]
-    for k, side in enumerate(sides):
-        system[k, s + side], system[s + side, k] = -1, 1
-    first = [v for side in range(t) for v in (sides.index(side), s + side)]
-    order = np.array([*first, *(k for k in range(s) if k not in first)])
-    right = (order >= s).astype(np.int64)
-    solution = lifting.solve(np.ascontiguousarray(system[np.ix_(order, order)]), right)
-    if solution is None:
-        return None
-    numbers = [0] * (s + t)
-    for k, value in zip(order.tolist(), solution[0], strict=True):
-        numbers[k] = value
-    total = solution[1] * t
-    return _Affine(numbers[:s], total, tuple(Fraction(v, total) * found[1] for v in numbers[s:]))
-
-
 def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> list[int]:
     """Positions of an affinely independent subset, preferring large weights."""
     s = gram.nrows()
@@ -272,99 +459,3 @@ def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> l
     lost = set(sides) - {sides[k] for k in pivots}
     pivots += [next(k for k in order if sides[k] == side) for side in lost]
     return sorted(pivots)
-
-
-#: Most rows of a support; what has more is as fast another way.
-MOST = 600
-
-
-def answer(problem: Problem, candidate: Candidate) -> Answer | None:
-    """The hyperplane of the candidate's support, if it is proved to be that of the largest margin.
-
-    Parameters
-    ----------
-    problem : Problem
-        Linear, two classes, with a free intercept or none; of small integers times a power of two,
-        or nothing is proved here.
-    candidate : Candidate
-        Untrusted.
-
-    Returns
-    -------
-    Answer or None
-        Of γ̄ the doubles next to it, of q̄ the nearest ones. None says nothing of the problem.
-    """
-    require_doubles()
-    s, free = len(candidate.support), problem.intercept == "free"
-    if not isinstance(problem, DenseProblem | SparseProblem) or not 0 < s <= MOST:
-        return None
-    support = np.sort(np.asarray(candidate.support, np.int64))
-    side = (problem.y[support] > 0).astype(np.int64) if free else np.zeros(s, np.int64)
-    sides = 2 if free else 1
-    if problem.intercept == "augmented" or len(np.unique(side)) < sides:
-        return None
-    rows, exponent = signed_rows(problem.X, problem.y, support)
-    top = largest(rows)
-    if not 0 < top < 2**25 or not top**2 * rows.shape[1] < 2**53 or 2**24 * s * top >= 2**53:
-        return None
-    doubles = rows.astype(np.float64)
-    solved = _solved(_gram(problem, support, doubles), side, sides)
-    if solved is None:
-        return None
-    digits, places, error = solved
-    root = root_of(digits[:, s:], places, error, exponent)
-    sums = Longer.sum(np.ldexp(digits[:, :s], -places[:, None]), axis=0)
-    unit = float(np.ldexp(error, -int(places[-1])))
-    if root is None or not sums.rounds(unit + sums.lost).all():
-        return None
-    vector = Longer.sum(np.ldexp(digits[:, :s].astype(np.float64) @ doubles, -places[:, None]), 0)
-    off = unit * np.abs(doubles).sum(axis=0) + vector.lost
-    if not (off <= SLIGHT * np.abs(vector.high)).all():
-        return None
-    if not _all_above(exact_rows(problem), support, digits, places, error, exponent):
-        return None
-    divisor = Longer.of([(root.value, root.exponent - exponent)])
-    w = vector.over(divisor).ravel() / sides
-    return Answer(support, sums.high / sides, w, root.b, root.lower, root.upper)
-
-
-def _gram(problem: DenseProblem | SparseProblem, support: Array, doubles: Array) -> Array:
-    """The inner products, which doubles hold exactly; of octets by the loops that are for them."""
-    if isinstance(problem, DenseProblem) and "gammabar.problems.compiled.octets" in sys.modules:
-        found = problem.points.gram(support, support)
-        if found is not None:
-            return np.asarray(found * np.outer(problem.y[support], problem.y[support]))
-    return small_gemm(doubles, doubles)
-
-
-def _solved(gram: Array, side: Array, sides: int) -> tuple[Array, Array, float] | None:
-    """Digits of weights and levels, their places, and what they are off by in the last one."""
-    from gammabar.oracle._pairs import solve_one
-
-    s = len(gram)
-    system = np.zeros((s + sides, s + sides), np.int64)
-    system[:s, :s] = gram
-    system[np.arange(s), s + side], system[s + side, np.arange(s)] = -1, 1
-    digits, shifts = np.zeros((DIGITS, s + sides), np.int64), np.zeros(DIGITS, np.int64)
-    error = np.zeros(1)
-    off = solve_one(system, s, digits, shifts, np.zeros(s + sides), error)
-    return None if off < 0 else (digits, np.cumsum(shifts), float(error[0]))
-
-
-def _all_above(
-    rows: ExactRows, support: Array, digits: Array, places: Array, error: float, exponent: int
-) -> bool:
-    """Whether all rows outside the support have products with w strictly above their level.
-
-    Let P = Σ z_k a_k with the integers z of the digits. The true weights, in the same unit, differ
-    from z by no more than e, and the true levels from theirs; so a row is above its level if
-    ⟨a_i, P⟩ exceeds the level by e (s R² + 1), R being the largest norm.
-    """
-    s, at = len(support), places.tolist()
-    z = [joined_digits(column, at) for column in digits.T.tolist()]
-    e = Fraction(error)
-    square = Fraction(4) ** exponent
-    slack = e * s * rows.radius_squared()
-    thresholds = [(level + e + 1) * square + slack for level in z[s:]]
-    left = rows.doubtful(rows.point(support, z[:s]), *thresholds)
-    return not len(np.setdiff1d(left, support))

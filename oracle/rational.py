@@ -113,9 +113,13 @@ class ExactRows(ABC):
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
         """Integers G and a unit with ⟨a_i, a_j⟩ = unit · G_ij on the given rows."""
 
-    def small_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], Fraction] | None:
-        """The same as integers of 32 bits, where they are and doubles have them exactly."""
+    def doubles(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Some rows as doubles (a copy), where they have coordinates and doubles hold them."""
         return None
+
+    def repeated(self, rows: NDArray[np.int64], support: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which rows are known to be equal to one of the support, and of its side."""
+        return np.zeros(len(rows), dtype=np.bool_)
 
     @abstractmethod
     def radius_squared(self) -> Fraction:
@@ -247,13 +251,20 @@ class _Linear(_Coordinates):
         integers, exponent = self._rows(rows)
         return product(integers, integers), Fraction(4) ** exponent
 
-    def small_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], Fraction] | None:
-        integers, exponent = self._rows(rows)
-        if largest(integers) ** 2 * integers.shape[1] >= 2**31:
+    def doubles(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        block = self.X[rows]
+        dense = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
+        if dense.dtype.kind in "iu" and largest(dense) > 2**53:
             return None
-        doubles = integers.astype(np.float64)
-        exact = small_gemm(doubles, doubles)
-        return exact.astype(np.int32), Fraction(4) ** exponent
+        return np.asarray(dense.astype(np.float64) * self.y[rows][:, None])
+
+    def repeated(self, rows: NDArray[np.int64], support: NDArray[np.int64]) -> NDArray[np.bool_]:
+        some, those = self.doubles(rows), self.doubles(support)
+        if some is None or those is None:
+            return super().repeated(rows, support)
+        known = {(v.tobytes(), self.side(i)) for v, i in zip(those + 0.0, support, strict=True)}
+        pairs = zip(some + 0.0, rows, strict=True)
+        return np.array([(v.tobytes(), self.side(i)) in known for v, i in pairs], dtype=np.bool_)
 
     def radius_squared(self) -> Fraction:
         return largest_norm(self.points)

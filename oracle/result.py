@@ -8,6 +8,7 @@ Margins of either sign come as x|x|, the square that keeps the sign.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -32,6 +33,7 @@ from gammabar.problems import KernelProblem, Problem, ProblemError
 
 if TYPE_CHECKING:
     from gammabar.oracle.l1 import L1Truth
+    from gammabar.oracle.proof import MinimumNorm, SupportProof
     from gammabar.oracle.signed import SignedMargin
 
 
@@ -105,24 +107,35 @@ class Margin(ABC):
         return True if low > 0 else False if high <= 0 else None
 
     @cached_property
-    def gamma_lo(self) -> float:
-        """The largest double that is proved not to exceed the margin (papers' convention)."""
-        return signed_bounds(*self.unit_squares)[0]
+    def gamma_bounds(self) -> tuple[float, float]:
+        """The tightest doubles that are proved to enclose the margin (papers' convention)."""
+        return signed_bounds(*self.unit_squares)
 
     @cached_property
+    def gamma_raw_bounds(self) -> tuple[float, float]:
+        """The tightest doubles that are proved to enclose it in the units of the data."""
+        return signed_bounds(*self.squares)
+
+    @property
+    def gamma_lo(self) -> float:
+        """The largest double that is proved not to exceed the margin (papers' convention)."""
+        return self.gamma_bounds[0]
+
+    @property
     def gamma_hi(self) -> float:
         """The smallest double that is proved not to be below it (papers' convention)."""
-        return signed_bounds(*self.unit_squares)[1]
+        return self.gamma_bounds[1]
 
     @cached_property
     def gamma(self) -> float:
         """The margin in the papers' convention, as the double in the middle of its enclosure."""
-        return self.gamma_lo + (self.gamma_hi - self.gamma_lo) / 2
+        low, high = self.gamma_bounds
+        return low + (high - low) / 2
 
     @cached_property
     def gamma_raw(self) -> float:
         """The margin in the units of the data."""
-        low, high = signed_bounds(*self.squares)
+        low, high = self.gamma_raw_bounds
         return low + (high - low) / 2
 
     @cached_property
@@ -155,6 +168,31 @@ class Margin(ABC):
         }
 
 
+class _FromProof:
+    """A field that the proof supplies when it is first asked for, unless it was given."""
+
+    def __init__(self, source: str) -> None:
+        self.source, self.name = source, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, truth: Any, owner: type) -> Any:
+        if truth is None:
+            return self
+        value = vars(truth)[self.name]
+        if value is self:
+            value = vars(truth)[self.name] = getattr(truth.proof, self.source)
+        return value
+
+    def __set__(self, truth: Any, value: Any) -> None:
+        vars(truth)[self.name] = value
+
+
+def _from_proof(source: str) -> Any:
+    return _FromProof(source)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Truth(Margin):
     """The maximum (ℓ₂) margin γ̄ of a problem and its dual optimum q̄, proved.
@@ -176,19 +214,32 @@ class Truth(Margin):
     levels : tuple of Fraction
         Where exact: the product of the support rows with Aᵀq̄; with a free intercept one for each
         class.
+    proof : MinimumNorm or SupportProof
+        Where exact: it defines γ̄² and q̄, and writes their rationals out when they are asked for.
     primal : (array of int, list of int) or None
         Rows and coefficients of the w that gives the lower of the `bounds`, if it is not Aᵀq.
     """
 
-    square_lo: Fraction = field(repr=False)
-    square_hi: Fraction = field(repr=False)
     radius_squared_lo: Fraction = field(repr=False)
     radius_squared_hi: Fraction = field(repr=False)
     rounds: int = 1
     bounds: tuple[Fraction, Fraction] | None = field(default=None, repr=False)
     deficit: Fraction = field(default=Fraction(0), repr=False)
-    levels: tuple[Fraction, ...] = field(default=(), repr=False)
     primal: tuple[NDArray[np.int64], list[int]] | None = field(default=None, repr=False)
+    proof: MinimumNorm | SupportProof | None = field(default=None, repr=False)
+    numerators: list[int] = field(default=_from_proof("numerators"), repr=False)
+    total: int = field(default=_from_proof("total"), repr=False)
+    square_lo: Fraction = field(default=_from_proof("square"), repr=False)
+    square_hi: Fraction = field(default=_from_proof("square"), repr=False)
+    levels: tuple[Fraction, ...] = field(default=_from_proof("levels"), repr=False)
+
+    @property
+    def exact(self) -> bool:
+        return self.bounds is None and (self.proof is not None or super().exact)
+
+    @cached_property
+    def separable(self) -> bool | None:
+        return super().separable if self.proof is None else self.proof.decide(lambda v: v > 0)
 
     @property
     def squares(self) -> tuple[Fraction, Fraction]:
@@ -206,6 +257,41 @@ class Truth(Margin):
         if self.radius_squared_lo == 0:
             return self.square_lo, self.square_hi
         return self.square_lo / self.radius_squared_hi, self.square_hi / self.radius_squared_lo
+
+    def _decided(
+        self, function: Callable[[Fraction, Fraction], Any], raw: bool, bits: int = 64
+    ) -> Any:
+        """function(low, high) of the bounds of γ̄², or (γ̄/radius)²; no fraction where digits do."""
+        if self.proof is None:
+            return function(*(self.squares if raw else self.unit_squares))
+        unit = 1 if raw else self.radius_squared_lo or 1
+        return self.proof.decide(lambda v: function(v / unit, v / unit), bits)
+
+    @cached_property
+    def gamma_bounds(self) -> tuple[float, float]:
+        """The doubles on both sides of γ̄ in the papers' convention."""
+        low, high = self._decided(signed_bounds, False)
+        return low, high
+
+    @cached_property
+    def gamma_raw_bounds(self) -> tuple[float, float]:
+        """The doubles on both sides of γ̄ in the units of the data."""
+        low, high = self._decided(signed_bounds, True)
+        return low, high
+
+    def digits(self, count: int = 17, *, raw: bool = False) -> str:
+        """The margin to so many significant digits, truncated: every digit shown is proved."""
+        bits = 4 * count + 16
+        return str(self._decided(lambda a, b: signed_digits(a, b, count), raw, bits))
+
+    @cached_property
+    def q(self) -> NDArray[np.float64]:
+        """The dual weights as doubles, one per row."""
+        if self.proof is None:
+            return super().q
+        dense = np.zeros(self.problem.n)
+        dense[self.support] = self.proof.weights()
+        return dense
 
     @cached_property
     def radius(self) -> float:
@@ -228,6 +314,9 @@ class Truth(Margin):
         from gammabar.oracle.rational import exact_rows
 
         if not isinstance(self.problem, KernelProblem):
+            short = self.proof.vector(self.problem.dimension) if self.proof else None
+            if short is not None:
+                return unit_vector(short)
             rows = exact_rows(self.problem)
             short = rows.short_vector(self.support, self.numerators)
             if short is not None:
@@ -262,9 +351,9 @@ class Truth(Margin):
             return 0.0
         if not self.separable:
             raise ValueError("data that are not separable have no maximum-margin classifier")
-        if self.levels:
-            half = (self.levels[0] - self.levels[1]) / 2  # class −1 is the first side
-            return root_ratio(half, self.square_lo)
+        if self.proof is not None:
+            half = self.proof.half_difference()  # class −1 is the first side
+            return float(self.proof.decide(lambda square: root_ratio(half, square)))
         scores = self.problem.scores(self.direction)
         positive = np.asarray(self.problem.y) > 0
         return float(scores[~positive].min() - scores[positive].min()) / 2

@@ -1,0 +1,373 @@
+"""Verified solution of the linear system of a support: enclosures by doubles, residuals exact.
+
+Let rows a_1, …, a_s have the Gram matrix G, and let E_ij = 1 if row i is of side j (of t sides: the
+classes, if the intercept is free; one side otherwise). Weights q and levels λ of the point of
+smallest norm in the affine hull solve A x = b, where c is any power of two,
+
+    A = | G    −c E |    x = | t q    |    b = | 0 |
+        | c Eᵀ   0  |        | t λ/c  |        | c |
+
+which is regular exactly if the rows are affinely independent side by side.
+
+1. *Regularity.* Let R ≈ A⁻¹ in doubles, from anywhere. If α = ‖I − R A‖ < 1 in the maximum norm,
+   then A is regular and ‖A⁻¹‖ ≤ ‖R‖/(1 − α) [1]_. `inverse_bound` proves α < ½, with every rounding
+   counted: that of the product R Ã, and the distance of A from its rounded copy Ã.
+2. *Digits.* x is found by refinement, as by Wan [2]_: z ← 2ᵍ z + rint(2ᵍ R r), r ← 2ᵏ b − A z. The
+   residual r is exact: the rows are cut into slices of few bits (an error-free splitting, Ozaki
+   and others [3]_) and the integers z into limbs, so that BLAS multiplies them without rounding.
+3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖R‖/(1 − α).
+
+Each step adds as many bits as R has right, so that any number of digits can be had. Where rows are
+so close to dependent that doubles cannot prove α < ½, Arb solves the same system in longer balls.
+
+References
+----------
+.. [1] S. M. Rump (2010), Verification methods: rigorous results using floating-point arithmetic.
+   Acta Numerica 19, Section 10.
+.. [2] Z. Wan (2006), An algorithm to solve integer linear systems exactly using numerical methods.
+   Journal of Symbolic Computation 41.
+.. [3] K. Ozaki, T. Ogita, S. Oishi and S. M. Rump (2012), Error-free transformations of matrix
+   multiplication by using fast routines of matrix multiplication. Numerical Algorithms 59.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpz, fmpz_mat
+from numpy.typing import NDArray
+
+from gammabar.oracle.rational import ROUNDOFF, SAFETY, product, signed_rows
+from gammabar.problems.points import small_gemm
+
+Floats = NDArray[np.float64]
+
+#: Bits of a limb of an integer, and the smallest number of bits of a slice of the rows.
+LIMB, SLICE = 16, 8
+#: More slices than these are taken for rows whose entries differ too much in size.
+SLICES = 12
+#: Most bits that a step of the refinement adds.
+GAIN = 44
+#: What sums of underflowed products may add for each product, twice.
+UNDERFLOW = 2.0**-1073
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """2^places x = z, up to ± error in every entry: first the weights, then the levels."""
+
+    z: list[int]
+    places: int
+    error: int
+
+
+class System(ABC):
+    """The system of some rows; `sides` has the side of each row.
+
+    Inner products are `unit` times integers of the system, of which c is one more: `border`.
+    """
+
+    sides: NDArray[np.int64]
+    unit: Fraction
+    border: int
+
+    @property
+    def t(self) -> int:
+        """The number of sides."""
+        return int(self.sides.max()) + 1
+
+    @abstractmethod
+    def doubles(self) -> tuple[Floats, Floats, int]:
+        """(G̃, e, k): doubles G̃ with Σ_j |G_ij/2ᵏ − G̃_ij| ≤ e_i; G in integers of the system."""
+
+    @abstractmethod
+    def gram_times(self, z: list[int]) -> list[int]:
+        """G z in integers of the system, exactly."""
+
+    @abstractmethod
+    def gram(self) -> tuple[fmpz_mat, Fraction]:
+        """Integers G and a unit with ⟨a_i, a_j⟩ = unit · G_ij."""
+
+    def times(self, z: list[int]) -> list[int]:
+        """A z in integers of the system, exactly."""
+        s, border = len(self.sides), self.border
+        head, sides = z[:s], self.sides.tolist()
+        top = [v - border * z[s + k] for v, k in zip(self.gram_times(head), sides, strict=True)]
+        sums = [0] * self.t
+        for value, k in zip(head, sides, strict=True):
+            sums[k] += value
+        return top + [border * value for value in sums]
+
+    def matrix(self) -> tuple[Floats, Floats, int]:
+        """(Ã, e, k): the system in doubles divided by 2ᵏ, and how far rows of Ã are off."""
+        gram, error, k = self.doubles()
+        s, t, c = len(gram), self.t, math.ldexp(1.0, self.border.bit_length() - 1 - k)
+        A = np.zeros((s + t, s + t))
+        A[:s, :s] = gram
+        A[np.arange(s), s + self.sides], A[s + self.sides, np.arange(s)] = -c, c
+        return A, np.append(error, np.zeros(t)), k
+
+
+class RowSystem(System):
+    """Rows of doubles, cut into slices.
+
+    Parameters
+    ----------
+    rows : array of shape (s, d)
+        Doubles, signs included. Columns of zeros are left out.
+    sides : array of int
+    """
+
+    def __init__(self, rows: Floats, sides: NDArray[np.int64]) -> None:
+        self.columns = np.flatnonzero(rows.any(axis=0))
+        self.rows = rows[:, self.columns]
+        self.sides = sides
+        s, d = self.rows.shape
+        top = float(np.abs(self.rows).max(initial=0.0))
+        self.exponent = math.frexp(top)[1]
+        self.bits = 53 - LIMB - 1 - max(s, d, 2).bit_length()
+        self.scaled = np.ldexp(self.rows, -self.exponent)  # entries of at most one
+        self.slices = self._cut()
+        # Rows are 2^(exponent − depth) times integers, and c = 1 or 4 times the largest square.
+        self.depth = self.bits * len(self.slices)
+        self.unit = Fraction(4) ** (self.exponent - self.depth)
+        square = float(np.einsum("ij,ij->i", self.scaled, self.scaled).max(initial=0.0))
+        self.border = 1 << max(0, 2 * self.depth + math.frexp(square)[1])
+
+    def _cut(self) -> list[Floats]:
+        """Slices Y_k of integers below 2^bits with Σ Y_k 2^(−bits (k + 1)) = scaled; [] if none.
+
+        y − rint(y) is exact, and so is a product with a power of two unless it underflows.
+        """
+        if self.bits < SLICE or not (np.ldexp(self.scaled, self.exponent) == self.rows).all():
+            return []
+        rest = self.scaled
+        slices: list[Floats] = []
+        while rest.any():
+            if len(slices) == SLICES:
+                return []
+            rest = np.ldexp(rest, self.bits)
+            slices.append(np.rint(rest))
+            rest = rest - slices[-1]
+        return slices
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are slices."""
+        return bool(self.slices)
+
+    def doubles(self) -> tuple[Floats, Floats, int]:
+        """An entry of d products, in any order, is off by at most (d + 1) u ‖a_i‖ ‖a_j‖ [Higham].
+
+        A norm is the root of a sum of squares, whose relative error the factor SAFETY covers.
+        """
+        s, d = self.scaled.shape
+        gram = small_gemm(self.scaled, self.scaled)
+        norms = np.sqrt(np.diagonal(gram) * SAFETY + 2.0**-1000)
+        share = (d + 1) * ROUNDOFF * SAFETY * float(norms.sum())
+        return gram, share * norms + s * d * UNDERFLOW, 2 * self.depth
+
+    def combine(self, z: list[int]) -> list[int]:
+        """Σ z_i a_i in `columns`, in integers times 2^(exponent − depth)."""
+        limbs = _limbs(z)
+        return self._joined([part.T @ limbs for part in self.slices])
+
+    def gram_times(self, z: list[int]) -> list[int]:
+        limbs = _limbs(self.combine(z))
+        return self._joined([part @ limbs for part in self.slices])
+
+    def _joined(self, parts: list[Floats]) -> list[int]:
+        """Integers whose slices and limbs are given; every double here is an integer below 2⁵³."""
+        last, count = len(parts) - 1, parts[0].shape[1]
+        shifts = [
+            self.bits * (last - k) + LIMB * limb for k in range(last + 1) for limb in range(count)
+        ]
+        table = np.concatenate(parts, axis=1).astype(np.int64).tolist()
+        return [sum(v << shift for v, shift in zip(row, shifts, strict=True)) for row in table]
+
+    def gram(self) -> tuple[fmpz_mat, Fraction]:
+        ones = np.ones(len(self.rows), np.int64)
+        integers, exponent = signed_rows(self.rows, ones, np.arange(len(self.rows)))
+        return product(integers, integers), Fraction(4) ** exponent
+
+
+class GramSystem(System):
+    """Inner products that are given as integers times a unit."""
+
+    def __init__(self, gram: fmpz_mat, unit: Fraction, sides: NDArray[np.int64]) -> None:
+        self.entries, self.unit, self.sides = [int(v) for v in gram.entries()], unit, sides
+        self.border = 1 << max(map(abs, self.entries)).bit_length()
+
+    def doubles(self) -> tuple[Floats, Floats, int]:
+        """Entries divided by 2ᵏ, at most one, and rounded: each is off by u of itself."""
+        s, k = len(self.sides), self.border.bit_length()
+        values = np.array([v / (1 << k) for v in self.entries]).reshape(s, s)
+        return values, 2 * ROUNDOFF * np.abs(values).sum(axis=1) + s * UNDERFLOW, k
+
+    def gram_times(self, z: list[int]) -> list[int]:
+        return [int(v) for v in (self.gram()[0] * fmpz_mat(len(z), 1, z)).entries()]
+
+    def gram(self) -> tuple[fmpz_mat, Fraction]:
+        s = len(self.sides)
+        return fmpz_mat(s, s, self.entries), self.unit
+
+
+def _limbs(values: list[int]) -> Floats:
+    """The integers as rows of limbs of 16 bits, the last one with the sign."""
+    count = max(v.bit_length() for v in values) // LIMB + 1
+    text = b"".join(v.to_bytes(2 * count, "little", signed=True) for v in values)
+    limbs = np.frombuffer(text, "<u2").reshape(len(values), count)
+    doubles = limbs.astype(np.float64)
+    doubles[:, -1] = limbs[:, -1].astype(np.int16)
+    return doubles
+
+
+def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
+    """Proved bounds (α, N) of ‖I − R B‖ and ‖B⁻¹‖ for all B near A; infinite if α < ½ is not sure.
+
+    Parameters
+    ----------
+    A : array
+        Doubles.
+    error : array
+        Bounds of Σ_j |B_ij − A_ij| for each i.
+    R : array
+        Doubles; nothing is assumed of them.
+
+    Notes
+    -----
+    The product R A of m terms, in any order of summation and with or without fused operations, has
+    entries that are off by at most (m + 1) u (|R| |A|)_ij and what underflows; subtracting one adds
+    a rounding; and R (B − A) adds Σ_k |R_ik| error_k. All bounds are sums of non-negative numbers,
+    whose own rounding SAFETY covers. Comparisons are such that NaN fails them.
+    """
+    m = len(A)
+    residual = R @ A
+    residual[np.arange(m), np.arange(m)] -= 1.0
+    sizes = np.abs(R)
+    lost = (m + 2) * ROUNDOFF * np.abs(A).sum(axis=1) + error
+    rows = np.abs(residual).sum(axis=1) + sizes @ lost + m * (UNDERFLOW * m + ROUNDOFF)
+    rows, norms = rows * SAFETY, sizes.sum(axis=1) * SAFETY
+    if not ((rows < 0.5).all() and (norms < math.inf).all()):
+        return math.inf, math.inf
+    alpha = float(rows.max())
+    return alpha, float(norms.max()) / (1 - alpha) * SAFETY
+
+
+def enclose(system: System, bits: int) -> Enclosure | None:
+    """The solution of a system to about so many bits of its largest entry, or None if not proved.
+
+    Doubles are tried first, and Arb where they do not prove that the system is regular.
+    """
+    return _refined(system, bits) or _balls(system, bits)
+
+
+def _refined(system: System, bits: int) -> Enclosure | None:
+    with np.errstate(all="ignore"):
+        A, error, k = system.matrix()
+        try:
+            R = np.asarray(np.linalg.inv(A), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        alpha, bound = inverse_bound(A, error, R)
+    if not alpha < 0.5:
+        return None
+    s, m, gain = len(system.sides), len(A), GAIN
+    z, r, places = [0] * m, [0] * s + [system.border] * (m - s), 0
+    error_now = _off(bound, r, k)
+    while places - error_now.bit_length() < bits:
+        step = _digits(R, r, gain - k)
+        if step is None:
+            return None
+        rest = [(v << gain) - d for v, d in zip(r, system.times(step), strict=True)]
+        error_then = _off(bound, rest, k)
+        if error_then.bit_length() > error_now.bit_length() + gain // 2:
+            gain //= 2  # R has not as many bits right
+            if gain < 4:
+                return None
+            continue
+        z = [(v << gain) + d for v, d in zip(z, step, strict=True)]
+        r, places, error_now = rest, places + gain, error_then
+    return Enclosure(z, places, error_now)
+
+
+def _off(bound: float, r: list[int], k: int) -> int:
+    """How far entries of z may be off: ‖A⁻¹‖ ‖r‖."""
+    return math.ceil(Fraction(bound) * max(map(abs, r)) / 2**k)
+
+
+def _digits(R: Floats, r: list[int], exponent: int) -> list[int] | None:
+    """rint(2^exponent R r), about: whatever it is, the residual tells what is left."""
+    cut = max(0, max(v.bit_length() for v in r) - 900)
+    rough = np.array([float(v >> cut) for v in r])
+    scale = math.frexp(float(np.abs(rough).max()))[1]
+    with np.errstate(all="ignore"):
+        found = np.ldexp(R @ np.ldexp(rough, -scale), scale + cut + exponent)
+    if not (np.abs(found) < 2.0**60).all():
+        return None
+    return [int(v) for v in np.rint(found).tolist()]
+
+
+#: Bits of the balls that are tried, and unknowns up to which they are.
+PRECISIONS, UNKNOWNS = (256, 1024), 300
+
+
+def _balls(system: System, bits: int) -> Enclosure | None:
+    """The same by Arb, for systems that are close to singular."""
+    s, t = len(system.sides), system.t
+    if s > UNKNOWNS:
+        return None
+    gram, unit = system.gram()
+    border = 1 << max((abs(int(v)).bit_length() for v in gram.entries()), default=0)
+    entries = [[gram[i, j] for j in range(s)] for i in range(s)]
+    rows: list[list[Any]] = []
+    for own, side in zip(entries, system.sides.tolist(), strict=True):
+        rows.append(own + [-border * (side == k) for k in range(t)])
+    rows += [[border * int(side == k) for side in system.sides] + [0] * t for k in range(t)]
+    right = [[0]] * s + [[border]] * t
+    # Levels are multiples of this border here, and of the system's there.
+    ratio = Fraction(border) * unit / (system.border * system.unit)
+    before = ctx.prec
+    try:
+        for precision in PRECISIONS:
+            ctx.prec = precision + bits
+            try:
+                x = arb_mat(rows).solve(arb_mat(right))
+            except ZeroDivisionError:
+                continue
+            balls = [x[i, 0] for i in range(s)]
+            balls += [x[s + k, 0] * _ball(ratio) for k in range(t)]
+            found = _integers(balls, bits)
+            if found is not None:
+                return found
+    finally:
+        ctx.prec = before
+    return None
+
+
+def _ball(value: Fraction) -> arb:
+    return arb(fmpz(value.numerator)) / arb(fmpz(value.denominator))
+
+
+def _integers(balls: list[arb], bits: int) -> Enclosure | None:
+    """Integers next to 2^places times the balls, and how far their points may be off."""
+    if not all(ball.is_finite() for ball in balls):
+        return None
+    places = bits + 64
+    z, error = [], 0
+    for ball in balls:
+        middle = _fraction(ball.mid()) * 2**places
+        value = round(middle)
+        z.append(value)
+        error = max(error, math.ceil(abs(middle - value) + _fraction(ball.rad()) * 2**places))
+    return Enclosure(z, places, error) if places - error.bit_length() >= bits else None
+
+
+def _fraction(value: arb) -> Fraction:
+    mantissa, exponent = value.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
