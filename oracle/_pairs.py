@@ -81,7 +81,7 @@ def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[n
                 if i >= m:
                     nearness[i] = -nearness[i]
                 c2 = max(c2, np.float64(G[row, row]))
-            if not 1e-250 < c2 < 1e250:
+            if not 1e-120 < c2 < 1e120:  # products of two entries stay within the doubles
                 pair += 1
                 continue
             _start(G, part, side, nearness, c2, S[pair], q[pair], R, sides)

@@ -280,13 +280,14 @@ def _refined(system: System, bits: int) -> Enclosure | None:
     s, m, gain = len(system.sides), len(A), GAIN
     z, r, places = [0] * m, [0] * s + [system.border] * (m - s), 0
     error_now = _off(bound, r, k)
+    most = error_now.bit_length() + 8
     while places - error_now.bit_length() < bits:
         step = _digits(R, r, gain - k)
         if step is None:
             return None
         rest = [(v << gain) - d for v, d in zip(r, system.times(step), strict=True)]
         error_then = _off(bound, rest, k)
-        if error_then.bit_length() > error_now.bit_length() + gain // 2:
+        if error_then.bit_length() > most:
             gain //= 2  # R has not as many bits right
             if gain < 4:
                 return None

@@ -264,8 +264,9 @@ def _compared(
     """Whether the support is proved; if not, and if it is known how, a better one.
 
     With P = Σ z_k a_k the true point (in the same unit) is P + Σ (x_k − z_k) a_k, where no
-    |x_k − z_k| exceeds e. So a row is above its level if ⟨a_i, P⟩ exceeds the level by e (s R² + unit of a
-    level), R being the largest norm; by as much it may seem to be below and be above.
+    |x_k − z_k| exceeds e. So a row is above its level if ⟨a_i, P⟩ exceeds the level by
+    e (s R² + unit of a level), R being the largest norm; by as much it may seem to be below and be
+    above.
     """
     s, z, e = len(support), found.z, found.error
     if min(z[:s]) <= e:

@@ -57,8 +57,6 @@ from gammabar.problems.linear import LinearProblem
 from gammabar.problems.points import Points, is_sparse, small_gemm
 from gammabar.problems.rounding import KernelRounding
 
-#: Bits of numerators that are enough for a vector in doubles, unless its coordinates cancel.
-KEPT = 256
 #: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
 UNDERFLOW = 2.0**-1060
 
@@ -128,10 +126,6 @@ class ExactRows(ABC):
     @abstractmethod
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         """The combination of rows with integer coefficients."""
-
-    def short_vector(self, rows: NDArray[np.int64], numerators: list[int]) -> list[int] | None:
-        """A multiple of the point with relative errors below 2⁻⁷⁰, where that is less work."""
-        return None
 
     @abstractmethod
     def score(self, i: int, point: Point) -> Fraction:
@@ -275,19 +269,6 @@ class _Linear(_Coordinates):
             return combination(numerators, integers), exponent
 
         return Point(rows, numerators, coordinates)
-
-    def short_vector(self, rows: NDArray[np.int64], numerators: list[int]) -> list[int] | None:
-        spare = max(v.bit_length() for v in numerators) - KEPT
-        if spare <= 0:
-            return None
-        integers, _ = self._rows(rows)
-        vector = combination([v >> spare for v in numerators], integers).entries()
-        # What was cut off is less than one of each numerator.
-        error = len(rows) * largest(integers) << 70
-        certain = np.array([abs(v) > error for v in vector])
-        if (certain | ~(integers != 0).any(axis=0)).all():
-            return [int(v) for v in vector]
-        return None
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None

@@ -318,9 +318,6 @@ class Truth(Margin):
             if short is not None:
                 return unit_vector(short)
             rows = exact_rows(self.problem)
-            short = rows.short_vector(self.support, self.numerators)
-            if short is not None:
-                return unit_vector(short)
             vector = rows.point(self.support, self.numerators).vector
             assert vector is not None
             return unit_vector([int(v) for v in vector.entries()])
@@ -332,6 +329,11 @@ class Truth(Margin):
         if not np.isfinite(dense).all():
             raise ProblemError("γ̄ is so small that the coefficients of w are no doubles")
         return dense
+
+    @cached_property
+    def reciprocal(self) -> float:
+        """1/γ̄ in the units of the data, rounded."""
+        return float(self._decided(lambda _, high: root_ratio(Fraction(1), high), True))
 
     @property
     def w(self) -> NDArray[np.float64]:
@@ -358,9 +360,9 @@ class Truth(Margin):
         positive = np.asarray(self.problem.y) > 0
         return float(scores[~positive].min() - scores[positive].min()) / 2
 
-    def facts(self, digits: int = 17) -> dict[str, Any]:
-        """What there is to say, ready for JSON."""
-        square = self.gamma_squared
+    def facts(self, digits: int = 17, written: bool = True) -> dict[str, Any]:
+        """What there is to say, ready for JSON; γ̄² only if it is to be written out."""
+        square = self.gamma_squared if written else None
         return {
             "n": self.problem.n,
             "d": int(self.problem.plain.X.shape[1]),

@@ -426,7 +426,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         else:
             made = KernelProblem(part, signs, self._kernel_)
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
-        found = proved(problem, guess, own) if self.proof else guessed(problem)
+        found = proved(problem, guess) if self.proof else guessed(problem)
         if not own and found.truth is not None:
             found.truth.certificate  # noqa: B018 - it is about the data as they are now
         if found.separable is False or not np.isfinite(found.coef).all():

@@ -10,7 +10,6 @@ import math
 import sys
 import warnings
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -18,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from gammabar.oracle.candidate import LITTLE as SMALL, Candidate
+from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.maximum_margin import candidate_for, prove, solve
 from gammabar.oracle.one_vs_one import Guess, Pairs
-from gammabar.oracle.result import Truth, root_ratio, signed_bounds
-from gammabar.problems import DenseProblem, KernelProblem, Problem, SparseProblem
+from gammabar.oracle.result import Truth
+from gammabar.problems import KernelProblem, Problem
 from gammabar.problems.conversion import from_arrays, with_intercept
 
 Array = NDArray[Any]
@@ -32,8 +31,7 @@ Array = NDArray[Any]
 class Hyperplane:
     """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
 
-    `later` is a proof that will be written down when it is asked for: a `Pending`, or one of the
-    pairs, `Later`.
+    `later` is a proof that will be written down when it is asked for (`Later`).
     """
 
     w: Array
@@ -48,52 +46,14 @@ class Hyperplane:
     later: Any = None
 
 
-@dataclass(frozen=True)
-class Pending:
-    """A proof that is done, and is written down when somebody asks for it (see `Later`)."""
-
-    problem: Problem
-    candidate: Candidate
-
-    def truth(self) -> Truth:
-        """The oracle's answer."""
-        return prove(self.problem, self.candidate)
-
-
-def proved(problem: Problem, candidate: Candidate | None, own: bool) -> Hyperplane:
-    """The oracle's answer; a candidate spares it the search.
-
-    If the problem is our `own`, so that nobody changes its data, and has small integers, the
-    fractions are left for later.
-    """
-    if own and _quick(problem):
-        from gammabar.oracle.proof import answer
-
-        candidate = candidate or candidate_for(problem, "exact")
-        found = answer(problem, candidate)
-        if found is not None:
-            signed, gap = found.weights * problem.y[found.rows], found.upper - found.lower
-            later = Pending(problem, candidate)
-            return Hyperplane(
-                found.w, found.b, found.rows, signed, found.lower, gap, True, 1, None, later
-            )
+def proved(problem: Problem, candidate: Candidate | None) -> Hyperplane:
+    """The oracle's answer; a candidate spares it the search."""
     truth = solve(problem) if candidate is None else prove(problem, candidate)
     signed = truth.q[truth.support] * problem.y[truth.support]
-    low, high = signed_bounds(*truth.squares)
-    if truth.separable is False:  # there is none: a soft margin follows
-        none = np.zeros(0)
-        return Hyperplane(none, 0.0, truth.support, signed, 0.0, high, False, truth.rounds, truth)
+    low, high = truth.gamma_raw_bounds
     if not truth.separable:
         return _part(problem, truth.support, signed, 0.0, high, None, truth)
     return _part(problem, truth.support, signed, low, high - low, True, truth)
-
-
-def _quick(problem: Problem) -> bool:
-    """Whether to try the proof in 64 bits: not if compiled code would be loaded for little data."""
-    if not isinstance(problem, DenseProblem | SparseProblem):
-        return False
-    little = problem.n * problem.dimension <= SMALL
-    return not little or "gammabar.oracle._pairs" in sys.modules
 
 
 def guessed(problem: Problem) -> Hyperplane:
@@ -115,7 +75,7 @@ def _part(
     """The hyperplane of dual weights, with a normal of norm one."""
     if truth is not None and separable:
         w, b = truth.direction, truth.b
-        stretch = root_ratio(Fraction(1), truth.square_hi)
+        stretch = truth.reciprocal
     else:
         q = np.zeros(problem.n)
         q[support] = np.abs(signed)

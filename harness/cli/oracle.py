@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from gammabar.oracle.separation import Separation
     from gammabar.problems import Problem
 
+#: Rows of a support up to which the rational γ̄² is computed to tell its length.
+MANY = 100
+
 
 NORMS = ("l2", "l1", "l1-simplex")
 
@@ -155,7 +158,7 @@ def oracle_command(
         )
         wanted = {"norm": norm, "signed": signed, "method": method, "digits": digits}
         found, interrupted = _solved(problem, stage, time_limit=time_limit, **wanted)
-        answer, lines = _told(found, digits, signed)
+        answer, lines = _told(found, digits, signed, as_json)
         answer["intercept"] = intercept
         answer["memory"] = peak_memory()
         if isinstance(problem, ScatteredProblem):
@@ -243,15 +246,17 @@ def separable_with_bias(problem: Problem, time_limit: float | None = None) -> bo
         return None
 
 
-def _told(found: Margin, digits: int, signed: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """An answer as JSON fields and as lines for people."""
+def _told(
+    found: Margin, digits: int, signed: bool, written: bool
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """An answer as JSON fields (with γ̄² if it is to be written out) and as lines for people."""
     from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
 
     if isinstance(found, L1Margin):
         return _l1(found, digits)
     truth = found.truth if isinstance(found, NegativeMargin) else found
     assert isinstance(truth, Truth)
-    answer = truth.facts(digits) | {"seconds": round(sum(found.seconds.values()), 6)}
+    answer = truth.facts(digits, written) | {"seconds": round(sum(found.seconds.values()), 6)}
     lines = _lines(truth, answer, digits)
     if isinstance(found, NegativeMargin):
         rho, words = _signed(found)
@@ -276,7 +281,9 @@ def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
         lines["γ̄"] = answer["gamma"] + "…" * (not truth.ends(digits))
         lines["γ̄ in data units"] = answer["gamma_raw"]
         lines["enclosure"] = f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]"
-    if truth.exact and truth.separable:
+    if truth.exact and truth.separable and len(truth.support) > MANY:
+        lines["proved"] = "γ̄² is a rational number, defined by the support"
+    elif truth.exact and truth.separable:
         assert truth.gamma_squared is not None
         bits = truth.gamma_squared.denominator.bit_length()
         lines["proved"] = (

@@ -1,0 +1,377 @@
+"""Supports proved by enclosures: compared with rational arithmetic, bound by bound."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from certificates_for_tests import between, shortest
+
+import gammabar as gb
+from gammabar.oracle import candidate, linear_system, maximum_margin, proof
+from gammabar.oracle.linear_system import (
+    GramSystem,
+    RowSystem,
+    _balls,
+    _refined,
+    enclose,
+    inverse_bound,
+)
+from gammabar.oracle.proof import SupportProof, minimum_norm_point, prove_support, rational_point
+from gammabar.oracle.rational import exact_rows
+from gammabar.oracle.result import Truth, signed_bounds, signed_digits
+from gammabar.problems import Kernel, KernelProblem
+
+SCALES = ("unit", "small integers", "tiny", "huge", "mixed rows", "mixed columns", "decimals")
+
+
+def drawn(seed):
+    """A small problem of some scale class, with a near tie planted in every other one."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 9)), int(rng.integers(2, 7))
+    scale = SCALES[seed % len(SCALES)]
+    X = rng.standard_normal((n, d))
+    y = np.where(rng.random(n) < 0.5, 1, -1)
+    y[:2] = 1, -1
+    if scale == "small integers":
+        X = rng.integers(-9, 10, (n, d)).astype(float)
+    X += np.outer(y, rng.integers(0, 4) * np.ones(d))
+    factor = {"tiny": 2.0**-400, "huge": 2.0**400, "decimals": 0.1}.get(scale, 1.0)
+    X *= factor
+    if scale == "mixed rows":
+        X *= 2.0 ** rng.integers(-30, 30, (n, 1))
+    if scale == "mixed columns":
+        X *= 2.0 ** rng.integers(-30, 30, (1, d))
+    if seed % 2:  # a row that differs from another in one coordinate, by very little
+        tie = X[0].copy()
+        X[0, 0] = tie[0] = 0.0
+        step = 2.0 ** -float(rng.choice([40, 80, 120, 200])) * float(np.abs(X).max())
+        tie[0] = step * rng.choice([-1, 1])
+        X, y = np.vstack([X, tie]), np.append(y, y[0])
+    return X, y, bool(rng.integers(2))
+
+
+def by_enumeration(X, y, free):
+    """q̄ and γ̄² by trying every support."""
+    rows = [[Fraction(v) * int(s) for v in row] for row, s in zip(X.tolist(), y, strict=True)]
+    gram = [[sum(a * b for a, b in zip(r, s, strict=True)) for s in rows] for r in rows]
+    return between(gram, y.tolist()) if free else shortest(gram)
+
+
+def assert_encloses(system, found, exact):
+    """The enclosure contains t q̄ and the levels."""
+    t = system.t
+    levels = [level / (system.border * system.unit) for level in exact.levels]
+    truth = [Fraction(v, exact.total) for v in exact.numerators] + levels
+    for value, z in zip(truth, found.z, strict=True):
+        assert abs(value * t * 2**found.places - z) <= found.error
+
+
+def assert_digits(truth, square, radius_squared):
+    """Digits and doubles are those of the rationals."""
+    for count in (1, 17, 60):
+        assert truth.digits(count, raw=True) == signed_digits(square, square, count)
+    unit = square / radius_squared
+    assert (truth.gamma_lo, truth.gamma_hi) == signed_bounds(unit, unit)
+
+
+def trial(seed):
+    """One problem: the support that is proved, if any, is the right one, and so are its digits."""
+    X, y, free = drawn(seed)
+    problem = gb.from_arrays(X, y, intercept=free)
+    rows = exact_rows(problem)
+    q, square = by_enumeration(X, y, free)
+    exact = rational_point(rows, np.array(sorted(q)), np.ones(len(q)))
+    assert exact.square == square
+    found = prove_support(rows, exact.support)
+    if found is None:
+        return "rationals" if square else "inseparable"
+    assert square > 0
+    assert_encloses(found.system, found.enclosure, found.exact)
+    assert found.square == square
+    weights = dict(zip(found.support.tolist(), found.numerators, strict=True))
+    numbers = [np.array([Fraction(v) * int(s) for v in row]) for row, s in zip(X, y, strict=True)]
+    point = sum(numbers[i] * v for i, v in weights.items())
+    other = sum(numbers[i] * v for i, v in q.items())
+    assert (point == other * found.total).all()
+    radius = rows.radius_squared()
+    truth = Truth(
+        problem=problem,
+        radius_squared_lo=radius,
+        radius_squared_hi=radius,
+        support=found.support,
+        method="any",
+        seconds={},
+        proof=replace(found),
+    )
+    assert truth.exact
+    assert truth.separable
+    assert_digits(truth, square, radius)
+    assert truth.q[found.support].tolist() == [v / found.total for v in found.numerators]
+    return "proved"
+
+
+@pytest.mark.parametrize("first", range(0, 140, 35))
+def test_no_wrong_support_and_no_wrong_digit(first):
+    seen = Counter(trial(seed) for seed in range(first, first + 35))
+    assert seen["proved"] > seen["rationals"]
+
+
+@pytest.mark.parametrize("wrong", ["missing", "more", "other"])
+def test_a_wrong_candidate_is_repaired_or_refused(wrong):
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        X = rng.standard_normal((12, 6))
+        y = np.where(X[:, 0] > 0, 1, -1)
+        rows = exact_rows(gb.from_arrays(X, y))
+        right = rational_point(rows, np.array([0]), np.ones(1))
+        outside = np.setdiff1d(np.arange(12), right.support)
+        chosen = {
+            "missing": right.support[1:],
+            "more": np.append(right.support, outside[:1]),
+            "other": outside[: len(right.support)],
+        }[wrong]
+        found = prove_support(rows, chosen) if len(chosen) else None
+        if found is not None:
+            assert found.support.tolist() == right.support.tolist()
+            assert found.square == right.square
+            assert found.rounds > 1
+
+
+def test_ties_are_left_to_rationals_unless_a_row_is_there_twice():
+    X = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])
+    rows = exact_rows(gb.from_arrays(np.vstack([X, -X]), [1, 1, 1, -1, -1, -1]))
+    assert prove_support(rows, np.array([0, 1])) is None  # the third row lies on the margin
+    twice = exact_rows(gb.from_arrays(np.vstack([X[:2], X[:2], -X[:2]]), [1] * 4 + [-1] * 2))
+    found = prove_support(twice, np.array([0, 1]))
+    assert found is not None
+    assert found.square == 1
+
+
+def test_large_supports_are_proved_without_fractions():
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((150, 120)), np.where(np.arange(150) % 2, 1, -1)
+    for intercept in (False, True):
+        truth = gb.solve(X, y, intercept=intercept)
+        assert isinstance(truth.proof, SupportProof)
+        assert (truth.exact, truth.separable, truth.rounds) == (True, True, 1)
+        values = truth.gamma, truth.q, truth.direction, truth.b, truth.digits(40)
+        assert "exact" not in vars(truth.proof), "no fraction was asked for"
+        exact = rational_point(
+            exact_rows(truth.problem), truth.support, np.ones(len(truth.support))
+        )
+        fields = {name: getattr(exact, name) for name in ("numerators", "total", "levels")}
+        both = {"square_lo": exact.square, "square_hi": exact.square}
+        plain = replace(truth, proof=exact, **fields, **both)
+        assert truth.gamma_squared == exact.square
+        assert (values[0], values[4]) == (plain.gamma, plain.digits(40))
+        assert (values[1] == plain.q).all()
+        assert (np.abs(values[2] - plain.direction) <= np.spacing(np.abs(plain.direction))).all()
+        assert abs(values[3] - plain.b) <= np.spacing(abs(plain.b))
+        assert_encloses(truth.proof.system, truth.proof.enclosure, exact)
+        assert pickle.loads(pickle.dumps(truth)).gamma_squared == exact.square
+
+
+def test_proofs_do_not_depend_on_what_becomes_of_the_data():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((120, 100)), np.where(np.arange(120) % 2, 1, -1)
+    truth, twin = gb.solve(X, y), gb.solve(X.copy(), y)
+    X[:] = 0.0
+    assert truth.gamma_squared == twin.gamma_squared
+    assert truth.numerators == twin.numerators
+
+
+@pytest.mark.parametrize("kind", ["rows", "gram"])
+@pytest.mark.parametrize("near", [0.0, 2.0**-30, 2.0**-60])
+def test_enclosures_contain_the_solution(kind, near):
+    """Also where rows are nearly dependent, so that doubles give up and Arb goes on."""
+    rng = np.random.default_rng(7)
+    for seed in range(25):
+        s, t = int(rng.integers(3, 9)), 1 + seed % 2
+        X = rng.standard_normal((s, s + 2)) * 2.0 ** rng.integers(-4, 4, (s, 1))
+        if near:
+            X[1], X[1, 0], X[0, 0] = X[0], near, 0.0
+        sides = np.arange(s) % t
+        system = RowSystem(X, sides)
+        if kind == "gram":
+            system = GramSystem(*system.gram(), sides)
+        gram, unit = system.gram()
+        exact = proof._affine_minimiser(gram, unit, sides.tolist())
+        for road in (enclose, _refined, _balls):
+            for bits in (20, 100, 500):
+                found = road(system, bits)
+                assert found is not None or (near and road is _refined)
+                if found is not None:
+                    assert found.places - found.error.bit_length() >= bits
+                    assert_encloses(system, found, exact)
+
+
+def test_dependent_rows_are_never_enclosed():
+    X = np.array([[1.0, 2.0, 0.5], [3.0, 1.0, 0.25], [2.0, 1.5, 0.375]])  # the mean of the two
+    assert enclose(RowSystem(X, np.zeros(3, np.int64)), 50) is None
+
+
+def test_slices_and_limbs_multiply_exactly():
+    rng = np.random.default_rng(11)
+    for spread in (1, 40, 200):
+        X = rng.standard_normal((6, 5)) * 2.0 ** rng.integers(-spread, spread + 1, (6, 5))
+        system = RowSystem(X, np.zeros(6, np.int64))
+        if not system.usable:
+            assert spread == 200
+            continue
+        z = [int(v) * 3**40 for v in rng.integers(-99, 99, 6)]
+        unit = Fraction(2) ** (system.exponent - system.depth)
+        exact = [sum(a * Fraction(v) for a, v in zip(z, column, strict=True)) for column in X.T]
+        assert [v * unit for v in system.combine(z)] == exact
+        scores = [sum(Fraction(v) * w for v, w in zip(row, exact, strict=True)) for row in X]
+        assert [v * system.unit for v in system.gram_times(z)] == scores
+
+
+# --- bounds: none is exceeded, and none could be much smaller ----------------------------------
+
+
+def exactly(A):
+    return [[Fraction(v) for v in row] for row in A.tolist()]
+
+
+def residual_norm(R, B):
+    """‖I − R B‖ in the maximum norm, exactly."""
+    columns = list(zip(*B, strict=True))
+    return max(
+        sum(
+            abs((i == j) - sum(r * b for r, b in zip(row, column, strict=True)))
+            for j, column in enumerate(columns)
+        )
+        for i, row in enumerate(exactly(R))
+    )
+
+
+def test_the_bound_of_a_residual():
+    rng, tightest = np.random.default_rng(5), 0.0
+    for m in (1, 2, 5):
+        for _ in range(60):
+            A = rng.standard_normal((m, m)) + 4 * np.eye(m)
+            R = np.linalg.inv(A)
+            error = np.abs(rng.standard_normal(m)) * rng.choice([0.0, 2.0**-40, 2.0**-10])
+            alpha, norm = inverse_bound(A, error, R)
+            B = exactly(A)
+            for i in range(m):  # the farthest matrix: all that a row may be off by is in one entry
+                B[i][int(rng.integers(m))] += Fraction(float(error[i])) * int(rng.choice([-1, 1]))
+            true = residual_norm(R, B)
+            assert true <= Fraction(alpha)
+            tightest = max(tightest, float(true) / alpha)
+            assert norm >= np.abs(R).sum(axis=1).max()
+    assert tightest > 0.5  # so that half of it would be too small
+
+
+def test_the_rounding_of_a_product_counts():
+    A, R = np.array([[3.0]]), np.array([[1 / 3]])  # R A rounds to one
+    assert (R @ A)[0, 0] == 1
+    alpha, _ = inverse_bound(A, np.zeros(1), R)
+    assert residual_norm(R, exactly(A)) <= Fraction(alpha) < Fraction(2) ** -48
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
+def test_an_inverse_that_is_no_number_anywhere_proves_nothing(value):
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((4, 4)) + 5 * np.eye(4)
+    for place in np.ndindex(4, 4):
+        R = np.linalg.inv(A)
+        R[place] = value
+        with np.errstate(all="ignore"):
+            assert inverse_bound(A, np.zeros(4), R) == (np.inf, np.inf)
+            assert inverse_bound(R, np.zeros(4), np.linalg.inv(A)) == (np.inf, np.inf)
+    assert inverse_bound(A, np.array([0, np.nan, 0, 0]), np.linalg.inv(A)) == (np.inf, np.inf)
+
+
+def test_the_bound_of_a_gram_matrix():
+    rng, tightest = np.random.default_rng(8), 0.0
+    for d in (1, 2, 3, 30):
+        for _ in range(40):
+            X = rng.standard_normal((3, d)) * 2.0 ** rng.integers(-3, 3, (3, 1))
+            for system in (
+                RowSystem(X, np.zeros(3, np.int64)),
+                GramSystem(*RowSystem(X, np.zeros(3, np.int64)).gram(), np.zeros(3, np.int64)),
+            ):
+                doubles, error, k = system.doubles()
+                gram, _ = system.gram()
+                scale = (system.gram()[1] / system.unit) / 2**k
+                for i in range(3):
+                    off = sum(
+                        abs(int(gram[i, j]) * scale - Fraction(float(doubles[i, j])))
+                        for j in range(3)
+                    )
+                    assert off <= Fraction(float(error[i]))
+                    tightest = max(tightest, float(off / Fraction(float(error[i]))))
+    assert tightest > 0.1
+
+
+@pytest.mark.parametrize("what", ["error", "slack"])
+def test_a_bound_made_too_small_is_noticed(what, monkeypatch):
+    """With enclosures narrower than they are, some trial of the comparison above fails."""
+    real = linear_system._off
+    monkeypatch.setattr(linear_system, "_off", lambda *args: real(*args) >> 12)
+    if what == "slack":
+        monkeypatch.setattr(proof, "BITS", 4)
+    with pytest.raises(AssertionError):
+        for seed in range(200):
+            trial(seed)
+
+
+# --- the way through the oracle ---------------------------------------------------------------
+
+
+def test_both_roads_agree(monkeypatch):
+    monkeypatch.setattr(proof, "SMALL", 0)
+    for seed in range(30):
+        X, y, free = drawn(7 * seed)
+        problem = gb.from_arrays(X, y, intercept=free)
+        rows = exact_rows(problem)
+        start = np.array([int(np.argmax(y > 0)), int(np.argmax(y < 0))])
+        found = minimum_norm_point(rows, start, np.full(2, 0.5))
+        assert found.square == rational_point(rows, start, np.full(2, 0.5)).square
+
+
+@pytest.mark.parametrize("kernel", [Kernel("poly", 2, 1.0, 1.0), Kernel("linear")])
+def test_kernels_take_the_same_road(kernel, monkeypatch):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((40, 50)), np.where(np.arange(40) % 2, 1, -1)
+    problem = KernelProblem(X, y, kernel)
+    truth = gb.solve(problem)
+    assert isinstance(truth.proof, SupportProof)
+    monkeypatch.setattr(proof, "SMALL", 1000)
+    assert truth.gamma_squared == gb.solve(problem).gamma_squared
+
+
+def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
+    """Where rounding ends the search next to the answer, the proof goes on by itself."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((3_000, 40)).astype(np.float32)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    truth = gb.solve(X, y)
+    unsettled = []
+
+    def search(*args):
+        found = candidate.working_set(*args)
+        k = int(np.argmin(found.weights))  # a row of the support is missing
+        keep = np.arange(len(found.support)) != k
+        weights = found.weights[keep] / found.weights[keep].sum()
+        unsettled.append(found.support[k])
+        return replace(found, support=found.support[keep], weights=weights, settled=False)
+
+    def refused(*args):
+        raise AssertionError("the second way needs memory for a dense copy")
+
+    monkeypatch.setattr(maximum_margin, "LARGE", 0)
+    monkeypatch.setattr(maximum_margin, "working_set", search)
+    monkeypatch.setattr(candidate, "narrow_candidate", refused)
+    again = gb.solve(X, y)
+    assert len(unsettled) == 1
+    assert again.gamma_squared == truth.gamma_squared
+    assert again.support.tolist() == truth.support.tolist()
+    assert again.rounds > 1
