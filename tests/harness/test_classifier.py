@@ -23,7 +23,6 @@ import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
 from gammabar.harness.classifier.hyperplanes import (
     Later,
-    Pending,
     SharedPairs,
     depths,
     shared_pairs,
@@ -35,7 +34,6 @@ from gammabar.oracle.result import Truth
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, NUMBERS = load_digits(return_X_y=True)
 SHARED = "gammabar.harness.classifier.estimator.shared_pairs"
-QUICK = "gammabar.harness.classifier.hyperplanes._quick"
 
 
 @pytest.mark.slow
@@ -123,7 +121,6 @@ def test_proofs_of_all_pairs_at_once_are_the_proofs_one_by_one(intercept, make, 
         warnings.simplefilter("ignore", ConvergenceWarning)  # through the origin not all are
         shared = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)
         monkeypatch.setattr(SHARED, lambda *_: None)
-        monkeypatch.setattr(QUICK, lambda _: False)
         alone = MaxMarginClassifier(fit_intercept=intercept).fit(X, y)
         assert all(isinstance(proof, Truth) for proof in alone._proofs_)
     assert sum(isinstance(proof, Later) for proof in shared._proofs_) >= 40
@@ -147,15 +144,9 @@ def test_two_classes_are_proved_alike_at_once_and_one_by_one(monkeypatch):
     shared = MaxMarginClassifier().fit(X, y)
     assert isinstance(shared._proofs_[0], Later)
     monkeypatch.setattr(SHARED, lambda *_: None)
-    pending = MaxMarginClassifier().fit(X, y)
-    assert isinstance(pending._proofs_[0], Pending)
-    monkeypatch.setattr(QUICK, lambda _: False)
     alone = MaxMarginClassifier().fit(X, y)
     for name in ("support_", "dual_coef_", "margin_", "margin_gap_", "classes_"):
-        for one in (shared, pending):
-            assert np.array_equal(getattr(one, name), getattr(alone, name)), name
-    assert pending.certificate() == alone.certificate()
-    assert pending.coef_ == pytest.approx(alone.coef_, rel=1e-15)
+        assert np.array_equal(getattr(shared, name), getattr(alone, name)), name
     assert shared.coef_ == pytest.approx(alone.coef_, rel=1e-15)
     assert shared.intercept_ == pytest.approx(alone.intercept_, rel=1e-15)
     assert shared.certificate() == alone.certificate()
