@@ -34,16 +34,16 @@ while os.getppid() == parent:
 
 SLOW_KERNEL = '''
 
-_whole = softmin
+_whole = dense_softmin
 
 
-@in_order
-def softmin(rows, asked, scores, pull, lo, hi, plainly):
+@_in_order
+def dense_softmin(X, y, w, factors, scores, pull, lo, hi, block):
     """Three tenths of the rows twice."""
     again = np.zeros(len(pull))
     some = lo + 3 * (hi - lo) // 10
-    _whole(rows, asked, scores, again, lo, some, plainly)
-    return _whole(rows, asked, scores, pull, lo, hi, plainly)
+    _whole(X, y, w, factors, scores, again, lo, some, block)
+    return _whole(X, y, w, factors, scores, pull, lo, hi, block)
 '''
 
 
@@ -70,9 +70,7 @@ _PASS = "soft = problem.softmin(w)  # one pass over the data\n"
 _INDENT = " " * 16
 
 FAULTS = {
-    "slow-kernel": Fault(
-        "problems/compiled/dense.py", "", SLOW_KERNEL, "bench_jst.Iteration.time_step"
-    ),
+    "slow-kernel": Fault("problems/compiled.py", "", SLOW_KERNEL, "bench_jst.Iteration.time_step"),
     "extra-pass": Fault(
         _METHOD, _PASS, f"{_PASS}{_INDENT}problem.scores(w)\n", "bench_jst.Convergence"
     ),

@@ -1,24 +1,11 @@
-"""Whether a matrix is one of SciPy's sparse ones, without importing SciPy to find out.
+"""Data points in memory, dense or CSR, in whatever dtype they came, and products with them.
 
-Importing ``scipy.sparse`` takes longer than most small problems do, and dense data need nothing of
-it. Nobody can have made a sparse matrix before it was imported.
+Geometries are written against the two classes `DensePoints` and `SparsePoints`. Labels and scales
+do not concern these, except in `softmin`, which does everything in one pass.
 
-Stripes of rows for several threads.
-
-How the rows are cut depends on the data alone, never on the number of threads, and partial sums
-are added in the order of the stripes: the result is the same on every machine.
-
-Products of small matrices that do not wake the threads of BLAS.
-
-A product that takes a millisecond is not worth a second thread, and on a busy machine the threads
-are waited for a hundred times as long. OpenBLAS uses one thread up to 2¹⁸ multiplications.
-
-One pass of `softmin` after another over the same large data, in compiled code.
-
-Data points in memory, dense or CSR, in whatever dtype they came, and products with them.
-
-Geometries are written against these two classes; labels and scales are no concern of theirs
-except in `softmin`, which must do everything in one pass.
+Several threads share a pass by stripes of rows. How the rows are cut depends on the data alone,
+never on the number of threads, and partial sums are added in the order of the stripes: the result
+does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -27,32 +14,34 @@ import math
 import os
 import re
 import sys
-import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from gammabar.problems import compiled
-from gammabar.problems.problem import Array, Floats, soften
+from gammabar.problems.problem import Array, Floats, frozen, soft_weights, soften
 
-if TYPE_CHECKING:
-    from gammabar.problems.compiled.dense import DenseRows
-    from gammabar.problems.compiled.sparse import SparseRows
-    from gammabar.problems.compiled.team import Team
+T = TypeVar("T")
+#: Work to do while other threads are busy with a pass.
+Meanwhile: TypeAlias = Callable[[], None] | None
+#: Scores, smallest score, log-sum-exp and pull.
+Soft: TypeAlias = tuple[Floats, float, float, Floats]
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix or array of SciPy."""
+    """Whether X is a sparse matrix or array of SciPy, found out without importing SciPy.
+
+    The import takes longer than most small problems do, and nobody can have made a sparse matrix
+    before it.
+    """
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(X))
 
-
-T = TypeVar("T")
 
 # Below this many values the time to wake a thread is not won back.
 _WORTH_THREADS = 1 << 21
@@ -72,9 +61,16 @@ def stripes(n: int, values: int, width: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
-    """work(lo, hi) for every stripe, in threads where there are several; results in order."""
+def run(
+    work: Callable[[int, int], T], parts: list[tuple[int, int]], meanwhile: Meanwhile = None
+) -> list[T]:
+    """work(lo, hi) for every stripe, in threads where there are several; results in order.
+
+    `meanwhile` is called after the other threads have begun.
+    """
     if len(parts) == 1 or threads() == 1:
+        if meanwhile is not None:
+            meanwhile()
         return [work(lo, hi) for lo, hi in parts]
     results: dict[int, T] = {}
     todo = iter(enumerate(parts))
@@ -85,9 +81,13 @@ def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
 
     # The calling thread works too: waking one thread fewer matters when a pass takes milliseconds.
     helpers = [pool().submit(drain) for _ in range(min(threads(), len(parts)) - 1)]
-    drain()
-    for helper in helpers:
-        helper.result()
+    try:
+        if meanwhile is not None:
+            meanwhile()
+        drain()
+    finally:
+        for helper in helpers:
+            helper.result()
     return [results[place] for place in range(len(parts))]
 
 
@@ -114,13 +114,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=pool.cache_clear)
 
 
+# OpenBLAS uses one thread up to so many multiplications.
 _ALONE = 1 << 18
 # Beyond so many multiplications threads are welcome.
 _LARGE = 1 << 27
 
 
 def small_gemm(a: Floats, b: Floats) -> Floats:
-    """a bᵀ, in blocks that one thread does."""
+    """a bᵀ, in blocks that one thread does.
+
+    A product that takes a millisecond is not worth a second thread, and on a busy machine the
+    threads are waited for a hundred times as long.
+    """
     (m, width), n = a.shape, len(b)
     if not _ALONE < m * n * width <= _LARGE or width > _ALONE // 4:
         return np.asarray(a @ b.T)
@@ -133,130 +138,22 @@ def small_gemm(a: Floats, b: Floats) -> Floats:
     return out
 
 
-Meanwhile: TypeAlias = Callable[[], None] | None
-# Scores, smallest score, log-sum-exp and pull.
-Soft: TypeAlias = tuple[Floats, float, float, Floats]
-
-
-class SoftPass:
-    """What one pass of `softmin` leaves to the next: its threads and its buffers.
-
-    Parameters
-    ----------
-    rows : DenseRows or SparseRows
-        The points and their labels, as the compiled loops take them.
-    shape : (n, d)
-    parts : list of (lo, hi)
-        Stripes of rows.
-    """
-
-    def __init__(
-        self, rows: DenseRows | SparseRows, shape: tuple[int, int], parts: list[tuple[int, int]]
-    ) -> None:
-        self._rows, self._shape, self._parts = rows, shape, parts
-        self._process = os.getpid()  # threads do not survive a fork
-        self._lock = threading.Lock()
-        self._absent = 0  # the thread that does something else while its helpers are at work
-        self._team: Team | None = None
-        self._plainly = compiled.plain_way()
-
-    def _whole_team(self) -> Team:
-        """The team; a new one after a pass that was interrupted.
-
-        A helper may still write into the buffers of the old one.
-        """
-        if self._team is None or not self._team.whole:
-            from gammabar.problems.compiled.team import Team
-
-            self._team = Team(self._rows, self._shape, self._parts)
-        return self._team
-
-    def fits(self, y: Array) -> bool:
-        """Is this for these labels, of this process, and not waiting for this very thread?"""
-        return (
-            self._rows.y is y
-            and self._process == os.getpid()
-            and self._absent != threading.get_ident()
-        )
-
-    def __call__(
-        self,
-        w: Floats,
-        inner: float,
-        outer: float,
-        temperature: float,
-        meanwhile: Meanwhile = None,
-    ) -> Soft:
-        """Scores, smallest score, log-sum-exp and pull."""
-        from gammabar.problems.compiled.softmax import Answer, Asked
-
-        if not w.flags.carray:  # Numba would compile everything again for another kind of array
-            w = w.copy()
-        asked = Asked(w, inner, outer, temperature)
-        with self._lock:
-            answer = Answer(np.empty(self._shape[0]), np.empty(self._shape[1]))
-            if self._plainly is not None:
-                smallest, logsumexp = self._run_plainly(asked, answer, meanwhile)
-            else:
-                smallest, logsumexp = self._run_team(asked, answer, meanwhile)
-        return answer.scores, smallest, logsumexp, answer.pull
-
-    def _run_team(self, asked: Any, answer: Any, meanwhile: Meanwhile) -> tuple[float, float]:
-        team = self._whole_team()
-        if meanwhile is None:
-            return team.run(asked, answer)
-        self._absent = threading.get_ident()
-        try:
-            return team.run(asked, answer, meanwhile)
-        finally:
-            self._absent = 0
-
-    def _run_plainly(self, asked: Any, answer: Any, meanwhile: Meanwhile) -> tuple[float, float]:
-        """The same stripes, by threads that Python starts and joins."""
-        from gammabar.problems.compiled import dense, softmax, sparse
-
-        if meanwhile is not None:
-            self._absent = threading.get_ident()
-            try:
-                meanwhile()
-            finally:
-                self._absent = 0
-        is_dense = isinstance(self._rows, dense.DenseRows)
-        stripe: Any = dense.softmin if is_dense else sparse.softmin
-        scaled = asked._replace(w=asked.inner * asked.w)
-        found, d = softmax.found_for(*self._shape, len(self._parts)), self._shape[1]
-        places = {lo: s for s, (lo, _) in enumerate(self._parts)}
-
-        def work(lo: int, hi: int) -> None:
-            s = places[lo]
-            found.sums[s] = stripe(
-                self._rows, scaled, found.scores, found.pulls[s, :d], lo, hi, True
-            )
-
-        run(work, self._parts)
-        smallest, logsumexp = softmax.put_together(found, asked, answer)
-        return smallest, logsumexp
-
-
 # Up to so many values a float64 copy costs little and BLAS is fastest.
 SMALL = 1 << 19
-# Rows of one block fit into the second-level cache of a core.
+# Rows of one block fit into the second-level cache of a core: 256 KiB or more since 2008.
 BLOCK_BYTES = 1 << 18
 # Rows that are compared by accurate norms, to find the largest.
 _FEW = 64
-# Sparse rows that are added to the pull while they are in the first-level cache.
-SPARSE_BLOCK_BYTES = 1 << 15
 
 
-class DensePoints:
-    """The rows of a C-contiguous matrix of integers or floats."""
+class _Rows(ABC):
+    """What dense and CSR points have in common."""
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Any) -> None:
         self.X = X
         self.shape: tuple[int, int] = X.shape
-        self._floats: Floats | None = X if X.dtype == np.float64 else None
+        self._floats: Any = X if X.dtype == np.float64 else None
         self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
-        self._pass: SoftPass | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"X": self.X, "longest": self.longest}
@@ -266,37 +163,43 @@ class DensePoints:
         self.longest = state["longest"]
 
     @property
+    @abstractmethod
     def values(self) -> int:
         """How many numbers are stored."""
-        return self.X.size
 
-    def floats(self) -> Floats | None:
+    @abstractmethod
+    def take(self, rows: Array | slice) -> Any:
+        """The chosen rows in float64; a slice of rows that are float64 and dense is no copy."""
+
+    @abstractmethod
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Any]]:
+        """(lo, hi, rows lo to hi in float64), in blocks of about so many bytes."""
+
+    @abstractmethod
+    def largest(self) -> tuple[float, int, float]:
+        """(m, e, r): the largest row norm is m 2^e up to a relative error of r.
+
+        Rows that may have it are kept in `longest`.
+        """
+
+    @abstractmethod
+    def _loops(self) -> tuple[Any, Any, Any, Any, int]:
+        """The compiled dot, add and softmin, their first argument, and the rows of a block."""
+
+    def floats(self) -> Any:
         """The whole matrix in float64, where that costs nothing or little."""
-        if self._floats is None and self.X.size <= SMALL:
+        if self._floats is None and self.values <= SMALL:
             self._floats = self.X.astype(np.float64)
         return self._floats
-
-    def take(self, rows: Array | slice) -> Floats:
-        """The chosen rows in float64; a slice of rows that are float64 is no copy."""
-        return np.asarray(self.X[rows], dtype=np.float64)
-
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Floats]]:
-        """(lo, hi, rows lo to hi in float64), in blocks of about so many bytes."""
-        n, d = self.shape
-        step = max(1, size // (8 * d))
-        for lo in range(0, n, step):
-            hi = min(n, lo + step)
-            yield lo, hi, np.asarray(self.X[lo:hi], dtype=np.float64)
 
     def dot(self, w: Floats) -> Floats:
         """X w."""
         floats = self.floats()
         if floats is not None:
             return np.asarray(floats @ w)
-        from gammabar.problems.compiled import dense
-
+        dot, _, _, matrix, _ = self._loops()
         out, w = np.empty(self.shape[0]), np.array(w)
-        run(lambda lo, hi: dense.dot(self.X, w, out, lo, hi), self._stripes())
+        run(lambda lo, hi: dot(matrix, w, out, lo, hi), self._stripes())
         return out
 
     def adjoint(self, q: Floats) -> Floats:
@@ -304,66 +207,22 @@ class DensePoints:
         rows = np.flatnonzero(q)
         floats = self.floats()
         if floats is not None:
-            return floats.T @ q if 2 * len(rows) > len(q) else floats[rows].T @ q[rows]
-        from gammabar.problems.compiled import dense
-
+            some = 2 * len(rows) <= len(q)
+            return np.asarray(floats[rows].T @ q[rows] if some else floats.T @ q)
+        _, add, _, matrix, _ = self._loops()
         weights = q[rows]
 
-        def add(lo: int, hi: int) -> Floats:
+        def part(lo: int, hi: int) -> Floats:
             out = np.zeros(self.shape[1])
-            dense.add(self.X, rows[lo:hi], weights[lo:hi], out)
+            add(matrix, rows[lo:hi], weights[lo:hi], out)
             return out
 
-        return sum_in_order(run(add, stripes(len(rows), len(rows) * self.shape[1], self.shape[1])))
+        values = len(rows) * self.values // self.shape[0]
+        return sum_in_order(run(part, stripes(len(rows), values, self.shape[1])))
 
     def some(self, rows: Array, w: Floats) -> Floats:
         """The products of w with some rows."""
-        if not self._octets():
-            return np.asarray(self.take(rows) @ w)
-        from gammabar.problems.compiled import dense
-
-        out = np.empty(len(rows))
-        dense.dot(self.X[rows], w, out, 0, len(rows))
-        return out
-
-    def rough(self, w: Floats) -> tuple[Floats, float] | None:
-        """X w up to a bound, and the bound divided by the largest row norm; for octets only.
-
-        w is rounded to multiples of a unit, so that sums of integers do; |<x, v>| is at most
-        sqrt(d) ||x|| unit/2 for what v it loses. (A thousandth more covers the roundings of the
-        quotient, the product and the bound.)
-        """
-        top = float(np.abs(w).max())
-        if not self._octets() or not 1e-290 < top < 1e290:
-            return None
-        from gammabar.problems.compiled import octets
-
-        most = min(octets.room(self.shape[1], self.X.dtype), 2**15 - 1)
-        unit, out = top / most, np.empty(self.shape[0])
-        octets.dot(self.X, np.rint(w / unit).astype(np.int16), out, 0, self.shape[0])
-        out *= unit
-        return out, 0.5005 * unit * math.sqrt(self.shape[1])
-
-    def gram(self, rows: Array, cols: Array) -> Floats | None:
-        """The products of some rows with others, exactly; for octets only."""
-        if not self._octets():
-            return None
-        from gammabar.problems.compiled import octets
-
-        out = np.empty((len(rows), len(cols)))
-        octets.products(self.X[rows], self.X[cols], out)
-        return out
-
-    def _octets(self) -> bool:
-        """Whether sums of products of integers of 8 bits have 32, and enough data to compile for.
-
-        The width is such that a vector for `rough` keeps ten bits at least.
-        """
-        return (
-            self.X.dtype in (np.uint8, np.int8)
-            and self.shape[1] <= 1 << 13
-            and (self.X.size > SMALL or "gammabar.problems.compiled.octets" in sys.modules)
-        )
+        return np.asarray(self.take(rows) @ w)
 
     def softmin(
         self,
@@ -378,25 +237,113 @@ class DensePoints:
 
         `meanwhile` is called while other threads are at work.
         """
-        if self._pass is not None and self._pass.fits(y):
-            return self._pass(w, inner, outer, temperature, meanwhile)
+        if self.values > SMALL:
+            return self._striped_softmin(inner * w, y, (inner, outer, temperature), meanwhile)
         if meanwhile is not None:
             meanwhile()
         floats = self.floats()
-        if floats is not None and floats.size <= SMALL:
-            scores = (outer * y) * (floats @ (inner * w))
-            weights, smallest, logsumexp = soften(scores, temperature)
-            return scores, smallest, logsumexp, outer * ((inner * y * weights) @ floats)
-        from gammabar.problems.compiled.dense import DenseRows
+        scores = (outer * y) * (floats @ (inner * w))
+        weights, smallest, logsumexp = soften(scores, temperature)
+        return scores, smallest, logsumexp, outer * (floats.T @ (inner * y * weights))
 
-        self._pass = SoftPass(DenseRows(self.X, y), self.shape, self._stripes())
-        return self._pass(w, inner, outer, temperature)
+    def _striped_softmin(
+        self, w: Floats, y: Array, factors: tuple[float, float, float], meanwhile: Meanwhile
+    ) -> Soft:
+        _, _, softmin, matrix, block = self._loops()
+        scores, parts = np.empty(self.shape[0]), self._stripes()
+        places, d = {lo: s for s, (lo, _) in enumerate(parts)}, self.shape[1]
+        pulls = np.empty((len(parts), d + 16))[:, :d]  # no two on one cache line
+
+        def work(lo: int, hi: int) -> Any:
+            pull = pulls[places[lo]]
+            return softmin(matrix, y, w, factors, scores, pull, lo, hi, block)
+
+        minima, sums = np.array(run(work, parts, meanwhile)).T
+        smallest, temperature = float(minima.min()), factors[2]
+        with np.errstate(all="ignore"):
+            shrink = soft_weights(minima, smallest, temperature)
+            total = float((shrink * sums).sum())
+            pull = np.einsum("s,sj->j", shrink, pulls) / total * factors[1]
+            logsumexp = float(np.log(total)) - smallest / temperature
+        # A score that is NaN makes its weight NaN, and may be no minimum.
+        return scores, math.nan if math.isnan(total) else smallest, logsumexp, pull
+
+    def _stripes(self) -> list[tuple[int, int]]:
+        return stripes(self.shape[0], self.values, self.shape[1])
+
+
+class DensePoints(_Rows):
+    """The rows of a C-contiguous matrix of integers or floats."""
+
+    @property
+    def values(self) -> int:
+        return int(self.X.size)
+
+    def take(self, rows: Array | slice) -> Floats:
+        return np.asarray(self.X[rows], dtype=np.float64)
+
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Floats]]:
+        n, d = self.shape
+        step = max(1, size // (8 * d))
+        for lo in range(0, n, step):
+            hi = min(n, lo + step)
+            yield lo, hi, np.asarray(self.X[lo:hi], dtype=np.float64)
+
+    def _loops(self) -> tuple[Any, Any, Any, Any, int]:
+        from gammabar.problems import compiled
+
+        block = max(4, BLOCK_BYTES // (self.shape[1] * self.X.itemsize))
+        loops = compiled.dense_dot, compiled.dense_add, compiled.dense_softmin
+        return *loops, self.X, block
+
+    def some(self, rows: Array, w: Floats) -> Floats:
+        if not self._octets():
+            return super().some(rows, w)
+        out = np.empty(len(rows))
+        # As read-only as X itself, or Numba would compile the loop once more.
+        self._loops()[0](frozen(self.X[rows]), np.array(w), out, 0, len(rows))
+        return out
+
+    def rough(self, w: Floats) -> tuple[Floats, float] | None:
+        """X w up to a bound, and the bound divided by the largest row norm; for octets only.
+
+        w is rounded to multiples of a unit, so that sums of integers do; |<x, v>| is at most
+        sqrt(d) ||x|| unit/2 for what v it loses. (A thousandth more covers the roundings of the
+        quotient, the product and the bound.)
+        """
+        top = float(np.abs(w).max())
+        if not self._octets() or not 1e-290 < top < 1e290:
+            return None
+        from gammabar.problems.compiled import octet_dot, octet_room
+
+        most = min(octet_room(self.shape[1], self.X.dtype), 2**15 - 1)
+        unit, out = top / most, np.empty(self.shape[0])
+        octet_dot(self.X, np.rint(w / unit).astype(np.int16), out)
+        out *= unit
+        return out, 0.5005 * unit * math.sqrt(self.shape[1])
+
+    def gram(self, rows: Array, cols: Array) -> Floats | None:
+        """The products of some rows with others, exactly; for octets only."""
+        if not self._octets():
+            return None
+        from gammabar.problems.compiled import octet_products
+
+        out = np.empty((len(rows), len(cols)))
+        octet_products(self.X[rows], self.X[cols], out)
+        return out
+
+    def _octets(self) -> bool:
+        """Whether sums of products of integers of 8 bits have 32, and enough data to compile for.
+
+        The width is such that a vector for `rough` keeps ten bits at least.
+        """
+        return (
+            self.X.dtype in (np.uint8, np.int8)
+            and self.shape[1] <= 1 << 13
+            and (self.X.size > SMALL or "gammabar.problems.compiled" in sys.modules)
+        )
 
     def largest(self) -> tuple[float, int, float]:
-        """(m, e, r): the largest row norm is m 2^e up to a relative error of r.
-
-        Rows that may have it are kept in `longest`.
-        """
         exponent = _exponent(self.X)
         if self.X.dtype in (np.uint8, np.int8) and self.shape[1] <= 1 << 13:
             squares = np.ldexp(self._whole_squares(), -2 * exponent)
@@ -419,108 +366,33 @@ class DensePoints:
         """||x_i||^2 of every row."""
         return np.concatenate([np.square(block).sum(axis=1) for _, _, block in self.blocks()])
 
-    def _stripes(self) -> list[tuple[int, int]]:
-        return stripes(self.shape[0], self.X.size, self.shape[1])
 
-
-class SparsePoints:
+class SparsePoints(_Rows):
     """The rows of a canonical CSR matrix of integers or floats."""
-
-    def __init__(self, X: Any) -> None:
-        self.X = X
-        self.shape: tuple[int, int] = X.shape
-        self._floats: Any = X if X.dtype == np.float64 else None
-        self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
-        self._pass: SoftPass | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "longest": self.longest}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["X"])  # type: ignore[misc]
-        self.longest = state["longest"]
 
     @property
     def values(self) -> int:
-        """How many numbers are stored."""
         return int(self.X.nnz)
 
-    def floats(self) -> Any:
-        """The whole matrix in float64, where that costs nothing or little."""
-        if self._floats is None and self.X.nnz <= SMALL:
-            self._floats = self.X.astype(np.float64)
-        return self._floats
-
     def take(self, rows: Array | slice) -> Any:
-        """The chosen rows in float64, as CSR."""
         return self.X[rows].astype(np.float64)
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Any]]:
-        """(lo, hi, rows lo to hi in float64 CSR), in blocks of about so many bytes."""
         n = self.shape[0]
         step = max(1, n * size // (12 * self.X.nnz + n))
         for lo in range(0, n, step):
             hi = min(n, lo + step)
             yield lo, hi, self.X[lo:hi].astype(np.float64)
 
-    def dot(self, w: Floats) -> Floats:
-        """X w."""
-        floats = self.floats()
-        if floats is not None:
-            return np.asarray(floats @ w)
-        from gammabar.problems.compiled import sparse
+    def _loops(self) -> tuple[Any, Any, Any, Any, int]:
+        from gammabar.problems import compiled
 
-        out, w = np.empty(self.shape[0]), np.array(w)
-        csr, plainly = self._csr(), compiled.plain_way()
-        run(lambda lo, hi: sparse.dot(csr, w, out, lo, hi, plainly), self._stripes())
-        return out
-
-    def adjoint(self, q: Floats) -> Floats:
-        """X^T q, touching only the rows where q is not zero."""
-        rows = np.flatnonzero(q)
-        floats = self.floats()
-        if floats is not None:
-            if 2 * len(rows) > len(q):
-                return np.asarray(floats.T @ q)
-            return np.asarray(floats[rows].T @ q[rows])
-        from gammabar.problems.compiled import sparse
-
-        out = np.zeros(self.shape[1])
-        sparse.add(self._csr(), rows, q[rows], out)
-        return out
-
-    def some(self, rows: Array, w: Floats) -> Floats:
-        """The products of w with some rows."""
-        return np.asarray(self.take(rows) @ w)
-
-    def softmin(
-        self,
-        w: Floats,
-        y: Array,
-        inner: float,
-        outer: float,
-        temperature: float,
-        meanwhile: Meanwhile = None,
-    ) -> Soft:
-        """One pass, as for dense points."""
-        if self._pass is not None and self._pass.fits(y):
-            return self._pass(w, inner, outer, temperature, meanwhile)
-        if meanwhile is not None:
-            meanwhile()
-        if self.X.nnz <= SMALL:
-            floats = self.floats()
-            scores = (outer * y) * (floats @ (inner * w))
-            weights, smallest, logsumexp = soften(scores, temperature)
-            return scores, smallest, logsumexp, outer * (floats.T @ (inner * y * weights))
-        block = self.shape[0] * SPARSE_BLOCK_BYTES // (self.X.nnz * (self.X.data.itemsize + 4))
-        from gammabar.problems.compiled.sparse import SparseRows
-
-        rows = SparseRows(*self._csr(), y, max(1, block))
-        self._pass = SoftPass(rows, self.shape, self._stripes())
-        return self._pass(w, inner, outer, temperature)
+        X, n = self.X, self.shape[0]
+        block = max(4, n * BLOCK_BYTES // (X.nnz * (X.data.itemsize + 4) + n))
+        loops = compiled.sparse_dot, compiled.sparse_add, compiled.sparse_softmin
+        return *loops, (X.indptr, X.indices, X.data), block
 
     def largest(self) -> tuple[float, int, float]:
-        """(m, e, r), as for dense points."""
         if not self.X.nnz:
             self.longest = np.zeros(1, dtype=np.int64)
             return 0.0, 0, 0.0
@@ -539,12 +411,6 @@ class SparsePoints:
         """||x_i||^2 of every row."""
         parts = [np.asarray(b.multiply(b).sum(axis=1)).ravel() for _, _, b in self.blocks()]
         return np.concatenate(parts)
-
-    def _csr(self) -> tuple[Array, Array, Array]:
-        return self.X.indptr, self.X.indices, self.X.data
-
-    def _stripes(self) -> list[tuple[int, int]]:
-        return stripes(self.shape[0], int(self.X.nnz), self.shape[1])
 
 
 Points: TypeAlias = DensePoints | SparsePoints

@@ -503,9 +503,9 @@ def _summed(
 @cache
 def _compiled() -> tuple[Any, Any, Any] | None:
     """The compiled sums of two, three and four vectors."""
-    from gammabar.problems.compiled import sums
+    from gammabar.problems.compiled import sum_of_four, sum_of_three, sum_of_two
 
-    return sums.two, sums.three, sums.four
+    return sum_of_two, sum_of_three, sum_of_four
 
 
 def scaled(a: float, x: Vec) -> Vec:

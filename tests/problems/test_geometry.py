@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import pickle
-import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -44,13 +43,12 @@ def cases(draw, dtypes=DTYPES):
     return X, y, w, q
 
 
-@pytest.fixture(params=["small", "compiled", "plain"])
+@pytest.fixture(params=["small", "compiled"])
 def path(request, monkeypatch):
-    """The ways through the products: a small float64 copy, and the compiled loops, both kinds."""
+    """The ways through the products: a small float64 copy, and the compiled loops."""
     if request.param != "small":
         monkeypatch.setattr(points_module, "SMALL", 0)
         monkeypatch.setattr(points_module, "BLOCK_BYTES", 64)
-    monkeypatch.setenv("GAMMABAR_PLAIN", "1" if request.param == "plain" else "0")
     return request.param
 
 
@@ -65,7 +63,6 @@ def reference_softmin(A, w, temperature):
 def test_linear_geometries_equal_the_explicit_matrix(path, geometry, view):
     # Each dtype is compiled once, which takes a second or two: not all of them here.
     dtypes = DTYPES if path == "small" else (np.uint8, np.int64, np.float32, np.float64)
-    dtypes = (np.uint8, np.float32) if path == "plain" else dtypes
 
     @given(cases(dtypes), st.sampled_from((0.1, 1.0, 30.0)))
     def check(case, temperature):
@@ -290,10 +287,9 @@ def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
     np.testing.assert_allclose(single.pull, pull, rtol=0, atol=1e-9)
 
 
-@pytest.fixture(params=["dense", "csr", "dense plain", "csr plain"])
+@pytest.fixture(params=["dense", "csr"])
 def striped(request, monkeypatch):
     """A problem whose passes are shared by two threads, and its matrix A."""
-    monkeypatch.setenv("GAMMABAR_PLAIN", "1" if "plain" in request.param else "0")
     monkeypatch.setattr("gammabar.problems.points.threads", lambda: 2)
     rng = np.random.default_rng(8)
     X = rng.integers(0, 256, (6101, 701), dtype=np.uint8)  # neither is a multiple of 8 or 16
@@ -323,11 +319,7 @@ def test_passes_that_follow_one_another_do_not_mix(striped, monkeypatch):
     ws = np.random.default_rng(9).standard_normal((6, A.shape[1])) / 1000
     first = problem.softmin(ws[0], 2.0)
     kept = first.scores.copy()
-    pulls = []
-    for k, w in enumerate(ws):
-        if k == 3:
-            time.sleep(0.02)  # the helper has left
-        pulls.append(agrees(problem, A, w))
+    pulls = [agrees(problem, A, w) for w in ws]
     np.testing.assert_array_equal(first.scores, kept)
     monkeypatch.setattr("gammabar.problems.points.threads", lambda: 1)
     alone = type(problem)(problem.X, problem.y)
@@ -350,7 +342,6 @@ def test_an_interrupted_pass_leaves_nothing_behind(striped, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    time.sleep(0.02)  # the helper has left, and is called again
     with monkeypatch.context() as patch:
         patch.setattr("gammabar.problems.points.pool", interrupt)
         with pytest.raises(KeyboardInterrupt):

@@ -46,7 +46,7 @@ PARTS = {
         ("gammabar.oracle.proof", {"γ̄", "training"}),
         ("gammabar.oracle.check", set()),
         ("gammabar.problems.specs", {"margins", "γ̄", "network", "boosting"}),
-        ("gammabar.problems.compiled.dense", {"margins", "γ̄", "network", "training", "boosting"}),
+        ("gammabar.problems.compiled", {"margins", "γ̄", "network", "training", "boosting"}),
         ("gammabar.harness.reproduce", {"margins", "network", "boosting"}),
         ("gammabar.harness.reproduce", set()),
         ("gammabar.harness.verify.run_checks", set()),

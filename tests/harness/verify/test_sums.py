@@ -13,8 +13,10 @@ from hypothesis import given, strategies as st
 from gammabar.harness.verify import certified
 from gammabar.harness.verify.certified import space_of
 from gammabar.harness.verify.numbers import number, working
-from gammabar.problems import from_arrays
-from gammabar.problems.compiled import sums  # noqa: F401  (from now on Numba is there)
+from gammabar.problems import (
+    compiled as _loops,  # noqa: F401  (from now on Numba is there)
+    from_arrays,
+)
 
 DIMENSION = 9
 SPACE = space_of(from_arrays(np.eye(2, DIMENSION), [1, -1]))
