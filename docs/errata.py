@@ -1,38 +1,17 @@
-"""Writes docs/errata.md, and draws the witnesses that lie in the plane: ``python docs/errata.py``.
+"""Writes the list of docs/errata.md from the registry: ``python docs/errata.py``.
 
-All of it comes from the registry and from the witnesses; a test compares page and registry.
+Introduction and own results are kept as they are on the page. A test compares page and registry.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from gammabar.harness.registry import load_statements, papers, witness
-from gammabar.harness.report.charts import drawing
+from gammabar.harness.registry import load_statements, papers
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Severity, Status
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
-PAGE, PICTURES = HERE / "errata.md", HERE / "errata"
-#: Witnesses with more characters are only named.
-LONGEST = 400
-
-HEAD = """# Errata
-
-What is false as printed in the four sources: {counts}. How a statement is false is its
-[severity](verdicts.md#statements-that-are-false-as-printed); only those of *substance* mean what
-they say, and it is not so. Every entry has an example that `gammabar check FILE` verifies with
-nothing but Python's standard library, the closest true form, which is judged like every other
-statement, and what of the source rests on it. Most of it stands.
-
-Written by `python docs/errata.py` from the registry. If you are an author and an entry is unfair,
-please tell us.
-
-{contents}
-"""
+PAGE = Path(__file__).with_name("errata.md")
 
 #: How the sources are called.
 SHORT = {
@@ -41,53 +20,34 @@ SHORT = {
     "rp": "Ramdas and Peña",
     "lec": "Lecture",
 }
-#: Classes of `gammabar.harness.report.charts`, for a file of its own.
-STYLE = (
-    "<style>svg{background:#fff}text{font:11px sans-serif;fill:#222}.axis{stroke:#ccc}"
-    ".plane{stroke:#888;stroke-dasharray:4 3}.arrow{stroke:#1b5e9e;fill:#1b5e9e;stroke-width:2}"
-    ".row{fill:#b3261e}</style>"
-)
 
 
-def refuted() -> list[Statement]:
-    """Statements that are false as printed: by severity, then as they are listed."""
-    order = {severity: place for place, severity in enumerate(Severity)}
+def refuted() -> dict[Severity, list[Statement]]:
+    """Statements that are false as printed, by severity."""
     found = [s for s in load_statements().values() if s.status is Status.REFUTED]
-    return sorted(found, key=lambda s: order[Severity(str(s.severity))])
+    return {kind: [s for s in found if s.severity is kind] for kind in Severity}
 
 
 def page() -> str:
-    """The text of docs/errata.md."""
+    """The text of docs/errata.md, with the list as the registry has it."""
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition("\n## Counts\n")
+    own = rest[rest.index("\n## Own results\n") :]
     found = refuted()
-    counts = {kind: [s for s in found if s.severity is kind] for kind in Severity}
-    counted = ", ".join(f"{len(some)} {kind}" for kind, some in counts.items())
-    parts = [HEAD.format(counts=counted, contents=_contents(found))]
-    for kind, some in counts.items():
-        parts.append(f"## {str(kind).capitalize()}\n")
-        parts += [_entry(statement) for statement in some]
-    return "\n".join(parts).rstrip() + "\n"
+    counts = ", ".join(f"{len(some)} {kind}" for kind, some in found.items())
+    parts = [f"## Counts\n\n{sum(map(len, found.values()))} statements: {counts}.\n"]
+    for kind, some in found.items():
+        entries = "\n".join(_entry(statement) for statement in some)
+        parts.append(f"## {str(kind).capitalize()}\n\n{entries}\n")
+    return head + "\n" + "\n".join(parts) + own
 
 
-def pictures() -> dict[str, str]:
-    """File name → SVG, of the witnesses that lie in the plane."""
-    found = {s.id: drawing(_witness(s).get("data", {})) for s in refuted()}
-    return {f"{name}.svg": _alone(svg) for name, svg in found.items() if svg}
-
-
-def _alone(svg: str) -> str:
-    """A drawing that needs no page around it."""
-    begin, _, rest = svg.partition(">")
-    opened = begin.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg" width="260"', 1)
-    return f"{opened}>{STYLE}{rest}\n"
-
-
-def _contents(found: list[Statement]) -> str:
-    rows = ["| statement | where | severity | what survives |", "|---|---|---|---|"]
-    for s in found:
-        all_of_it = s.survives.startswith("Everything")
-        rest = "everything" if all_of_it else "in part"
-        rows.append(f"| [`{s.id}`](#{_anchor(s)}) | {_where(s)} | {s.severity} | {rest} |")
-    return "\n".join(rows)
+def _entry(statement: Statement) -> str:
+    true = load_statements()[str(statement.fixed_by)]
+    survives = statement.survives.partition(". ")[0].rstrip(".:")
+    return _plain(
+        f"- **`{statement.id}`** ({_where(statement)}). {statement.why} True instead: {true.words}"
+        f" What survives: {survives}."
+    )
 
 
 def _where(statement: Statement) -> str:
@@ -97,64 +57,11 @@ def _where(statement: Statement) -> str:
     return f"{who}, {place}"
 
 
-def _anchor(statement: Statement) -> str:
-    return statement.id.replace(".", "").lower()
-
-
-def _witness(statement: Statement) -> dict[str, Any]:
-    path = witness(statement.id)
-    if path is None:
-        raise ValueError(f"{statement.id} has no witness")
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return document
-
-
-def _entry(statement: Statement) -> str:
-    statements = load_statements()
-    lines = [f"### {statement.id}", ""]
-    lines += [f"{_where(statement)}. *{statement.severity}*: {_plain(statement.why)}", ""]
-    lines += ["**Printed.** " + _plain(statement.words), "", f"$${statement.claim}$$", ""]
-    lines += ["**Why it fails.** " + _plain(statement.note), ""]
-    lines += ["**The example.** " + _example(statement), ""]
-    if drawing(_witness(statement).get("data", {})):
-        lines += [f"![the witness in the plane](errata/{statement.id}.svg)", ""]
-    true = statements[str(statement.fixed_by)]
-    lines += [f"**What is true instead.** {_plain(true.words)} (`{true.id}`)", ""]
-    if statement.charitable and statement.charitable != statement.fixed_by:
-        reading = statements[statement.charitable]
-        lines += [f"**A charitable reading.** {_plain(reading.words)} (`{reading.id}`)", ""]
-    elif statement.charitable:
-        lines += ["The true form is also what the authors would point to.", ""]
-    lines += ["**What survives.** " + _plain(statement.survives), ""]
-    return "\n".join(lines)
-
-
 def _plain(text: str) -> str:
-    """A text without what Markdown takes for a sign of its own."""
-    return text.replace("*", r"\*").replace("<", r"\<")
-
-
-def _example(statement: Statement) -> str:
-    path = witness(statement.id)
-    assert path is not None
-    file = path.relative_to(path.parents[3]).as_posix()
-    data = _witness(statement).get("data", {})
-    shown = json.dumps(data, ensure_ascii=False)
-    said = f"`{shown}`" if len(shown) <= LONGEST else "Too long to be shown here"
-    return f"{said}; `gammabar check {file}`"
-
-
-def main() -> None:
-    """Write the page and its pictures."""
-    PICTURES.mkdir(exist_ok=True)
-    made = pictures()
-    for old in PICTURES.glob("*.svg"):
-        if old.name not in made:
-            old.unlink()
-    for name, svg in made.items():
-        (PICTURES / name).write_text(svg, encoding="utf-8")
-    PAGE.write_text(page(), encoding="utf-8")
+    """A text in which Markdown sees no sign of its own, but for bold names at the start."""
+    name, mark, rest = text.partition("`**")
+    return name + mark + rest.replace("*", r"\*").replace("<", r"\<").replace("_", r"\_")
 
 
 if __name__ == "__main__":
-    main()
+    PAGE.write_text(page(), encoding="utf-8")

@@ -16,45 +16,33 @@ from pkgutil import iter_modules
 from typing import Any
 
 import gammabar.papers
-from gammabar.harness.paper import Artefact, cost
+from gammabar.harness.paper import Artefact
 from gammabar.harness.registry import artefacts, measured, papers
 
 HERE = Path(__file__).parent
 PAGE, PICTURES = HERE / "gallery.md", HERE / "gallery"
-WORDS = {True: "agrees", False: "**does not agree**", None: "open"}
+WORDS = {True: "agree", False: "**do not agree**", None: "open"}
 
-HEAD = """# The papers' figures and tables, made again
+HEAD = """# Gallery: the figures and tables of the papers, reproduced
 
-`gammabar reproduce ARTEFACT` computes a figure or a table from the data, writes it as SVG, PNG
-and PDF with its numbers as JSON (`--out DIR`), and says what agrees with the source. `gammabar
-reproduce --all` makes all of them; `gammabar list artefacts` says what there is and what each
-needs; `--quick` takes embedded data and seconds. Killed in the middle, it goes on where it was
-and ends with the same numbers. Full settings need `GAMMABAR_DATA`, or `gammabar data fetch
-NAME`; what is missing is said, with the command, before anything is computed.
+`gammabar reproduce ARTEFACT` computes a figure or a table from the data, writes it as SVG, PNG and
+PDF with its numbers as JSON, and compares it with what the source says. `--all` makes all of them
+and continues after an interruption; `--quick` takes embedded data and seconds; `gammabar show
+ARTEFACT` lists every comparison with the numbers found. Full settings need `GAMMABAR_DATA` or
+`gammabar data fetch NAME`. The texts that we have are without pictures, so axes are ours where a
+caption does not give them.
 
-The texts of the papers that we have are without pictures. One of them has the numbers on the axes
-of Figures 1 and 4 of Ji, Srebro and Telgarsky, and ours have the same; others are ours where a
-caption does not give them. Times and memory are those of one run on one of two cores,
-which had much other work to do (a load of five to ten): processor time is nearer to what an idle
-machine takes. Parts that several figures share are counted in each of them. Written by `python
-docs/gallery.py` from what the runs wrote down.
+{summary} This page is written by `python docs/gallery.py` from what full runs wrote down.
 
-Figure 12 of Tyurin has as many samples as there are training images of its two classes. Through the
-origin, with pixels in [−1, 1], they are proved not to be separable, so that nobody could have
-waited for accuracy 1.0; with a free intercept they are separable (`gammabar oracle cifar:0,1
---intercept`, half an hour: γ̄ is 1.911e-6 of the longest row, exact, with 3,018 support rows).
-
-{summary}
-
-**What does not agree.** {differs}
+**What does not agree:**
+{differs}
 
 """
 
 TAIL = """## A figure of your own
 
-A module of a paper, [yours too](bring-your-own-theorem.md), may have `ARTEFACTS`, a tuple of
-`gammabar.harness.paper.Artefact`: what has to be computed, part by part, how it is drawn, and
-what the source says of it. `gammabar reproduce --paper FILE ARTEFACT` makes it.
+A module of a paper, [yours too](bring-your-theorem.md), may have `ARTEFACTS`, a tuple of
+`gammabar.harness.paper.Artefact`. `gammabar reproduce --paper FILE ARTEFACT` makes it.
 """
 
 
@@ -113,29 +101,26 @@ def _summary(found: dict[str, Artefact], took: dict[str, Any]) -> str:
 
 def _differs(took: dict[str, Any]) -> str:
     lines = [
-        f"\n- [`{name}`](#{name.replace('.', '')}): {shown['claim']}. Found: {shown['found']}."
+        f"\n- [`{name}`](#{name.replace('.', '')}): {shown['claim']}."
         for name, one in took.items()
         for shown in one["shown"]
         if shown["agrees"] is False
     ]
-    return "".join(lines) or "Nothing."
+    return "".join(lines) or "\nNothing."
 
 
 def _section(one: Artefact, took: dict[str, Any] | None) -> str:
-    needs = f" Needs {', '.join(dict.fromkeys(one.data))}." if one.data else ""
-    lines = [f"### {one.id}", "", f"{one.reference}: {one.title}.", ""]
-    if took is None:
-        lines += [f"`gammabar reproduce {one.id}`{needs}"]
-    else:
-        took_words = cost(took["seconds"], took["cpu"], took["memory"])
-        lines += [f"`gammabar reproduce {one.id}` took {took_words}.{needs}", ""]
-        lines += [
-            f"- {WORDS[shown['agrees']]}: {shown['claim']} ({shown['found']})"
-            for shown in took["shown"]
-        ]
+    lines = [f"### {one.id}", ""]
+    shown = "" if took is None else f" {_counted(took['shown'])}"
+    lines += [f"{one.reference}: {one.title}.{shown}"]
     if (PICTURES / f"{one.id}.svg").is_file():
         lines += ["", f"![{one.title}](gallery/{one.id}.svg)"]
     return "\n".join([*lines, ""])
+
+
+def _counted(shown: list[dict[str, Any]]) -> str:
+    counts = {word: sum(one["agrees"] is mark for one in shown) for mark, word in WORDS.items()}
+    return "; ".join(f"{count} {word}" for word, count in counts.items() if count) + "."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the table of rediscoveries in docs/falsify.md: what `gammabar falsify` finds by itself.
+"""Prints a table of rediscoveries: what `gammabar falsify` finds by itself.
 
     python docs/table_rediscovery.py [--seeds 0 1 2] [--budget 60] [--store FILE] [ID ...]
 
@@ -28,9 +28,6 @@ from gammabar.harness.run.pool import Crew
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
-
-PAGE = Path(__file__).with_name("falsify.md")
-BEGIN, END = "<!-- rediscovery -->", "<!-- end of rediscovery -->"
 
 
 def without_hints(statement: Statement) -> Statement:
@@ -74,7 +71,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--budget", type=float, default=60.0)
     parser.add_argument("--store", type=Path, default=Path("rediscovery.json"))
-    parser.add_argument("--write", action="store_true", help="write the page, do not search")
+    parser.add_argument("--write", action="store_true", help="print the table, do not search")
     args = parser.parse_args()
     kept: dict[str, dict[str, Any]] = {}
     if args.store.exists():
@@ -93,11 +90,11 @@ def main() -> None:
                 shown = best and best["problem"], kept[key]["witness"]
                 print(key, kept[key]["refuted"], kept[key]["seconds"], *shown, flush=True)
     if not args.ids:
-        write(refuted, kept, args.seeds)
+        show(refuted, kept, args.seeds)
 
 
-def write(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list[int]) -> None:
-    """Put the table into the page."""
+def show(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list[int]) -> None:
+    """Print the table."""
     lines = [
         "| statement | found | smallest | of size | witness | hand-made | by | seconds | checked |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -118,9 +115,7 @@ def write(refuted: list[Statement], kept: dict[str, dict[str, Any]], seeds: list
         cells = [f"`{statement.id}`", f"{len(found)} of {len(runs)}", _shown(best["problem"])]
         cells += [_size(best), first.get("size", ""), ours, by, seconds, _accepted(found)]
         lines.append(f"| {' | '.join(cells)} |")
-    text = PAGE.read_text(encoding="utf-8")
-    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
+    print(*lines, sep="\n")
 
 
 def _accepted(found: list[dict[str, Any]]) -> str:

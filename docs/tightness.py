@@ -1,20 +1,17 @@
-"""Writes docs/tightness.md and docs/tightness.svg: ``python docs/tightness.py``.
+"""The page of the site about tightness, and its picture; ``docs/site/build.py`` asks for both.
 
-Both come from the registry and from papers/*/extremal.json, which docs/extremal.py writes. No
-search is run; a test compares the page, and judges the runs that it names again.
+They come from the registry and from papers/*/extremal.json, which docs/extremal.py writes. No
+search is run; a test checks the runs that the page names again.
 """
 
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 
 from gammabar.harness.paper import Extremal
 from gammabar.harness.registry import extremal, load_statements
 from gammabar.harness.verify.statement import Statement, StoppingStatement
 
-HERE = Path(__file__).parent
-PAGE, PICTURE = HERE / "tightness.md", HERE / "tightness.svg"
 #: From here on a bound counts as attained.
 ATTAINED = 0.99
 COLOURS = {"jst": "#1b5e9e", "tyurin": "#b3261e", "rp": "#2e7d32", "lec": "#6a4c93", "gb": "#555"}
@@ -44,18 +41,6 @@ bound fail there is noticed at once. For every ratio `gammabar show ID` prints t
 shows it again.
 
 ![The ranking](tightness.svg)
-
-## What came of it
-
-- **The bound of Theorem 5.3 of Tyurin (2024) is attained, whatever its value.** The search had
-  ratio 1 only for a single row, and a half beyond it (`opposed`). What closes the gap is
-  [`staggered`](own-results.md#gbstaggered-normalized-batch-perceptron-needs-all-that-it-is-allowed):
-  for every d it has ⌊R²/μ²⌋ = d and Normalized Batch Perceptron needs d iterations, with proof. So
-  does Normalized LR+GD with large steps, and the first term of Theorem 6.1 is attained as well:
-  `gammabar verify --statement gb.staggered`.
-- **Theorem 4.1 of Ji, Srebro and Telgarsky (2021) asks for up to four times too many steps, and its
-  1/δ may be ln(1/δ).** None of the runs failed, and each step of its proof has room:
-  [gb.sampling](own-results.md#gbsampling-fewer-steps-for-algorithm-2), with proof.
 
 ## Room that nothing closed
 
@@ -167,13 +152,3 @@ def picture() -> str:
         parts.append(f'<circle cx="{x}" cy="{height - 14}" r="3.5" fill="{COLOURS[source]}"/>')
         parts.append(f'<text x="{x + 8}" y="{height - 11}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def main() -> None:
-    """Write page and picture."""
-    PAGE.write_text(page(), encoding="utf-8")
-    PICTURE.write_text(picture(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

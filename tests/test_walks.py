@@ -110,6 +110,6 @@ def test_a_walk_is_as_the_page_says(walk: str, tmp_path: Path):
         check=False,
     )
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    found = re.search(rf"<!-- walk: {walk} -->\n```text\n(.*?)\n```", page, re.S)
+    found = re.search(rf"```text walk={walk}\n(.*?)\n```", page, re.S)
     assert found is not None
     assert (tmp_path / "calls.txt").read_text() == found[1]

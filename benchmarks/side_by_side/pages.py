@@ -21,8 +21,7 @@ INTRODUCTION = """\
 gammabar side by side with what a user would pick instead. This page, its pictures and
 [the numbers](benchmarks.json) were written by one run of
 
-<!-- small -->
-```sh
+```sh small
 {command}
 ```
 

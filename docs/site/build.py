@@ -24,6 +24,9 @@ from gammabar.harness.report.page import body, context_of
 from gammabar.harness.run.store import Store
 from gammabar.solvers.base import SOLVERS, solver
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tightness
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "site"
 FORGE = "https://github.com/gammabar/gammabar"
@@ -31,41 +34,35 @@ RAW = "https://raw.githubusercontent.com/gammabar/gammabar"
 #: Caption → pages, in the order in which somebody new would read them.
 SECTIONS = {
     "Start": ["docs/first-ten-minutes"],
-    "Tutorials": [
-        "docs/check-your-own-solver",
-        "docs/any-solver",
-        "docs/what-the-screen-says",
-        "docs/bring-your-own-theorem",
+    "How to": [
+        "docs/check-your-solver",
+        "docs/bring-your-theorem",
         "docs/is-my-data-separable",
-        "docs/falsify",
-        "docs/gate-your-own-repository",
+        "docs/in-ci",
     ],
-    "Concepts": [
-        "docs/verdicts",
-        "docs/soundness",
-        "docs/severity",
-        "docs/oracle",
-        "oracle/CERTIFICATE",
-        "docs/power",
-        "docs/architecture",
-    ],
+    "What is proved": ["docs/verdicts", "docs/soundness", "oracle/CERTIFICATE"],
     "What was found": [
-        "docs/coverage",
         "docs/errata",
-        "docs/tightness",
-        "docs/own-results",
+        "papers/gammabar/PROOFS",
+        "papers/COVERAGE",
+        "tightness",
         "docs/gallery",
-        "docs/margins-of-pairs",
         "docs/benchmarks",
     ],
-    "Reference": ["statements/index", "solvers/index", "api", "docs/json"],
-    "Running it": ["docs/continuous-benchmarking", "docs/running-on-a-cluster"],
-    "The project": ["CONTRIBUTING", "SECURITY", "SUPPORT", "CODE_OF_CONDUCT", "CHANGELOG"],
+    "Reference": ["docs/reference", "statements/index", "solvers/index", "api"],
+    "The project": [
+        "docs/architecture",
+        "CONTRIBUTING",
+        "SECURITY",
+        "SUPPORT",
+        "CODE_OF_CONDUCT",
+        "CHANGELOG",
+    ],
 }
 #: What scikit-learn adds to every estimator is explained there.
 MEMBERS = "\n   :members:\n   :exclude-members: set_fit_request, set_score_request"
 #: Folders whose pages are on the site.
-FOLDERS = (".", "docs", "oracle")
+FOLDERS = (".", "docs", "oracle", "papers", "papers/gammabar")
 #: Pictures that nobody can read on a phone unless they are wider than it is.
 WIDE = ("margins-of-pairs.svg", "tightness.svg", "benchmarks-gaps.svg")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
@@ -80,7 +77,7 @@ def pages() -> dict[str, Path]:
 
 def sections() -> dict[str, list[str]]:
     """The sections with the pages that there are; what is in none comes last."""
-    made = {"statements/index", "solvers/index", "api"}
+    made = {"statements/index", "solvers/index", "api", "tightness"}
     known = set(pages()) | made
     found = {name: [p for p in places if p in known] for name, places in SECTIONS.items()}
     found["More"] = sorted(known - {page for places in found.values() for page in places})
@@ -102,6 +99,8 @@ def lay_out(source: Path, report: Report) -> None:
         _write(source / f"{name}.md", text if name != "index" else f"{text}\n{_ways()}")
     shutil.copy(Path(__file__).with_name("conf.py"), source)
     _write(source / "api.md", api_page())
+    _write(source / "tightness.md", linked(tightness.page(), ""))
+    _write(source / "tightness.svg", tightness.picture())
     for place, text in statement_pages(report):
         _write(source / "statements" / f"{place}.md", text)
     for place, text in solver_pages():

@@ -1,20 +1,23 @@
-"""The code blocks of the pages, and in which way each of them is put to the test.
+"""The fenced blocks of the pages, and how each of them is tested.
 
-A comment before a block says what becomes of it; without one, only ``console`` blocks are run:
+The words after the language of a fence say how: ```` ```python file=my.py ````.
 
-``file: NAME``     it is written to that file, for the blocks below (tests are run)
-``run``            Python that is run
-``data: NAME``     a ``console`` block that needs a data set
-``walk: NAME``     calls, compared by tests/test_walks.py
-``copy: FILE``     the text of a file beside the page
-``layout``         folders, each of which is there
-``usage: FILE``    what a program says of its arguments
-``parsed``         it must be of its language
-``clone``          the first commands in a fresh clone, run by a slow test
-``repository``     commands in a repository of a user's, run by test_workflows.py
-``small``          commands that are run in a fresh clone, made small, by test_commands.py
-``cluster``        a command that is run with a cluster, by test_commands.py
-``drawing``        nothing that could run
+``file=NAME``     written to that file, for the blocks below (tests are run)
+``run``           Python that is run
+``data=NAME``     a ``console`` block that needs a data set
+``needs=FILE``    a ``console`` block that needs a file beside the page
+``walk=NAME``     calls, compared by tests/test_walks.py
+``copy=FILE``     the text of a file beside the page
+``layout``        folders, each of which exists
+``usage=FILE``    the usage message of a program
+``parsed``        text in its language
+``clone``         the first commands in a fresh clone, run by a slow test
+``repository``    commands in a repository of a user's, run by test_workflows.py
+``small``         commands that are run in a fresh clone, made small, by test_commands.py
+``cluster``       a command that is run with a cluster, by test_commands.py
+``install``, ``drawing``    not run
+
+A ``console`` block without such a word is a command with its output. ``bibtex`` is not run.
 """
 
 from __future__ import annotations
@@ -27,28 +30,36 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for room in (ROOT, ROOT / "docs", ROOT / "oracle")
-    for path in room.glob("*.md")
+    for folder in (".", "docs", "oracle", "papers", "papers/gammabar")
+    for path in (ROOT / folder).glob("*.md")
 )
-#: Commands that a page may run, or tell to run; an indented block is a formula and has none.
+#: Commands that a page may run; an indented block is a formula and has none.
 PROGRAMS = ("gammabar", "pytest", "python", "awk", "make", "asv", "pip", "git", "cd")
-#: What becomes of a block is said in one of these ways.
 WAYS = (
-    *("file", "run", "data", "walk", "copy", "layout"),
-    *("usage", "parsed", "clone", "repository", "small", "cluster", "drawing"),
+    *("file", "run", "data", "needs", "walk", "copy", "layout", "usage", "parsed"),
+    *("clone", "repository", "small", "cluster", "install", "drawing"),
 )
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: where it is, its language, the way and the word after it, and its text."""
+    """A fenced block: where it is, its language, how it is tested, and its text."""
 
     page: str
     line: int
     kind: str
-    way: str
-    word: str
+    ways: dict[str, str]
     text: str
+
+    @property
+    def way(self) -> str:
+        """The first word after the language; "console" for a command with its output."""
+        return next(iter(self.ways), "console" if self.kind == "console" else "")
+
+    @property
+    def word(self) -> str:
+        """What follows that word."""
+        return self.ways.get(self.way, "")
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}"
@@ -64,13 +75,10 @@ def blocks(page: str) -> Iterator[Block]:
         if begun is None:
             begun = number
             continue
-        kind = lines[begun].strip().removeprefix("```")
-        said = re.fullmatch(r"<!-- (\w+)(?:: (.+?))? -->", lines[begun - 1]) if begun else None
-        way, word = (said[1], said[2] or "") if said else ("", "")
+        kind, *words = lines[begun].strip().removeprefix("```").split() or [""]
+        ways = {name: value for name, _, value in (word.partition("=") for word in words)}
         text = "".join(f"{one}\n" for one in lines[begun + 1 : number])
-        if not way and kind == "console":
-            way = "console"
-        yield Block(page, begun + 1, kind, way, word, text)
+        yield Block(page, begun + 1, kind, ways, text)
         begun = None
     assert begun is None, f"{page}: the block of line {begun} has no end"
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -26,8 +23,6 @@ import gammabar as gb
 COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m"
 ASV_SUITE = "bench_papers.py"
 ONE_TEST = {"PYTEST_ADDOPTS": "tests/test_architecture.py"}
-ONE_TIMING = {"PYTEST_ADDOPTS": "-k iris --benchmark-max-time=0.01"}
-ONE_COUNT = "--runs 1 --bench track_digits"
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,6 @@ class Small:
     env: dict[str, str] = field(default_factory=dict)
     first: str = ""
     codes: tuple[int, ...] = (0,)
-    serves: bool = False
 
 
 SMALL = {
@@ -56,33 +50,7 @@ SMALL = {
     ),
     "gammabar bench --page docs": Small(("wrote docs/benchmarks.md",), more="--quick"),
     "make bench": Small(("bench_papers.Tightness.track_worst", "gammabar, exact with proof")),
-    "asv machine --yes": Small(()),
-    "asv run HEAD~3..HEAD": Small(("bench_papers.Tightness.track_worst",)),
-    "asv run --quick NEW": Small(
-        ("bench_papers.Tightness.track_worst",),
-        first=f"{COMMIT} 'one more'",
-    ),
-    "asv compare HEAD~1 HEAD": Small(("bench_papers.Tightness.track_worst",)),
-    "asv publish && asv preview": Small(("<title>airspeed velocity",), serves=True),
-    "pytest benchmarks/ --benchmark-only --benchmark-autosave": Small(
-        ("Saved benchmark data",), env=ONE_TIMING
-    ),
-    "pytest benchmarks/ --benchmark-only --benchmark-compare": Small(("(NOW)",), env=ONE_TIMING),
     "make gate": Small(("same",), env={"ARGS": "HEAD~1 --bench track_digits --counts-only"}),
-    "gammabar gate HEAD~1 --bench oracle --counts-only --json": Small(('"regressions": 0',)),
-    "python benchmarks/gate_power.py --runs 10": Small(("quiet in 1 of 1 runs",), more=ONE_COUNT),
-    "python benchmarks/gate_power.py --runs 10 --load 4": Small(
-        ("quiet in 1 of 1 runs, load 4",), more=ONE_COUNT
-    ),
-    # A kernel that is slower by 1.3 may go unnoticed in a single run on a busy machine.
-    "python benchmarks/gate_power.py --runs 10 slow-kernel extra-pass extra-iteration leak": Small(
-        (
-            "slow-kernel: caught in ",
-            *(f"{name}: caught in 1 of 1" for name in ("extra-pass", "extra-iteration", "leak")),
-        ),
-        more="--runs 1",
-        codes=(0, 1),
-    ),
 }
 
 
@@ -154,17 +122,14 @@ def test_the_first_commands_in_a_fresh_clone(clone: Path):
 def test_commands_of_a_page(block: Block, clone: Path):
     call("make setup", clone)
     begun = call("git rev-parse HEAD", clone).split()[-1]
-    if any(line.startswith("asv ") for line in lines(block)):  # else it would be an hour
+    if "make bench" in lines(block):  # else it would be an hour
         call(f"cd benchmarks && git rm -q $(ls bench_*.py | grep -v {ASV_SUITE})", clone)
         call(f"{COMMIT} 'one suite'", clone)
     for line in lines(block):
         how = SMALL[line]
         if how.first:
             call(how.first, clone)
-        if how.serves:
-            said = served(line, clone)
-        else:
-            said = call(f"{line} {how.more}", clone, how.env, how.codes)
+        said = call(f"{line} {how.more}", clone, how.env, how.codes)
         for words in how.says:
             assert words in said, f"{line}: {words!r} is not in\n{said}"
     call(f"git reset -q --hard {begun}", clone)
@@ -186,29 +151,6 @@ def call(
     )
     assert done.returncode in codes, f"{line}: {done.returncode}\n{done.stdout}"
     return done.stdout
-
-
-def served(line: str, folder: Path) -> str:
-    """The first page of the server that a line starts and that runs until it is interrupted."""
-    server = subprocess.Popen(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    assert server.stdout is not None
-    try:
-        for said in server.stdout:
-            if found := re.search(r"http://\S+:\d+", said):
-                with urlopen(found[0], timeout=30) as page:
-                    return page.read().decode()
-        raise AssertionError(f"{line} ended without an address")
-    finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        server.wait()
 
 
 def test_the_oracle_on_a_cluster(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""docs/json.md names the fields that documents have."""
+"""docs/reference.md names the fields that documents have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from gammabar.harness.cli import main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
 PROBLEM = "planted:n=12,d=3,gamma=0.2,seed=0"
 
 

@@ -25,7 +25,9 @@ def site():
 
 def test_every_page_is_in_one_section(site):
     listed = [page for places in site.sections().values() for page in places]
-    assert sorted(listed) == sorted({*site.pages(), "statements/index", "solvers/index", "api"})
+    assert sorted(listed) == sorted(
+        {*site.pages(), "statements/index", "solvers/index", "api", "tightness"}
+    )
 
 
 def test_a_page_for_each_statement_and_solver(site):

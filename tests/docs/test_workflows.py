@@ -22,7 +22,7 @@ from gammabar.harness.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
-GATE = (ROOT / "docs" / "gate-your-own-repository.md").read_text(encoding="utf-8")
+GATE = (ROOT / "docs" / "in-ci.md").read_text(encoding="utf-8")
 
 
 def jobs(text: str) -> dict:
@@ -45,7 +45,7 @@ def commands(text: str) -> list[list[str]]:
 
 
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in FILES}
-TEXTS["the page on the gate"] = re.findall(r"```yaml\n(.*?)```", GATE, re.S)[0]
+TEXTS["the page on the gate"] = re.findall(r"```yaml [^\n]*\n(.*?)```", GATE, re.S)[0]
 
 
 def test_there_are_three():
@@ -165,7 +165,7 @@ def by_bash(script: str, folder: Path) -> int:
 def test_commands_of_the_page_on_the_gate(tmp_path):
     pytest.importorskip("asv_runner")
     repository(tmp_path)
-    [block] = [b for b in blocks("docs/gate-your-own-repository.md") if b.way == "repository"]
+    [block] = [b for b in blocks("docs/in-ci.md") if b.way == "repository"]
     lines = block.text.splitlines()
     assert len(lines) == 4
     for line in lines:

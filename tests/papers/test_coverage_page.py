@@ -1,4 +1,4 @@
-"""docs/coverage.md names every statement and every artefact of the sources, and no other."""
+"""papers/COVERAGE.md names every statement and every artefact of the sources, and no other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gammabar.harness.registry import artefacts, load_statements
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "papers" / "COVERAGE.md").read_text(encoding="utf-8")
 NAMED = {
     name
     for name in re.findall(r"`([a-z]+[.][^`*]+)`", PAGE)

@@ -30,7 +30,7 @@ PAGES = (
     "docs/tightness",
     "docs/benchmarks",
     "docs/gallery",
-    "docs/power",
+    "docs/soundness",
     "docs/coverage",
     "docs/own-results",
     "docs/margins-of-pairs",
