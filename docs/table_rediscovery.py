@@ -20,8 +20,9 @@ from typing import Any
 
 from joblib import cpu_count
 
-from gammabar.harness.falsify.record import as_document
-from gammabar.harness.falsify.search import Hunt, Report, space_of
+from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.falsify.reports import as_document
+from gammabar.harness.falsify.search import Report, Search
 from gammabar.harness.falsify.witness import confirming, write as write_witness
 from gammabar.harness.registry import everything, witness
 from gammabar.harness.run.pool import Crew
@@ -38,15 +39,15 @@ def without_hints(statement: Statement) -> Statement:
 def search(statement: Statement, seed: int, budget: float, crew: Crew) -> dict[str, Any]:
     """One search, as a document."""
     start = monotonic()
-    hunt = Hunt(
+    found = Search(
         without_hints(statement),
-        space_of(statement),
+        solvers_of(statement),
         budget=budget,
         seed=seed,
         jobs=int(cpu_count()),
         confirm=confirming(statement),
     )
-    report = hunt.carry_out(crew)
+    report = found.carry_out(crew)
     seconds = round(monotonic() - start, 1)
     return as_document(report) | {"seconds": seconds} | _witness(statement, report)
 

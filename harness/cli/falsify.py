@@ -12,8 +12,8 @@ from gammabar.harness.cli.options import KEPT, PAPER_OPTION, SECONDS, WRITTEN, o
 from gammabar.harness.screen import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
-    from gammabar.harness.falsify.batch import Batch
     from gammabar.harness.falsify.candidate import Candidate
+    from gammabar.harness.falsify.reports import Batch
     from gammabar.harness.falsify.search import Report, Tell
     from gammabar.harness.registry import PaperRef
     from gammabar.harness.run.results import Result
@@ -97,15 +97,15 @@ def falsify_command(
 ) -> int:
     """Search for data and options on which statement ID fails, or comes closest to failing.
 
-    Families of data in special position, small integers, differential evolution on coordinates and
-    Hypothesis compete for the time. What is found is made small: fewest rows, lowest dimension,
-    smallest t, simplest numbers. A refutation is a verdict of the court, with proof; that nothing
-    is found proves nothing. Several statements (--all, --source) share the time. Exit code 1 if
-    something was refuted that the registry says holds, as it says of a conjecture of yours.
+    Hypothesis generates small rows, data of every family and inputs of the statement, goes where
+    the claim comes nearer to failing, and shrinks what refutes it. A refutation is a verdict, with
+    proof; that nothing is found proves nothing. Several statements (--all, --source) share the
+    time. Exit code 1 if a statement is refuted that holds by the registry, as a conjecture of yours
+    does; 2 if every run failed.
     """
     from joblib import cpu_count
 
-    from gammabar.harness.falsify.batch import Batch
+    from gammabar.harness.falsify.reports import Batch
     from gammabar.harness.falsify.search import as_solvers
 
     refs, _ = open_papers(papers)
@@ -151,18 +151,19 @@ def _one(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    from gammabar.harness.falsify.record import as_document, read, starts, write
-    from gammabar.harness.falsify.search import Hunt, space_of, unexpected
+    from gammabar.harness.falsify.parameters import solvers_of
+    from gammabar.harness.falsify.reports import as_document, read, starts, write
+    from gammabar.harness.falsify.search import Search, unexpected
     from gammabar.harness.falsify.witness import confirming
 
     start: tuple[Candidate, ...] = ()
-    runs, space = 0, space_of(about, solvers)
+    runs, searched = 0, solvers_of(about, solvers)
     if path is not None and path.exists():
         kept, runs = read(path, about.id, solvers, about.inputs)
-        start = starts(kept, space)
-    hunt = Hunt(
+        start = starts(kept, searched)
+    search = Search(
         about,
-        space,
+        searched,
         budget=budget,
         seed=seed + runs,  # who goes on looks elsewhere
         jobs=jobs,
@@ -172,16 +173,16 @@ def _one(
         confirm=confirming(about) if not solvers else None,
     )
     say(f"searching for {budget:g} s where {about.id} fails", err=True)
-    report = hunt.carry_out()
+    report = search.carry_out()
     if path is not None:
-        write(path, report)
+        write(path, as_document(report))
     if as_json:
         print_json(as_document(report))
     else:
         _show(report, about.unit, budget)
     if out is not None:
         _write_witness(out, about, report)
-    return int(unexpected(about, report.refuted))
+    return 2 if report.nothing_ran else int(unexpected(about, report.refuted))
 
 
 def _write_witness(path: Path, statement: Statement, report: Report) -> None:
@@ -216,7 +217,7 @@ def _many(batch: Batch, as_json: bool) -> int:
     document = batch.as_document()
     if as_json:
         print_json(document)
-        return int(bool(batch.unexpected))
+        return _code(batch)
     rows = [
         (name, str(sum(kept["runs"].values())), *_summary(kept))
         for name, kept in document["reports"].items()
@@ -224,7 +225,14 @@ def _many(batch: Batch, as_json: bool) -> int:
     print_table(("statement", "runs", "nearest", "strategy", "on"), rows)
     for name in batch.unexpected:
         say(f"{name} is refuted, though the registry says that it holds")
-    return int(bool(batch.unexpected))
+    for name in batch.failed:
+        say(f"{name}: every run failed, so nothing is known", err=True)
+    return _code(batch)
+
+
+def _code(batch: Batch) -> int:
+    """The exit code: 2 if of some statement every run failed."""
+    return 1 if batch.unexpected else 2 * bool(batch.failed)
 
 
 def _summary(kept: dict[str, Any]) -> tuple[str, str, str]:
@@ -242,7 +250,7 @@ def _short(problem: str) -> str:
 
 def _telling(start: float, path: Path | None) -> Tell:
     """A line on stderr for every improvement, and the file kept up to date."""
-    from gammabar.harness.falsify.record import write
+    from gammabar.harness.falsify.reports import as_document, write
 
     def tell(report: Report) -> None:
         best = report.best
@@ -253,7 +261,7 @@ def _telling(start: float, path: Path | None) -> Tell:
         seconds, runs = monotonic() - start, report.runs.total()
         say(f"{seconds:5.1f} s  {runs:6,} runs  {ratio}  {best.strategy}: {shown}", err=True)
         if path is not None:
-            write(path, report)
+            write(path, as_document(report))
 
     return tell
 
@@ -268,6 +276,11 @@ def _show(report: Report, unit: bool, budget: float) -> None:
 
     best = report.best
     runs = f"{report.runs.total():,} runs"
+    if report.failed:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.failed.items())
+        say(f"{report.statement}: runs failed ({kinds}): {report.trouble}", err=True)
+    if report.nothing_ran:
+        return
     if best is None or best.score == float("-inf"):
         say(f"{report.statement}: no run was found of which it speaks ({runs} in {budget:g} s)")
         if best is not None:

@@ -1,7 +1,8 @@
-"""The search for data and options on which a statement fails, or comes closest to failing.
+"""Search for data and options on which a statement fails, or comes closest to failing.
 
-`candidate`   one run that may refute it, and what came of it
-`strategies`  ways to search, which compete for the time that there is
-`search`      carries them out side by side, in the processes of a run
-`shrink`      makes what was found as small as it gets
+`candidate`   a run that may refute a statement, and its verdict
+`parameters`  Hypothesis strategies of candidates: rows, families of data, inputs
+`search`      the search: Hypothesis generates and shrinks, processes of a run judge
+`reports`     reports as JSON, and the search for many statements
+`witness`     a refutation as a file for `gammabar check`
 """

@@ -1,289 +1,223 @@
-"""The search over the inputs that a statement with data of its own declares.
+"""Hypothesis strategies of candidates: small rows, families of data, inputs of a statement.
 
-The same ways as for data (`gammabar.harness.falsify.strategies`): special values, local changes,
-differential evolution and Hypothesis; and the ways to make what is found smaller.
+Values that come first are the simplest: Hypothesis shrinks towards them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
 
-from gammabar.harness.falsify.candidate import Ask, Candidate
+from gammabar.harness.falsify.candidate import Candidate
+from gammabar.harness.registry import opened_from, papers
+from gammabar.harness.run.plan import KINDS, random_problem, special_problem
+from gammabar.harness.run.specs import Registered, SolverRef
 from gammabar.harness.verify import parameters as of
-from gammabar.harness.verify.parameters import Entry, Inputs, Sizes, Value
+from gammabar.harness.verify.parameters import Entry, Inputs
+from gammabar.harness.verify.statement import Statement
+from gammabar.problems.specs import text_of_rows
 
-#: Denominators of numbers that are drawn.
-BELOW = (1, 1, 1, 2, 3, 4, 10)
+#: Solvers, each with the values that its options may have.
+Solvers: TypeAlias = tuple[tuple[SolverRef, dict[str, tuple[str, ...]]], ...]
+
+#: Lengths of runs. A long run checks what a short one does, and costs more.
+LENGTHS = (4, 15, 60, 250)
+#: Plain ones more often.
+GEOMETRIES = (
+    *[""] * 8,
+    "--multiclass",
+    "--kernel linear --normalised",
+    "--kernel poly:degree=2,coef0=1",
+    "--kernel rbf:gamma=1",
+)
+#: Data in special position, smallest first; orthogonal rows are nearly extremal for Algorithm 1.
+SPECIAL = (
+    *(f"rows:{rows}" for rows in ("1", "1;1", "1;-1", "1,-2", "0,1;0,0", "1,2;1,-2", "1,0;-1,1")),
+    *(f"degenerate:kind={kind},n=4,d=3" for kind in KINDS),
+    "opposed:r=3,copies=3",
+    "opposed:r=30,copies=3",
+    "crossed:copies=10",
+    "centred:n=6,copies=6",
+    "duplicated:n=1,d=1,copies=30,gamma=1",
+    "duplicated:n=1,d=1,copies=1000,gamma=1",
+    "worst-case:n=10",
+    "worst-case:n=200",
+    "two-lines:r=2,n=6",
+    "loss-spike",
+    "inseparable:n=6,d=2",
+    "planted:n=6,d=2,gamma=0.01",
+    "iris:0,1,2:n=9 --multiclass",
+    "orthogonal:n=10,p=0.3",
+    "orthogonal:n=100,p=0.22",
+    "orthogonal:n=1000,p=0.145",
+)
+#: Families and the ranges of their options; fractions where the lower end is one.
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "orthogonal": {"n": (2, 3000), "p": (0.001, 0.999)},
+    "worst-case": {"n": (2, 50_000)},
+    "opposed": {"r": (1, 1000), "copies": (1, 1000)},
+    "crossed": {"copies": (1, 1000)},
+    "centred": {"n": (2, 200), "copies": (1, 200)},
+    "staggered": {"d": (1, 60), "r": (4, 500), "copies": (1, 1000)},
+    "duplicated": {"n": (1, 20), "d": (1, 5), "copies": (1, 2000), "gamma": (0.001, 1)},
+    "planted": {"n": (2, 100), "d": (1, 20), "gamma": (0.001, 1)},
+    "imbalanced": {"n": (20, 400), "d": (2, 10), "ratio": (1, 100), "gamma": (0.001, 1)},
+    "two-lines": {"r": (2, 50), "n": (4, 200)},
+}
+_STEPS = 200
+DIMENSION = 4
+#: Kinds of entries of rows; all shrink towards 1.
+_ENTRIES = (
+    st.sampled_from([*map(Fraction, (1, -1, 0))]),
+    st.sampled_from([*map(Fraction, (1, 0, -1, 2, -2, 3, -3))]),
+    st.builds(
+        lambda k, part: 1 + Fraction(k, part), st.integers(-21, 19), st.sampled_from((1, 2, 4))
+    ),
+    st.integers(-(2**13), 0).map(lambda k: 1 + Fraction(k, 2**12)),
+)
 
 
-@dataclass(frozen=True)
-class Given:
-    """A choice of inputs."""
+def solvers_of(statement: Statement, chosen: tuple[SolverRef, ...] = ()) -> Solvers:
+    """The solvers that are run: the user's choice, or those of the statement with their options.
 
-    values: tuple[tuple[str, Value], ...]
-
-    @property
-    def text(self) -> str:
-        return of.text_of(dict(self.values))
-
-    @property
-    def size(self) -> tuple[float, ...]:
-        """What is to become small: how many numbers, their digits, their size, their signs."""
-        numbers = [x for _, value in self.values for x in of.flat(value)]
-        rational = [Fraction(x) for x in numbers if isinstance(x, int | Fraction)]
-        digits = sum(abs(v.numerator).bit_length() + v.denominator.bit_length() for v in rational)
-        large = float(sum(abs(v) for v in rational))
-        return float(len(numbers)), float(digits), large, float(sum(v < 0 for v in rational))
+    A claim of the user's about a solver is about its default options, unless his paper has others.
+    """
+    if chosen:
+        return tuple((solver, {}) for solver in chosen)
+    own = opened_from(statement.source) is not None
+    known = [p for p in papers().values() if not own or p.key == statement.source]
+    values = {name: options for paper in known for name, options in paper.random.items()}
+    return tuple(
+        (Registered(name), {k: tuple(map(str, v)) for k, v in values.get(name, {}).items()})
+        for name in statement.solvers
+    )
 
 
-def candidate(inputs: Inputs, sizes: Sizes, draw: Callable[[str, Entry], Any]) -> Candidate:
-    """Inputs of these sizes, each number or word of which is drawn."""
-    values = []
-    for name, entry in inputs.items():
-        count = len(list(of.places(entry, sizes)))
-        values.append(
-            (name, of.shaped(entry, sizes, iter([draw(name, entry) for _ in range(count)])))
-        )
-    return Candidate(Given(tuple(values)), iterations=0)
+def strategies(statement: Statement, solvers: Solvers) -> dict[str, SearchStrategy[Candidate]]:
+    """The strategies that search for a refutation of a statement; none if nothing may vary."""
+    found: dict[str, SearchStrategy[Candidate]] = {}
+    if statement.inputs:
+        found["inputs"] = inputs(statement.inputs)
+    if statement.about_runs or any(statement.problems) or statement.on_data:
+        found["rows"] = small_rows(solvers)
+        found["families"] = _runs(_families(_plain(solvers)), solvers)
+    return found
 
 
-def special(entry: Entry) -> list[Any]:
-    """Values of an input that are tried first: small ones, and the ends of its range."""
+def small_rows(solvers: Solvers, dimension: int = DIMENSION) -> SearchStrategy[Candidate]:
+    """Runs on a few rows, in at most so many dimensions."""
+    return _runs(_rows(_plain(solvers), dimension), solvers)
+
+
+def _plain(solvers: Solvers) -> bool:
+    """Whether only vectors of ℝᵈ are tried: in other geometries a row is not a vector, which a
+    solver of the user's may not know."""
+    return not all(isinstance(solver, Registered) for solver, _ in solvers)
+
+
+def _runs(problems: SearchStrategy[str], solvers: Solvers) -> SearchStrategy[Candidate]:
+    """Runs of a solver with some options."""
+    some = st.one_of(*(_optional(*one) for one in solvers)) if solvers else st.none()
+    return st.builds(Candidate, problems, some, st.sampled_from(LENGTHS), st.integers(0, 3))
+
+
+def _optional(solver: SolverRef, options: dict[str, tuple[str, ...]]) -> SearchStrategy[SolverRef]:
+    choices = [
+        st.sampled_from(["", *(f"{name}={value}" for value in dict.fromkeys(values))])
+        for name, values in options.items()
+    ]
+
+    def chosen(parts: tuple[str, ...]) -> SolverRef:
+        text = ",".join(filter(None, parts))
+        return Registered(f"{solver.name}:{text}") if text else solver
+
+    return st.tuples(*choices).map(chosen)
+
+
+@st.composite
+def _rows(draw: DrawFn, plain: bool, dimension: int) -> str:
+    """At most five different rows, the last one perhaps repeated."""
+    d, entries = draw(st.integers(1, dimension)), draw(st.sampled_from(_ENTRIES))
+    rows = draw(st.lists(st.tuples(*[entries] * d), min_size=1, max_size=5))
+    copies = draw(st.one_of(st.just(1), st.just(1), st.integers(1, 200)))
+    more = "" if plain else draw(st.sampled_from(GEOMETRIES))
+    return f"{text_of_rows(rows + rows[-1:] * (copies - 1))} {more}".strip()
+
+
+def _families(plain: bool) -> SearchStrategy[str]:
+    """Data in special position, and random problems of every family."""
+    found = st.one_of(
+        st.sampled_from(SPECIAL),
+        st.sampled_from(sorted(RANGES)).flatmap(_family),
+        _seeded(special_problem),
+        _seeded(random_problem),
+    )
+    return found.filter(lambda text: " --" not in text) if plain else found
+
+
+def _family(name: str) -> SearchStrategy[str]:
+    """A family with options from logarithmic scales."""
+
+    def on_scale(option: str, low: float, high: float) -> SearchStrategy[str]:
+        def text(k: int) -> str:
+            value = low * (high / low) ** (k / _STEPS)
+            return f"{option}={value:.3g}" if low < 1 else f"{option}={round(value)}"
+
+        return st.integers(0, _STEPS).map(text)
+
+    options = [on_scale(option, *ends) for option, ends in RANGES[name].items()]
+    return st.tuples(*options).map(lambda texts: f"{name}:{','.join(texts)}")
+
+
+def _seeded(problem: Callable[[np.random.Generator], str]) -> SearchStrategy[str]:
+    return st.integers(0, 2**31).map(lambda seed: problem(np.random.default_rng(seed)))
+
+
+# Inputs that a statement with data of its own declares
+
+
+@st.composite
+def inputs(draw: DrawFn, declared: Inputs) -> Candidate:
+    """A choice of inputs: sizes, and each number or word."""
+    sizes = {name: draw(st.integers(1, of.MOST)) for name in of.names(declared)}
+    values = {}
+    for name, entry in declared.items():
+        numbers = [draw(_number(entry)) for _ in of.places(entry, sizes)]
+        values[name] = of.shaped(entry, sizes, iter(numbers))
+    return Candidate(of.text_of(values), iterations=0)
+
+
+def _number(entry: Entry) -> SearchStrategy[Any]:
     if entry.words:
-        return list(entry.words)
+        return st.sampled_from(entry.words)
+    if entry.whole and entry.low is not None and entry.high is not None:
+        every = st.integers(int(entry.low), int(entry.high))
+        return st.one_of(st.sampled_from(_special(entry)), every)
+    fractions = st.builds(Fraction, st.integers(-40, 40), st.sampled_from((1, 2, 3, 4, 10)))
+    return st.one_of(
+        st.sampled_from(_special(entry)),
+        fractions.map(lambda value: _inside(entry, value)),
+        st.integers(-(2**14), 2**14).map(lambda k: _inside(entry, Fraction(k, 2**10))),
+    )
+
+
+def _special(entry: Entry) -> list[Any]:
+    """Values that are tried first: small ones, and the ends of the range."""
     plain = [Fraction(v) for v in (1, 0, -1, 2, 3, 10)] + [Fraction(1, 2), Fraction(1, 10)]
     ends = [end for end in (entry.low, entry.high) if end is not None]
     found = [v for v in dict.fromkeys([*plain, *ends]) if entry.allows(v)]
     return [int(v) for v in found] if entry.whole else found
 
 
-def drawn(entry: Entry, rng: np.random.Generator) -> Any:
-    """A number of the range, small ones more often."""
-    if rng.random() < 0.4:
-        options = special(entry)
-        return options[int(rng.integers(len(options)))]
-    if entry.words:
-        return entry.words[int(rng.integers(len(entry.words)))]
-    if entry.whole and entry.low is not None and entry.high is not None:
-        top = min(int(entry.high), int(entry.low) + int(2 ** rng.uniform(1, 10)))
-        return int(rng.integers(int(entry.low), top + 1))
-    spread = int(2 ** rng.uniform(1, 6))
-    value = Fraction(int(rng.integers(-spread, spread + 1)), int(rng.choice(BELOW)))
-    return kept(entry, value)
-
-
-def kept(entry: Entry, value: Any) -> Any:
+def _inside(entry: Entry, value: Fraction) -> Any:
     """The number, brought into the range."""
-    value = Fraction(value)
-    value = max(value, entry.low) if entry.low is not None else value
-    value = min(value, entry.high) if entry.high is not None else value
+    value = value if entry.low is None else max(value, entry.low)
+    value = value if entry.high is None else min(value, entry.high)
     if entry.positive and value <= 0:
         value = min(Fraction(1), entry.high or Fraction(1))
     return round(value) if entry.whole else value
-
-
-def sizes_drawn(inputs: Inputs, rng: np.random.Generator) -> Sizes:
-    return {name: int(rng.integers(1, of.MOST + 1)) for name in of.names(inputs)}
-
-
-def corners(ask: Ask, inputs: Inputs, rng: np.random.Generator) -> None:
-    """Special values in small sizes, all of them if they are few, then at random."""
-    names = of.names(inputs)
-    for some in product(*(range(1, 3) for _ in names)):
-        sizes = dict(zip(names, some, strict=True))
-        places = [(n, e) for n, e in inputs.items() for _ in of.places(e, sizes)]
-        choices = [special(entry)[:4] for _, entry in places]
-        if np.prod([float(len(c)) for c in choices]) <= 300:
-            for values in product(*choices):
-                them = iter(values)
-                ask(candidate(inputs, sizes, lambda n, e, them=them: next(them)))  # type: ignore[misc]
-    while True:
-        ask(candidate(inputs, sizes_drawn(inputs, rng), lambda n, e: _special(e, rng)))
-
-
-def _special(entry: Entry, rng: np.random.Generator) -> Any:
-    options = special(entry)
-    return options[int(rng.integers(len(options)))]
-
-
-def nearby(ask: Ask, inputs: Inputs, rng: np.random.Generator) -> None:
-    """Numbers changed one by one as long as that brings the claim nearer to failing."""
-    while True:
-        best = ask(candidate(inputs, sizes_drawn(inputs, rng), lambda n, e: drawn(e, rng)))
-        failures = 0
-        while failures < 25:
-            found = ask(_changed(best.candidate, inputs, rng))
-            failures = 0 if found.score > best.score else failures + 1
-            best = found if found.score >= best.score else best
-
-
-def _changed(before: Candidate, inputs: Inputs, rng: np.random.Generator) -> Candidate:
-    assert isinstance(before.data, Given)
-    values = dict(before.data.values)
-    sizes = of.sizes_of(inputs, values)
-    count = sum(len(of.flat(value)) for value in values.values())
-    at, place = int(rng.integers(count)), iter(range(count))
-
-    numbers = {name: iter(of.flat(value)) for name, value in values.items()}
-
-    def draw(name: str, entry: Entry) -> Any:
-        value = next(numbers[name])
-        return moved(entry, value, rng) if next(place) == at else value
-
-    return candidate(inputs, sizes, draw)
-
-
-def moved(entry: Entry, value: Any, rng: np.random.Generator) -> Any:
-    """The number, changed a little, or a new one."""
-    if entry.words or rng.random() < 0.2:
-        return drawn(entry, rng)
-    way = int(rng.integers(4))
-    if way == 0:
-        return kept(entry, value + int(rng.choice((-2, -1, 1, 2))))
-    if way == 1:
-        return kept(entry, value * Fraction(int(rng.integers(1, 7)), int(rng.integers(1, 4))))
-    if way == 2:
-        return kept(entry, -value)
-    return kept(entry, value + Fraction(int(rng.integers(-4, 5)), int(rng.choice(BELOW))))
-
-
-def evolution(ask: Ask, inputs: Inputs, rng: np.random.Generator) -> None:
-    """Differential evolution on all numbers at once, of one size after the other."""
-    from scipy.optimize import differential_evolution
-
-    while True:
-        sizes = sizes_drawn(inputs, rng)
-        places = [entry for entry in inputs.values() for _ in of.places(entry, sizes)]
-        scale = float(rng.choice((2.0, 10.0, 50.0)))
-
-        def cost(x: Any, sizes: Sizes = sizes, scale: float = scale) -> float:
-            them = iter(np.asarray(x).tolist())
-            found = ask(candidate(inputs, sizes, lambda n, e: _at(e, next(them), scale)))
-            return float(-np.clip(found.score, -1e6, 1e6))
-
-        differential_evolution(
-            cost,
-            [(-1.0, 1.0)] * len(places),
-            maxiter=10,
-            popsize=6,
-            polish=False,
-            rng=np.random.default_rng(rng.integers(2**32)),
-        )
-
-
-def _at(entry: Entry, x: float, scale: float) -> Any:
-    """The value of an input that a number from −1 to 1 stands for."""
-    if entry.words:
-        return entry.words[min(int((x + 1) / 2 * len(entry.words)), len(entry.words) - 1)]
-    low, high = (None if end is None else float(end) for end in (entry.low, entry.high))
-    if entry.positive:
-        low = 0.0
-    if low is not None:
-        top = low + scale if high is None else min(high, low + scale)
-        x = low + (x + 1) / 2 * (top - low)
-    else:
-        x *= scale
-    return kept(entry, Fraction(round(x * 1024), 1024))
-
-
-def hypothesis(ask: Ask, inputs: Inputs, rng: np.random.Generator) -> None:
-    """Hypothesis, which is told how near each example came to failing."""
-    from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st, target
-
-    def number(entry: Entry) -> Any:
-        if entry.words:
-            return st.sampled_from(entry.words)
-        if entry.whole and entry.low is not None and entry.high is not None:
-            return st.integers(int(entry.low), int(entry.high))
-        some = st.builds(Fraction, st.integers(-40, 40), st.sampled_from(BELOW))
-        return some.map(lambda v: kept(entry, v))
-
-    @st.composite
-    def choice(draw: Any) -> Candidate:
-        sizes = {name: draw(st.integers(1, of.MOST)) for name in of.names(inputs)}
-        return candidate(inputs, sizes, lambda n, e: draw(number(e)))
-
-    while True:
-
-        @settings(
-            max_examples=300,
-            deadline=None,
-            database=None,
-            phases=(Phase.generate, Phase.target),
-            suppress_health_check=list(HealthCheck),
-        )
-        @seed(int(rng.integers(2**32)))
-        @given(choice())
-        def search(one: Candidate) -> None:
-            target(float(np.clip(ask(one).score, -1e6, 1e6)))
-
-        search()
-
-
-STRATEGIES: dict[str, Callable[[Ask, Inputs, np.random.Generator], None]] = {
-    "special inputs": corners,
-    "nearby inputs": nearby,
-    "evolution of inputs": evolution,
-    "hypothesis on inputs": hypothesis,
-}
-
-
-def smaller(found: Candidate, inputs: Inputs) -> Iterator[Candidate]:
-    """Inputs that are smaller by one step: one row or entry less, a simpler number."""
-    assert isinstance(found.data, Given)
-    values = dict(found.data.values)
-    sizes = of.sizes_of(inputs, values)
-    for name, size in sizes.items():
-        for leave in range(size if size > 1 else 0):
-            cut = {k: _without(inputs[k].shape, v, name, leave) for k, v in values.items()}
-            yield replace(found, data=Given(tuple(cut.items())))
-    for name, entry in inputs.items():
-        numbers = of.flat(values[name])
-        if not entry.words and len(numbers) > 1:  # all at once
-            yield from _put(found, inputs, name, [kept(entry, round(v)) for v in numbers])
-        for i, value in enumerate(numbers):
-            for other in _below(entry, value):
-                yield from _put(found, inputs, name, [*numbers[:i], other, *numbers[i + 1 :]])
-
-
-def _put(found: Candidate, inputs: Inputs, name: str, numbers: list[Any]) -> Iterator[Candidate]:
-    assert isinstance(found.data, Given)
-    values = dict(found.data.values)
-    sizes = of.sizes_of(inputs, values)
-    values[name] = of.shaped(inputs[name], sizes, iter(numbers))
-    yield replace(found, data=Given(tuple(values.items())))
-
-
-def _without(shape: tuple[str | int, ...], value: Value, name: str, leave: int) -> Value:
-    """A value without one index of a size."""
-    if not shape:
-        return value
-    parts = [_without(shape[1:], part, name, leave) for part in value]
-    return tuple(p for i, p in enumerate(parts) if shape[0] != name or i != leave)
-
-
-def _below(entry: Entry, value: Any) -> Iterator[Any]:
-    if entry.words:
-        yield from entry.words[: entry.words.index(value)]
-        return
-    sign = 1 if value > 0 else -1
-    exact = Fraction(value)
-    others = [
-        *special(entry),
-        abs(exact),
-        Fraction(round(exact)),
-        Fraction(round(exact / 2)),
-        Fraction(round(exact * 2), 2),
-        Fraction(round(exact * 10), 10),
-        exact.limit_denominator(max(1, exact.denominator // 2)),
-        exact - sign,
-    ]
-    for other in dict.fromkeys(others):
-        if other != value and entry.allows(other):
-            yield int(other) if entry.whole else Fraction(other)

@@ -1,52 +1,66 @@
-"""Strategies side by side, for as long as there is time."""
+"""Search for a refutation: Hypothesis generates and shrinks candidates, processes judge them."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from time import monotonic
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed as seeded, settings, target
+from hypothesis.strategies import SearchStrategy
 
-from gammabar.harness.falsify.candidate import Ask, Candidate, Finding
-from gammabar.harness.falsify.parameters import STRATEGIES as OVER_INPUTS
-from gammabar.harness.falsify.shrink import shrink
-from gammabar.harness.falsify.strategies import STRATEGIES, Over, Space
-from gammabar.harness.registry import PaperRef, papers
+from gammabar.harness.falsify.candidate import Candidate, Finding
+from gammabar.harness.falsify.parameters import DIMENSION, Solvers, small_rows, strategies
+from gammabar.harness.registry import PaperRef
 from gammabar.harness.run.pool import Crew
 from gammabar.harness.run.results import Task
 from gammabar.harness.run.specs import Registered, SolverRef
 from gammabar.harness.run.user_files import read_solver
-from gammabar.harness.verify.parameters import Inputs
+from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.statement import RandomisedStatement, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 from gammabar.problems import ProblemError
 
 #: Seconds that one run may take.
 LIMIT = 10.0
-#: What making it smaller may take, as a part of the budget, and at least so many seconds.
+#: What shrinking may take, as a part of the budget, and at least so many seconds.
 SHRINKING, LEAST = 0.5, 10.0
 #: Seeds, further on, with which a refutation by counting is confirmed.
 FRESH = (10**6, 2 * 10**6)
+#: Examples of Hypothesis, after which it begins anew with another seed.
+EXAMPLES = 200
+
+
+class Over(BaseException):
+    """The time is up, or another thread found a refutation. Not an `Exception`, which Hypothesis
+    would take for a failure."""
+
+
+class Refuted(Exception):
+    """The candidate refutes the statement: Hypothesis shrinks it."""
 
 
 @dataclass
 class Report:
-    """What a hunt found.
+    """The outcome of a search.
 
     Attributes
     ----------
     statement : str
     best : Finding or None
-        The refutation, made as small as it got; without one, what came nearest.
+        The refutation, shrunk; without one, what came nearest.
     runs : counts of runs by strategy
     nearest : best score by strategy
     found_after : int or None
         How many runs there were when it was found.
+    failed : counts of runs that crashed or ran out of time, by the kind of failure
+    trouble : str
+        The reason of the first failure.
     """
 
     statement: str
@@ -54,74 +68,52 @@ class Report:
     runs: Counter[str] = field(default_factory=Counter)
     nearest: dict[str, float] = field(default_factory=dict)
     found_after: int | None = None
+    failed: Counter[str] = field(default_factory=Counter)
+    trouble: str = ""
 
     @property
     def refuted(self) -> bool:
         return self.best is not None and self.best.refuted
+
+    @property
+    def nothing_ran(self) -> bool:
+        """Whether every run to which the statement applies failed: nothing is known of it."""
+        return bool(self.failed) and (self.best is None or self.best.score == -np.inf)
 
 
 Tell = Callable[[Report], None]
 
 
 def unexpected(statement: Statement, refuted: bool) -> bool:
-    """Whether something was found that the registry does not say: exit code 1."""
+    """Whether a statement is refuted that holds by the registry: exit code 1."""
     return refuted and statement.status is Status.HOLDS
 
 
-def about_data(statement: Statement) -> bool:
-    """Whether it may be asked about a problem."""
-    return statement.about_runs or any(statement.problems) or statement.on_data
-
-
-def _over_inputs(search: Any, inputs: Inputs, ask: Ask, rng: np.random.Generator) -> None:
-    search(ask, inputs, rng)
-
-
-def _itself(ask: Ask, rng: np.random.Generator) -> None:
-    """A claim that says one thing is judged once."""
-    ask(Candidate("", iterations=0))
-
-
-def space_of(statement: Statement, solvers: tuple[SolverRef, ...] = ()) -> Space:
-    """What may vary for a statement; `solvers` are the user's choice."""
-    if solvers:
-        return Space(tuple((solver, {}) for solver in solvers))
-    values = {
-        name: options for paper in papers().values() for name, options in paper.random.items()
-    }
-    return Space(
-        tuple(
-            (Registered(name), {k: tuple(map(str, v)) for k, v in values.get(name, {}).items()})
-            for name in statement.solvers
-        )
-    )
-
-
-class Hunt:
+class Search:
     """The search for a refutation of one statement.
 
     Parameters
     ----------
     statement : Statement
-    space : Space
+    solvers : tuple of (SolverRef, options)
     budget : float
-        Seconds to search; making a refutation smaller comes on top.
+        Seconds to search; shrinking a refutation comes on top.
     seed, jobs : int
     start : tuple of Candidate
-        Looked at first.
+        Tried first.
     refs : tuple of PaperRef
         Papers of the user.
     tell : callable
         Told of every improvement.
     confirm : callable, optional
-        Whether the statement's refuter accepts what was found. What it does not accept ends the
+        Whether the statement's refuter accepts a refutation. One that it does not accept ends the
         search only when the time is up.
     """
 
     def __init__(
         self,
         statement: Statement,
-        space: Space,
+        solvers: Solvers,
         *,
         budget: float = 60.0,
         seed: int = 0,
@@ -131,20 +123,23 @@ class Hunt:
         tell: Tell = lambda report: None,
         confirm: Callable[[Finding], bool] | None = None,
     ) -> None:
-        self.statement, self.space = statement, space
+        self.statement, self.solvers = statement, solvers
         self.budget, self.seed, self.jobs = budget, seed, jobs
-        self.start, self.refs, self.tell, self.confirm = start, refs, tell, confirm
+        self.start, self.refs, self.tell = start, refs, tell
+        self.confirm = confirm or (lambda found: True)
         self.report = Report(statement.id)
         self._known: dict[Candidate, Finding] = {}
-        self._lock = threading.Lock()
+        self._lock, self._turns = threading.Lock(), threading.Semaphore(jobs)
         self._found = threading.Event()
-        self._loose: Finding | None = None
-        self._turns = threading.Semaphore(jobs)
+        #: The thread that found a refutation, and shrinks it.
+        self._finder = 0
+        #: Refuted by its verdict, and not accepted by the refuter.
+        self._unconfirmed: Finding | None = None
         self._deadline = 0.0
         self._trouble: BaseException | None = None
 
     def carry_out(self, crew: Crew | None = None) -> Report:
-        """Search until something is found or the time is up, then make it small.
+        """Search until a refutation is found or the time is up, then shrink it.
 
         Processes of a crew that is given are used, and left as they are.
         """
@@ -152,137 +147,148 @@ class Hunt:
             with Crew(single=self.jobs > 1) as crew:
                 return self.carry_out(crew)
         self._crew = crew
-        self._warm_up()
+        _together([lambda: crew.perform(self._task(Candidate("rows:1")))] * self.jobs)  # imports
         self._deadline = monotonic() + self.budget
-        threads = [
-            threading.Thread(target=self._search, args=(place, *one), daemon=True)
-            for place, one in enumerate(self._strategies())
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        found = strategies(self.statement, self.solvers)
+        names = [*found] * -(-self.jobs // max(len(found), 1))
+        places = [self._thread(i, name, found[name]) for i, name in enumerate(names)]
+        _together(places or [lambda: self._itself()])
         if self._trouble is not None:
             raise self._trouble
-        self._make_small()
+        self._finish()
         return self.report
 
-    def _make_small(self) -> None:
-        report, strict = self.report, self.report.refuted
-        if not strict and self._loose is not None:
-            report.best, report.found_after = self._loose, report.runs.total()
-        if report.best is None or not report.best.refuted:
-            return
-        self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
-
-        def ask(candidate: Candidate) -> Finding:
-            found = self._judged(candidate, "shrinking")
-            if strict and found.refuted and self.confirm is not None and not self.confirm(found):
-                return replace(found, verdict=replace(found.verdict, verdict=Ruling.UNDECIDED))
-            return found
-
-        report.best = shrink(report.best, ask, self.statement.inputs)
-
-    def _strategies(self) -> Iterator[tuple[str, Callable[[Ask, np.random.Generator], None]]]:
-        """Names, and what to do: over data, over inputs, or the claim itself."""
-        statement = self.statement
-        if about_data(statement):
-            # Inputs are the smaller place: data come into it if nothing is found there.
-            wait = self.budget / 3 if statement.inputs else 0.0
-            for name, strategy in STRATEGIES.items():
-                yield name, partial(self._over_data, strategy, wait)
-        if statement.inputs:
-            for name, search in OVER_INPUTS.items():
-                yield name, partial(_over_inputs, search, statement.inputs)
-        elif not about_data(statement):
-            yield "itself", _itself
-
-    def _warm_up(self) -> None:
-        """Start the processes and have them import everything: that is not the search's time."""
-        threads = [
-            threading.Thread(target=self._crew.perform, args=(self._task(Candidate("rows:1")),))
-            for _ in range(self.jobs)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    def _task(self, candidate: Candidate) -> Task:
-        return Task(
-            candidate.run(self.statement.unit),
-            (self.statement.id,),
-            ("unrefuted",),
-            planned=False,
-            limit=LIMIT,
-            papers=self.refs,
-        )
-
-    def _over_data(self, strategy: Any, wait: float, ask: Ask, rng: np.random.Generator) -> None:
-        if not wait or not self._found.wait(wait):
-            strategy(ask, self.space, rng)
-
-    def _search(
-        self, place: int, name: str, search: Callable[[Ask, np.random.Generator], None]
-    ) -> None:
+    def _thread(
+        self, place: int, name: str, strategy: SearchStrategy[Candidate]
+    ) -> Callable[[], None]:
+        """What one thread does; strategies of the same name differ in their seeds."""
         rng = np.random.default_rng([self.seed, place])
-        try:
-            for candidate in self.start if place == 0 else ():
-                self._ask(name)(candidate)
-            search(self._ask(name), rng)
-        except Over:
-            pass
-        except ModuleNotFoundError:
-            pass  # Hypothesis is for those who have it
-        except BaseException as error:
-            self._trouble = error
-            self._deadline = 0.0
 
-    def _ask(self, name: str) -> Ask:
-        def ask(candidate: Candidate) -> Finding:
-            if self.report.refuted:
-                raise Over
-            found = self._judged(candidate, name)
-            with self._lock:
-                self._note(found)
-            if found.refuted and self.report.refuted:
-                raise Over
-            return found
+        def search() -> None:
+            try:
+                for candidate in self.start if place == 0 else ():
+                    self._ask(candidate, name)
+                if self.statement.inputs and name != "inputs":
+                    # Inputs are the smaller space: data are tried if nothing is found there.
+                    self._found.wait(self.budget / 3)
+                seen = -1
+                while seen < len(self._known):  # or else everything has been tried
+                    seen = len(self._known)
+                    self._explore(strategy, name, int(rng.integers(2**32)))
+            except (Over, Refuted):
+                pass
+            except BaseException as error:
+                self._trouble, self._deadline = error, 0.0
 
-        return ask
+        return search
+
+    def _itself(self) -> None:
+        """Judge a claim that says one thing."""
+        with suppress(Over, Refuted):
+            self._ask(Candidate("", iterations=0), "itself")
+
+    def _explore(self, strategy: SearchStrategy[Candidate], name: str, seed: int) -> None:
+        """Generate candidates, nearer and nearer to failing; shrink one that refutes."""
+
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            database=None,
+            derandomize=False,
+            report_multiple_bugs=False,
+            verbosity=Verbosity.quiet,
+            phases=(Phase.generate, Phase.target, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        )
+        @seeded(seed)
+        @given(strategy)
+        def example(candidate: Candidate) -> None:
+            target(float(np.clip(self._ask(candidate, name), -1e6, 1e6)))
+
+        example()
+
+    def _ask(self, candidate: Candidate, name: str) -> float:
+        """The score of a candidate; raises `Refuted`, or `Over` where the search has ended."""
+        me, ended = threading.get_ident(), monotonic() >= self._deadline
+        if self._finder != me if self._found.is_set() else ended:
+            raise Over
+        found = self._judged(candidate, name)
+        confirmed = found.refuted and self.confirm(found)
+        with self._lock:
+            if found.refuted and not confirmed:
+                self._keep_unconfirmed(found)
+                return 1e6 - len(candidate.problem)  # a refuter accepts simple data, if any
+            if confirmed:
+                self._refute(found, me)
+            self._note(found)
+        return found.score
+
+    def _keep_unconfirmed(self, found: Finding) -> None:
+        self.report.nearest[found.strategy] = np.inf
+        other = self._unconfirmed
+        if other is None or len(found.candidate.problem) < len(other.candidate.problem):
+            self._unconfirmed = found
+
+    def _refute(self, found: Finding, me: int) -> NoReturn:
+        """Keep the latest refutation of the thread that found the first one, and is shrinking."""
+        first = not self._found.is_set()
+        if not first and self._finder != me:
+            raise Over
+        if first:
+            self._finder = me
+            self._found.set()
+            self._deadline = monotonic() + max(LEAST, SHRINKING * self.budget)
+            self.report.found_after = self.report.runs.total()
+        self.report.nearest[found.strategy] = np.inf
+        self.report.best = found
+        if first:
+            self.tell(self.report)
+        raise Refuted
 
     def _note(self, found: Finding) -> None:
-        if found.refuted and self.confirm is not None and not self.confirm(found):
-            # False by the court's verdict; the search goes on for data that the refuter accepts.
-            if self._loose is None or found.candidate.size < self._loose.candidate.size:
-                self._loose = found
-            self.report.nearest[found.strategy] = np.inf
-            return
         report, name = self.report, found.strategy
         report.nearest[name] = max(found.score, report.nearest.get(name, -np.inf))
         if report.best is None or found.score > report.best.score:
             report.best = found
-            if found.refuted:
-                self._found.set()
-                report.found_after = report.runs.total()
             self.tell(report)
 
+    def _finish(self) -> None:
+        """Look for a refutation by rows in fewer dimensions, and end its run where it fails."""
+        report = self.report
+        if not report.refuted and self._unconfirmed is not None:
+            report.best, report.found_after = self._unconfirmed, report.runs.total()
+        if not report.refuted or report.best is None:
+            return
+        self._finder = threading.get_ident()
+        self._found.set()
+        seed = self.seed
+        while (dimension := _dimension(report.best.candidate.problem)) > 1 and seed < self.seed + 3:
+            seed += 1
+            with suppress(Over, Refuted):
+                self._explore(small_rows(self.solvers, dimension - 1), "rows", seed)
+        t, candidate = report.best.verdict.worst_t, report.best.candidate
+        if t is not None and 1 <= t < candidate.iterations:
+            with suppress(Over, Refuted):
+                self._ask(replace(candidate, iterations=t), report.best.strategy)
+
     def _judged(self, candidate: Candidate, name: str) -> Finding:
-        if monotonic() >= self._deadline:
-            raise Over
         known = self._known.get(candidate)
         if known is not None:
             return replace(known, strategy=name)
         with self._turns:
-            found = Finding(candidate, self._heard(candidate), name)
+            found = Finding(candidate, self._verdict(candidate), name)
             if found.refuted and isinstance(self.statement, RandomisedStatement):
                 found = self._confirmed(found)
         with self._lock:
             self._known[candidate] = found
-            self.report.runs[name] += 1
+            if found.verdict.failure and not found.refuted:
+                self.report.failed[found.verdict.failure] += 1
+                self.report.trouble = self.report.trouble or found.verdict.reason
+            else:
+                self.report.runs[name] += 1
         return found
 
-    def _heard(self, candidate: Candidate) -> Verdict:
+    def _verdict(self, candidate: Candidate) -> Verdict:
         if monotonic() >= self._deadline:
             raise Over
         [verdict] = self._crew.perform(self._task(candidate)).verdicts
@@ -294,14 +300,46 @@ class Hunt:
         Only what is refuted by the runs of further seeds as well counts: once in 10¹² cases.
         """
         for more in FRESH:
-            other = self._heard(replace(found.candidate, seed=found.candidate.seed + more))
+            other = self._verdict(replace(found.candidate, seed=found.candidate.seed + more))
             if other.verdict is not Ruling.REFUTED:
                 return replace(found, verdict=other)
         return found
 
+    def _task(self, candidate: Candidate) -> Task:
+        return Task(
+            candidate.run(self.statement.unit),
+            (self.statement.id,),
+            ("unrefuted",),
+            planned=False,
+            limit=LIMIT,
+            papers=self.refs,
+        )
+
+
+def _dimension(problem: str) -> int:
+    """Of rows that are written out; more than any of them for other data, and 1 for inputs."""
+    if not problem.startswith("rows:"):
+        return 1 if problem.startswith(PREFIX) or not problem else DIMENSION + 1
+    return problem.partition(";")[0].count(",") + 1
+
+
+def _together(functions: Sequence[Callable[[], object]]) -> None:
+    """Call functions in threads, and wait for all of them."""
+    threads = [threading.Thread(target=function, daemon=True) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
 
 def as_solvers(names: tuple[str, ...], file: str | None) -> tuple[SolverRef, ...]:
-    """The user's choice of solvers; what is wrong with them is said now."""
+    """The user's choice of solvers.
+
+    Raises
+    ------
+    ProblemError
+        If one cannot be opened.
+    """
     chosen = tuple(Registered(name) for name in names)
     for solver in chosen:
         solver.open()

@@ -1,8 +1,7 @@
-"""What a hunt found, written as a witness that `gammabar check` accepts by itself.
+"""Witnesses: refutations in files that `gammabar check` accepts by themselves.
 
 In the format of the statement's refuter, where it has one; otherwise as a run to be repeated
-literally (`gammabar.papers.rerun`). Whatever is written has been accepted by the checker: it is
-asked before anybody else sees the file.
+literally (`gammabar.papers.rerun`). The checker accepts a witness before it is written.
 """
 
 from __future__ import annotations
@@ -19,16 +18,17 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.certificates import Rejected, check
-from gammabar.harness.falsify.candidate import Finding, Rows
-from gammabar.harness.falsify.parameters import Given
+from gammabar.harness.falsify.candidate import Finding
 from gammabar.harness.registry import opened_from
 from gammabar.harness.run.specs import Registered, open_problem
+from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
 from gammabar.problems.output import write_whole
 
 #: Rows with fewer entries are written out, others by their entries that are not zero.
 DENSE = 2000
+Rows = tuple[tuple[Fraction, ...], ...]
 #: The checker counts what it spends in one place.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -125,8 +125,9 @@ def _facts(statement: Statement, found: Finding) -> dict[str, Any] | None:
     """All that may be in a witness, as JSON."""
     candidate, t = found.candidate, found.verdict.worst_t
     facts: dict[str, Any] = {} if t is None else {"t": t}
-    if isinstance(candidate.data, Given):
-        return {name: _json(value) for name, value in candidate.data.values}
+    if candidate.problem.startswith(PREFIX):
+        values = read_inputs(statement.inputs, candidate.problem)
+        return {name: _json(value) for name, value in values.items()}
     if not candidate.problem:
         return facts
     if isinstance(candidate.solver, Registered):
@@ -182,7 +183,7 @@ def _rerun(statement: Statement, found: Finding) -> list[dict[str, Any]]:
     from gammabar.oracle import solve
 
     candidate = found.candidate
-    rows = None if isinstance(candidate.data, Given) else _rows(candidate.problem)
+    rows = None if candidate.problem.startswith(PREFIX) else _rows(candidate.problem)
     if rows is None or not isinstance(candidate.solver, Registered):
         return []
     if sum(bool(v) for row in rows for v in row) > DENSE * 50:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import threading
 from fractions import Fraction
 from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
+from gammabar.harness.falsify import search as searching
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.record import read, write
-from gammabar.harness.falsify.search import Hunt, Report, space_of
-from gammabar.harness.falsify.shrink import shrink
-from gammabar.harness.falsify.strategies import STRATEGIES, Over
+from gammabar.harness.falsify.parameters import inputs, solvers_of, strategies
+from gammabar.harness.falsify.reports import as_document, read, write
+from gammabar.harness.falsify.search import Over, Report, Search
 from gammabar.harness.registry import find_statements
 from gammabar.harness.run.specs import Registered, open_problem
+from gammabar.harness.verify.parameters import choices, flat, rationals, read as read_inputs, wholes
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 from gammabar.problems.specs import text_of_rows
 
-NOVIKOFF = '''
+PAPER = '''
 from gammabar.papers import Paper, separable, stopping
 
 paper = Paper(key="guess", title="A guess", authors="Nobody", year=2026, venue="a notebook")
@@ -43,14 +44,30 @@ class Mine:
         for it in solver("dual-acceleration")().iterates(problem, rng):
             yield Iterate(it.t, -it.w)
 """
+CRASHES = LOST_SIGN.replace("yield Iterate(it.t, -it.w)", "raise RuntimeError('broken')")
+MIXED = {
+    "A": rationals(-5, 5, shape=("n", "d")),
+    "b": rationals(0, None, positive=True, shape=("d",)),
+    "T": wholes(1, 50),
+    "y": choices(1, -1, shape=("n",)),
+}
 
 
-def finding(candidate: Candidate, refuted: bool, **more) -> Finding:
-    return Finding(candidate, Verdict("x", "refuted" if refuted else "holds", **more))
+def verdict(refuted: bool, **more) -> Verdict:
+    return Verdict("x", "refuted" if refuted else "holds", **more)
 
 
-def small(*values: int) -> tuple[tuple[Fraction, ...], ...]:
-    return tuple((Fraction(v),) for v in values)
+def searched(judge, name="jst.thm3.1.1", monkeypatch=None, **options) -> Report:
+    """A search whose candidates are judged by a function instead of processes."""
+    [statement] = find_statements([name])
+    found = Search(statement, solvers_of(statement), budget=20.0, **options)
+    found._verdict = judge
+
+    class Crew:
+        def perform(self, task):
+            return None
+
+    return found.carry_out(Crew())
 
 
 rows_of = st.integers(1, 4).flatmap(
@@ -94,97 +111,104 @@ def test_rows_that_are_no_rows_are_refused(text: str, why: str):
         open_problem(text)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", ["rows", "families"])
 def test_a_strategy_proposes_problems_that_can_be_opened(name: str):
-    """Hundreds of them, also where nothing is learnt from any."""
     [statement] = find_statements(["jst.thm3.1.1"])
-    asked: list[Candidate] = []
+    asked: set[Candidate] = set()
 
-    def ask(candidate: Candidate) -> Finding:
-        if len(asked) == 150:
-            raise Over
-        asked.append(candidate)
-        return finding(candidate, False, tightness=len(candidate.problem) / 1000)
+    @settings(max_examples=150, database=None, phases=[Phase.generate])
+    @given(strategies(statement, solvers_of(statement))[name])
+    def collect(candidate):
+        asked.add(candidate)
 
-    with pytest.raises(Over):
-        STRATEGIES[name](ask, space_of(statement), np.random.default_rng(3))
-    assert len({(c.problem, c.solver, c.iterations, c.seed) for c in asked}) > 60
+    collect()
+    assert len(asked) > 60
     for candidate in asked:
-        assert candidate.solver is not None
         assert candidate.solver.name in statement.solvers
         candidate.solver.open()
         try:
             open_problem(candidate.problem)
         except ProblemError:
-            assert candidate.more or not candidate.problem.startswith("rows:")
+            assert "--" in candidate.problem or not candidate.problem.startswith("rows:")
 
 
-@settings(max_examples=60)
-@given(rows_of, st.integers(1, 5), st.integers(1, 40))
-def test_shrinking_keeps_what_refutes_and_drops_the_rest(rows, least, t):
-    """Of a claim that fails where some number is at least `least`, one number remains."""
+def test_a_solver_of_ones_own_is_searched_on_vectors_alone():
+    [statement] = find_statements(["jst.thm3.1.1"])
+    mine = ((object(), {}),)
 
-    def ask(candidate: Candidate) -> Finding:
-        large = max(abs(v) for row in candidate.data for v in row)
-        return finding(candidate, large >= least and candidate.iterations >= t, worst_t=t)
+    @settings(max_examples=100, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.one_of(*strategies(statement, mine).values()))
+    def plain(candidate):
+        assert "--" not in candidate.problem
 
-    first = Candidate(rows, "", Registered("perceptron:choice=first"), 50, 3)
-    found = ask(first)
-    if not found.refuted:
-        return
-    smallest = shrink(found, ask)
-    assert smallest.refuted
-    assert smallest.candidate.data == ((Fraction(least),),)
-    assert smallest.candidate.iterations == t
-    assert smallest.candidate.solver == Registered("perceptron")
-    assert smallest.candidate.seed == 0
+    plain()
 
 
-def test_shrinking_adds_a_column_to_another_where_neither_can_go():
-    """Of a claim that fails where no row is zero and two rows differ, one column remains."""
-
-    def ask(candidate: Candidate) -> Finding:
-        rows = candidate.data
-        return finding(candidate, all(map(any, rows)) and len(set(rows)) == 2)
-
-    rows = ((Fraction(0), Fraction(1)), (Fraction(1), Fraction(1)))
-    smallest = shrink(ask(Candidate(rows)), ask)
-    assert sorted(smallest.candidate.data) == [(Fraction(1),), (Fraction(2),)]
+@given(inputs(MIXED))
+def test_inputs_keep_to_their_ranges(candidate):
+    values = read_inputs(MIXED, candidate.problem)
+    assert all(MIXED[name].allows(x) for name, value in values.items() for x in flat(value))
 
 
-def test_shrinking_ends_with_the_time():
-    first = finding(Candidate(small(9, 9, 9)), True, worst_t=1)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_shrinking_keeps_what_refutes_and_drops_the_rest(seed, jobs):
+    """Of a claim that fails where a row has a number of 2 or more, one number remains."""
 
-    def ask(candidate: Candidate) -> Finding:
+    def judge(candidate):
+        try:
+            points = getattr(open_problem(candidate.problem), "points", None)
+        except ProblemError:
+            points = None
+        large = 0.0 if points is None else float(np.abs(np.asarray(points.X)).max())
+        refuted = large >= 2 and candidate.iterations >= 7
+        return verdict(refuted, worst_t=7, tightness=min(large, 1.9) / 2)
+
+    best = searched(judge, seed=seed, jobs=jobs).best
+    assert best.refuted
+    assert best.candidate.problem in ("rows:2", "rows:-2")
+    assert (best.candidate.iterations, best.candidate.seed) == (7, 0)
+    assert best.candidate.solver == Registered("dual-acceleration")
+
+
+def test_a_search_ends_with_the_time(monkeypatch):
+    def judge(candidate):
         raise Over
 
-    assert shrink(first, ask) == first
+    assert searched(judge).best is None
+
+
+def test_a_search_of_few_inputs_ends_when_all_were_tried():
+    report = searched(lambda candidate: verdict(False), "lec.sec4.vc")
+    assert not report.refuted
+    assert report.runs["inputs"]
 
 
 def test_scores_are_ordered_as_they_should():
-    one = Candidate(small(1))
     order = [
-        finding(one, False, tightness=0.5, slack=1.0),
-        finding(one, False, tightness=0.1),
-        finding(one, False, slack=0.5),
-        finding(one, False, slack=2.0),
-        finding(one, False),
-        Finding(one, Verdict("x", "undecided", tightness=5.0)),
+        verdict(False, tightness=0.5, slack=1.0),
+        verdict(False, tightness=0.1),
+        verdict(False, slack=0.5),
+        verdict(False, slack=2.0),
+        verdict(False),
+        Verdict("x", "undecided", tightness=5.0),
     ]
-    scores = [f.score for f in order]
+    scores = [Finding(Candidate("rows:1"), one).score for one in order]
     assert scores == sorted(scores, reverse=True)
-    assert finding(one, True).score == inf
+    assert Finding(Candidate("rows:1"), verdict(True)).score == inf
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path):
-    found = finding(
-        Candidate(small(3, -1), "--kernel linear", Registered("perceptron"), 7, 2), True
-    )
-    report = Report("x", found)
+    one = Candidate("rows:3;-1 --kernel linear", Registered("perceptron"), 7, 2)
+    found = Finding(one, verdict(True, tightness=inf, slack=-inf))
+    report = Report("x", found, nearest={"families": inf})
     report.runs["families"] = 12
     path = tmp_path / "report.json"
-    write(path, report)
-    assert read(path, "x", ()) == (found.candidate, 12)
+    write(path, as_document(report))
+    document = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    assert document["nearest"] == {"families": None}
+    assert document["best"]["verdict"]["tightness"] is None
+    assert read(path, "x", ()) == (one, 12)
     with pytest.raises(ProblemError, match="it is about x"):
         read(path, "y", ())
     for text in ("", "{}", "[1]", '{"format": "gammabar-falsify"}', "\xff", "[" * 100_000):
@@ -193,32 +217,19 @@ def test_a_report_is_read_as_it_was_written(tmp_path):
             read(path, "x", ())
 
 
-def test_what_is_infinite_is_null_in_a_report(tmp_path):
-    one = Candidate(small(3, -1), "", Registered("perceptron"), 7, 2)
-    report = Report("x", finding(one, True, tightness=inf, slack=-inf), nearest={"families": inf})
-    path = tmp_path / "report.json"
-    write(path, report)
-    found = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
-    assert found["nearest"] == {"families": None}
-    assert found["best"]["verdict"]["tightness"] is None
-    assert read(path, "x", ()) == (one, 0)
-
-
 @pytest.mark.usefixtures("shelf_as_before")
 def test_a_false_conjecture_is_refuted_by_one_row(gammabar, tmp_path):
     paper, kept = tmp_path / "guess.py", tmp_path / "kept.json"
-    paper.write_text(NOVIKOFF, encoding="utf-8")
+    paper.write_text(PAPER, encoding="utf-8")
     arguments = ["falsify", "guess.less", "--paper", paper, "--jobs", "1", "--json"]
-    code, out, _ = gammabar(*arguments, "--budget", "60", "--store", kept)
-    document = json.loads(out)
-    assert code == 1
-    assert (document["format"], document["version"]) == ("gammabar-falsify", 1)
-    assert document["best"]["problem"] == "rows:1"
-    assert document["best"]["verdict"]["verdict"] == "refuted"
-    assert json.loads(kept.read_text())["best"] == document["best"]
-    code, out, _ = gammabar(*arguments, "--budget", "60", "--store", kept)  # goes on from there
-    assert code == 1
-    assert json.loads(out)["best"]["problem"] == "rows:1"
+    for _ in range(2):  # the second search goes on from the first
+        code, out, _ = gammabar(*arguments, "--budget", "60", "--store", kept)
+        document = json.loads(out)
+        assert code == 1
+        assert (document["format"], document["version"]) == ("gammabar-falsify", 1)
+        assert document["best"]["problem"] == "rows:1"
+        assert document["best"]["verdict"]["verdict"] == "refuted"
+        assert json.loads(kept.read_text())["best"] == document["best"]
 
 
 def test_a_wrong_solver_is_refuted_on_the_smallest_problem(gammabar, tmp_path):
@@ -231,10 +242,23 @@ def test_a_wrong_solver_is_refuted_on_the_smallest_problem(gammabar, tmp_path):
     assert "rows:" in out
 
 
+@pytest.mark.parametrize("ids", [["gb.selfcert"], ["gb.selfcert", "gb.sharp"]])
+def test_a_run_that_failed_is_not_a_run_that_found_nothing(ids, gammabar, tmp_path):
+    file, store = tmp_path / "mine.py", tmp_path / "kept.json"
+    file.write_text(CRASHES, encoding="utf-8")
+    arguments = ["--solver-file", f"{file}:Mine", "--budget", "6", "--jobs", "1"]
+    code, out, err = gammabar("falsify", *ids, *arguments, "--store", store)
+    assert code == 2
+    assert "not refuted" not in out
+    assert "failed" in err
+    kept = json.loads(store.read_text())
+    for report in kept.get("reports", {"": kept}).values():
+        assert sum(report["failed"].values()) > sum(report["runs"].values())
+
+
 def test_what_is_true_is_not_refuted():
     [statement] = find_statements(["gb.sharp"])
-    report = Hunt(statement, space_of(statement), budget=4.0, seed=1).carry_out()
-    assert not report.refuted
+    assert not Search(statement, solvers_of(statement), budget=4.0, seed=1).carry_out().refuted
 
 
 def test_a_statement_with_its_own_data_is_searched_over_its_inputs(gammabar):
@@ -247,14 +271,12 @@ def test_a_statement_with_its_own_data_is_searched_over_its_inputs(gammabar):
     assert "lec.ex9.2 refuted" in out
 
 
-def test_trouble_in_a_strategy_is_not_swallowed(monkeypatch):
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError
+def test_trouble_in_a_thread_is_not_swallowed():
+    def judge(candidate):
+        raise SystemError
 
-    monkeypatch.setitem(STRATEGIES, "families", broken)
-    [statement] = find_statements(["gb.sharp"])
-    with pytest.raises(ZeroDivisionError):
-        Hunt(statement, replace(space_of(statement)), budget=2.0).carry_out()
+    with pytest.raises(SystemError):
+        searched(judge)
 
 
 def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_path):
@@ -272,8 +294,7 @@ def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_p
     document["reports"]["gb.sharp"]["seconds"] = 0.5
     kept.write_text(json.dumps(document))
     code, out, err = gammabar(*arguments, "--budget", "2")
-    again = json.loads(out)["reports"]["gb.sharp"]
-    before = first["reports"]["gb.sharp"]
+    again, before = (r["reports"]["gb.sharp"] for r in (json.loads(out), first))
     assert sum(again["runs"].values()) > sum(before["runs"].values())
     # A busy machine may have had time for no more than a run that has no tightness.
     far = before["best"]["verdict"]["tightness"]
@@ -294,17 +315,21 @@ def test_files_that_are_no_store_of_many_are_refused(gammabar, tmp_path):
         assert code == 2
 
 
-def test_a_refutation_by_chance_is_not_believed(monkeypatch):
+def test_a_refutation_by_chance_is_not_believed():
     """Of three sets of runs, all must refute."""
-    [statement] = find_statements(["jst.lemD.1"])
-    hunt = Hunt(statement, space_of(statement), budget=60.0)
-    heard = []
+    asked = []
 
-    def luck(candidate: Candidate) -> Verdict:
-        heard.append(candidate.seed)
+    def luck(candidate):
+        asked.append(candidate.seed)
+        if len(asked) > 2:
+            raise Over
         return Verdict("jst.lemD.1", "refuted" if candidate.seed < 10**6 else "undecided")
 
-    monkeypatch.setattr(hunt, "_heard", luck)
-    hunt._deadline = float("inf")
-    assert not hunt._judged(Candidate(small(1)), "families").refuted
-    assert heard == [0, 10**6]
+    assert not searched(luck, "jst.lemD.1").refuted
+    assert asked[1] == asked[0] + searching.FRESH[0]
+
+
+def test_threads_end_when_one_has_found_a_refutation():
+    before = threading.active_count()
+    assert searched(lambda candidate: verdict(True), jobs=4).refuted
+    assert threading.active_count() == before

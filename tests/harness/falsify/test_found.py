@@ -7,13 +7,12 @@ import json
 import pytest
 
 from gammabar.harness.certificates import check
-from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.parameters import Given
-from gammabar.harness.falsify.record import candidate_from
-from gammabar.harness.falsify.search import Hunt, space_of
+from gammabar.harness.falsify.candidate import Finding
+from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.falsify.reports import candidate_from
+from gammabar.harness.falsify.search import Search
 from gammabar.harness.falsify.witness import confirming, write
 from gammabar.harness.registry import everything, find_statements, witness
-from gammabar.harness.verify.parameters import PREFIX, read
 from gammabar.harness.verify.verdict import Status, Verdict
 from gammabar.problems import ProblemError
 
@@ -65,12 +64,8 @@ FOUND: dict[str, tuple[str, str, int | None]] = {
 
 def finding(statement: str, problem: str, solver: str, t: int | None) -> Finding:
     entry = everything()[statement]
-    if problem.startswith(PREFIX):
-        values = read(entry.inputs, problem)
-        candidate = Candidate(Given(tuple(values.items())), iterations=0)
-    else:
-        best = {"problem": problem, "solver": solver, "iterations": max(t or 0, 1), "seed": 0}
-        candidate = candidate_from(best, (), entry.inputs)
+    best = {"problem": problem, "solver": solver, "iterations": max(t or 0, 1), "seed": 0}
+    candidate = candidate_from(best, (), entry.inputs)
     return Finding(candidate, Verdict(statement, "refuted", worst_t=t))
 
 
@@ -121,8 +116,8 @@ def test_what_refutes_nothing_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_search_goes_on_until_its_refuter_accepts(monkeypatch):
-    """Data that the court refutes and the refuter does not accept do not end it."""
+def test_a_search_goes_on_until_its_refuter_accepts():
+    """A refutation that the refuter does not accept does not end it."""
     [entry] = find_statements(["rp.eq17"])
     seen = []
 
@@ -130,11 +125,11 @@ def test_a_search_goes_on_until_its_refuter_accepts(monkeypatch):
         seen.append(found)
         return len(seen) > 3
 
-    report = Hunt(entry, space_of(entry), budget=60.0, confirm=fussy).carry_out()
+    report = Search(entry, solvers_of(entry), budget=60.0, confirm=fussy).carry_out()
     assert report.refuted
     assert len(seen) > 3
-    never = Hunt(entry, space_of(entry), budget=3.0, confirm=lambda found: False).carry_out()
-    assert never.refuted  # the court's verdict stands
+    never = Search(entry, solvers_of(entry), budget=3.0, confirm=lambda found: False).carry_out()
+    assert never.refuted  # the verdict stands
 
 
 def test_the_command_writes_a_witness(gammabar, tmp_path):

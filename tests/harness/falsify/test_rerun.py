@@ -33,7 +33,7 @@ TRUE = ("gb.sharp", "jst.thm3.1.1", "tyurin.thm5.2", "tyurin.thm5.3", "tyurin.th
 
 
 def finding(problem: str, solver: str, t: int, statement: str = "x") -> Finding:
-    candidate = Candidate(problem, "", Registered(solver), max(t, 1))
+    candidate = Candidate(problem, Registered(solver), max(t, 1))
     return Finding(candidate, Verdict(statement, "refuted", worst_t=t))
 
 

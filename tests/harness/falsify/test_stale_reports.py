@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.falsify import batch as batches
-from gammabar.harness.falsify.batch import Batch
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.record import starts
-from gammabar.harness.falsify.search import Hunt, Report, as_solvers, space_of
+from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.falsify.reports import Batch, read_many, starts
+from gammabar.harness.falsify.search import Report, Search, as_solvers
 from gammabar.harness.registry import PaperRef, close_paper, find_statements, open_paper
-from gammabar.harness.run import provenance as keys
+from gammabar.harness.run import provenance
 from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.verdict import Verdict
 
@@ -62,16 +61,16 @@ def folder(tmp_path, shelf_as_before, monkeypatch):
 
 
 @pytest.fixture
-def hunted(monkeypatch):
+def searched(monkeypatch):
     """Searches that are over at once; what each was about, and where it began."""
     seen: list[tuple[str, tuple[Candidate, ...]]] = []
     ruling = {"now": "refuted"}
 
     def carry_out(self, crew=None):
         seen.append((self.statement.id, self.start))
-        solver = self.space.solvers[0][0] if self.space.solvers else None
+        solver = self.solvers[0][0] if self.solvers else None
         found = Finding(
-            Candidate("rows:1", "", solver, 3),
+            Candidate("rows:1", solver, 3),
             Verdict(self.statement.id, ruling["now"]),
             "families",
         )
@@ -79,7 +78,7 @@ def hunted(monkeypatch):
         report.runs["families"] = 5
         return report
 
-    monkeypatch.setattr(Hunt, "carry_out", carry_out)
+    monkeypatch.setattr(Search, "carry_out", carry_out)
     return seen, ruling
 
 
@@ -127,12 +126,12 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_what_has_changed_is_searched_again(part, folder, hunted):
+def test_what_has_changed_is_searched_again(part, folder, searched):
     change, options, about = PARTS[part]
     options = options(folder) if callable(options) else options
     first = {"solver": ("lr-gd:step=1",)} if options else {}
     asked(folder, **first)
-    seen, ruling = hunted
+    seen, ruling = searched
     seen.clear()
     asked(folder, **first)
     assert seen == []  # as long as nothing has changed
@@ -147,9 +146,9 @@ def test_what_has_changed_is_searched_again(part, folder, hunted):
 
 
 @pytest.mark.parametrize("name", ["mine.py", "helper.py"])
-def test_a_solver_that_has_changed_is_searched_again(name, folder, hunted):
+def test_a_solver_that_has_changed_is_searched_again(name, folder, searched):
     asked(folder, **mine(folder))
-    seen, ruling = hunted
+    seen, ruling = searched
     seen.clear()
     edited("solver", name)(folder)
     ruling["now"] = "holds"
@@ -158,18 +157,18 @@ def test_a_solver_that_has_changed_is_searched_again(name, folder, hunted):
 
 
 @pytest.mark.parametrize("name", ["source", "_versions"])
-def test_another_version_searches_again(name, folder, hunted, monkeypatch):
+def test_another_version_searches_again(name, folder, searched, monkeypatch):
     asked(folder)
-    seen, _ = hunted
+    seen, _ = searched
     seen.clear()
     other = {"source": lambda modules: "other", "_versions": lambda: {"python": "other"}}
-    monkeypatch.setattr(keys, name, other[name])
+    monkeypatch.setattr(provenance, name, other[name])
     asked(folder)
     assert {one for one, _ in seen} == {"nov.mistakes", "gb.sharp"}
 
 
-def test_a_seed_counts_where_nothing_was_found(folder, hunted):
-    seen, ruling = hunted
+def test_a_seed_counts_where_nothing_was_found(folder, searched):
+    seen, ruling = searched
     asked(folder, seed=1)
     seen.clear()
     asked(folder, seed=2)
@@ -184,9 +183,9 @@ def test_a_seed_counts_where_nothing_was_found(folder, hunted):
     assert {one for one, _ in seen} == {"nov.mistakes", "gb.sharp"}
 
 
-def test_a_store_of_an_older_version_is_searched_again(folder, hunted):
+def test_a_store_of_an_older_version_is_searched_again(folder, searched):
     asked(folder)
-    seen, ruling = hunted
+    seen, ruling = searched
     seen.clear()
     kept = json.loads((folder / "kept.json").read_text())
     for report in kept["reports"].values():
@@ -197,14 +196,14 @@ def test_a_store_of_an_older_version_is_searched_again(folder, hunted):
     assert {one for one, _ in seen} == {"nov.mistakes", "gb.sharp"}
 
 
-def test_reports_of_others_stay_in_the_file(folder, hunted):
+def test_reports_of_others_stay_in_the_file(folder, searched):
     asked(folder)
     document = json.loads((folder / "kept.json").read_text())
     document["reports"]["gone.statement"] = document["reports"]["gb.sharp"]
     (folder / "kept.json").write_text(json.dumps(document))
     edited("paper", "nov.py")(folder)
     asked(folder)
-    assert set(batches.read(folder / "kept.json")) == {"nov.mistakes", "gb.sharp", "gone.statement"}
+    assert set(read_many(folder / "kept.json")) == {"nov.mistakes", "gb.sharp", "gone.statement"}
 
 
 @pytest.mark.parametrize(
@@ -217,14 +216,14 @@ def test_reports_of_others_stay_in_the_file(folder, hunted):
         {"problem": "rows:1"},
     ],
 )
-def test_a_candidate_that_cannot_be_asked_is_no_error(best, folder, hunted):
+def test_a_candidate_that_cannot_be_asked_is_no_error(best, folder, searched):
     """Of a statement whose inputs have changed, or of a solver that is not there."""
     asked(folder)
     document = json.loads((folder / "kept.json").read_text())
     more = {"strategy": "families", "verdict": {"tightness": None}}
     document["reports"]["gb.sharp"] |= {"best": best | more, "key": ""}
     (folder / "kept.json").write_text(json.dumps(document))
-    seen, _ = hunted
+    seen, _ = searched
     seen.clear()
     asked(folder)
     ((name, start),) = seen
@@ -244,7 +243,7 @@ def test_a_candidate_that_cannot_be_asked_is_no_error(best, folder, hunted):
         {"best": {"problem": "rows:1", "strategy": "families", "verdict": {"tightness": "x"}}},
     ],
 )
-def test_a_file_that_is_damaged_is_refused(wrong, folder, hunted, gammabar):
+def test_a_file_that_is_damaged_is_refused(wrong, folder, searched, gammabar):
     asked(folder)
     path = folder / "kept.json"
     document = json.loads(path.read_text())
@@ -258,13 +257,13 @@ def test_a_file_that_is_damaged_is_refused(wrong, folder, hunted, gammabar):
 def test_a_search_begins_with_its_own_solvers(folder):
     """What refuted one solver is no refutation of another, nor of other options."""
     (statement,) = find_statements(["gb.sharp"])
-    ours = space_of(statement)
-    kept = Candidate("rows:1", "", Registered("dual-acceleration:loss=logistic"), 3)
+    ours = solvers_of(statement)
+    kept = Candidate("rows:1", Registered("dual-acceleration:loss=logistic"), 3)
     assert starts(kept, ours) == (kept,)  # an option that the search tries itself
-    other = Candidate("rows:1", "", Registered("dual-acceleration:step=30"), 3)
-    assert {one.solver for one in starts(other, ours)} == {ref for ref, _ in ours.solvers}
+    other = Candidate("rows:1", Registered("dual-acceleration:step=30"), 3)
+    assert {one.solver for one in starts(other, ours)} == {ref for ref, _ in ours}
     chosen = (Registered("perceptron"), Registered("lr-gd:step=1"))
-    begun = starts(kept, space_of(statement, chosen))
+    begun = starts(kept, solvers_of(statement, chosen))
     assert tuple(one.solver for one in begun) == chosen
     assert all(one.problem == "rows:1" for one in begun)
 
