@@ -11,11 +11,9 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
-
-import numpy as np
 
 from gammabar.harness.registry import find_statements, open_paper
 from gammabar.harness.run.diagnosis import explained
@@ -36,7 +34,7 @@ from gammabar.harness.run.specs import InFile, Registered, open_problem
 from gammabar.harness.run.store import Store
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.iterate import Fault, View
+from gammabar.harness.verify.iterate import Fault
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
@@ -204,11 +202,11 @@ def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
         if run.of_inputs:
             case.inputs = parameters.read(statements[0].inputs, run.problem)
         return [_examined(statement, case) for statement in statements]
-    case = Trajectory(run, problem, task.limit)
+    case = _case(run, problem, task.limit)
     try:
         start = perf_counter()
         heard = hear(case, statements, run.iterations)
-        if case.foreign and perf_counter() - start < COMPARED:
+        if run.solver is not None and run.solver.foreign and perf_counter() - start < COMPARED:
             heard = beside(run, problem, statements, explained(case, statements, heard))
         return heard
     except StatementError as error:
@@ -242,7 +240,7 @@ def _examined(statement: Statement, case: Case) -> Verdict:
 
 
 def _alone(task: Task, problem: Problem | None, statement: Statement) -> Verdict:
-    case = Trajectory(task.run, problem, task.limit)
+    case = _case(task.run, problem, task.limit)
     try:
         return hear(case, [statement], task.run.iterations)[0]
     except StatementError as error:
@@ -259,47 +257,41 @@ def _problem(text: str) -> Problem:
     return open_problem(text)
 
 
-class Trajectory(Case):
+def _case(run: Run, problem: Problem | None, limit: float) -> Case:
     """A case whose solver is not trusted to behave; a user's is in another process."""
+    assert run.solver is not None
+    if isinstance(run.solver, InFile):
+        solver = _invited(run.solver, run, limit)
+    else:
+        solver = run.solver.open()
+    file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
+    watch = partial(_watched, foreign=run.solver.foreign, file=file)
+    unit, name, seed = run.unit, run.problem, run.seed
+    return Case(problem, solver, unit=unit, name=name, seed=seed, watch=watch)
 
-    def __init__(self, run: Run, problem: Problem | None, limit: float) -> None:
-        assert run.solver is not None
-        self.foreign = run.solver.foreign
-        if isinstance(run.solver, InFile):
-            solver = _invited(run.solver, run, limit)
-        else:
-            solver = run.solver.open()
-        self.file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
-        super().__init__(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
 
-    def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
-        """The iterates; what goes wrong in the solver on trial is a `Fault`."""
-        if solver is not None:
-            yield from super().views(solver, rng)
-            return
-        with contextlib.closing(self._iterates(self.rng() if rng is None else rng)) as iterates:
-            for claimed in iterates:
-                yield View(claimed, self)
-
-    def _iterates(self, rng: np.random.Generator) -> Generator[Any, None, None]:
-        count, last = 0, None
-        try:
-            for last in self.solver.iterates(self.observed.as_problem(), rng):
-                count += 1
-                yield last
-        except ProblemError as error:
-            if count or self.foreign:
-                raise crashed(error, self.file) from error
-            raise Unfit(str(error)) from error
-        except (Exception, SystemExit) as error:
-            raise crashed(error, self.file) from error
-        if self.foreign and not (count and _halts(last)):
-            after = f"after t = {count - 1}" if count else "before the first one"
-            raise Crashed(
-                f"the iterates end {after}: they must go on for as long as somebody listens"
-                f" (--iterations {max(count - 1, 1)} asks for no more), but for a method that"
-                ' stops by itself, whose last iterate has extra["halt"]'
-            )
+def _watched(
+    start: Callable[[], Iterator[Any]], foreign: bool, file: str
+) -> Generator[Any, None, None]:
+    """The iterates of a solver; what goes wrong in it is a `Fault`."""
+    count, last = 0, None
+    try:
+        for last in start():
+            count += 1
+            yield last
+    except ProblemError as error:
+        if count or foreign:
+            raise crashed(error, file) from error
+        raise Unfit(str(error)) from error
+    except (Exception, SystemExit) as error:
+        raise crashed(error, file) from error
+    if foreign and not (count and _halts(last)):
+        after = f"after t = {count - 1}" if count else "before the first one"
+        raise Crashed(
+            f"the iterates end {after}: they must go on for as long as somebody listens"
+            f" (--iterations {max(count - 1, 1)} asks for no more), but for a method that"
+            ' stops by itself, whose last iterate has extra["halt"]'
+        )
 
 
 def _invited(solver: InFile, run: Run, limit: float) -> Any:

@@ -365,9 +365,13 @@ class Vec:
 
     Sums and multiples propagate the bound, their own rounding included. A vector with err = 0 is
     exactly its doubles, and its norm can be had to any precision: ``norm(exact=True)``.
+
+    `terms` is what was added up for it: a bound on the sum of the norms of all summands, which does
+    not become smaller where they cancel. Whoever adds the same numbers in doubles is off by a few
+    units of roundoff of that (`gammabar.harness.verify.identities.zero`).
     """
 
-    __slots__ = ("_reach", "err", "mid", "space", "square")
+    __slots__ = ("_reach", "_terms", "err", "mid", "space", "square")
 
     def __init__(
         self,
@@ -376,8 +380,11 @@ class Vec:
         err: float = 0.0,
         reach: float | None = None,
         square: float | None = None,
+        terms: float | None = None,
     ) -> None:
-        self.space, self.mid, self.err, self._reach = space, mid, err, reach
+        self.space, self.mid, self.err = space, mid, err
+        #: None: not computed yet; and that `terms` are no more than `reach`.
+        self._reach, self._terms = reach, terms
         #: The sum of the squares of `mid` in doubles, where it is known already.
         self.square = square
 
@@ -391,7 +398,8 @@ class Vec:
         return self._sum(mid, other, self.space.size(mid))
 
     def _sum(self, mid: Floats, other: Vec, reach: float) -> Vec:
-        return Vec(self.space, mid, self._grown(self.err + other.err, reach), reach)
+        error = self._grown(self.err + other.err, reach)
+        return Vec(self.space, mid, error, reach, terms=self.terms() + other.terms())
 
     def __mul__(self, factor: Any) -> Vec:
         if type(factor) is float:
@@ -402,12 +410,13 @@ class Vec:
             lost = upper(exact - rounded)
         reach = largest * self.reach() * (1 + 4 * ROUNDOFF) + self.space.tiny
         error = largest * self.err + lost * self.reach()
-        return Vec(self.space, rounded * self.mid, self._grown(error, reach), reach)
+        terms = None if self._terms is None else largest * self._terms + self.space.tiny
+        return Vec(self.space, rounded * self.mid, self._grown(error, reach), reach, terms=terms)
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Vec:
-        return Vec(self.space, -self.mid, self.err)
+        return Vec(self.space, -self.mid, self.err, self._reach, self.square, self._terms)
 
     def _grown(self, error: float, size: float) -> float:
         """An error after one rounding of entries of this size: underflow has its own term."""
@@ -435,6 +444,10 @@ class Vec:
         if self._reach is None:
             self._reach = self.space.size(self.mid, self.square)
         return self._reach
+
+    def terms(self) -> float:
+        """A bound on the sum of the norms of what was added up."""
+        return self.reach() if self._terms is None else self._terms
 
 
 def weighted_sum(
@@ -482,9 +495,13 @@ def weighted_sum(
         elif u is None:
             square = compiled[1](mid, float(a), x.mid, float(b), y.mid, float(c), z.mid)
         else:
-            terms = float(a), x.mid, float(b), y.mid, float(c), z.mid, float(e), u.mid
-            square = compiled[2](mid, *terms)
-    return Vec(space, mid, error * _GROWN + tiny, reach * _GROWN + tiny, square)
+            pairs = float(a), x.mid, float(b), y.mid, float(c), z.mid, float(e), u.mid
+            square = compiled[2](mid, *pairs)
+    terms = None  # as a rule no more than `reach`
+    for factor, v in ((a, x), (b, y), (c, z), (e, u)):
+        if v is not None and v._terms is not None:
+            terms = (terms or reach) + abs(factor) * v._terms
+    return Vec(space, mid, error * _GROWN + tiny, reach * _GROWN + tiny, square, terms)
 
 
 def _summed(
@@ -513,4 +530,6 @@ def scaled(a: float, x: Vec) -> Vec:
     largest = abs(a)
     error = largest * (x.err + 8 * ROUNDOFF * x.reach()) if largest > TINY or not a else inf
     reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + x.space.tiny
-    return Vec(x.space, a * x.mid, error * (1 + 8 * ROUNDOFF) + x.space.tiny, reach)
+    error = error * (1 + 8 * ROUNDOFF) + x.space.tiny
+    terms = None if x._terms is None else largest * x._terms + x.space.tiny
+    return Vec(x.space, a * x.mid, error, reach, terms=terms)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import ctx
@@ -53,6 +53,8 @@ class Trial:
 FINER = 90
 #: From so many entries of the matrix on, a few iterates are judged together.
 LARGE, TOGETHER = 1 << 21, 2
+#: Iterates of a solver that a function starts.
+Watch: TypeAlias = Callable[[Callable[[], Iterator[Any]]], Iterator[Any]]
 _TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
 
 
@@ -100,6 +102,9 @@ class Case:
         What the user calls the problem.
     seed : int
         For solvers and statements that draw random numbers.
+    watch : callable or None
+        Given a function that starts the solver, yields its iterates: for solvers that are not
+        trusted to behave.
 
     Attributes
     ----------
@@ -119,8 +124,9 @@ class Case:
         unit: bool = False,
         name: str = "",
         seed: int = 0,
+        watch: Watch | None = None,
     ) -> None:
-        self.given, self.unit = problem, unit
+        self.given, self.unit, self._watch = problem, unit, watch
         self.solver: Any = None if solver is None else with_plain_options(solver)
         self.name, self.seed, self.level = name, seed, 0
         self._balls: dict[tuple[str, int], Number] = {}
@@ -308,10 +314,17 @@ class Case:
 
     def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
         """The iterates of a solver (default: the one on trial) as statements see them."""
-        solver = self.solver if solver is None else solver
-        rng = self.rng() if rng is None else rng
-        for claimed in solver.iterates(self.observed.as_problem(), rng):
-            yield View(claimed, self)
+        own, rng = solver is None, self.rng() if rng is None else rng
+        chosen = self.solver if own else solver
+
+        def start() -> Iterator[Any]:
+            return chosen.iterates(self.observed.as_problem(), rng)
+
+        view: View | None = None
+        iterates = self._watch(start) if own and self._watch is not None else start()
+        for claimed in iterates:
+            view = View(claimed, self, last=view)
+            yield view
 
     def begin(self) -> None:
         """A run begins: sequences of the one before, if there was any, are forgotten."""

@@ -1,8 +1,8 @@
 """Equations between vectors in doubles, and vectors that a solver claims.
 
 Error bounds travel with vectors (`Vec`) and score arrays (`ScoreVec`) and hold for any order of
-summation, so the bound on our evaluation of a vector covers an honest solver's evaluation as well:
-an equation allows for its own bound twice and for the solver's twice.
+summation, so the bound on our evaluation of a vector covers an honest solver's evaluation as well.
+What "equal up to rounding" allows for is derived in `zero`, once for all papers.
 """
 
 from __future__ import annotations
@@ -28,12 +28,18 @@ from gammabar.harness.verify.relation import Relation, equal, fact, size_of, wit
 
 
 def pull_of(case: Case, q: Floats, relative: float = 0.0) -> Vec:
-    """Aᵀq for doubles q, each off by a relative error at most."""
-    space, mass = case.space, float(np.abs(q).sum()) * SAFETY
-    # Sums of n products, scaled: any order of summation is off by at most this.
-    roundings = (space.n + space.dimension + 32) * ROUNDOFF
+    """Aᵀq for doubles q, each off by a relative error at most.
+
+    In any order of summation a row is rounded at most n + 64 times, and d times more where a
+    geometry adds up entries, relative to |q_i| ‖a_i‖. Rows may cancel: what is rounded, and what
+    `Vec.terms` counts, are all of them.
+    """
+    space, sizes = case.space, np.abs(q)
+    mass = float(sizes @ space.shares) * SAFETY
+    roundings = (space.n + space.dimension + 64) * ROUNDOFF
     error = space.radius * mass * (relative + roundings) * SAFETY
-    return Vec(space, case.problem.combine(q), error + space.lost * max(1.0, mass))
+    error += space.lost * max(1.0, float(sizes.sum()))
+    return Vec(space, case.problem.combine(q), error, terms=space.radius * mass + error)
 
 
 def row_vector(it: View, i: int) -> Vec:
@@ -99,8 +105,34 @@ def moved(now: Vec, before: Vec, step: Vec, what: str, more: float = 0.0) -> Rel
 
 
 def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
-    """A sum of vectors is zero; `about` is the one that rounding must be small beside."""
-    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err)
+    """A sum of vectors is zero, up to the rounding that a right solver cannot avoid.
+
+    Parameters
+    ----------
+    gap : Vec
+        The sum, with iterates that were delivered among its terms.
+    about : Vec
+        The one on trial, beside which rounding must be small for the comparison to tell something:
+        the step, where the others are iterates.
+    what : str
+    more : float
+        What the solver may be off besides: numbers that it has carried along in doubles.
+
+    Notes
+    -----
+    Write E for ``gap.err``, T for ``gap.terms()`` and u for the unit roundoff. The delivered
+    iterates are exactly the numbers they are, so gap is the rounding of the step to the last of
+    them. A right solver computes the same terms. Bounds of ours hold for any order of summation, so
+    its terms are off by no more than ours: E in sum, and `more`. It then adds at most eight of
+    them, in any grouping: w + θ(a − w) as well as (1 − θ)w + θa. Every partial sum is at most 2T
+    long, so that these sums lose 8 · 2uT(1 + 8u). Hence ‖gap‖ ≤ E + more + 16uT and a little, and
+    it is measured with an error of E. The allowance is twice the sum of both: that covers terms of
+    second order, and solvers whose sums have twice as many terms.
+
+    T counts iterates with their whole length also where they cancel. So a step that is lost in w_t
+    is not refuted, whatever its length.
+    """
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.terms() + gap.err)
     return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap, about))
 
 
@@ -124,7 +156,7 @@ def _size(gap: Vec, about: Vec) -> float:
     """What rounding must be small beside: a vector, and roundoffs of all that were summed."""
     space = gap.space
     rows = (space.n + space.dimension) * space.least_radius  # sums of as many numbers
-    return size_of(about.norm(), rows + gap.reach())
+    return size_of(about.norm(), rows + gap.terms())
 
 
 # Scores

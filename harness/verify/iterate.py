@@ -353,7 +353,7 @@ class lazy(Generic[T]):
 
 #: What a view is made with; all else is computed from it.
 _GIVEN = frozenset(
-    ("claimed", "case", "level", "t", "space", "n", "dual", "momentum", "extra", "_base")
+    ["claimed", "case", "level", "t", "space", "n", "dual", "momentum", "extra", "carried", "_base"]
 )
 
 
@@ -369,12 +369,21 @@ class View:
     """
 
     w: Floats
+    #: At least Σ_{s≤t} ‖w_s‖: a solver that carries w along is off by roundoffs of that.
+    carried: float
     #: What the solver claims besides w: dual weights, momentum, further sequences.
     dual: Any
     momentum: Any
     extra: dict[str, Any]
 
-    def __init__(self, claimed: Iterate, case: Case, level: int = 0, base: View | None = None):
+    def __init__(
+        self,
+        claimed: Iterate,
+        case: Case,
+        level: int = 0,
+        base: View | None = None,
+        last: View | None = None,
+    ) -> None:
         self.claimed, self.case, self.level = claimed, case, level
         try:
             self.t = index(claimed.t)
@@ -387,7 +396,7 @@ class View:
         if base is not None:
             self.t = base.t
             self.w, self.dual, self.momentum = base.w, base.dual, base.momentum
-            self.extra = base.extra
+            self.extra, self.carried = base.extra, base.carried
             return
         t = self.t
         self.w = taken_vector(claimed.w, f"w_{t}")
@@ -397,6 +406,7 @@ class View:
         if square is None:
             raise NotFinite(f"w_{t} has entries that are not finite numbers")
         self.here = Vec(self.space, self.w, square=square)
+        self.carried = self.here.reach() + (0.0 if last is None else last.carried)
         given = claimed.dual, claimed.momentum
         self.dual = None if given[0] is None else taken_over(given[0], f"dual of t = {t}")
         self.momentum = None if given[1] is None else taken_over(given[1], f"momentum of t = {t}")
