@@ -23,23 +23,15 @@ from gammabar.harness.verify.iterate import (
 )
 from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, TINY, Number, ball, log, total
 from gammabar.harness.verify.relation import Relation, equal, fact, size_of, within
+from gammabar.harness.verify.row_sums import combination
 
 # What a solver claims
 
 
 def pull_of(case: Case, q: Floats, relative: float = 0.0) -> Vec:
-    """Aᵀq for doubles q, each off by a relative error at most.
-
-    In any order of summation a row is rounded at most n + 64 times, and d times more where a
-    geometry adds up entries, relative to |q_i| ‖a_i‖. Rows may cancel: what is rounded, and what
-    `Vec.terms` counts, are all of them.
-    """
-    space, sizes = case.space, np.abs(q)
-    mass = float(sizes @ space.shares) * SAFETY
-    roundings = (space.n + space.dimension + 64) * ROUNDOFF
-    error = space.radius * mass * (relative + roundings) * SAFETY
-    error += space.lost * max(1.0, float(sizes.sum()))
-    return Vec(space, case.problem.combine(q), error, terms=space.radius * mass + error)
+    """Aᵀq for doubles q, each off by a relative error at most."""
+    off = relative * float(np.abs(q) @ case.space.shares) * SAFETY if relative else 0.0
+    return combination(case.space, q, off)
 
 
 def row_vector(it: View, i: int) -> Vec:

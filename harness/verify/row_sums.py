@@ -49,7 +49,11 @@ def square_off(e: float, length: float) -> float:
 
 
 def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
-    """Aᵀv for weights in doubles, whose errors move it by at most `off` of R."""
+    """Aᵀv for weights in doubles, whose errors move it by at most `off` of R.
+
+    In any order of summation a row is rounded at most n + 64 times, and d times more where a
+    geometry adds up entries, relative to |v_i| ‖a_i‖.
+    """
     sizes = np.abs(weights)
     mass, lost = float(sizes @ space.shares), space.lost * max(1.0, float(sizes.sum()))
     each = ROUNDOFF * (space.n + space.dimension + 64)

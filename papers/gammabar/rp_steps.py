@@ -162,8 +162,9 @@ def represents(it: View, weights: Floats, k: int, name: str = "α") -> Relation:
         return fact(not it.w.any(), what)
     # Sums of so many numbers, in k steps.
     parts = (k + it.n + it.space.dimension) * size
-    more = 16 * (k + 2) * ROUNDOFF * size
-    return same_vector(it, pull(it, weights), what, more, parts=parts)
+    # A step w + θ(a − w) leaves roundoffs of the w before, however short the next one is.
+    more = 16 * ROUNDOFF * ((k + 2) * size + it.carried)
+    return same_vector(it, pull(it, weights), what, more, parts=parts + it.carried)
 
 
 def same_weights(

@@ -307,7 +307,7 @@ def no_vector(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
 
     `about` is the one that is on trial: the step, where the others are iterates.
     """
-    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.reach() + gap.err)
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.terms() + gap.err)
     return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap, about))
 
 
@@ -322,7 +322,7 @@ def _size(gap: Vec, about: Vec) -> float:
     """What rounding must be small beside: the vector on trial, and roundoffs of all of them."""
     space = gap.space
     rows = (space.n + space.dimension) * space.least_radius  # sums of as many numbers
-    return size_of(about.norm(), rows + gap.reach())
+    return size_of(about.norm(), rows + gap.terms())
 
 
 ABOUT_DATA = "it is about the data, not about a solver"
