@@ -25,16 +25,14 @@ Fraction(5, 2)
 The command is ``gammabar``, or ``python -m gammabar``.
 """
 
-from typing import Any
-
-import lazy_loader
+from gammabar._stub import attach
 
 # Names are imported when first asked for; `__init__.pyi` says from where.
-_attribute, _, _names = lazy_loader.attach_stub(__name__, __file__)
+_attribute, _, _names = attach(__name__, __file__)
 __all__ = [*_names, "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name):
     if name == "__version__":
         from importlib.metadata import version
 
@@ -42,5 +40,5 @@ def __getattr__(name: str) -> Any:
     return _attribute(name)
 
 
-def __dir__() -> list[str]:
+def __dir__():
     return __all__

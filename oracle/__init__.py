@@ -21,7 +21,7 @@ propose and reject what is far from the margin by a proved bound; integers and b
 =================  ==============================================================================
 """
 
-import lazy_loader
+from gammabar._stub import attach
 
 # Names are imported when first asked for; `__init__.pyi` says from where.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

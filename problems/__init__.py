@@ -6,7 +6,7 @@
 2
 """
 
-import lazy_loader
+from gammabar._stub import attach
 
 # Names are imported when first asked for; `__init__.pyi` says from where.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

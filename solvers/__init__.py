@@ -10,10 +10,10 @@
 
 from typing import Any
 
-import lazy_loader
+from gammabar._stub import attach
 
 # Names are imported when first asked for; `__init__.pyi` says from where.
-_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_attribute, __dir__, __all__ = attach(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

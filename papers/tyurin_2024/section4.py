@@ -37,10 +37,10 @@ def spike_as_printed(c):
     r"""With θ_1 = 0, some data set has f(θ_1) → ∞ and f(θ_2) → 0 as γ → ∞, where θ_2 separates.
 
     $\text{Assume that } \theta_1 = 0.\ \text{There exists a separable dataset such that
-    1. } f(\theta_1) \to \infty \text{ and } f(\theta_2) \to 0 \text{ when } \gamma \to \infty,
-    \ \text{2. } \theta_2/\gamma \text{ is a solution of (1) when } \gamma \to \infty,
-    \ \text{3. } \|\nabla f(\theta_1)\| \to \sqrt2/2 \text{ and } \|\nabla f(\theta_2)\| \to 0,
-    \ \text{where } \theta_1 \text{ and } \theta_2 \text{ are the first and second iterates}$
+    1. } f(\theta_1) \to \infty \text{ and } f(\theta_2) \to 0 \text{ when } \gamma \to \infty,\
+    \text{2. } \theta_2/\gamma \text{ is a solution of (1) when } \gamma \to \infty,\
+    \text{3. } \|\nabla f(\theta_1)\| \to \sqrt2/2 \text{ and } \|\nabla f(\theta_2)\| \to 0,\
+    \text{where } \theta_1 \text{ and } \theta_2 \text{ are the first and second iterates}$
 
     With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ,
     so f(θ_1) does not tend to infinity. θ_0 = 0 is meant, as in the proof. Witness: rows (1, −1)

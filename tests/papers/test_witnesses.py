@@ -101,7 +101,7 @@ def test_the_checker_imports_nothing_of_court_or_solvers(tmp_path: Path):
         check=True,
     )
     *_, ours, others = done.stdout.splitlines()
-    assert ours == "['gammabar', 'gammabar.papers', 'gammabar.papers.witness']"
+    assert ours == "['gammabar', 'gammabar._stub', 'gammabar.papers', 'gammabar.papers.witness']"
     assert set(ast.literal_eval(others)) <= {"__main__"}
 
 
