@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import count, islice
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from hypothesis import given, settings, strategies as st
 import gammabar as gb
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run.specs import open_solver
+from gammabar.harness.verify.binomial import CHANCE
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault
 from gammabar.harness.verify.relation import fact
@@ -289,7 +291,10 @@ def test_runs_in_which_nothing_is_compared_are_no_successes(told: int, truth: bo
     elif not truth:
         assert found.verdict != "holds"
     else:
-        assert (found.verdict == "holds") == (told == 20)
+        # A run in which nothing is compared counts as a failure. P(at most as many failures) of 20
+        # runs that fail with probability δ = 1/2 must be below half of CHANCE: one may be silent.
+        as_many = sum(comb(20, k) for k in range(21 - told)) / 2**20
+        assert (found.verdict == "holds") == (as_many <= CHANCE / 2)
     assert found.checked == told
 
 
@@ -474,7 +479,7 @@ def test_mirror_descent_goes_down(theta: float) -> None:
     elif theta < -1e-6:
         assert found.verdict == "refuted"
     else:
-        assert found.verdict in ("undecided", "refuted", "holds" if theta > 0 else "undecided")
+        assert found.verdict in ("undecided", "holds" if theta > 0 else "refuted")
 
 
 # --- options -------------------------------------------------------------------------------------
