@@ -6,7 +6,6 @@ The words after the language of a fence say how: ```` ```python file=my.py ````.
 ``run``           Python that is run
 ``data=NAME``     a ``console`` block that needs a data set
 ``needs=FILE``    a ``console`` block that needs a file beside the page
-``walk=NAME``     calls, compared by tests/test_walks.py
 ``copy=FILE``     the text of a file beside the page
 ``layout``        folders, each of which exists
 ``usage=FILE``    the usage message of a program
@@ -36,7 +35,7 @@ PAGES = sorted(
 #: Commands that a page may run; an indented block is a formula and has none.
 PROGRAMS = ("gammabar", "pytest", "python", "awk", "make", "asv", "pip", "git", "cd")
 WAYS = (
-    *("file", "run", "data", "needs", "walk", "copy", "layout", "usage", "parsed"),
+    *("file", "run", "data", "needs", "copy", "layout", "usage", "parsed"),
     *("clone", "repository", "small", "cluster", "install", "drawing"),
 )
 
