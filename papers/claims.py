@@ -183,6 +183,8 @@ class Claims:
     ----------
     key : str
         That of the paper: what its ids begin with.
+    source : str
+        The paper, as references begin.
     **shared
         Fields that all statements have which do not say otherwise.
 
@@ -194,12 +196,12 @@ class Claims:
     of the docstring. One body may have several decorators.
     """
 
-    def __init__(self, key: str, **shared: Any) -> None:
-        self.key, self._shared = key, shared
+    def __init__(self, key: str, *, source: str = "", **shared: Any) -> None:
+        self.key, self.source, self._shared = key, source, shared
 
     def sharing(self, **more: Any) -> Claims:
         """The same paper, with further fields that statements share."""
-        return Claims(self.key, **(self._shared | more))
+        return Claims(self.key, source=self.source, **(self._shared | more))
 
     def bound(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
         """About every iterate: a body ``(it, case)``, or ``(now, before, case)`` from t = 1 on."""
@@ -230,6 +232,7 @@ class Claims:
         about: tuple[Any, ...],
         given: dict[str, Any],
     ) -> Declared:
+        reference = f"{self.source}, {reference}" if self.source else reference
         fields: dict[str, Any] = {"solvers": (), "assumes": (), "reference": reference}
         for one in about:
             if isinstance(one, Method):

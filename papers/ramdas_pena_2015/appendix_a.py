@@ -7,31 +7,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from gammabar.papers import (
-    Case,
-    Number,
-    Relation,
-    at_most,
-    direct,
-    equal,
-    exp,
-    fact,
-    log,
-    number,
-    rationals,
-    total,
-    wholes,
-)
-from gammabar.papers.ramdas_pena_2015.quantities import SOURCE
-from gammabar.papers.ramdas_pena_2015.small_data import (
-    INSEPARABLE,
-    centres,
-    dot,
-    gram_of,
-    on_circle,
-    ordered,
-    shares,
-)
+from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.quantities import *
+from gammabar.papers.ramdas_pena_2015.small_data import *
 
 
 def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
@@ -45,6 +23,7 @@ def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[
     raise AssertionError("some size is right")
 
 
+minimisers = rp.sharing(kind="identity", powerless="it is about minimisers, not about a solver")
 ORTHONORMAL = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]]
 
 
@@ -104,29 +83,32 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
     return equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
 
 
-@direct(
-    "rp.eq16",
-    reference=f"{SOURCE}, equation (16)",
-    kind="identity",
-    claim=r"\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0"
-    r"\quad\forall r\in\Delta_n",
-    problems=("",),
+@minimisers.direct(
+    "eq16",
+    "equation (16)",
+    Erratum(
+        severity="substance",
+        why=(
+            "It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8"
+            " and 9 has such minimisers."
+        ),
+        survives=(
+            "Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 "
+            "suffices; Lemmas 5 and 8 hold (rp.lem5, rp.lem8)."
+        ),
+        fixed_by="eq16.fixed",
+    ),
     inputs=SMOOTHED,
-    status="refuted",
-    fixed_by="rp.eq16.fixed",
-    severity="substance",
-    survives="Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 "
-    "suffices; Lemmas 5 and 8 hold (rp.lem5, rp.lem8).",
-    why="It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8"
-    " and 9 has such minimisers.",
-    note="True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = "
-    "½‖p − q‖², whose minimiser may lie on its boundary: for G = I, α = (0, 1), q = (1, 0) and any "
-    "μ, say μ_0 = 4, p = (1, 0), and r = (0, 1) gives ⟨(0, 1), (−1, 1)⟩ = 1. The proof needs only "
-    "that it is not negative.",
-    powerless="it is about minimisers, not about a solver",
 )
-def eq16(case: Case) -> Iterator[Relation]:
-    """The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n."""
+def eq16(case):
+    r"""The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n.
+
+    $\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0\quad\forall r\in\Delta_n$
+
+    True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = ½‖p − q‖²,
+    whose minimiser may lie on its boundary: for G = I, α = (0, 1), q = (1, 0) and any μ, say μ_0 =
+    4, p = (1, 0), and r = (0, 1) gives ⟨(0, 1), (−1, 1)⟩ = 1. The proof needs only that it is not
+    negative."""
     what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
     for value, where in _euclidean_conditions(case):
         yield fact(value == 0, what, where=where)
@@ -134,21 +116,18 @@ def eq16(case: Case) -> Iterator[Relation]:
         yield _vanishes(ball, what, where)
 
 
-@direct(
-    "rp.eq16.fixed",
+@minimisers.direct(
+    "eq16.fixed",
+    "equation (16), with ≥ in place of = for d_q",
     instances="d the entropy and d_q; a grid of q, r and α",
-    reference=f"{SOURCE}, equation (16), with ≥ in place of = for d_q",
-    kind="identity",
-    claim=r"\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle \ge 0"
-    r"\quad\forall r\in\Delta_n,"
-    r"\text{ with equality for the entropy}",
-    problems=("",),
     inputs=SMOOTHED,
-    powerless="it is about minimisers, not about a solver",
 )
-def eq16_fixed(case: Case) -> Iterator[Relation]:
-    """The gradient at the smoothed minimiser has a non-negative product with r − p for every
-    r ∈ Δ_n; it is 0 for the entropy."""
+def eq16_fixed(case):
+    r"""The gradient at the smoothed minimiser has a non-negative product with r − p for every r ∈
+    Δ_n; it is 0 for the entropy.
+
+    $\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle \ge 0\quad\forall
+    r\in\Delta_n,\text{ with equality for the entropy}$"""
     for value, where in _euclidean_conditions(case):
         yield ordered(Fraction(0), value, "0 ≤ ⟨Gα + μ∇d(p), r − p⟩", where=where)
     for ball, where in _entropy_conditions(case):
@@ -176,29 +155,31 @@ def _pinsker(what: str) -> Iterator[Relation]:
             yield at_most(distance**2 / 2, entropy, what, where="entropy")
 
 
-@direct(
-    "rp.eq17",
-    reference=f"{SOURCE}, equation (17)",
-    kind="identity",
-    claim=r"p^* := \arg\min_{p\in\Delta_n} d(p):\ \langle\nabla d(p^*), r - p\rangle = 0"
-    r"\Rightarrow d(p_0) \ge \tfrac12\|p_0 - p^*\|_\#^2",
-    problems=("",),
+@minimisers.direct(
+    "eq17",
+    "equation (17)",
+    Erratum(
+        severity="edge case",
+        why="It is true of the two functions d that the paper uses, whose minimisers are inside.",
+        survives=(
+            "Everything: the case k = 0 of the induction needs d(p_0) ≥ ½‖p_0 − p*‖² "
+            "alone, which holds for every such d with d(p*) = 0."
+        ),
+        fixed_by="eq17.fixed",
+        charitable="eq17.charitable",
+    ),
     inputs={"centre": rationals(shape=("n",))},
-    status="refuted",
-    fixed_by="rp.eq17.fixed",
-    severity="edge case",
-    survives="Everything: the case k = 0 of the induction needs d(p_0) ≥ ½‖p_0 − p*‖² "
-    "alone, which holds for every such d with d(p*) = 0.",
-    why="It is true of the two functions d that the paper uses, whose minimisers are inside.",
-    charitable="rp.eq17.charitable",
-    note="Stated for every 1-strongly convex d. True for the two that the paper uses, where "
-    "∇d(p*) is constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and "
-    "r = (0, 1) gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0.",
-    powerless="it is about minimisers, not about a solver",
 )
-def eq17(case: Case) -> Iterator[Relation]:
-    """The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
-    d(p_0) ≥ ½‖p_0 − p*‖²."""
+def eq17(case):
+    r"""The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
+    d(p_0) ≥ ½‖p_0 − p*‖².
+
+    $p^* := \arg\min_{p\in\Delta_n} d(p):\ \langle\nabla d(p^*), r - p\rangle = 0\Rightarrow d(p_0)
+    \ge \tfrac12\|p_0 - p^*\|_\#^2$
+
+    Stated for every 1-strongly convex d. True for the two that the paper uses, where ∇d(p*) is
+    constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and r = (0, 1)
+    gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0."""
     for c, where in _squares(case):
         best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
         slope = [a - b for a, b in zip(best, c, strict=True)]
@@ -209,21 +190,20 @@ def eq17(case: Case) -> Iterator[Relation]:
     yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
 
 
-@direct(
-    "rp.eq17.charitable",
+@minimisers.direct(
+    "eq17.charitable",
+    "equation (17), for the entropy and d_q",
     instances="a grid of q and r in Δ_3",
     inputs={"q": rationals(0, None, shape=("n",))},
-    reference=f"{SOURCE}, equation (17), for the entropy and d_q",
-    kind="identity",
-    claim=r"d \in \{d_q, \text{entropy}\}:\ \langle\nabla d(p^*), r - p^*\rangle = 0,"
-    r"\quad d(p_0) \ge \tfrac12\|p_0 - p^*\|_\#^2",
-    problems=("",),
-    note="The gradient of d_q at p* = q is 0, that of the entropy at 1/n is constant.",
-    powerless="it is about minimisers, not about a solver",
 )
-def eq17_charitable(case: Case) -> Iterator[Relation]:
-    """For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
-    r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖²."""
+def eq17_charitable(case):
+    r"""For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
+    r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖².
+
+    $d \in \{d_q, \text{entropy}\}:\ \langle\nabla d(p^*), r - p^*\rangle = 0,\quad d(p_0) \ge
+    \tfrac12\|p_0 - p^*\|_\#^2$
+
+    The gradient of d_q at p* = q is 0, that of the entropy at 1/n is constant."""
     for (weights,) in case.instances((q,) for q in centres(3)):
         q = shares(weights)
         best = _projected(q, [Fraction(0)] * len(q), Fraction(1))
@@ -240,20 +220,18 @@ def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
     return sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) / 2
 
 
-@direct(
-    "rp.eq17.fixed",
+@minimisers.direct(
+    "eq17.fixed",
+    "equation (17), with ≥ in place of =",
     instances="the entropy, d_q, and two squares with centres outside the simplex",
-    reference=f"{SOURCE}, equation (17), with ≥ in place of =",
-    kind="identity",
-    claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow "
-    r"d(p_0) - d(p^*) \ge \tfrac12\|p_0 - p^*\|_\#^2",
-    problems=("",),
     inputs={"centre": rationals(shape=("n",))},
-    powerless="it is about minimisers, not about a solver",
 )
-def eq17_fixed(case: Case) -> Iterator[Relation]:
-    """The gradient of d at its minimiser p* has a non-negative product with r − p* for every
-    r ∈ Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖²."""
+def eq17_fixed(case):
+    r"""The gradient of d at its minimiser p* has a non-negative product with r − p* for every r ∈
+    Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖².
+
+    $\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow d(p_0) - d(p^*) \ge \tfrac12\|p_0 -
+    p^*\|_\#^2$"""
     for c, where in _squares(case):
         best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
         slope = [a - b for a, b in zip(best, c, strict=True)]

@@ -35,33 +35,15 @@ from gammabar.oracle.rational import (
     smallest_norm,
 )
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers import (
-    ROUNDOFF,
-    SAFETY,
-    Assumption,
-    Case,
-    Floats,
-    NotFinite,
-    Number,
-    Relation,
-    Trit,
-    Vec,
-    View,
-    between,
-    claimed_numbers,
-    exp,
-    fact,
-    log,
-    middle,
-    number,
-    size_of,
-    sqrt,
-    total,
-    within,
-)
+from gammabar.papers.claims import *
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 
 SOURCE = "Ramdas and Peña (2015)"
+rp = Claims("rp", source=SOURCE)
+#: Rows divided by their largest norm: the paper's have norm one.
+unit = rp.sharing(unit=True)
+
+ABOUT_DATA = "it is about the data alone"
 
 #: Rows that an exact Gram matrix, or a distance to the witnesses, is computed for.
 MOST = 300
@@ -227,7 +209,7 @@ def product_terms(it: View, k: int) -> float:
     return 8.0 * (k + 2) * (it.space.dimension + 16) * radius * radius
 
 
-def in_simplex(it: View, weights: Floats) -> Trit:
+def distribution(it: View, weights: Floats) -> Trit:
     """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
     if float(weights.min()) < 0:
         return False
@@ -239,7 +221,7 @@ def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = Fal
     """Whether ‖p‖_G ≤ ε (or <) for what the solver returns, a distribution."""
     if weights is None:
         length = it.norm
-    elif (inside := in_simplex(it, weights)) is not True:
+    elif (inside := distribution(it, weights)) is not True:
         return inside
     else:
         length = norm(it, weights)

@@ -18,46 +18,32 @@ from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.rational import integer_rows, whole_rows
 from gammabar.oracle.result import Truth
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers import (
-    Case,
-    Number,
-    Relation,
-    TooLarge,
-    Trit,
-    Unclaimed,
-    at_most,
-    between,
-    direct,
-    fact,
-    inseparable,
-    log,
-    number,
-    rationals,
-    separable,
-    sqrt,
-    stopping,
-)
-from gammabar.papers.ramdas_pena_2015.quantities import SOURCE, norm_one, signed_normalised
-from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, SEPARABLE, dot, integers_of
+from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.quantities import *
+from gammabar.papers.ramdas_pena_2015.small_data import *
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
+
+data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
 
 # 2.1 Perceptron
 
 
-@stopping(
-    "rp.perceptron",
-    reference=f"{SOURCE}, Section 2.1",
-    claim=r"YX^\top u \ge \rho > 0,\ \|u\|_2 = 1 \;\Rightarrow\; \text{a perfect separator in }"
-    r"\frac{\max_i \|x_i\|_2^2}{\rho^2}\text{ iterations/mistakes}",
-    solvers=("perceptron", "normalized-perceptron"),
-    assumes=(separable,),
-    note="Any unit vector u with positive margin gives a bound; checked is the smallest of them, "
-    "ρ = γ̄. Also for updates with the point that is misclassified by the largest amount, and for "
-    "Algorithm 2, which has the same guarantees (remark in Section 2.1).",
+@rp.stopping(
+    "perceptron",
+    "Section 2.1",
+    Method("perceptron", "normalized-perceptron"),
+    separable,
     slower="perceptron/starts-with-the-sum",
 )
-def perceptron(case: Case) -> Any:
-    """The perceptron separates separable data after at most max_i ‖x_i‖²/ρ² mistakes."""
+def perceptron(case):
+    r"""The perceptron separates separable data after at most max_i ‖x_i‖²/ρ² mistakes.
+
+    $YX^\top u \ge \rho > 0,\ \|u\|_2 = 1 \;\Rightarrow\; \text{a perfect separator in }\frac{\max_i
+    \|x_i\|_2^2}{\rho^2}\text{ iterations/mistakes}$
+
+    Any unit vector u with positive margin gives a bound; checked is the smallest of them, ρ = γ̄.
+    Also for updates with the point that is misclassified by the largest amount, and for Algorithm
+    2, which has the same guarantees (remark in Section 2.1)."""
     return case.mistake_bound
 
 
@@ -147,74 +133,74 @@ def own_or_inseparable(case: Case) -> str | None:
     return None if case.given is None else linear(case) or inseparable(case)
 
 
-@direct(
-    "rp.sec2.2.ball",
-    reference=f"{SOURCE}, Section 2.2, first remark",
-    kind="identity",
-    claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
-    r"\text{ iff } \rho_2 > 0",
-    problems=("",),
+@data.direct(
+    "sec2.2.ball",
+    "Section 2.2, first remark",
+    own_or_inseparable,
+    Erratum(
+        severity="edge case",
+        why="Only ρ₂ = 0 tells > from ≥.",
+        survives=(
+            "Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why "
+            "the sphere matters for ρ_K < 0."
+        ),
+        fixed_by="sec2.2.ball.fixed",
+        charitable="sec2.2.ball.fixed",
+    ),
     on_data=True,
-    assumes=(own_or_inseparable,),
-    status="refuted",
-    fixed_by="rp.sec2.2.ball.fixed",
-    severity="edge case",
-    survives="Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why "
-    "the sphere matters for ρ_K < 0.",
-    why="Only ρ₂ = 0 tells > from ≥.",
-    charitable="rp.sec2.2.ball.fixed",
-    note="With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) "
-    "and (−1, 0) of ℝ², where w = (0, 1) has both scores 0 and no w does better.",
-    powerless="it is about the data alone",
 )
-def ball(case: Case) -> Iterator[Relation]:
-    """The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ > 0."""
+def ball_printed(case):
+    r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ > 0.
+
+    $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 > 0$
+
+    With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) and (−1, 0)
+    of ℝ², where w = (0, 1) has both scores 0 and no w does better."""
     for sphere, ball_, where in _suprema(case):
         sign = True if sphere > 0 else False if sphere <= 0 else None
         same = _equal(sphere, ball_)
         yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ > 0", where=where)
 
 
-@direct(
-    "rp.sec2.2.ball.fixed",
-    reference=f"{SOURCE}, Section 2.2, first remark, with ≥ in place of >",
-    kind="identity",
-    claim=r"\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}"
-    r"\text{ iff } \rho_2 \ge 0",
+@data.direct(
+    "sec2.2.ball.fixed",
+    "Section 2.2, first remark, with ≥ in place of >",
+    own_or_inseparable,
     problems=("", *BALL),
-    assumes=(own_or_inseparable,),
-    powerless="it is about the data alone",
 )
-def ball_fixed(case: Case) -> Iterator[Relation]:
-    """The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ ≥ 0."""
+def ball_fixed(case):
+    r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ ≥ 0.
+
+    $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 \ge 0$
+    """
     for sphere, ball_, where in _suprema(case):
         sign = True if sphere >= 0 else False if sphere < 0 else None
         same = _equal(sphere, ball_)
         yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ ≥ 0", where=where)
 
 
-@stopping(
-    "rp.normalized",
-    reference=f"{SOURCE}, Section 2.2",
-    claim=r"\rho_2 > 0 \;\Rightarrow\; \text{a perfect separator in } \frac{1}{\rho_2^2}"
-    r"\text{ iterations, on } X_2",
-    solvers=("normalized-perceptron",),
-    assumes=(norm_one, separable),
-    unit=True,
+@unit.stopping(
+    "normalized",
+    "Section 2.2",
+    Method("normalized-perceptron"),
+    norm_one,
+    separable,
     slower="normalized-perceptron/starts-with-the-sum",
 )
-def normalized(case: Case) -> Any:
-    """On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations."""
+def normalized(case):
+    r"""On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations.
+
+    $\rho_2 > 0 \;\Rightarrow\; \text{a perfect separator in } \frac{1}{\rho_2^2}\text{ iterations,
+    on } X_2$"""
     return case.mistake_bound
 
 
-@direct(
-    "rp.sec2.2.order",
-    reference=f"{SOURCE}, Section 2.2, second remark",
-    kind="identity",
-    claim=r"\frac{\rho}{\max_i\|x_i\|_2} = \min_i\frac{y_i x_i^\top u^*}{\max_i\|x_i\|_2}"
-    r"\le \min_i\frac{y_i x_i^\top u^*}{\|x_i\|_2} \le"
-    r"\sup_{\|u\|_2=1}\min_i\frac{y_i x_i^\top u}{\|x_i\|_2} = \rho_2",
+@data.direct(
+    "sec2.2.order",
+    "Section 2.2, second remark",
+    lambda case: None if case.given is not None else "no data",
+    linear,
+    separable,
     problems=(
         "iris:0,1",
         "two-lines:r=3,n=20",
@@ -222,11 +208,13 @@ def normalized(case: Case) -> Any:
         "gaussian:n=20,d=3,seed=1,separable=1",
         "loss-spike",
     ),
-    assumes=(lambda case: None if case.given is not None else "no data", linear, separable),
-    powerless="it is about the data alone",
 )
-def order(case: Case) -> Iterator[Relation]:
-    """For separable data ρ/max_i ‖x_i‖ ≤ ρ₂: normalising never makes the bound worse."""
+def order(case):
+    r"""For separable data ρ/max_i ‖x_i‖ ≤ ρ₂: normalising never makes the bound worse.
+
+    $\frac{\rho}{\max_i\|x_i\|_2} = \min_i\frac{y_i x_i^\top u^*}{\max_i\|x_i\|_2}\le
+    \min_i\frac{y_i x_i^\top u^*}{\|x_i\|_2} \le\sup_{\|u\|_2=1}\min_i\frac{y_i x_i^\top
+    u}{\|x_i\|_2} = \rho_2$"""
     truth = case.truth
     integers, exponent = integer_rows(case.problem.X, np.arange(case.n))
     unit = Fraction(2) ** exponent
@@ -262,21 +250,24 @@ def on_two_lines(case: Case) -> str | None:
     return None if not sides.any() and (X > 0).all() and plus.any() and not plus.all() else why
 
 
-@direct(
-    "rp.sec2.2.example",
-    reference=f"{SOURCE}, Section 2.2, example",
+@rp.direct(
+    "sec2.2.example",
+    "Section 2.2, example",
+    lambda case: None if case.given is not None else "no data",
+    on_two_lines,
     kind="value",
-    claim=r"\rho_2 \approx 0.14,\quad \rho \approx 0.14/r,\quad \max_i\|x_i\|_2 = r,\quad"
-    r"\text{a discrepancy of } r^4",
     problems=("two-lines:r=3", "two-lines:r=1.5,n=12", "two-lines:r=20,n=30"),
-    assumes=(lambda case: None if case.given is not None else "no data", on_two_lines),
-    note="The unit of length is that in which the norms lie between 1/r and r; 0.14 is "
-    "1/√50 = 0.1414… to two decimals.",
     powerless="it is about the data alone",
 )
-def example(case: Case) -> Iterator[Relation]:
-    """Points of norms from 1/r to r on two lines: the separator is x₁ = x₂, ρ₂ ≈ 0.14,
-    ρ ≈ 0.14/r, max ‖x‖ = r, and the two bounds differ by a factor of r⁴."""
+def example(case):
+    r"""Points of norms from 1/r to r on two lines: the separator is x₁ = x₂, ρ₂ ≈ 0.14, ρ ≈ 0.14/r,
+    max ‖x‖ = r, and the two bounds differ by a factor of r⁴.
+
+    $\rho_2 \approx 0.14,\quad \rho \approx 0.14/r,\quad \max_i\|x_i\|_2 = r,\quad\text{a
+    discrepancy of } r^4$
+
+    The unit of length is that in which the norms lie between 1/r and r; 0.14 is 1/√50 = 0.1414… to
+    two decimals."""
     truth = case.truth
     X, exponent = integer_rows(case.problem.X, np.arange(case.n))
     labels = np.asarray(case.problem.y).tolist()
@@ -346,32 +337,37 @@ def _rho_1(case: Case) -> Number:
     return between(number(margin.low), number(margin.high))
 
 
-@stopping(
-    "rp.winnow",
-    reference=f"{SOURCE}, Section 2.2, Winnow",
-    claim=r"u \in \mathbb{R}_+^d,\ YX^\top u \ge \rho > 0 \;\Rightarrow\; \text{feasibility in }"
-    r"\|u\|_1^2 \max_i\|a_i\|_\infty^2 \log n/\rho^2 \text{ iterations};\quad"
-    r"\text{normalised: } \log n/\rho_1^2",
-    solvers=("winnow",),
-    assumes=(searched,),
+@rp.stopping(
+    "winnow",
+    "Section 2.2, Winnow",
+    Method("winnow"),
+    searched,
+    Erratum(
+        severity="substance",
+        why="The logarithm is of the dimension, and with log d the constant is still too small.",
+        survives=(
+            "Everything: no result of the paper rests on the bound for Winnow, which is "
+            "recalled from the literature."
+        ),
+        fixed_by="winnow.fixed",
+    ),
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
-    status="refuted",
-    fixed_by="rp.winnow.fixed",
-    severity="substance",
-    survives="Everything: no result of the paper rests on the bound for Winnow, which is "
-    "recalled from the literature.",
-    why="The logarithm is of the dimension, and with log d the constant is still too small.",
-    note="The logarithm is of the number d of coordinates, not of the number n of points. Witness: "
-    "n = 3 and d = 19,999; each row is 1 in the first coordinate, −1 in two of three blocks of "
-    "6,666 and 0 in the third. u = e_1 shows ρ₁ = 1, so both printed bounds are log 3 < 2, one "
-    "iteration; but the start has the score 1 − 13,332 (over d), and after the update with one "
-    "row, at the rate √(log d), the next row has e^η − 6,666(1 + e^{−η}) < 0, as e^η < 24. (In the "
-    "plan: the single row (3, −4), for which log n = 0, and the start has the score −½.) With "
-    "log d the constant 1 is still too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the "
-    "start has the score 0. Checked is the second bound, the smaller of the two.",
 )
-def winnow(case: Case) -> Any:
-    """Winnow separates within log n/ρ₁² iterations."""
+def winnow(case):
+    r"""Winnow separates within log n/ρ₁² iterations.
+
+    $u \in \mathbb{R}_+^d,\ YX^\top u \ge \rho > 0 \;\Rightarrow\; \text{feasibility in }\|u\|_1^2
+    \max_i\|a_i\|_\infty^2 \log n/\rho^2 \text{ iterations};\quad\text{normalised: } \log
+    n/\rho_1^2$
+
+    The logarithm is of the number d of coordinates, not of the number n of points. Witness: n = 3
+    and d = 19,999; each row is 1 in the first coordinate, −1 in two of three blocks of 6,666 and 0
+    in the third. u = e_1 shows ρ₁ = 1, so both printed bounds are log 3 < 2, one iteration; but the
+    start has the score 1 − 13,332 (over d), and after the update with one row, at the rate √(log
+    d), the next row has e^η − 6,666(1 + e^{−η}) < 0, as e^η < 24. (In the plan: the single row (3,
+    −4), for which log n = 0, and the start has the score −½.) With log d the constant 1 is still
+    too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the start has the score 0. Checked is
+    the second bound, the smaller of the two."""
     return log(case.n) / _rho_1(case) ** 2
 
 
@@ -382,18 +378,22 @@ def slow_enough(case: Case) -> str | None:
     return None if good else "the rate is not below 2ρ₁"
 
 
-@stopping(
-    "rp.winnow.fixed",
-    reference=f"{SOURCE}, Section 2.2, Winnow, with log d and constants",
-    claim=r"\frac{4\log d}{\rho_1^2} \text{ iterations for } \eta_t = \sqrt{\log d/(t+1)},\quad"
-    r"\frac{\log d}{\eta\rho_1 - \eta^2/2} \text{ for a constant } \eta < 2\rho_1",
-    solvers=("winnow",),
-    assumes=(searched, slow_enough),
-    note="Proved in the docstring of the solver; the paper prints neither the update nor its rate.",
+@rp.stopping(
+    "winnow.fixed",
+    "Section 2.2, Winnow, with log d and constants",
+    Method("winnow"),
+    searched,
+    slow_enough,
     slower="winnow/additive",
 )
-def winnow_fixed(case: Case) -> Any:
-    """Winnow separates within 4 log d/ρ₁² iterations, or log d/(η ρ₁ − η²/2) for a constant η."""
+def winnow_fixed(case):
+    r"""Winnow separates within 4 log d/ρ₁² iterations, or log d/(η ρ₁ − η²/2) for a constant η.
+
+    $\frac{4\log d}{\rho_1^2} \text{ iterations for } \eta_t = \sqrt{\log d/(t+1)},\quad\frac{\log
+    d}{\eta\rho_1 - \eta^2/2} \text{ for a constant } \eta < 2\rho_1$
+
+    Proved in the docstring of the solver; the paper prints neither the update nor its rate.
+    """
     d, rho_1 = case.problem.dimension, _rho_1(case)
     rate = getattr(case.solver, "rate", None)
     if rate is None:
@@ -404,6 +404,9 @@ def winnow_fixed(case: Case) -> Any:
 
 #: In a search: w and x, both of norm one.
 UNIT_VECTORS = {"w": rationals(-1, 1, shape=("d",)), "x": rationals(-1, 1, shape=("d",))}
+signs = rp.sharing(
+    kind="identity", inputs=UNIT_VECTORS, powerless="it is about signs, not about a solver"
+)
 
 
 def _grid() -> Iterator[tuple[Any, Any]]:
@@ -430,41 +433,34 @@ def _sign(value: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-@direct(
-    "rp.eq1",
-    reference=f"{SOURCE}, equation (1)",
-    kind="identity",
-    claim=r"y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
-    problems=("",),
-    inputs=UNIT_VECTORS,
-    status="refuted",
-    fixed_by="rp.eq1.fixed",
-    severity="edge case",
-    survives="Everything: problem (3), Lemma 1 and all algorithms ask for strict inequalities.",
-    why="Only a point on the hyperplane itself tells ≥ from >.",
-    charitable="rp.eq1.fixed",
-    note="A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both "
-    "labels, but sign(0) is at most one of them, whatever sign(0) is taken to be (here 0).",
-    powerless="it is about signs, not about a solver",
+@signs.direct(
+    "eq1",
+    "equation (1)",
+    Erratum(
+        severity="edge case",
+        why="Only a point on the hyperplane itself tells ≥ from >.",
+        survives="Everything: problem (3), Lemma 1 and all algorithms ask for strict inequalities.",
+        fixed_by="eq1.fixed",
+        charitable="eq1.fixed",
+    ),
 )
-def eq1(case: Case) -> Iterator[Relation]:
-    """For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i."""
+def eq1(case):
+    r"""For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i.
+
+    $y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$
+
+    A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both labels, but
+    sign(0) is at most one of them, whatever sign(0) is taken to be (here 0)."""
     for y, score, where in _orientations(case):
         same = (y * score >= 0) == (_sign(score) == y)
         yield fact(same, "y wᵀx ≥ 0 ⟺ sign(wᵀx) = y", where=where)
 
 
-@direct(
-    "rp.eq1.fixed",
-    reference=f"{SOURCE}, equation (1), with > in place of ≥",
-    kind="identity",
-    claim=r"y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i",
-    problems=("",),
-    inputs=UNIT_VECTORS,
-    powerless="it is about signs, not about a solver",
-)
-def eq1_fixed(case: Case) -> Iterator[Relation]:
-    """For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0."""
+@signs.direct("eq1.fixed", "equation (1), with > in place of ≥")
+def eq1_fixed(case):
+    r"""For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0.
+
+    $y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$"""
     for y, score, where in _orientations(case):
         same = (y * score > 0) == (_sign(score) == y)
         yield fact(same, "y wᵀx > 0 ⟺ sign(wᵀx) = y", where=where)

@@ -10,34 +10,9 @@ from typing import Any
 
 from flint import arb_mat
 
-from gammabar.papers import (
-    Case,
-    Number,
-    Relation,
-    Trit,
-    below,
-    direct,
-    equal,
-    fact,
-    number,
-    rationals,
-    separable,
-    smallest,
-    sqrt,
-)
-from gammabar.papers.ramdas_pena_2015.quantities import SOURCE, norm_one, small
-from gammabar.papers.ramdas_pena_2015.small_data import (
-    INSEPARABLE as INSEPARABLE_ROWS,
-    SEPARABLE,
-    Gram,
-    absolute,
-    distributions,
-    dot,
-    euclidean,
-    is_vertex,
-    ordered,
-    samples,
-)
+from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.quantities import *
+from gammabar.papers.ramdas_pena_2015.small_data import *
 
 EXACT = (
     "worst-case:n=12",
@@ -51,24 +26,19 @@ KERNELS = (
     "planted:n=10,d=3,gamma=0.2,seed=0 --kernel poly:degree=2,coef0=1 --normalised",
 )
 
-INSEPARABLE = ("degenerate:kind=opposite,n=6,d=1", "degenerate:kind=opposite --kernel rbf:gamma=1")
+FLAT = ("degenerate:kind=opposite,n=6,d=1", "degenerate:kind=opposite --kernel rbf:gamma=1")
 
-DATA_ALONE = "it is true of every Gram matrix, whatever a solver does"
-
-
-@direct(
-    "rp.eq7",
-    reference=f"{SOURCE}, equation (7)",
-    kind="identity",
-    claim=r"\inf_{f\in\mathcal{F}_K} L(f) = \inf_{t>0}\{-t\rho_K + \tfrac12 t^2\}"
-    r"= -\tfrac12\rho_K^2 \quad\text{when } t = \rho_K > 0",
-    problems=EXACT + KERNELS,
-    assumes=(norm_one, small, separable),
-    unit=True,
-    powerless=DATA_ALONE,
+every_matrix = unit.sharing(
+    kind="identity", powerless="it is true of every Gram matrix, whatever a solver does"
 )
-def eq7(case: Case) -> Iterator[Relation]:
-    """For separable data the smallest value of L is −½ρ_K², attained with norm ρ_K."""
+
+
+@every_matrix.direct("eq7", "equation (7)", norm_one, small, separable, problems=EXACT + KERNELS)
+def eq7(case):
+    r"""For separable data the smallest value of L is −½ρ_K², attained with norm ρ_K.
+
+    $\inf_{f\in\mathcal{F}_K} L(f) = \inf_{t>0}\{-t\rho_K + \tfrac12 t^2\}= -\tfrac12\rho_K^2
+    \quad\text{when } t = \rho_K > 0$"""
     gram = Gram(case)
     value = -gram.margin_squared / 2
     yield from _attained(gram, value)
@@ -111,22 +81,23 @@ def _loss_at(f: Row, rows: list[Row]) -> Fraction:
     return dot(f, f) / 2 - min(dot(row, f) for row in rows)
 
 
-@direct(
-    "rp.eq8",
-    reference=f"{SOURCE}, equation (8)",
+@rp.direct(
+    "eq8",
+    "equation (8)",
     kind="identity",
-    claim=r"\arg\min_{f\in\mathcal{F}_K} L(f) = \sum_{i=1}^n \alpha_i y_i \tilde\phi_{x_i} ="
-    r"\langle Y\tilde\phi_X, \alpha\rangle",
-    problems=("",),
     instances="small data sets in a space with one dimension more, and a grid of f",
     inputs={"rows": rationals(shape=("n", "d")), "f": rationals(shape=("d",))},
-    note="The Representer Theorem, as it is proved: the part of f that is orthogonal to the rows"
-    " changes no score and makes ½‖f‖² larger, so L(f) > L(Pf) unless f = Pf is in their span.",
-    powerless=DATA_ALONE,
+    powerless="it is true of every Gram matrix, whatever a solver does",
 )
-def eq8(case: Case) -> Iterator[Relation]:
-    """What minimises L is a combination of the rows: outside their span, L is larger than at the
-    nearest point of it."""
+def eq8(case):
+    r"""What minimises L is a combination of the rows: outside their span, L is larger than at the
+    nearest point of it.
+
+    $\arg\min_{f\in\mathcal{F}_K} L(f) = \sum_{i=1}^n \alpha_i y_i \tilde\phi_{x_i} =\langle
+    Y\tilde\phi_X, \alpha\rangle$
+
+    The Representer Theorem, as it is proved: the part of f that is orthogonal to the rows changes
+    no score and makes ½‖f‖² larger, so L(f) > L(Pf) unless f = Pf is in their span."""
     for rows, f in case.instances(_outside_the_span()):
         rows, f = [[*map(Fraction, row)] for row in rows], [*map(Fraction, f)]
         near, where = _projected(f, rows), f"{len(rows)} rows, f = {[str(v) for v in f]}"
@@ -137,7 +108,7 @@ def eq8(case: Case) -> Iterator[Relation]:
 
 def _outside_the_span() -> Iterator[tuple[list[Row], tuple[int, ...]]]:
     """Data in a space with one dimension more, and points f of it."""
-    for data in (SEPARABLE | INSEPARABLE_ROWS).values():
+    for data in (SEPARABLE | INSEPARABLE).values():
         rows = [[*row, Fraction(0)] for row in data]
         for f in product(range(-1, 2), repeat=len(rows[0])):
             yield rows, f
@@ -146,20 +117,14 @@ def _outside_the_span() -> Iterator[tuple[list[Row], tuple[int, ...]]]:
 # 3.1 Some Interesting and Useful Lemmas
 
 
-@direct(
-    "rp.lem1",
-    reference=f"{SOURCE}, Lemma 1",
-    kind="identity",
-    claim=r"L(\alpha) < 0 \text{ implies } G\alpha > 0 \text{ and there exists a perfect classifier"
-    r" iff } G\alpha > 0",
-    problems=EXACT + KERNELS + INSEPARABLE,
-    assumes=(norm_one, small),
-    unit=True,
-    note="Read as: some α has Gα > 0 iff there is a perfect classifier.",
-    powerless=DATA_ALONE,
-)
-def lem1(case: Case) -> Iterator[Relation]:
-    """L(α) < 0 implies Gα > 0, and some α has Gα > 0 iff there is a perfect classifier."""
+@every_matrix.direct("lem1", "Lemma 1", norm_one, small, problems=EXACT + KERNELS + FLAT)
+def lem1(case):
+    r"""L(α) < 0 implies Gα > 0, and some α has Gα > 0 iff there is a perfect classifier.
+
+    $L(\alpha) < 0 \text{ implies } G\alpha > 0 \text{ and there exists a perfect classifier iff }
+    G\alpha > 0$
+
+    Read as: some α has Gα > 0 iff there is a perfect classifier."""
     gram = Gram(case)
     for alpha in samples(case, gram.rational or bool(case.separable)):
         value = gram.loss(alpha)
@@ -176,19 +141,12 @@ def lem1(case: Case) -> Iterator[Relation]:
         yield fact(found, "some α has Gα > 0")
 
 
-@direct(
-    "rp.lem2",
-    reference=f"{SOURCE}, Lemma 2",
-    kind="identity",
-    claim=r"\text{For any } \alpha \in \mathbb{R}^n,\quad \|\alpha\|_G \le \|\alpha\|_1"
-    r"\le \sqrt{n}\|\alpha\|_2",
-    problems=EXACT + KERNELS + INSEPARABLE,
-    assumes=(norm_one, small),
-    unit=True,
-    powerless=DATA_ALONE,
-)
-def lem2(case: Case) -> Iterator[Relation]:
-    """For every α, ‖α‖_G ≤ ‖α‖₁ ≤ √n ‖α‖₂ (compared are the squares)."""
+@every_matrix.direct("lem2", "Lemma 2", norm_one, small, problems=EXACT + KERNELS + FLAT)
+def lem2(case):
+    r"""For every α, ‖α‖_G ≤ ‖α‖₁ ≤ √n ‖α‖₂ (compared are the squares).
+
+    $\text{For any } \alpha \in \mathbb{R}^n,\quad \|\alpha\|_G \le \|\alpha\|_1\le
+    \sqrt{n}\|\alpha\|_2$"""
     gram = Gram(case)
     vertex = [Fraction(int(i == 0)) for i in range(case.n)]
     for alpha in (vertex, *samples(case)):
@@ -204,20 +162,13 @@ def _loss_of(case: Case, alpha: list[Fraction], factor: Number) -> Number:
     return (scaled.transpose() * scores)[0, 0] / 2 - smallest(scores.entries())
 
 
-@direct(
-    "rp.lem3",
-    reference=f"{SOURCE}, Lemma 3",
-    kind="identity",
-    claim=r"\rho_K > 0:\ f \text{ maximizes the margin iff } \rho_K f \text{ optimizes } L(f);\quad"
-    r"\rho_K = \sup_{\|\alpha\|_G=1}\inf_{p\in\Delta_n}\langle\alpha,p\rangle_G \le \|p\|_G"
-    r"\ \text{ for all } p\in\Delta_n",
-    problems=EXACT + KERNELS,
-    assumes=(norm_one, small, separable),
-    unit=True,
-    powerless=DATA_ALONE,
-)
-def lem3(case: Case) -> Iterator[Relation]:
-    """A unit f has the largest margin iff ρ_K f minimises L; and ρ_K ≤ ‖p‖_G for every p ∈ Δ_n."""
+@every_matrix.direct("lem3", "Lemma 3", norm_one, small, separable, problems=EXACT + KERNELS)
+def lem3(case):
+    r"""A unit f has the largest margin iff ρ_K f minimises L; and ρ_K ≤ ‖p‖_G for every p ∈ Δ_n.
+
+    $\rho_K > 0:\ f \text{ maximizes the margin iff } \rho_K f \text{ optimizes } L(f);\quad\rho_K =
+    \sup_{\|\alpha\|_G=1}\inf_{p\in\Delta_n}\langle\alpha,p\rangle_G \le \|p\|_G\ \text{ for all }
+    p\in\Delta_n$"""
     gram = Gram(case)
     best = gram.margin_squared
     yield from _attained(gram, -best / 2)

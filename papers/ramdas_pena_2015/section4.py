@@ -16,54 +16,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from gammabar.papers import (
-    Case,
-    Number,
-    Relation,
-    View,
-    at_least,
-    at_most,
-    ball,
-    direct,
-    exp,
-    known_zero,
-    log,
-    nearly,
-    number,
-    per_iterate,
-    rationals,
-    separable,
-    size_of,
-    sqrt,
-    stopping,
-    total,
-)
-from gammabar.papers.ramdas_pena_2015.quantities import (
-    SOURCE,
-    SoftAverages,
-    carried,
-    entropy_gap,
-    entropy_loss,
-    followed,
-    norm_one,
-    product_terms,
-    small,
-    square,
-)
-from gammabar.papers.ramdas_pena_2015.small_data import (
-    INSEPARABLE,
-    SEPARABLE,
-    Gram,
-    centres,
-    dot,
-    gram_of,
-    on_circle,
-    ordered,
-    rational,
-    shares,
-)
-
-Weights = list[Fraction]
+from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.quantities import *
+from gammabar.papers.ramdas_pena_2015.small_data import *
 
 
 def entropy(p: list[Number]) -> Number:
@@ -75,16 +30,13 @@ def _one_norm(p: list[Number], q: list[Number]) -> Number:
     return total(abs(a - b) for a, b in zip(p, q, strict=True))
 
 
-PROX = "it is about p_μ and d, not about a solver"
+NKP, SNKP = (Method(name, assumes=(norm_one,)) for name in ("nkp", "snkp"))
+prox = rp.sharing(kind="identity", powerless="it is about p_μ and d, not about a solver")
 
 
-@direct(
-    "rp.eq11",
-    reference=f"{SOURCE}, equation (11) and its closed form",
-    kind="identity",
-    claim=r"p_\mu(\alpha) := \arg\min_{p\in\Delta_n}\{\langle\alpha,p\rangle_G + \mu d(p)\}"
-    r"= \frac{e^{-G\alpha/\mu}}{\|e^{-G\alpha/\mu}\|_1}",
-    problems=("",),
+@prox.direct(
+    "eq11",
+    "equation (11) and its closed form",
     instances="small data sets, a grid of α and p, μ = 2 and 1/6",
     inputs={
         "slopes": rationals(shape=("n",)),
@@ -92,12 +44,15 @@ PROX = "it is about p_μ and d, not about a solver"
         "p": rationals(0, None, shape=("n",)),
         "mu": rationals(0, 100, positive=True),
     },
-    note="Checked as F(p) ≥ F(p_μ) + (μ/2)‖p − p_μ‖₁² for F(p) = ⟨α, p⟩_G + μd(p), which is so of"
-    " the minimiser of a μ-strongly convex function.",
-    powerless=PROX,
 )
-def eq11(case: Case) -> Iterator[Relation]:
-    """The smoothed minimiser p_μ(α) is the softmax of −Gα/μ."""
+def eq11(case):
+    r"""The smoothed minimiser p_μ(α) is the softmax of −Gα/μ.
+
+    $p_\mu(\alpha) := \arg\min_{p\in\Delta_n}\{\langle\alpha,p\rangle_G + \mu d(p)\}=
+    \frac{e^{-G\alpha/\mu}}{\|e^{-G\alpha/\mu}\|_1}$
+
+    Checked as F(p) ≥ F(p_μ) + (μ/2)‖p − p_μ‖₁² for F(p) = ⟨α, p⟩_G + μd(p), which is so of the
+    minimiser of a μ-strongly convex function."""
     for name, rows, alpha, p, strength in _proximal(case):
         scores, mu = [dot(row, alpha) for row in gram_of(rows)], number(strength)
         raw = [exp(-number(s) / mu) for s in scores]
@@ -128,20 +83,19 @@ def _smoothed(scores: Weights, p: list[Number], mu: Number) -> Number:
     return total(number(s) * v for s, v in zip(scores, p, strict=True)) + mu * entropy(p)
 
 
-@direct(
-    "rp.eq12",
-    reference=f"{SOURCE}, equation (12) and the line after it",
-    kind="identity",
-    claim=r"d(p) := \sum_i p_i\log p_i + \log n \text{ is 1-strongly convex with respect to the }"
-    r"\ell_1\text{-norm}",
-    problems=("",),
+@prox.direct(
+    "eq12",
+    "equation (12) and the line after it",
     instances="n = 2, 3, 6, and a grid of p and q",
     inputs={"p": rationals(0, None, shape=("n",)), "q": rationals(0, None, shape=("n",))},
-    note="With 0 ≤ d ≤ log n, which the proof of Lemma 4 uses.",
-    powerless=PROX,
 )
-def eq12(case: Case) -> Iterator[Relation]:
-    """d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n."""
+def eq12(case):
+    r"""d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n.
+
+    $d(p) := \sum_i p_i\log p_i + \log n \text{ is 1-strongly convex with respect to the
+    }\ell_1\text{-norm}$
+
+    With 0 ≤ d ≤ log n, which the proof of Lemma 4 uses."""
     own = ((p, q) for n in (2, 3, 6) for p, q in product(centres(n), centres(n)))
     for one, other in case.instances(own):
         if case.inputs is not None:
@@ -160,32 +114,25 @@ def temperature(k: int) -> Number:
     return number(4) / ((k + 1) * (k + 2))
 
 
-@per_iterate(
-    "rp.lem4",
-    reference=f"{SOURCE}, Lemma 4",
-    claim=r"L_{\mu_k}(\alpha_k) \ge L(\alpha_k) - \mu_k \log n",
-    solvers=("snkp",),
-    assumes=(norm_one,),
-    unit=True,
+@unit.bound(
+    "lem4",
+    "Lemma 4",
+    SNKP,
     powerless="it is true of every α and every μ > 0, whatever a solver does",
 )
-def lem4(it: View, case: Case) -> Relation:
-    """The smoothed loss is at least the loss minus μ_k log n."""
+def lem4(it, case):
+    r"""The smoothed loss is at least the loss minus μ_k log n.
+
+    $L_{\mu_k}(\alpha_k) \ge L(\alpha_k) - \mu_k \log n$"""
     mu = temperature(it.t)
     return at_most(entropy_gap(it, mu), mu * case.log_n, "L(α_k) − L_μ(α_k) ≤ μ_k log n")
 
 
-@per_iterate(
-    "rp.lem5",
-    reference=f"{SOURCE}, Lemma 5",
-    claim=r"L_{\mu_k}(\alpha_k) \le -\tfrac12 \|p_k\|_G^2",
-    solvers=("snkp",),
-    assumes=(norm_one,),
-    unit=True,
-    history=(SoftAverages,),
-)
-def lem5(it: View, case: Case) -> list[Relation]:
-    """In every round of SNKP the smoothed loss is at most −½‖p_k‖²_G."""
+@unit.bound("lem5", "Lemma 5", SNKP, SoftAverages)
+def lem5(it, case):
+    r"""In every round of SNKP the smoothed loss is at most −½‖p_k‖²_G.
+
+    $L_{\mu_k}(\alpha_k) \le -\tfrac12 \|p_k\|_G^2$"""
     p, wrong = followed(it, case, SoftAverages)
     loss = entropy_loss(it, temperature(it.t))
     return [*wrong, at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
@@ -199,38 +146,36 @@ def no_other_exit(case: Case) -> str | None:
     return "the solver may exit with ‖p_k‖_G ≤ ε before it separates, which Algorithm 4 does not"
 
 
-@stopping(
-    "rp.thm1",
-    reference=f"{SOURCE}, Theorem 1 and the last line of its proof",
-    claim=r"\text{SNKP finds a perfect classifier when one exists in }"
-    r"O\left(\tfrac{\sqrt{\log n}}{\rho_K}\right) \text{ iterations: after at most }"
-    r"k = 2\sqrt{2\log n}/\rho_K \text{ steps}",
-    solvers=("snkp",),
-    assumes=(norm_one, separable, no_other_exit),
-    unit=True,
-    note="The constant is that of the proof. L(α_k) < 0 as soon as k + 1 ≥ 2√(2 log n)/ρ_K, since "
-    "μ_k < 4/(k+1)², so the first such k is below the bound. For n = 1 the bound is 0, and α_0 "
-    "is a solution.",
+@unit.stopping(
+    "thm1",
+    "Theorem 1 and the last line of its proof",
+    SNKP,
+    separable,
+    no_other_exit,
     slower="snkp/perceptron-instead",
 )
-def thm1(case: Case) -> Any:
-    """SNKP separates after at most 2√(2 log n)/ρ_K steps."""
+def thm1(case):
+    r"""SNKP separates after at most 2√(2 log n)/ρ_K steps.
+
+    $\text{SNKP finds a perfect classifier when one exists in }O\left(\tfrac{\sqrt{\log
+    n}}{\rho_K}\right) \text{ iterations: after at most }k = 2\sqrt{2\log n}/\rho_K \text{ steps}$
+
+    The constant is that of the proof. L(α_k) < 0 as soon as k + 1 ≥ 2√(2 log n)/ρ_K, since μ_k <
+    4/(k+1)², so the first such k is below the bound. For n = 1 the bound is 0, and α_0 is a
+    solution."""
     return 2 * sqrt(2 * case.log_n) / case.gamma
 
 
-@stopping(
-    "rp.nkp",
-    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
-    claim=r"\text{NKP finds a perfect classifier in } 1/\rho_K^2 \text{ iterations}",
-    solvers=("nkp",),
-    assumes=(norm_one, separable),
-    unit=True,
-    note="Iterations are updates: α_0 = 0 is never a solution, and n = 1 needs one update, which "
-    "is 1/ρ_K² = 1. Orthonormal rows need all of the n = 1/ρ_K² updates.",
-    slower="nkp/starts-with-the-sum",
+@unit.stopping(
+    "nkp", "Section 4, remark on Lemma 3", NKP, separable, slower="nkp/starts-with-the-sum"
 )
-def nkp(case: Case) -> Any:
-    """NKP separates after at most 1/ρ_K² iterations."""
+def nkp(case):
+    r"""NKP separates after at most 1/ρ_K² iterations.
+
+    $\text{NKP finds a perfect classifier in } 1/\rho_K^2 \text{ iterations}$
+
+    Iterations are updates: α_0 = 0 is never a solution, and n = 1 needs one update, which is 1/ρ_K²
+    = 1. Orthonormal rows need all of the n = 1/ρ_K² updates."""
     return case.mistake_bound
 
 
@@ -261,24 +206,23 @@ LITTLE = Fraction(1, 1024)
 MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
 
 
-@per_iterate(
-    "rp.eq10",
-    reference=f"{SOURCE}, equation (10)",
-    claim=r"f_{k+1} = (1-\theta_k)f_k + \theta_k\langle Y\tilde\phi_X, p(f_k)\rangle ="
-    r" f_k - \theta_k\left(f_k - \langle Y\tilde\phi_X, p(f_k)\rangle\right) ="
-    r" f_k - \theta_k\partial L(f_k)",
-    solvers=("nkp",),
-    assumes=(norm_one,),
+@unit.bound(
+    "eq10",
+    "equation (10)",
+    NKP,
     since=1,
-    unit=True,
     instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,"
     " and for f_0 at ±2⁻¹⁰ f_1",
-    note="g_k = (f_k − f_{k+1})/θ_k is a subgradient of L at f_k iff L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
-    " for all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that"
-    " they lead to.",
 )
 class Subgradient(Before):
-    """Each step of NKP is −θ_k times a subgradient of L at f_k."""
+    r"""Each step of NKP is −θ_k times a subgradient of L at f_k.
+
+    $f_{k+1} = (1-\theta_k)f_k + \theta_k\langle Y\tilde\phi_X, p(f_k)\rangle = f_k -
+    \theta_k\left(f_k - \langle Y\tilde\phi_X, p(f_k)\rangle\right) = f_k - \theta_k\partial L(f_k)$
+
+    g_k = (f_k − f_{k+1})/θ_k is a subgradient of L at f_k iff L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩ for
+    all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that they
+    lead to."""
 
     def claim(self, it: View) -> Iterator[Relation]:
         before, k = self.previous(it), it.t - 1
@@ -329,28 +273,23 @@ def minimiser_known(case: Case) -> str | None:
     return "the minimiser of L is only known approximately"
 
 
-@per_iterate(
-    "rp.sec4.minimizer",
-    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
-    kind="limit",
-    claim=r"\text{NKP can get arbitrarily close to the minimizer of strongly convex } L(f)",
-    solvers=("nkp",),
-    assumes=(norm_one, minimiser_known),
-    since=1,
-    unit=True,
-    note="No rate is printed. Checked as ‖f_k − f*‖² ≤ (1 − ρ_K²)/k, with ρ_K = 0 and f* = 0 for"
-    " data that are not separable; the proof is in the source. Orthonormal rows attain it at k = 1."
-    " As printed Algorithm 3 exits with the first separator: what is meant are its updates, carried"
-    " on; rp.sec4.margin judges those.",
+@unit.bound(
+    "sec4.minimizer", "Section 4, remark on Lemma 3", NKP, minimiser_known, kind="limit", since=1
 )
-def near_the_minimiser(it: View, case: Case) -> Relation:
-    """The squared distance of f_k to the minimiser of L is at most (1 − ρ_K²)/k.
+def near_the_minimiser(it, case):
+    r"""The squared distance of f_k to the minimiser of L is at most (1 − ρ_K²)/k.
 
     Proof. (k+1)(w_{k+1} − w*) = k(w_k − w*) + (h − w*) with h a mean of rows of smallest score.
     ⟨w_k, h⟩ = min_i ⟨a_i, w_k⟩ ≤ ⟨w_k, w*⟩, as w* is in the hull of the rows, and
     ⟨w*, h⟩ ≥ ‖w*‖², as w* is its shortest point: so ⟨w_k − w*, h − w*⟩ ≤ 0. And ‖h − w*‖² is at
     most 1 − 2⟨h, w*⟩ + ρ² ≤ 1 − ρ². Hence k²‖w_k − w*‖² grows by at most 1 − ρ² in a step. ∎
-    """
+
+    $\text{NKP can get arbitrarily close to the minimizer of strongly convex } L(f)$
+
+    No rate is printed. Checked as ‖f_k − f*‖² ≤ (1 − ρ_K²)/k, with ρ_K = 0 and f* = 0 for data that
+    are not separable; the proof is in the source. Orthonormal rows attain it at k = 1. As printed
+    Algorithm 3 exits with the first separator: what is meant are its updates, carried on;
+    rp.sec4.margin judges those."""
     best = case.gamma_squared
     square = it.norm_squared - (2 * it.toward - best if case.separable else 0)
     bound, what = (1 - best) / it.t, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k"
@@ -372,25 +311,28 @@ def _updates(gram: Gram) -> Iterator[tuple[int, list[Fraction], Fraction]]:
         yield k, scores, square
 
 
-@direct(
-    "rp.sec4.margin",
-    reference=f"{SOURCE}, Section 4, remark on Lemma 3",
+@unit.direct(
+    "sec4.margin",
+    "Section 4, remark on Lemma 3",
+    norm_one,
+    small,
+    separable,
+    rational,
     kind="limit",
-    claim=r"\text{NKP also gets arbitrarily close to a margin maximizer: it will continue to"
-    r" improve to find an approximate max-margin classifier}",
     problems=("worst-case:n=12", "degenerate:kind=square", "degenerate:kind=simplex,n=6,d=6"),
-    assumes=(norm_one, small, separable, rational),
-    unit=True,
     instances=f"the updates of Algorithm 3 up to k = {UPDATES}, without its exit",
-    note="As printed Algorithm 3 exits with the first separator, whatever its margin: the rows"
-    " (1, 0) and (3/5, 4/5) end it at f_1 = (1, 0), of margin 3/5 where 2/√5 is possible. Its"
-    " updates, carried on, do what is said. Checked as ‖f_k − f*‖² ≤ d² = (1 − ρ_K²)/k, and once"
-    " d ≤ ρ_K² as ρ_K − γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d): every score is at least ρ_K² − d, and"
-    " ‖f_k‖ ≤ ρ_K + d.",
     powerless="it is about the updates after the exit, where solvers here end",
 )
-def near_the_margin(case: Case) -> Iterator[Relation]:
-    """Carried on after its exit, NKP tends to the maximum margin."""
+def near_the_margin(case):
+    r"""Carried on after its exit, NKP tends to the maximum margin.
+
+    $\text{NKP also gets arbitrarily close to a margin maximizer: it will continue to improve to
+    find an approximate max-margin classifier}$
+
+    As printed Algorithm 3 exits with the first separator, whatever its margin: the rows (1, 0) and
+    (3/5, 4/5) end it at f_1 = (1, 0), of margin 3/5 where 2/√5 is possible. Its updates, carried
+    on, do what is said. Checked as ‖f_k − f*‖² ≤ d² = (1 − ρ_K²)/k, and once d ≤ ρ_K² as ρ_K −
+    γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d): every score is at least ρ_K² − d, and ‖f_k‖ ≤ ρ_K + d."""
     gram, best = Gram(case), case.truth.unit_squares[0]
     rho = sqrt(number(best))
     for k, scores, length in _updates(gram):

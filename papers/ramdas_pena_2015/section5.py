@@ -5,37 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers import (
-    Case,
-    Relation,
-    Trit,
-    Unclaimed,
-    View,
-    choices,
-    direct,
-    fact,
-    inseparable,
-    number,
-    rationals,
-    stopping,
-)
-from gammabar.papers.ramdas_pena_2015.quantities import (
-    SOURCE,
-    certifies,
-    norm_one,
-    small,
-    stands_for,
-    tells,
-    weights_of,
-)
-from gammabar.papers.ramdas_pena_2015.small_data import INSEPARABLE, Gram, dot, integers_of
+from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.quantities import *
+from gammabar.papers.ramdas_pena_2015.small_data import *
 from gammabar.problems import KernelProblem
 
 
@@ -69,17 +47,17 @@ def _balanced(case: Case) -> Trit:
     return dot(weights, [dot([int(v) for v in row], weights) for row in gram]) == 0
 
 
-def rational(case: Case) -> str | None:
+def euclidean_space(case: Case) -> str | None:
     """Euclidean space: inner products are rational numbers."""
     return None if Gram(case).rational else "this is about points of ℝ^d"
 
 
-@direct(
-    "rp.lem6",
-    reference=f"{SOURCE}, Lemma 6 (Gordan's theorem)",
+@rp.direct(
+    "lem6",
+    "Lemma 6 (Gordan's theorem)",
+    small,
+    euclidean_space,
     kind="identity",
-    claim=r"\text{Exactly one: } \exists w\ \forall i\ y_i(w^\top x_i) > 0;\quad"
-    r"\exists p\in\Delta_n\ \|XYp\|_2 = 0",
     problems=(
         "iris:0,1:n=30,seed=0",
         "inseparable:n=20,d=3,seed=0",
@@ -89,11 +67,13 @@ def rational(case: Case) -> str | None:
         "gaussian:n=20,d=3,seed=1",
         "planted:n=20,d=3,gamma=0.001,seed=0",
     ),
-    assumes=(small, rational),
     powerless="it is about the data alone",
 )
-def lem6(case: Case) -> Iterator[Relation]:
-    """Exactly one of: some w has only positive scores; some p ∈ Δ_n has Σ_i p_i y_i x_i = 0."""
+def lem6(case):
+    r"""Exactly one of: some w has only positive scores; some p ∈ Δ_n has Σ_i p_i y_i x_i = 0.
+
+    $\text{Exactly one: } \exists w\ \forall i\ y_i(w^\top x_i) > 0;\quad\exists p\in\Delta_n\
+    \|XYp\|_2 = 0$"""
     yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖XYq̄‖ = 0")
 
 
@@ -105,22 +85,25 @@ def _epsilon_solution(it: View, case: Case) -> Trit:
     return certifies(it, number(case.solver.epsilon), p)
 
 
-@stopping(
-    "rp.nvn",
-    reference=f"{SOURCE}, Section 5, guarantee of Algorithm 5",
-    claim=r"\text{If (3) is infeasible, NVN terminates with an } \epsilon\text{-approximate"
-    r" solution to (13) in } 1/\epsilon^2 \text{ iterations}",
-    solvers=("nvn",),
-    assumes=(tells("epsilon"), norm_one, inseparable),
+@unit.stopping(
+    "nvn",
+    "Section 5, guarantee of Algorithm 5",
+    Method("nvn"),
+    tells("epsilon"),
+    norm_one,
+    inseparable,
     goal=_epsilon_solution,
-    unit=True,
-    note="For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the "
-    "paper is about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ "
-    "‖w_k‖²/(1 + ‖w_k‖²), hence ‖w_k‖² ≤ 1/(k+1), and ‖w_k‖ ≤ ε for the first k ≥ 1/ε² − 1.",
     slower="nvn/steps-shrink",
 )
-def nvn(case: Case) -> Any:
-    """On data that are not separable NVN finds an ε-solution within 1/ε² iterations."""
+def nvn(case):
+    r"""On data that are not separable NVN finds an ε-solution within 1/ε² iterations.
+
+    $\text{If (3) is infeasible, NVN terminates with an } \epsilon\text{-approximate solution to
+    (13) in } 1/\epsilon^2 \text{ iterations}$
+
+    For rows of norm one, as Algorithm 5 is called normalized, and the next sentence of the paper is
+    about ρ₂; rows of norm R need R²/ε². Some row has ⟨a_j, w_k⟩ ≤ 0, so ‖w_{k+1}‖² ≤ ‖w_k‖²/(1 +
+    ‖w_k‖²), hence ‖w_k‖² ≤ 1/(k+1), and ‖w_k‖ ≤ ε for the first k ≥ 1/ε² − 1."""
     return 1 / Fraction(case.solver.epsilon) ** 2
 
 
@@ -132,13 +115,13 @@ def any_rows(case: Case) -> str | None:
     return None if case.separable is not None else "separability is not known"
 
 
-@direct(
-    "rp.thm2",
-    reference=f"{SOURCE}, Theorem 2",
+@unit.direct(
+    "thm2",
+    "Theorem 2",
+    norm_one,
+    small,
+    any_rows,
     kind="identity",
-    claim=r"\text{Exactly one: } \exists f\in\mathcal{F}_K\ \forall i\ "
-    r"\langle f, y_i\tilde\phi_{x_i}\rangle_K > 0 \text{ i.e. } G\alpha > 0;\quad"
-    r"\exists p\in\Delta_n\ \|p\|_G = 0",
     problems=(
         "gaussian:n=16,d=3,seed=0 --kernel rbf:gamma=1",
         "degenerate:kind=opposite --kernel rbf:gamma=1",
@@ -147,12 +130,14 @@ def any_rows(case: Case) -> str | None:
         "degenerate:kind=opposite,n=6,d=1",
         "degenerate:kind=collinear,n=1,d=2",
     ),
-    assumes=(norm_one, small, any_rows),
-    unit=True,
     powerless="it is about the data alone",
 )
-def thm2(case: Case) -> Iterator[Relation]:
-    """Exactly one of: some f has only positive scores; some p ∈ Δ_n has ‖p‖_G = 0."""
+def thm2(case):
+    r"""Exactly one of: some f has only positive scores; some p ∈ Δ_n has ‖p‖_G = 0.
+
+    $\text{Exactly one: } \exists f\in\mathcal{F}_K\ \forall i\ \langle f,
+    y_i\tilde\phi_{x_i}\rangle_K > 0 \text{ i.e. } G\alpha > 0;\quad\exists p\in\Delta_n\ \|p\|_G =
+    0$"""
     yield from _gordan(case, "exactly one of: Gα > 0 for α = q̄; ‖q̄‖_G = 0")
 
 
@@ -181,20 +166,16 @@ def _sup_min(rows: list[list[Fraction]]) -> Fraction | None:
     return best if best is not None and best < 0 else None
 
 
-@direct(
-    "rp.thm3",
-    reference=f"{SOURCE}, Theorem 3",
-    kind="identity",
-    claim=r"\text{When the primal is infeasible, } |\rho_K| = \delta_{\max} := \sup\{\delta \mid"
-    r"\|f\|_K \le \delta \Rightarrow f \in \mathrm{conv}(Y\tilde\phi_X)\}",
-    problems=("",),
-    note="ρ_K from its definition, by brute force; δ_max as the distance of the origin to the "
-    "nearest facet of the hull, 0 where the hull is flat or the origin is on its boundary.",
-    powerless="it is about the data alone",
-)
-def thm3(case: Case) -> Iterator[Relation]:
-    """For data that are not separable |ρ_K| is the radius of the largest ball around the origin
-    inside the hull of the rows."""
+@rp.direct("thm3", "Theorem 3", kind="identity", powerless="it is about the data alone")
+def thm3(case):
+    r"""For data that are not separable |ρ_K| is the radius of the largest ball around the origin
+    inside the hull of the rows.
+
+    $\text{When the primal is infeasible, } |\rho_K| = \delta_{\max} := \sup\{\delta \mid\|f\|_K \le
+    \delta \Rightarrow f \in \mathrm{conv}(Y\tilde\phi_X)\}$
+
+    ρ_K from its definition, by brute force; δ_max as the distance of the origin to the nearest
+    facet of the hull, 0 where the hull is flat or the origin is on its boundary."""
     for name, rows in INSEPARABLE.items():
         facets = signed_margin(*integers_of(rows))
         w = facets.witness
@@ -213,50 +194,52 @@ def thm3(case: Case) -> Iterator[Relation]:
 
 # Lines of the proofs of Theorems 2 and 3
 
-PROOF = "a line of a proof, about numbers or data alone: no solver has a part in it"
+proof = rp.sharing(
+    kind="identity",
+    powerless="a line of a proof, about numbers or data alone: no solver has a part in it",
+)
 #: t < 0 and ⟨f, y_i φ̃(x_i)⟩.
 SHIFTS = tuple((Fraction(t), Fraction(s, 2)) for t in (-1, -2) for s in (-3, -1, 0, 1, 2, 3, 4, 5))
 #: The same in a search.
 SHIFTED = {"shift": rationals(None, Fraction(-1, 1000)), "s": rationals()}
 
 
-@direct(
-    "rp.thm2.proof",
-    reference=f"{SOURCE}, proof of Theorem 2, the last equivalence",
-    kind="identity",
-    claim=r"t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow"
-    r" \frac{y_i f(x_i)}{\sqrt{K(x_i, x_i)}} > 0",
-    problems=("",),
+@proof.direct(
+    "thm2.proof",
+    "proof of Theorem 2, the last equivalence",
+    Erratum(
+        severity="misprint",
+        why="The arrow is meant from left to right, which is all that the proof needs.",
+        survives=(
+            "Everything: only the arrow from left to right is used, and Theorem 2 holds (rp.thm2)."
+        ),
+        fixed_by="thm2.proof.fixed",
+        charitable="thm2.proof.fixed",
+    ),
     inputs=SHIFTED,
-    status="refuted",
-    fixed_by="rp.thm2.proof.fixed",
-    severity="misprint",
-    survives="Everything: only the arrow from left to right is used, and Theorem 2 holds "
-    "(rp.thm2).",
-    why="The arrow is meant from left to right, which is all that the proof needs.",
-    charitable="rp.thm2.proof.fixed",
-    note="t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not.",
-    powerless=PROOF,
 )
-def shift_equivalence(case: Case) -> Iterator[Relation]:
-    """For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩."""
+def shift_equivalence(case):
+    r"""For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
+
+    $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow \frac{y_i
+    f(x_i)}{\sqrt{K(x_i, x_i)}} > 0$
+
+    t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not."""
     for t, s in case.instances(SHIFTS):
         yield fact((s + t >= 0) == (s > 0), "s + t ≥ 0 ⟺ s > 0", where=f"t = {t}, s = {s}")
 
 
-@direct(
-    "rp.thm2.proof.fixed",
-    reference=f"{SOURCE}, proof of Theorem 2, the last equivalence, with ⇒",
-    kind="identity",
-    claim=r"t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Rightarrow"
-    r" \frac{y_i f(x_i)}{\sqrt{K(x_i, x_i)}} > 0",
-    problems=("",),
+@proof.direct(
+    "thm2.proof.fixed",
+    "proof of Theorem 2, the last equivalence, with ⇒",
     inputs=SHIFTED,
     instances="a few t and s",
-    powerless=PROOF,
 )
-def shift_implication(case: Case) -> Iterator[Relation]:
-    """For t < 0, s + t ≥ 0 implies s > 0, where s = ⟨f, y_i φ̃(x_i)⟩."""
+def shift_implication(case):
+    r"""For t < 0, s + t ≥ 0 implies s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
+
+    $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Rightarrow \frac{y_i
+    f(x_i)}{\sqrt{K(x_i, x_i)}} > 0$"""
     for t, s in case.instances(SHIFTS):
         yield fact(s + t < 0 or s > 0, "s + t ≥ 0 ⇒ s > 0", where=f"t = {t}, s = {s}")
 
@@ -269,28 +252,32 @@ OUTSIDE = (
 )
 
 
-@direct(
-    "rp.thm3.part2",
-    reference=f"{SOURCE}, proof of Theorem 3, part (2), the separating g",
-    kind="identity",
-    claim=r"f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1:"
-    r" \langle g, f\rangle_K < 0 \text{ and } \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K"
-    r" \ge 0 \text{ for all } p \in \Delta_n",
-    problems=("",),
+@proof.direct(
+    "thm3.part2",
+    "proof of Theorem 3, part (2), the separating g",
+    Erratum(
+        severity="substance",
+        why=(
+            "If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is"
+            " non-negative on the hull; the line after it, which is all that is used, is true."
+        ),
+        survives=(
+            "Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after "
+            "it, ⟨g, f⟩ < inf_p ⟨g, ·⟩, is what separation gives and all that is used."
+        ),
+        fixed_by="thm3.part2.fixed",
+    ),
     inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
-    status="refuted",
-    fixed_by="rp.thm3.part2.fixed",
-    severity="substance",
-    survives="Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after "
-    "it, ⟨g, f⟩ < inf_p ⟨g, ·⟩, is what separation gives and all that is used.",
-    why="If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is non-negative"
-    " on the hull; the line after it, which is all that is used, is true.",
-    note="Rows 1 and −1 of ℝ¹, whose hull is [−1, 1], and f = 2: g = 1 and g = −1 are negative on"
-    " one of the rows.",
-    powerless=PROOF,
 )
-def separated_at_zero(case: Case) -> Iterator[Relation]:
-    """For f outside the hull some g of norm one has ⟨g, f⟩ < 0 and ⟨g, a_i⟩ ≥ 0 for all rows."""
+def separated_at_zero(case):
+    r"""For f outside the hull some g of norm one has ⟨g, f⟩ < 0 and ⟨g, a_i⟩ ≥ 0 for all rows.
+
+    $f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1: \langle g,
+    f\rangle_K < 0 \text{ and } \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K \ge 0 \text{ for
+    all } p \in \Delta_n$
+
+    Rows 1 and −1 of ℝ¹, whose hull is [−1, 1], and f = 2: g = 1 and g = −1 are negative on one of
+    the rows."""
     what = "some g of norm one is negative at f and not negative on the hull"
     for rows, f in case.instances((rows, f) for rows, f, _ in OUTSIDE):
         if case.inputs is not None:  # on a line, where g is 1 or −1
@@ -304,19 +291,17 @@ def separated_at_zero(case: Case) -> Iterator[Relation]:
         yield fact(there, what, where=f"{rows}, f = {f}")
 
 
-@direct(
-    "rp.thm3.part2.fixed",
-    reference=f"{SOURCE}, proof of Theorem 3, part (2), the line after it",
-    kind="identity",
-    claim=r"f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1:"
-    r" \langle g, f\rangle_K < \inf_{p\in\Delta_n} \langle g, \langle Y\tilde\phi_X,"
-    r" p\rangle\rangle_K \le \rho_K",
-    problems=("",),
+@proof.direct(
+    "thm3.part2.fixed",
+    "proof of Theorem 3, part (2), the line after it",
     instances="two data sets, each with a point f",
-    powerless=PROOF,
 )
-def separated_below(case: Case) -> Iterator[Relation]:
-    """For f outside the hull some g of norm one has ⟨g, f⟩ < min_i ⟨g, a_i⟩ ≤ ρ_K."""
+def separated_below(case):
+    r"""For f outside the hull some g of norm one has ⟨g, f⟩ < min_i ⟨g, a_i⟩ ≤ ρ_K.
+
+    $f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1: \langle g,
+    f\rangle_K < \inf_{p\in\Delta_n} \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K \le \rho_K$
+    """
     for rows, f, g in OUTSIDE:
         least = min(sum(a * b for a, b in zip(g, row, strict=True)) for row in rows)
         there = sum(a * b for a, b in zip(g, f, strict=True))

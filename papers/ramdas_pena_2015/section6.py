@@ -2,85 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from operator import index
 from typing import Any
 
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers import (
-    ROUNDOFF,
-    Case,
-    Fault,
-    Floats,
-    Number,
-    Relation,
-    Trit,
-    View,
-    at_most,
-    below,
-    direct,
-    fact,
-    log,
-    number,
-    per_iterate,
-    size_of,
-    sqrt,
-    stopping,
-    within,
-)
-from gammabar.papers.ramdas_pena_2015.quantities import (
-    SOURCE,
-    NearAverages,
-    above_margin,
-    below_margin,
-    carried,
-    centre,
-    centred_loss,
-    certifies,
-    followed,
-    hard_loss,
-    near_answer,
-    norm,
-    norm_one,
-    not_average,
-    product_terms,
-    pull,
-    rho,
-    signed_margin_known,
-    small,
-    square,
-    tells,
-    uniform,
-    weights_of,
-)
-from gammabar.papers.ramdas_pena_2015.small_data import (
-    INSEPARABLE,
-    Witnesses,
-    centres,
-    dot,
-    gram_of,
-    integers_of,
-    ordered,
-    square_distance,
+from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.quantities import *
+from gammabar.papers.ramdas_pena_2015.small_data import *
+
+data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
+SNKPVN = Method("snkpvn", assumes=(tells("delta"), norm_one))
+ISNKPVN = Method("isnkpvn", assumes=(tells("gamma", "epsilon"), norm_one))
+loops = unit.sharing(
+    kind="stopping",
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
 )
 
 
-@direct(
-    "rp.lem7",
-    instances="a few small data sets, and a grid of q",
-    reference=f"{SOURCE}, Lemma 7",
-    kind="identity",
-    claim=r"\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le"
-    r"\min\left\{\sqrt2, \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0"
-    r"\text{ iff } p\in W",
-    problems=("",),
-    note="For data that are not separable; otherwise W is empty.",
-    powerless="it is about the data alone",
-)
-def lem7(case: Case) -> Iterator[Relation]:
-    """For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K| (compared
-    are the squares)."""
+@data.direct("lem7", "Lemma 7", instances="a few small data sets, and a grid of q")
+def lem7(case):
+    r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K| (compared
+    are the squares).
+
+    $\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le\min\left\{\sqrt2,
+    \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$
+
+    For data that are not separable; otherwise W is empty."""
     for name, rows in INSEPARABLE.items():
         margin = signed_margin(*integers_of(rows)).rho_squared_hi
         gram = gram_of(rows)
@@ -110,35 +58,29 @@ def _smoothed(it: View, case: Case) -> Number:
     return centred_loss(it, it.numbers(centre(case)), temperature(case, it.t))
 
 
-@per_iterate(
-    "rp.lem8",
-    reference=f"{SOURCE}, Lemma 8",
-    claim=r"\rho_K > 0,\ \delta < \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k)"
-    r"\ge L(\alpha_k) - \mu_k",
-    solvers=("snkpvn",),
-    assumes=(tells("delta"), norm_one, below_margin("delta")),
-    unit=True,
-    history=(NearAverages,),
-)
-def lem8(it: View, case: Case) -> list[Relation]:
-    """On separable data with δ < ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ L(α_k) − μ_k."""
+@unit.bound("lem8", "Lemma 8", SNKPVN, below_margin("delta"), NearAverages)
+def lem8(it, case):
+    r"""On separable data with δ < ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ L(α_k) − μ_k.
+
+    $\rho_K > 0,\ \delta < \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k)\ge
+    L(\alpha_k) - \mu_k$"""
     loss = _smoothed(it, case)
     second = at_most(hard_loss(it) - loss, temperature(case, it.t), "L(α_k) − L^q_μ(α_k) ≤ μ_k")
     return [*_excess(it, case, loss), second]
 
 
-@stopping(
-    "rp.lem8.separator",
-    reference=f"{SOURCE}, Lemma 8, last sentence, with the constant of Theorem 4",
-    claim=r"\text{SNKPVN finds a separator in } O(\sqrt n/\rho_K) \text{ iterations: }"
-    r"2\sqrt{2n}/\rho_K",
-    solvers=("snkpvn",),
-    assumes=(tells("delta"), norm_one, below_margin("delta")),
-    unit=True,
+@unit.stopping(
+    "lem8.separator",
+    "Lemma 8, last sentence, with the constant of Theorem 4",
+    SNKPVN,
+    below_margin("delta"),
     slower="snkpvn/perceptron-instead",
 )
-def lem8_separator(case: Case) -> Any:
-    """On separable data with δ < ρ_K, SNKPVN separates within 2√(2n)/ρ_K iterations."""
+def lem8_separator(case):
+    r"""On separable data with δ < ρ_K, SNKPVN separates within 2√(2n)/ρ_K iterations.
+
+    $\text{SNKPVN finds a separator in } O(\sqrt n/\rho_K) \text{ iterations: }2\sqrt{2n}/\rho_K$
+    """
     return 2 * sqrt(2 * number(case.n)) / case.gamma
 
 
@@ -175,70 +117,65 @@ LEM9 = (
     r" L_{\mu_k}^q(\alpha_k) \ge -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2"
 )
 
-NEAR = (tells("delta"), norm_one, small, above_margin("delta"))
+INFEASIBLE = Method("snkpvn", assumes=(tells("delta"), norm_one, small, above_margin("delta")))
 
 
-@per_iterate(
-    "rp.lem9",
-    reference=f"{SOURCE}, Lemma 9 and the last display of its proof",
+@unit.bound(
+    "lem9",
+    "Lemma 9 and the last display of its proof",
+    INFEASIBLE,
+    signed_margin_known,
+    NearAverages,
+    Erratum(
+        severity="misprint",
+        why=(
+            "|ρ_K| is meant, as in Lemma 7 and Theorem 4; what is known of that reading is in its"
+            " note."
+        ),
+        survives=(
+            "The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| "
+            "and a factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. "
+            "So Theorem 4(2) takes no harm from this slip; it has one of its own "
+            "(rp.thm4.2)."
+        ),
+        fixed_by="lem9.fixed",
+        charitable="lem9.charitable",
+    ),
     claim=LEM9 + r";\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,"
     r"\frac{\|q\|_G}{\rho_K}\right\}",
-    solvers=("snkpvn",),
-    assumes=(*NEAR, signed_margin_known),
     problems=("degenerate:kind=opposite,n=3,d=1",),
-    status="refuted",
-    fixed_by="rp.lem9.fixed",
-    severity="misprint",
-    survives="The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| "
-    "and a factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. "
-    "So Theorem 4(2) takes no harm from this slip; it has one of its own "
-    "(rp.thm4.2).",
-    why="|ρ_K| is meant, as in Lemma 7 and Theorem 4; what is known of that reading is in its"
-    " note.",
-    charitable="rp.lem9.charitable",
-    unit=True,
-    history=(NearAverages,),
     note="The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: "
     "for the rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so "
     "‖p_0‖_G = ¼ ≤ 2√2 min{√2, −½} = −√2 is false. (In the plan: rows 1, 1, −1 and q = 1/3, "
     "‖p_0‖_G = 5/27 against −2/√3.) With |ρ_K| the chain gives √2 ‖q‖_G/|ρ_K|.",
 )
-def lem9(it: View, case: Case) -> list[Relation]:
-    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and
-    ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}."""
+def lem9(it, case):
+    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and ‖p_k‖_G ≤
+    (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}."""
     root, ratio = sqrt(number(2)), _ratio(it, case)
     rate = _rate(it, case, root if ratio is None else root.min(ratio))
     return _chain(it, case) + rate
 
 
-@per_iterate(
-    "rp.lem9.chain",
-    reference=f"{SOURCE}, Lemma 9",
-    claim=LEM9,
-    solvers=("snkpvn",),
-    assumes=NEAR,
-    unit=True,
-    history=(NearAverages,),
-)
-def lem9_chain(it: View, case: Case) -> list[Relation]:
+@unit.bound("lem9.chain", "Lemma 9", INFEASIBLE, NearAverages, claim=LEM9)
+def lem9_chain(it, case):
     """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
     return _chain(it, case)
 
 
-@per_iterate(
-    "rp.lem9.fixed",
-    reference=f"{SOURCE}, Lemma 9, with |ρ_K| and √2 in the last display of its proof",
+@unit.bound(
+    "lem9.fixed",
+    "Lemma 9, with |ρ_K| and √2 in the last display of its proof",
+    INFEASIBLE,
+    signed_margin_known,
+    NearAverages,
     claim=LEM9 + r";\quad \|p_k\|_G \le \frac{2\sqrt{2n}}{k+1}\min\left\{1,"
     r"\frac{\|q\|_G}{|\rho_K|}\right\} \text{ until } G\alpha_k > 0",
-    solvers=("snkpvn",),
-    assumes=(*NEAR, signed_margin_known),
-    unit=True,
-    history=(NearAverages,),
     note="½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then "
     "‖q‖_G ≥ ρ_K (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails.",
     slower="snkpvn/perceptron-instead",
 )
-def lem9_fixed(it: View, case: Case) -> list[Relation]:
+def lem9_fixed(it, case):
     """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and until it separates
     ‖p_k‖_G ≤ (2√(2n)/(k+1)) min{1, ‖q‖_G/|ρ_K|}."""
     one, ratio = number(1), _ratio(it, case)
@@ -274,24 +211,25 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
     return bool(norm(it, centre(case)) >= (sqrt(number(2)) - 1) * abs(margin))
 
 
-@per_iterate(
-    "rp.lem9.charitable",
-    reference=f"{SOURCE}, Lemma 9, with |ρ_K| in the last display of its proof",
-    claim=r"\rho_K < 0:\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,"
-    r" \frac{\|q\|_G}{|\rho_K|}\right\}",
-    solvers=("snkpvn",),
-    assumes=(*NEAR, infeasible_margin),
-    unit=True,
-    history=(NearAverages,),
-    note="Proved, and judged, for |ρ_K| ≤ √(2/3) and for ‖q‖_G ≥ (√2 − 1)|ρ_K|, by a sharper"
-    " Lemma 7: dist(q, W) ≤ ‖q‖_G/|ρ_K| (the proof is in the source, at _settled). Beyond that it"
-    " is open: the sharper Lemma 7 fails there (rows at 0°, ±51.68°, ±90°, ±128.32° and 180°,"
-    " |ρ_K| = 0.9, q = (½, ½) on two rows just behind ±90°: dist(q, W) ≈ 1.14 ‖q‖_G > ‖q‖_G/0.9),"
-    " but no run is known that violates the display.",
+@unit.bound(
+    "lem9.charitable",
+    "Lemma 9, with |ρ_K| in the last display of its proof",
+    INFEASIBLE,
+    infeasible_margin,
+    NearAverages,
     slower="snkpvn/never-cools",
 )
-def lem9_charitable(it: View, case: Case) -> list[Relation] | None:
-    """If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved)."""
+def lem9_charitable(it, case):
+    r"""If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved).
+
+    $\rho_K < 0:\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,
+    \frac{\|q\|_G}{|\rho_K|}\right\}$
+
+    Proved, and judged, for |ρ_K| ≤ √(2/3) and for ‖q‖_G ≥ (√2 − 1)|ρ_K|, by a sharper Lemma 7:
+    dist(q, W) ≤ ‖q‖_G/|ρ_K| (the proof is in the source, at _settled). Beyond that it is open: the
+    sharper Lemma 7 fails there (rows at 0°, ±51.68°, ±90°, ±128.32° and 180°, |ρ_K| = 0.9, q = (½,
+    ½) on two rows just behind ±90°: dist(q, W) ≈ 1.14 ‖q‖_G > ‖q‖_G/0.9), but no run is known that
+    violates the display."""
     margin = rho(case)
     if margin is None or not _settled(it, case, margin):
         return None
@@ -309,22 +247,22 @@ def _delta_solution(it: View, case: Case) -> Trit:
     return None if found is False and it.separates is None else found
 
 
-@stopping(
-    "rp.lem9.solution",
-    reference=f"{SOURCE}, Lemma 9, last sentence, with the constant of rp.lem9.fixed",
-    claim=r"\text{SNKPVN finds a } \delta\text{-solution in at most }"
-    r"O\left(\min\left\{\tfrac{\sqrt n}{\delta}, \tfrac{\sqrt n\|q\|_G}{\delta|\rho_K|}"
-    r"\right\}\right) \text{ iterations: } 2\sqrt2 \text{ times}",
-    solvers=("snkpvn",),
-    assumes=(*NEAR, signed_margin_known),
+@unit.stopping(
+    "lem9.solution",
+    "Lemma 9, last sentence, with the constant of rp.lem9.fixed",
+    INFEASIBLE,
+    signed_margin_known,
+    NearAverages,
     goal=_delta_solution,
-    unit=True,
-    history=(NearAverages,),
     slower="snkpvn/never-cools",
 )
-def lem9_solution(case: Case) -> Any:
-    """If ρ_K < 0 or δ > ρ_K, SNKPVN separates or finds a δ-solution within
-    (2√(2n)/δ) min{1, ‖q‖_G/|ρ_K|} iterations."""
+def lem9_solution(case):
+    r"""If ρ_K < 0 or δ > ρ_K, SNKPVN separates or finds a δ-solution within (2√(2n)/δ) min{1,
+    ‖q‖_G/|ρ_K|} iterations.
+
+    $\text{SNKPVN finds a } \delta\text{-solution in at most }O\left(\min\left\{\tfrac{\sqrt
+    n}{\delta}, \tfrac{\sqrt n\|q\|_G}{\delta|\rho_K|}\right\}\right) \text{ iterations: } 2\sqrt2
+    \text{ times}$"""
     bound = 2 * sqrt(2 * number(case.n)) / number(case.solver.delta)
     margin = rho(case)
     if margin is None or margin == 0:
@@ -454,19 +392,14 @@ def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
     return *counts_of(it), case.history(Calls).wrong
 
 
-@per_iterate(
-    "rp.eq15",
-    reference=f"{SOURCE}, equation (15)",
-    claim=r"\|q_{t+1}\|_G \le \delta_t \le \frac{\|q_0\|_G}{\gamma^{t+1}}",
-    solvers=("isnkpvn",),
-    assumes=(tells("gamma"),),
-    unit=True,
-    history=(Calls,),
-    note="Squares are compared, where a call starts. ‖p_k‖_G < δ_t was tested in doubles, so an"
-    " excess up to the rounding of that is no refutation.",
-)
-def eq15(it: View, case: Case) -> Iterator[Relation]:
-    """Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}."""
+@unit.bound("eq15", "equation (15)", Method("isnkpvn"), tells("gamma"), Calls)
+def eq15(it, case):
+    r"""Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}.
+
+    $\|q_{t+1}\|_G \le \delta_t \le \frac{\|q_0\|_G}{\gamma^{t+1}}$
+
+    Squares are compared, where a call starts. ‖p_k‖_G < δ_t was tested in doubles, so an excess up
+    to the rounding of that is no refutation."""
     outer, inner, wrong = _counts(it, case)
     yield from wrong
     calls: Calls = case.history(Calls)
@@ -510,58 +443,58 @@ def _is_separator(it: View) -> Relation:
     return below(0, it.smallest, what, allowance=2 * (carried(it, it.t) + it.score_error))
 
 
-@per_iterate(
-    "rp.thm4.1",
-    reference=f"{SOURCE}, Theorem 4(1)",
-    kind="stopping",
-    claim=r"\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }"
-    r"\frac{2\sqrt{2n}}{\rho_K}\text{ iterations; ISNKPVN finds a solution in at most }"
-    r"\frac{\log(1/\rho_K)}{\log(\gamma)} \text{ outer loops}",
-    solvers=("isnkpvn",),
-    assumes=(tells("gamma", "epsilon"), norm_one, below_margin("epsilon")),
+@loops.bound(
+    "thm4.1",
+    "Theorem 4(1)",
+    ISNKPVN,
+    below_margin("epsilon"),
+    Calls,
+    Erratum(
+        severity="edge case",
+        why="It fails where the bound is below one loop; the proof counts loops from 0.",
+        survives=(
+            "The total O((√n/ρ_K) log(1/ρ_K)), if log(1/ρ_K) is bounded away from 0: the "
+            "number of loops is to be rounded up, and is at least one (rp.thm4.1.fixed)."
+        ),
+        fixed_by="thm4.1.fixed",
+        charitable="thm4.1.fixed",
+    ),
     problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
-    status="refuted",
-    fixed_by="rp.thm4.1.fixed",
-    severity="edge case",
-    survives="The total O((√n/ρ_K) log(1/ρ_K)), if log(1/ρ_K) is bounded away from 0: the "
-    "number of loops is to be rounded up, and is at least one (rp.thm4.1.fixed).",
-    why="It fails where the bound is below one loop; the proof counts loops from 0.",
-    charitable="rp.thm4.1.fixed",
-    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
-    unit=True,
-    history=(Calls,),
-    note="A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its "
-    "solution is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where "
-    "ρ_K = 1/√3 and the bound is 0.79. The proof's t counts from 0.",
 )
-def thm4_1(it: View, case: Case) -> list[Relation]:
-    """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
-    log(1/ρ_K)/log γ outer loops."""
+def thm4_1(it, case):
+    r"""If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
+    log(1/ρ_K)/log γ outer loops.
+
+    $\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }\frac{2\sqrt{2n}}{\rho_K}\text{
+    iterations; ISNKPVN finds a solution in at most }\frac{\log(1/\rho_K)}{\log(\gamma)} \text{
+    outer loops}$
+
+    A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its solution
+    is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where ρ_K = 1/√3 and
+    the bound is 0.79. The proof's t counts from 0."""
     outer, inner, wrong = _counts(it, case)
     loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
     return [*wrong, _each_call(it, case, inner), loops, *_ends_separated(it)]
 
 
-@per_iterate(
-    "rp.thm4.1.fixed",
-    reference=f"{SOURCE}, Theorem 4(1), rounded up to a whole number of at least 1",
-    kind="stopping",
-    claim=r"\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }"
-    r"\frac{2\sqrt{2n}}{\rho_K}\text{ iterations; ISNKPVN finds a solution in at most }"
-    r"\max\left\{1, \left\lceil\frac{\log(1/\rho_K)}{\log(\gamma)}\right\rceil\right\}"
-    r"\text{ outer loops}",
-    solvers=("isnkpvn",),
-    assumes=(tells("gamma", "epsilon"), norm_one, below_margin("epsilon")),
-    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
-    unit=True,
-    history=(Calls,),
-    note="If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then "
-    "t + 1 < log(1/ρ_K)/log γ.",
+@loops.bound(
+    "thm4.1.fixed",
+    "Theorem 4(1), rounded up to a whole number of at least 1",
+    ISNKPVN,
+    below_margin("epsilon"),
+    Calls,
     slower="isnkpvn/perceptron-instead",
 )
-def thm4_1_fixed(it: View, case: Case) -> list[Relation]:
-    """If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
-    ⌈log(1/ρ_K)/log γ⌉ outer loops, or in one."""
+def thm4_1_fixed(it, case):
+    r"""If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
+    ⌈log(1/ρ_K)/log γ⌉ outer loops, or in one.
+
+    $\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }\frac{2\sqrt{2n}}{\rho_K}\text{
+    iterations; ISNKPVN finds a solution in at most }\max\left\{1,
+    \left\lceil\frac{\log(1/\rho_K)}{\log(\gamma)}\right\rceil\right\}\text{ outer loops}$
+
+    If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then t + 1 < log(1/ρ_K)/log γ.
+    """
     outer, inner, wrong = _counts(it, case)
     found = [*wrong, _each_call(it, case, inner), *_ends_separated(it)]
     if outer:
@@ -581,38 +514,41 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     return [fact(found, "ISNKPVN halts with an ε-solution")]
 
 
-@per_iterate(
-    "rp.thm4.2",
-    reference=f"{SOURCE}, Theorem 4(2)",
-    kind="stopping",
-    claim=r"\text{(14) feasible or } \epsilon > \rho_K:\ "
-    r"\text{each call to SNKPVN halts in at most }"
-    r"O\left(\min\left\{\tfrac{\sqrt n}{\epsilon}, \tfrac{\sqrt n}{|\rho_K|}\right\}\right)"
-    r"\text{ steps; ISNKPVN finds an } \epsilon\text{-solution in at most }"
-    r"\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}",
-    solvers=("isnkpvn",),
-    assumes=(tells("gamma", "epsilon"), norm_one, above_margin("epsilon")),
+@loops.bound(
+    "thm4.2",
+    "Theorem 4(2)",
+    ISNKPVN,
+    above_margin("epsilon"),
+    Calls,
+    Erratum(
+        severity="substance",
+        why=(
+            "The method need not end at all: some q_t may be a witness already, and then no"
+            " ‖p_k‖_G < 0 is found."
+        ),
+        survives=(
+            "The rates, for a method that also returns where ‖q_t‖_G = 0: each call with "
+            "δ_t > 0 ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What "
+            "does not: √n/ε for the last call, whose δ_t may be far below ε, and that the "
+            "method as printed always ends."
+        ),
+        fixed_by="thm4.2.fixed",
+    ),
     problems=("degenerate:kind=opposite,n=2,d=1",),
-    status="refuted",
-    fixed_by="rp.thm4.2.fixed",
-    severity="substance",
-    survives="The rates, for a method that also returns where ‖q_t‖_G = 0: each call with "
-    "δ_t > 0 ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What "
-    "does not: √n/ε for the last call, whose δ_t may be far below ε, and that the "
-    "method as printed always ends.",
-    why="The method need not end at all: some q_t may be a witness already, and then no"
-    " ‖p_k‖_G < 0 is found.",
-    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
-    unit=True,
-    history=(Calls,),
-    note="For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = ‖q_0‖_G/γ = 0, and the "
-    "test ‖p_k‖_G < 0 is never met, so the first call never returns. The same happens whenever "
-    "some q_t has ‖q_t‖_G = 0; and the last call has δ_t < ε, perhaps much smaller, so √n/ε does "
-    "not bound its steps. Besides, a number of loops is not below 1, as log(1/ε)/log γ may be.",
 )
-def thm4_2(it: View, case: Case) -> list[Relation]:
-    """If the dual is feasible or ε > ρ_K, each call halts, and an ε-solution is found in at most
-    log(1/ε)/log γ outer loops."""
+def thm4_2(it, case):
+    r"""If the dual is feasible or ε > ρ_K, each call halts, and an ε-solution is found in at most
+    log(1/ε)/log γ outer loops.
+
+    $\text{(14) feasible or } \epsilon > \rho_K:\ \text{each call to SNKPVN halts in at most
+    }O\left(\min\left\{\tfrac{\sqrt n}{\epsilon}, \tfrac{\sqrt n}{|\rho_K|}\right\}\right)\text{
+    steps; ISNKPVN finds an } \epsilon\text{-solution in at most
+    }\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}$
+
+    For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = ‖q_0‖_G/γ = 0, and the test
+    ‖p_k‖_G < 0 is never met, so the first call never returns. The same happens whenever some q_t
+    has ‖q_t‖_G = 0; and the last call has δ_t < ε, perhaps much smaller, so √n/ε does not bound its
+    steps. Besides, a number of loops is not below 1, as log(1/ε)/log γ may be."""
     outer, inner, wrong = _counts(it, case)
     loops = _loops(case, case.solver.epsilon)
     loops_done = at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ")
@@ -625,28 +561,26 @@ def thm4_2(it: View, case: Case) -> list[Relation]:
     return found
 
 
-@per_iterate(
-    "rp.thm4.2.fixed",
-    reference=f"{SOURCE}, Theorem 4(2), for calls with δ_t > 0, with constants",
-    kind="stopping",
-    claim=r"\text{(14) feasible or } \epsilon > \rho_K:\ \text{a call to SNKPVN with } \delta_t > 0"
-    r"\text{ halts in at most } \min\left\{\tfrac{2\sqrt{2n}}{\delta_t},"
-    r"\tfrac{2\sqrt{2n}\,\gamma}{|\rho_K|}\right\} \text{ steps; and there are at most }"
-    r"\max\left\{1, \left\lfloor\tfrac{\log(1/\epsilon)}{\log\gamma}\right\rfloor + 1\right\}"
-    r"\text{ outer loops}",
-    solvers=("isnkpvn",),
-    assumes=(tells("gamma", "epsilon"), norm_one, above_margin("epsilon")),
-    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
-    unit=True,
-    history=(Calls,),
-    note="The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If "
-    "call t returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ.",
+@loops.bound(
+    "thm4.2.fixed",
+    "Theorem 4(2), for calls with δ_t > 0, with constants",
+    ISNKPVN,
+    above_margin("epsilon"),
+    Calls,
     slower="isnkpvn/perceptron-instead",
 )
-def thm4_2_fixed(it: View, case: Case) -> list[Relation]:
-    """If the dual is feasible or ε > ρ_K, a call with δ_t > 0 halts within
-    min{2√(2n)/δ_t, 2√(2n) γ/|ρ_K|} steps, and there are at most ⌊log(1/ε)/log γ⌋ + 1 outer loops,
-    or one."""
+def thm4_2_fixed(it, case):
+    r"""If the dual is feasible or ε > ρ_K, a call with δ_t > 0 halts within min{2√(2n)/δ_t, 2√(2n)
+    γ/|ρ_K|} steps, and there are at most ⌊log(1/ε)/log γ⌋ + 1 outer loops, or one.
+
+    $\text{(14) feasible or } \epsilon > \rho_K:\ \text{a call to SNKPVN with } \delta_t > 0\text{
+    halts in at most }
+    \min\left\{\tfrac{2\sqrt{2n}}{\delta_t},\tfrac{2\sqrt{2n}\,\gamma}{|\rho_K|}\right\} \text{
+    steps; and there are at most }\max\left\{1,
+    \left\lfloor\tfrac{\log(1/\epsilon)}{\log\gamma}\right\rfloor + 1\right\}\text{ outer loops}$
+
+    The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If call t
+    returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ."""
     outer, inner, wrong = _counts(it, case)
     found = [*wrong, *_ends_certified(it, case)]
     if outer:

@@ -20,17 +20,7 @@ from flint import fmpq, fmpq_mat
 from scipy.optimize import nnls
 
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
-from gammabar.papers import (
-    Case,
-    Floats,
-    Number,
-    Relation,
-    Unclaimed,
-    at_most,
-    number,
-    precision,
-    smallest,
-)
+from gammabar.papers.claims import *
 from gammabar.problems import KernelProblem
 
 
