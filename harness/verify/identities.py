@@ -22,7 +22,7 @@ from gammabar.harness.verify.iterate import (
     claimed_row,
 )
 from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, TINY, Number, ball, log, total
-from gammabar.harness.verify.relation import Relation, equal, fact, size_of, within
+from gammabar.harness.verify.relation import Relation, equal, fact, nearly, size_of, within
 from gammabar.harness.verify.row_sums import combination
 
 # What a solver claims
@@ -260,3 +260,83 @@ class Logistic:
     def pull(self, case: Case) -> Vec:
         """Aᵀ∇ψ."""
         return pull_of(case, self.weights, self.relative)
+
+
+# Inequalities that right runs attain
+
+
+def roundoff(reach: float, steps: float = 1) -> float:
+    """What rounding in so many steps may move a vector of this size by, in an honest solver."""
+    return 4 * steps * ROUNDOFF * reach
+
+
+def nearly_after(
+    it: View, left: Any, right: Any, what: str, beside: Any, steps: float = 1, **more: Any
+) -> Relation:
+    """left ≤ right up to what rounding in some steps to w_t may do to scores; see `nearly`.
+
+    `beside` is what that must be small beside.
+    """
+    reach = it.space.radius * it.here.size()
+    size = size_of(beside, reach)
+    return nearly(left, right, what, rounding=2 * roundoff(reach, steps), size=size, **more)
+
+
+def softmax_rounding(scores: Floats) -> float:
+    """A bound on the relative errors of a softmax of these scores in doubles, and of its sum."""
+    return ROUNDOFF * (float(np.ptp(scores)) + scores.size + 32)
+
+
+def gram_rounding(case: Case, q: Floats) -> float:
+    """How far a row of A Aᵀq in doubles may be off: a product with Aᵀ, and one with A."""
+    space, mass = case.space, float(np.abs(q).sum())
+    sums = (space.n + 16) * ROUNDOFF * space.radius * space.radius * mass
+    return space.score_error(case.problem.combine(q)) + sums
+
+
+def pull_sums(case: Case, weights: Floats, off: float) -> tuple[Number, Number]:
+    """Σ ‖Aᵀq_j‖ and Σ ‖Aᵀq_j‖² over the rows q_j of a matrix, through the Gram matrix.
+
+    Rows of A have norm at most one; each weight is off by a factor of 1 ± off, and of rounding.
+    """
+    n, t = case.n, len(weights)
+    gram = np.array([float(v.mid()) for v in case.space.gram().entries()]).reshape(n, n)
+    squares = np.einsum("ji,ik,jk->j", weights, gram, weights)
+    # Entries of the Gram matrix are at most 1, each off by u at most, and so are the products of
+    # weights that sum to one, or nearly.
+    size = float(np.abs(weights).sum(axis=1).max()) ** 2
+    error = ((4 * n + n * n + 48) * ROUNDOFF + 2 * off * (1 + off)) * size * SAFETY
+    lengths = np.sqrt(np.maximum(squares, error))
+    # √a is off by at most error/√a where a ≥ error, and by √error elsewhere.
+    away = float((2 * error / lengths).sum()) * SAFETY
+    more = t * ROUNDOFF * SAFETY
+    square, length = float(squares.sum()), float(lengths.sum())
+    return ball(length, away + length * more), ball(square, t * error * SAFETY + square * more)
+
+
+def sigmoid_pull(it: View) -> Vec:
+    """Aᵀσ(−A w_t), σ(z) = 1/(1 + e^{−z})."""
+    scores = it.score_doubles
+    # A score off by e moves σ by a factor of at most exp(e).
+    relative = 1.1 * it.score_error + 8 * ROUNDOFF * (1 + float(np.abs(scores).max()))
+    return pull_of(it.case, expit(-scores), relative)
+
+
+def same_softmax(it: View, given: Any, carried: float) -> Relation:
+    """That weights which the solver claims are the softmax of −A w_t, weight by weight.
+
+    `carried` bounds the numbers that it may have added up in t steps, to have the scores.
+    """
+    weights, what = softmax_of(it), "q_t is the softmax of −A w_t"
+    array = claimed_numbers(given, weights.shape)
+    if isinstance(array, str):
+        return fact(False, f"q_t {array}")
+    drift = it.score_error if it.w.any() else 0.0
+    size = float(np.abs(it.score_doubles).max()) + carried
+    drift += 4 * ROUNDOFF * it.t * size * (it.space.dimension + 8)
+    # To rows that are hardly ever drawn no other weights belong, either.
+    seen = weights > 2.0**-960
+    gap = float(np.max(np.abs(array - weights)[seen] / weights[seen], initial=0.0))
+    gap = max(gap, float(np.abs(array)[~seen].max(initial=0.0)))
+    allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
+    return equal(gap, 0, what, allowance=allowed, size=1.0)

@@ -511,6 +511,16 @@ class View:
         return smallest(self.space.exact_scores(self.w, rows))
 
     @lazy
+    def largest(self) -> Number:
+        """max_i (A w)_i."""
+        doubles, error = self.score_doubles, self.score_error
+        top = float(doubles.max())
+        if not self.level:
+            return ball(top, error)
+        rows = np.flatnonzero(~(doubles < top - 2 * error * SAFETY))  # all, if that is no number
+        return -smallest([-s for s in self.space.exact_scores(self.w, rows)])
+
+    @lazy
     def separates(self) -> Trit:
         """Whether every score is positive."""
         least = self.smallest

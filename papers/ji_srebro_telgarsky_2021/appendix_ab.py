@@ -1,44 +1,16 @@
-"""Appendix A, Margins in the Primal and in the Dual.
+"""Appendices A, Margins in the Primal and in the Dual, and B, A Unified Analysis of Normal and
+Accelerated Mirror Descent / Dual Averaging.
 
-Rows of A are y_i x_i and the paper's Z is −A. Everything is decided in rational arithmetic.
-
-The sequences of Appendix B, row by row in balls.
-
-Bregman distances are those of the text after eq. (B.2), D(q, q_t) = ω(q) − ω(q_t) − ⟨p_t, q − q_t⟩.
-As q_t = ∇ψ(p_t) and so ω(q_t) = ⟨p_t, q_t⟩ − ψ(p_t), ω(q) cancels in
-
-    D(q, q_t) − D(q, q_{t+1}) = ψ(p_t) − ψ(p_{t+1}) − ⟨p_t − p_{t+1}, q⟩,
-
-and D(q_{t+1}, q_t) is the same at q = q_{t+1}, as D(q_{t+1}, q_{t+1}) = 0.
-
-p_t, q_t, μ_t and ν_t are those that the solver delivers, and are believed in nothing: at every t
-they must be what follows from the iterates, up to the rounding of the last step.
-
-    p_t = −A w_t, the scores being carried along by addition    q_t = ∇ψ(p_t)
-    μ_t = (1 − λ_{t−1}) μ_{t−1} + λ_{t−1} q_t, μ_0 = q_0        ν_t = (1 − λ_t) μ_t + λ_t q_t
-
-Appendix B, A Unified Analysis of Normal and Accelerated Mirror Descent / Dual Averaging.
-
-The instance of Appendix C is put on trial: f = φ, φ(q) = ‖Zᵀq‖²/2, ω = ψ*, α = 1/ρ, the ℓ₁ norm,
-and C the domain of ψ* (Δ_n for the exponential loss, [0, 1]ⁿ ∩ {Σ q_i ≥ 1} for the logistic loss).
-The sequences p_t, q_t, μ_t and ν_t are those that the solver delivers, taken for exact where they
-are what follows from its iterates.
-
-Appendix B with other objectives, mirror maps, norms and sets, in rational arithmetic.
-
-ω(q) = ½⟨q, Mq⟩ with M diagonal is 1-strongly convex in the norm √⟨q, Mq⟩, and C a box: then
-∇ω*(p) = argmax_{q ∈ C} ⟨p, q⟩ − ω(q) is M⁻¹p, clipped coordinate by coordinate. f is quadratic with
-a matrix H ≼ M, or the sum of a quadratic and a Huber function, so that it is 1-smooth there.
-
-Appendix B for other objectives, mirror maps and norms than φ, ψ* and ℓ₁; exactly.
-
-What `appendix_b` hears of a solver is one instance of the theory; here are others, which bring
-their own method (`mirror_maps`).
+Appendix A is decided in rational arithmetic. Of Appendix B two kinds of instances are checked.
+Along runs of the dual form, that of Appendix C: f = φ, φ(q) = ‖Zᵀq‖²/2, ω = ψ*, α = 1/ρ, the ℓ₁
+norm, and C the domain of ψ* (Δ_n for the exponential loss, [0, 1]ⁿ ∩ {Σ q_i ≥ 1} for the logistic
+loss). And exactly, other objectives, mirror maps, norms and sets (`World`), which bring their own
+method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -48,131 +20,84 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from gammabar.papers import (
-    ROUNDOFF,
-    Case,
-    Floats,
-    Number,
-    Relation,
-    View,
-    at_most,
-    claimed_numbers,
-    direct,
-    equal,
-    fact,
-    number,
-    per_iterate,
-    size_of,
-    total,
-    upper,
-    wholes,
-)
-from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
-    ABOUT_DATA,
-    DUAL_FORM,
-    SEPARABLE,
-    Pair,
-    accelerated,
-    alignment,
-    distance_from_start,
-    exact_and_separable,
-    exact_dual,
-    exponential,
-    few_rows,
-    follows,
-    full_step,
-    loss_of,
-    mixing,
-    potential,
-    potential_gradient,
-    proper_step,
+from gammabar.papers.claims import *
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
+
+# Appendix A
+
+
+@data.direct(
+    "lemA.1.value",
+    "Lemma A.1, first display",
     rational,
-    score_drift,
-    smooth,
-    smoothness,
-    step,
+    problems=(*SEPARABLE, "inseparable:n=30,d=4,seed=0", "degenerate:kind=zero-row"),
 )
+def duality(c):
+    r"""γ̄ = max_{‖w‖ ≤ 1} min_i (Zw)_i = min_{q ∈ Δ_n} ‖Zᵀq‖.
 
-ANY = (*SEPARABLE, "inseparable:n=30,d=4,seed=0", "degenerate:kind=zero-row")
+    $\bar\gamma := \max_{\|w\|_2 \le 1} \min_{1 \le i \le n} (Zw)_i = \min_{q \in \Delta_n} \|Z^\top
+    q\|_2$
 
-
-@direct(
-    "jst.lemA.1.value",
-    reference="Lemma A.1, first display",
-    claim=r"\bar\gamma := \max_{\|w\|_2 \le 1} \min_{1 \le i \le n} (Zw)_i"
-    r" = \min_{q \in \Delta_n} \|Z^\top q\|_2",
-    kind="identity",
-    problems=ANY,
-    assumes=(rational,),
-    unit=True,
-    powerless=ABOUT_DATA,
-    note="With Z = −A the primal problem of the lemma is not that of Section 2, which is"
-    " max min_i (−Zw)_i; but w ↦ −w maps one onto the other, so the values agree and it holds.",
-)
-def duality(case: Case) -> Iterator[Relation]:
-    """γ̄ = max_{‖w‖ ≤ 1} min_i (Zw)_i = min_{q ∈ Δ_n} ‖Zᵀq‖.
-
-    The left is never above the right. They are equal if one w attains one ‖Zᵀq‖: w = −w̄/‖w̄‖ has
-    (Zw)_i = ⟨a_i, w̄⟩/‖w̄‖, and w = 0 will do where w̄ = 0.
-    """
-    pair = Pair(case)
+    With Z = −A the primal problem of the lemma is not that of Section 2, which is max min_i
+    (−Zw)_i; but w ↦ −w maps one onto the other, so the values agree and it holds."""
+    # The left is never above the right. They are equal if one w attains one ‖Zᵀq‖: w = −w̄/‖w̄‖ has
+    # (Zw)_i = ⟨a_i, w̄⟩/‖w̄‖, and w = 0 will do where w̄ = 0.
+    pair = Optimum(c)
     yield pair.in_simplex()
     if pair.square > 0:
         yield fact(min(pair.scores) == pair.square, "min_i (Zw)_i = ‖Zᵀq̄‖ for w = −w̄/‖w̄‖")
-    low, high = case.truth.square_lo, case.truth.square_hi
-    yield fact(low == pair.square == high, "γ̄² = ‖Zᵀq̄‖²")
+    yield fact(c.truth.square_lo == pair.square == c.truth.square_hi, "γ̄² = ‖Zᵀq̄‖²")
 
 
-@direct(
-    "jst.lemA.1.vector",
-    reference="Lemma A.1, second sentence",
-    claim=r"\text{there exists a unique primal optimal solution } \bar u"
-    r" \text{ (of } \max_{\|w\|_2 \le 1} \min_i (Zw)_i \text{), such that for all dual optimal"
-    r" solution } \bar q,\ -Z^\top \bar q = \bar\gamma \bar u",
-    kind="identity",
+@data.direct(
+    "lemA.1.vector",
+    "Lemma A.1, second sentence",
+    exact_and_separable,
+    Erratum(
+        severity="misprint",
+        fixed_by="lemA.1.vector.fixed",
+        charitable="lemA.1.vector.fixed",
+        why="min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on"
+        " to use, it is true.",
+        survives="Everything: the value in the lemma is right, the proof is about −max_i "
+        "(Zw)_i, and later sections use the ū of Section 2.",
+    ),
     problems=(*SEPARABLE, ""),
-    assumes=(exact_and_separable,),
-    unit=True,
-    status="refuted",
-    fixed_by="jst.lemA.1.vector.fixed",
-    severity="misprint",
-    survives="Everything: the value in the lemma is right, the proof is about −max_i "
-    "(Zw)_i, and later sections use the ū of Section 2.",
-    why="min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on"
-    " to use, it is true.",
-    charitable="jst.lemA.1.vector.fixed",
-    powerless=ABOUT_DATA,
-    note="The primal problem of the lemma is max min_i (Zw)_i with Z = −A. Its solution is minus"
-    " the classifier of Section 2, and for it Zᵀq̄ = γ̄ū, without the minus. Smallest witness:"
-    " n = d = 1, x_1 = 1, y_1 = 1: max_{|w| ≤ 1} −w is attained at ū = −1 only; −Zᵀq̄ = 1 on the"
-    " left, γ̄ū = −1 on the right. The proof is about max −max_i (Zw)_i, for which the lemma holds;"
-    " its last display turns −max_i (Zw)_i into min_i (Zw)_i, which keeps the value but negates the"
-    " solution. With the ū of Section 2 the formula is true, and that is the fixed form.",
 )
-def vector_as_printed(case: Case) -> Iterator[Relation]:
-    """−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (Zw)_i, on
+def vector_as_printed(c):
+    r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (Zw)_i, on
     separable data.
-    """
-    yield from alignment(case, -1, -1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (Zw)_i")
+
+    $\text{there exists a unique primal optimal solution } \bar u \text{ (of } \max_{\|w\|_2 \le 1}
+    \min_i (Zw)_i \text{), such that for all dual optimal solution } \bar q,\ -Z^\top \bar q =
+    \bar\gamma \bar u$
+
+    The primal problem of the lemma is max min_i (Zw)_i with Z = −A. Its solution is minus the
+    classifier of Section 2, and for it Zᵀq̄ = γ̄ū, without the minus. Smallest witness: n = d = 1,
+    x_1 = 1, y_1 = 1: max_{|w| ≤ 1} −w is attained at ū = −1 only; −Zᵀq̄ = 1 on the left, γ̄ū = −1
+    on the right. The proof is about max −max_i (Zw)_i, for which the lemma holds; its last display
+    turns −max_i (Zw)_i into min_i (Zw)_i, which keeps the value but negates the solution. With the
+    ū of Section 2 the formula is true, and that is the fixed form."""
+    return alignment(c, -1, -1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (Zw)_i")
 
 
-@direct(
-    "jst.lemA.1.vector.fixed",
-    reference="Lemma A.1, second sentence, with the primal problem of its proof",
-    claim=r"\text{there exists a unique primal optimal solution } \bar u"
-    r" \text{ of } \max_{\|w\|_2 \le 1} \min_i (-Zw)_i, \text{ such that for all dual optimal"
-    r" solution } \bar q,\ -Z^\top \bar q = \bar\gamma \bar u",
-    kind="identity",
+@data.direct(
+    "lemA.1.vector.fixed",
+    "Lemma A.1, second sentence, with the primal problem of its proof",
+    exact_and_separable,
     problems=(*SEPARABLE, ""),
-    assumes=(exact_and_separable,),
-    unit=True,
-    powerless=ABOUT_DATA,
 )
-def vector(case: Case) -> Iterator[Relation]:
-    """−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (−Zw)_i, on
+def vector(c):
+    r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (−Zw)_i, on
     separable data.
-    """
-    yield from alignment(case, -1, 1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (−Zw)_i")
+
+    $\text{there exists a unique primal optimal solution } \bar u \text{ of } \max_{\|w\|_2 \le 1}
+    \min_i (-Zw)_i, \text{ such that for all dual optimal solution } \bar q,\ -Z^\top \bar q =
+    \bar\gamma \bar u$"""
+    return alignment(c, -1, 1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (−Zw)_i")
+
+
+# Appendix B along a run of the dual form
 
 
 def column(values: Any) -> Any:
@@ -186,12 +111,17 @@ def inner(a: Any, b: Any) -> Number:
     return (a.transpose() * b)[0, 0]
 
 
+def _taxicab(a: Any) -> Number:
+    return total(abs(v) for v in a.entries())
+
+
 class Weights:
-    """A dual variable, and the gradient Gq = ∇φ(q) of φ at it."""
+    """A dual variable q, the gradient ∇φ(q) = Gq, and Σ_j θ_{j−1}/λ_{j−1}² … of Lemma B.3."""
 
     def __init__(self, values: Any, gram: Any, name: str = "") -> None:
         self.q, self.name = column(values), name
         self.force = gram * self.q
+        self.sum = arb(0)
 
     def above(self, other: Weights) -> Number:
         """φ(q) − φ(r) = ⟨∇φ(q) + ∇φ(r), q − r⟩/2: zero without rounding where q = r."""
@@ -203,9 +133,9 @@ class Point:
 
     def __init__(self, t: int, given: list[Floats], gram: Any, loss: str) -> None:
         self.t = t
-        self.scores, self.weights, self.mu_doubles, self.nu_doubles = given
+        self.scores, self.weights, mu, self.nu_doubles = given
         self.p, self.q = column(-self.scores), column(self.weights)
-        self.mu, self.nu = Weights(self.mu_doubles, gram), Weights(self.nu_doubles, gram)
+        self.mu, self.nu = Weights(mu, gram), Weights(self.nu_doubles, gram)
         self.psi = potential(self.p.entries(), loss)
 
     @cached_property
@@ -214,57 +144,62 @@ class Point:
         return column(v.log() for v in self.q.entries())
 
 
-class Mirror:
-    """The sequences of eqs. (B.1) and (B.2) as delivered, at t and t − 1, and points q ∈ C.
+#: What the dual form must say of an iterate.
+SEQUENCES = ("p", "dual", "mu", "nu")
 
-    Attributes
-    ----------
-    claims : list of Relation
-        That those at t follow from the iterates, or what is wrong with them.
+
+class Mirror:
+    """The sequences of eqs. (B.1) and (B.2) as delivered, at t and t − 1, row by row in balls.
+
+    Bregman distances are those of the text after eq. (B.2), D(q, q_t) = ω(q) − ω(q_t) −
+    ⟨p_t, q − q_t⟩. As q_t = ∇ψ(p_t) and so ω(q_t) = ⟨p_t, q_t⟩ − ψ(p_t), ω(q) cancels in
+
+        D(q, q_t) − D(q, q_{t+1}) = ψ(p_t) − ψ(p_{t+1}) − ⟨p_t − p_{t+1}, q⟩,
+
+    and D(q_{t+1}, q_t) is the same at q = q_{t+1}, as D(q_{t+1}, q_{t+1}) = 0.
+
+    p_t, q_t, μ_t and ν_t are taken for exact where they follow from the iterates, up to the
+    rounding of the last step, which `claims` say:
+
+        p_t = −A w_t, the scores being carried along by addition    q_t = ∇ψ(p_t)
+        μ_t = (1 − λ_{t−1}) μ_{t−1} + λ_{t−1} q_t, μ_0 = q_0        ν_t = (1 − λ_t) μ_t + λ_t q_t
     """
 
     def __init__(self, case: Case) -> None:
         self.case, self.loss = case, loss_of(case)
         self.rho = number(smoothness(case))
-        self.now: Point | None = None
-        self.before: Point | None = None
-        self.first: Point | None = None
+        self.now: Any = None
+        self.past: Any = None
+        self.first: Any = None
         self.claims: list[Relation] = []
         self._w: Floats | None = None
         self._drift = 0.0
 
     @cached_property
     def everywhere(self) -> list[Weights]:
-        """Points of C at which claims about all q ∈ C are put to the test."""
-        case, n = self.case, self.case.n
-        gram = case.space.gram()
+        """Points q ∈ C at which claims about all of them are put to the test."""
+        n, gram = self.case.n, self.case.space.gram()
         draws = np.random.default_rng(n).integers(1, 1000, n).tolist()
         found = {
             "the first vertex": [1] + [0] * (n - 1),
             "the centre": [Fraction(1, n)] * n,
             "a random point": [Fraction(v, sum(draws)) for v in draws],
         }
-        if exact_dual(case) is None:
-            found["q̄"] = case.q_bar
+        if exact_dual(self.case) is None:
+            found["q̄"] = self.case.q_bar
         if self.loss == "logistic":
             found["the vertex of all ones"] = [1] * n
         return [Weights(values, gram, f"q = {name}") for name, values in found.items()]
 
-    @cached_property
-    def optimum(self) -> Weights:
-        """q̄."""
-        return next(point for point in self.everywhere if point.name == "q = q̄")
-
-    @cached_property
-    def centre(self) -> Weights:
-        """The centre of Δ_n."""
-        return next(point for point in self.everywhere if point.name == "q = the centre")
+    def point(self, name: str) -> Weights:
+        """One of them."""
+        return next(point for point in self.everywhere if point.name == f"q = {name}")
 
     def update(self, it: View) -> None:
         """Take in the next iterate."""
         # Claims about t = 0 are heard with the first step, which starts there.
         first = self.claims if it.t == 1 else []
-        self.before, self.now, self.claims = self.now, None, []
+        self.past, self.now, self.claims = self.now, None, []
         if self._w is not None:
             self._drift += score_drift(it, self._w)
         self._w = it.w
@@ -278,212 +213,168 @@ class Mirror:
                 given.append(found)
         if not self.claims:
             self.now = Point(it.t, given, self.case.space.gram(), self.loss)
-            if it.t == 0:
-                self.first = self.now
+            self.first = self.first or self.now
             self.claims = [*self._follow(it, self.now)]
+            self._sum()
         self.claims = [*first, *self.claims]
 
     def _follow(self, it: View, now: Point) -> Iterator[Relation]:
         """That the sequences at t follow from w_t and from those at t − 1."""
         gap = float(np.abs(now.scores - it.score_doubles).max())
-        allowed = 2 * self._drift + it.score_error
         size = size_of(float(np.abs(it.score_doubles).max()), it.space.least_radius**2)
+        allowed = 2 * self._drift + it.score_error
         yield follows(number(gap), allowed, size, "p_t is that of the iterates: −A w_t")
         q = column(potential_gradient(now.p.entries(), self.loss))
-        # A softmax in doubles has relative errors of u(spread + n + 16), and so has ∇ψ.
-        rounding = 8 * ROUNDOFF * (float(np.ptp(now.scores)) + it.n + 32)
-        yield _same(now.q, q, rounding, "q_t = ∇ψ(p_t)")
-        if self.before is None:
+        yield _same(now.q, q, 8 * softmax_rounding(now.scores), "q_t = ∇ψ(p_t)")
+        if self.past is None:
             yield _same(now.mu.q, now.q, 0.0, "μ_0 = q_0")
         else:
-            mu = self._mixed(self.before.t, self.before.mu.q, now.q)
-            yield _same(now.mu.q, mu, 8 * ROUNDOFF, "μ_t is the average of μ_{t−1} and q_t")
+            mu = self._mixed(self.past.t, self.past.mu.q, now.q)
+            yield _same(now.mu.q, mu, roundoff(2.0), "μ_t is the average of μ_{t−1} and q_t")
         nu = self._mixed(now.t, now.mu.q, now.q)
-        yield _same(now.nu.q, nu, 8 * ROUNDOFF, "ν_t is the average of μ_t and q_t")
+        yield _same(now.nu.q, nu, roundoff(2.0), "ν_t is the average of μ_t and q_t")
 
     def _mixed(self, t: int, mu: Any, q: Any) -> Any:
         """(1 − λ_t) μ + λ_t q."""
         lam = mixing(self.case, t)
         return mu * number(1 - lam) + q * number(lam)
 
+    def _sum(self) -> None:
+        """Add the term j = t − 1 of Lemma B.3; that of j = 0 is the last one of the claim."""
+        if self.past is None:
+            return
+        case, j = self.case, self.past.t
+        lam = mixing(case, j)
+        before = step(case, j - 1) / mixing(case, j - 1) ** 2 if j else Fraction(0)
+        factor = number(before - step(case, j) * (1 - lam) / lam**2)
+        for q in self.everywhere:
+            q.sum += factor * self.past.mu.above(q)
+
     def drop(self, q: Any, past: Point, now: Point) -> Number:
         """D(q, q_{t−1}) − D(q, q_t)."""
         return past.psi - now.psi - inner(past.p - now.p, q)
 
-    def ratio(self, t: int) -> Number:
-        """λ_t/(αθ_t)."""
+    @property
+    def ratio(self) -> Number:
+        """λ_t/(αθ_t) of the last step."""
+        t = self.past.t
         return self.rho * number(mixing(self.case, t) / step(self.case, t))
 
-    def rounding_of_force(self, past: Point, now: Point) -> float:
-        """How far λ/(αθ) (p_t − p_{t+1}) may be from ∇φ(ν_t) in a row, because of rounding.
+    @property
+    def underflowed(self) -> bool:
+        """Whether some weight has all but vanished, so that its logarithm says nothing."""
+        weights = np.concatenate([self.past.weights, self.now.weights])
+        return bool(((weights >= 0) & (weights < 1e-290)).any())  # one below 0 is a false claim
 
-        A product with Aᵀ and one with A, and then the sum p_t + …, whose rounding counts λ/(αθ)
-        times.
-        """
-        space, size = self.case.space, float(np.abs(past.nu_doubles).sum())
-        pull = self.case.problem.combine(past.nu_doubles)
-        products = (
-            space.score_error(pull) + (space.n + 16) * ROUNDOFF * space.radius * space.radius * size
-        )
-        return products + 4 * ROUNDOFF * float(np.abs(now.scores).max()) * upper(self.ratio(past.t))
+    @property
+    def change(self) -> float:
+        """max_i |p_t(i) − p_{t+1}(i)|."""
+        return float(np.abs(self.past.scores - self.now.scores).max())
 
-    def rounding_of_logs(self, past: Point, now: Point, q: Weights) -> float:
+    @property
+    def force_rounding(self) -> float:
+        """How far λ/(αθ) (p_t − p_{t+1}) may be from ∇φ(ν_t) in a row: A Aᵀν_t, and one sum."""
+        sums = roundoff(float(np.abs(self.now.scores).max()) * upper(self.ratio))
+        return gram_rounding(self.case, self.past.nu_doubles) + sums
+
+    def log_rounding(self, q: Weights) -> float:
         """How far ⟨ln q_t − ln q_{t+1}, q_{t+1} − q⟩ may be from ⟨p_t − p_{t+1}, q_{t+1} − q⟩.
 
-        A softmax in doubles has relative errors of u(spread + n + 16), and its sum is one only up
-        to (n + 8)u, which counts as often as ln q and p differ: ψ(p_t) − ψ(p_{t+1}).
+        The sum of a softmax is one only up to (n + 8)u, which counts as often as ln q and p differ:
+        ψ(p_t) − ψ(p_{t+1}).
         """
-        n, spread = self.case.n, float(max(np.ptp(past.scores), np.ptp(now.scores)))
-        apart = self.apart(now, q)
-        scale = (spread + n + 16) * apart + (n + 8) * upper(past.psi - now.psi)
-        return 4 * 2 * ROUNDOFF * scale
+        worst = max(softmax_rounding(self.past.scores), softmax_rounding(self.now.scores))
+        sums = roundoff((self.case.n + 8) * upper(self.past.psi - self.now.psi))
+        return 8 * worst * self.apart(q) + 2 * sums
 
-    @staticmethod
-    def apart(now: Point, q: Weights) -> float:
+    def apart(self, q: Weights) -> float:
         """‖q_{t+1} − q‖₁."""
-        return upper(total(abs(v) for v in (now.q - q.q).entries()))
+        return upper(_taxicab(self.now.q - q.q))
 
 
 def _same(said: Any, own: Any, relative: float, what: str) -> Relation:
     """Weights that are what follows, in the ℓ₁ norm, up to an error relative to their sum."""
-    gap = total(abs(v) for v in (said - own).entries())
-    size = upper(total(abs(v) for v in own.entries()))
-    return follows(gap, relative * size, size, what)
+    size = upper(_taxicab(own))
+    return follows(_taxicab(said - own), relative * size, size, what)
 
 
-@dataclass(frozen=True)
-class Step:
-    """The last step of a run: from q_t, μ_t, … (`past`) to q_{t+1}, μ_{t+1}, … (`now`)."""
+def on_a_step(claim: Any) -> Any:
+    """A claim ``(path, past, now, c)`` about the last step; its sequences must be the iterates'."""
 
-    path: Mirror
-    first: Point
-    past: Point
-    now: Point
+    def body(it, c):
+        path: Mirror = c.history(Mirror)
+        for name in SEQUENCES:
+            it.claim(name)
+        yield from path.claims
+        if path.past is not None and path.now is not None:
+            yield from claim(path, path.past, path.now, c)
 
-
-#: What the dual form must say of an iterate.
-SEQUENCES = ("p", "dual", "mu", "nu")
-
-
-def last_step(it: View, case: Case) -> tuple[Step | None, list[Relation]]:
-    """The last step, and that its sequences follow from the iterates.
-
-    Raises
-    ------
-    Unclaimed
-        If the solver does not deliver them.
-    """
-    path: Mirror = case.history(Mirror)
-    for name in SEQUENCES:
-        it.claim(name)
-    if path.first is None or path.before is None or path.now is None:
-        return None, path.claims
-    return Step(path, path.first, path.before, path.now), path.claims
+    body.__doc__, body.__name__ = claim.__doc__, claim.__name__
+    return body
 
 
-@per_iterate(
-    "jst.lemB.3",
-    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
-    " form; q: vertices, centre, q̄ and a random point",
-    reference="Lemma B.3",
-    claim=r"\frac{\theta_{t-1}}{\lambda_{t-1}^2} (f(\mu_t) - f(q)) + \sum_{j=1}^{t-1}"
-    r" \left( \frac{\theta_{j-1}}{\lambda_{j-1}^2} - \frac{\theta_j(1-\lambda_j)}{\lambda_j^2}"
-    r" \right) (f(\mu_j) - f(q)) \le \frac{1}{\alpha} (D_\omega(q, q_0) - D_\omega(q, q_t))"
-    r" + \frac{\theta_0(1-\lambda_0)}{\lambda_0^2} (f(\mu_0) - f(q))",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth, proper_step),
-    since=1,
-    unit=True,
-    history=(Mirror,),
+#: From t = 1 on, about the last step of a run.
+mirrored = jst.sharing(since=1, history=(Mirror,))
+RUN = "f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps form"
+
+
+@mirrored.bound(
+    "lemB.3",
+    "Lemma B.3",
+    DUAL,
+    smooth,
+    proper_step,
     slower="dual-acceleration-dual/mirror-descent-instead",
+    instances=RUN + "; q: vertices, centre, q̄ and a random point",
 )
-class LemmaB3:
-    """For every q, the weighted sum of f(μ_j) − f(q) up to t is at most
-    (D(q, q_0) − D(q, q_t))/α + θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q))."""
+@on_a_step
+def lemma_b3(path, past, now, c):
+    r"""For every q, the weighted sum of f(μ_j) − f(q) up to t is at most (D(q, q_0) − D(q, q_t))/α
+    + θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)).
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.sums: dict[str, Number] = {}
-
-    def factor(self, j: int) -> Fraction:
-        """θ_{j−1}/λ_{j−1}² − θ_j(1 − λ_j)/λ_j², without its first part for j = 0."""
-        lam = mixing(self.case, j)
-        first = step(self.case, j - 1) / mixing(self.case, j - 1) ** 2 if j else Fraction(0)
-        return first - step(self.case, j) * (1 - lam) / lam**2
-
-    def update(self, it: View) -> None:
-        """Add the term j = t − 1; that of j = 0 is the last one of the claim, on the left."""
-        found, _ = last_step(it, self.case)
-        if found is None:
-            return
-        past = found.past
-        for q in found.path.everywhere:
-            term = number(self.factor(past.t)) * past.mu.above(q)
-            self.sums[q.name] = self.sums.get(q.name, arb(0)) + term
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        """The claim at t, at several q."""
-        found, claims = last_step(it, self.case)
-        yield from claims
-        if found is None:
-            return
-        path, past, now = found.path, found.past, found.now
-        scale = number(step(self.case, past.t) / mixing(self.case, past.t) ** 2)
-        for q in path.everywhere:
-            yield at_most(
-                scale * now.mu.above(q) + self.sums[q.name],
-                path.rho * path.drop(q.q, found.first, now),
-                "Σ … (f(μ_j) − f(q)) − θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)) ≤"
-                " (D(q, q_0) − D(q, q_t))/α",
-                where=q.name,
-            )
+    $\frac{\theta_{t-1}}{\lambda_{t-1}^2} (f(\mu_t) - f(q)) + \sum_{j=1}^{t-1} \left(
+    \frac{\theta_{j-1}}{\lambda_{j-1}^2} - \frac{\theta_j(1-\lambda_j)}{\lambda_j^2} \right)
+    (f(\mu_j) - f(q)) \le \frac{1}{\alpha} (D_\omega(q, q_0) - D_\omega(q, q_t)) +
+    \frac{\theta_0(1-\lambda_0)}{\lambda_0^2} (f(\mu_0) - f(q))$"""
+    scale = number(step(c, past.t) / mixing(c, past.t) ** 2)
+    for q in path.everywhere:
+        yield at_most(
+            scale * now.mu.above(q) + q.sum,
+            path.rho * path.drop(q.q, path.first, now),
+            "Σ … (f(μ_j) − f(q)) − θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)) ≤ (D(q, q_0) − D(q, q_t))/α",
+            where=q.name,
+        )
 
 
-def underflowed(past: Point, now: Point) -> bool:
-    """Whether some weight has all but vanished, so that its logarithm says nothing."""
-    weights = np.concatenate([past.weights, now.weights])
-    return bool(((weights >= 0) & (weights < 1e-290)).any())  # one below 0 is a false claim
-
-
-def largest_change(past: Point, now: Point) -> float:
-    """max_i |p_t(i) − p_{t+1}(i)|."""
-    return float(np.abs(past.scores - now.scores).max())
-
-
-@per_iterate(
-    "jst.lemB.4",
+@mirrored.identity(
+    "lemB.4",
+    "Lemma B.4",
+    DUAL,
+    exponential,
     instances="ω the entropy on Δ_n; q: vertices, centre, q̄ and a random point",
-    reference="Lemma B.4",
-    kind="identity",
-    claim=r"\langle p_t - p_{t+1}, q_{t+1} - q \rangle = D_\omega(q, q_t) - D_\omega(q, q_{t+1})"
-    r" - D_\omega(q_{t+1}, q_t)",
-    solvers=(DUAL_FORM,),
-    assumes=(exponential, few_rows),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-    note="With D(q, r) = Σ q_i ln(q_i/r_i), the Kullback–Leibler divergence that D_ω is for the"
-    " exponential loss, of the weights as delivered. (With distances written by means of p_t the"
-    " identity is empty: everything cancels.) Weights that underflowed say nothing.",
     at_rest="it is true of all p_t, and all sides are 0 where q_t stays the same",
 )
-def lemma_b4(it: View, case: Case) -> Iterator[Relation]:
-    """For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is
-    D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)."""
-    found, claims = last_step(it, case)
-    yield from claims
-    if found is None or underflowed(found.past, found.now):
+@on_a_step
+def lemma_b4(path, past, now, c):
+    r"""For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is D(q, q_t) − D(q, q_{t+1}) −
+    D(q_{t+1}, q_t).
+
+    $\langle p_t - p_{t+1}, q_{t+1} - q \rangle = D_\omega(q, q_t) - D_\omega(q, q_{t+1}) -
+    D_\omega(q_{t+1}, q_t)$
+
+    With D(q, r) = Σ q_i ln(q_i/r_i), the Kullback–Leibler divergence that D_ω is for the
+    exponential loss, of the weights as delivered. (With distances written by means of p_t the
+    identity is empty: everything cancels.) Weights that underflowed say nothing."""
+    if path.underflowed:
         return
-    path, past, now = found.path, found.past, found.now
-    jump, change = inner(now.q, now.logs - past.logs), largest_change(past, now)
+    jump = inner(now.q, now.logs - past.logs)
     for q in path.everywhere:
-        right = inner(q.q, now.logs - past.logs) - jump
         yield equal(
             inner(past.p - now.p, now.q - q.q),
-            right,
+            inner(q.q, now.logs - past.logs) - jump,
             "⟨p_t − p_{t+1}, q_{t+1} − q⟩ = D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)",
-            allowance=path.rounding_of_logs(past, now, q),
-            size=change * path.apart(now, q),
+            allowance=path.log_rounding(q),
+            size=path.change * path.apart(q),
             where=q.name,
         )
 
@@ -500,158 +391,108 @@ _B6 = (
 )
 
 
-def _chain(it: View, case: Case, printed: bool) -> Iterator[Relation]:
+def _chain(path: Mirror, printed: bool) -> Iterator[Relation]:
     """The second and third equation of eq. (B.6); the first one is plain linearity."""
-    found, claims = last_step(it, case)
-    yield from claims
-    if found is None:
-        return
-    path, past, now = found.path, found.past, found.now
-    force, ratio, gap = past.nu.force, path.ratio(past.t), past.p - now.p
-    common = inner(force, past.q - now.q)
-    rounding = path.rounding_of_force(past, now)
+    past, now, force, ratio = path.past, path.now, path.past.nu.force, path.ratio
+    common, rounding = inner(force, past.q - now.q), path.force_rounding
     # As in Lemma B.4: distances written by means of p_t would only be compared with themselves.
-    divergence = exponential(case) is None and not underflowed(past, now)
+    divergence = exponential(path.case) is None and not path.underflowed
     strongest = max(float(v.abs_lower()) for v in force.entries())
     for q in path.everywhere:
-        middle = common + ratio * inner(gap, now.q - (past.q if printed else q.q))
-        apart = path.apart(now, q) + ROUNDOFF
-        size = strongest * apart
-        yield equal(
-            inner(force, past.q - q.q),
-            middle,
-            "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩",
-            allowance=4 * rounding * apart,
-            size=size,
-            where=q.name,
-        )
-        if not divergence:
-            continue
-        last = common + ratio * inner(q.q - now.q, now.logs - past.logs)
-        yield equal(
-            middle,
-            last,
-            "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)",
-            allowance=4 * rounding * apart + upper(ratio) * path.rounding_of_logs(past, now, q),
-            size=size,
-            where=q.name,
-        )
+        middle = common + ratio * inner(past.p - now.p, now.q - (past.q if printed else q.q))
+        apart = path.apart(q) + roundoff(0.25)
+        allowance, size = 4 * rounding * apart, strongest * apart
+        what = "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩"
+        first = inner(force, past.q - q.q)
+        yield equal(first, middle, what, allowance=allowance, size=size, where=q.name)
+        if divergence:
+            last = common + ratio * inner(q.q - now.q, now.logs - past.logs)
+            allowance += upper(ratio) * path.log_rounding(q)
+            what = "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)"
+            yield equal(middle, last, what, allowance=allowance, size=size, where=q.name)
 
 
-@per_iterate(
-    "jst.eqB.6",
-    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
-    " form",
-    reference="Eq. (B.6)",
-    kind="identity",
-    claim=_B6 % "q_t",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, proper_step),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-    status="refuted",
+@mirrored.identity(
+    "eqB.6",
+    "Eq. (B.6)",
+    DUAL,
+    proper_step,
+    Erratum(
+        severity="transcription",
+        fixed_by="eqB.6.fixed",
+        charitable="eqB.6.fixed",
+        why="The equation stands in one of the two texts only; q_t for q may be a slip of that"
+        " text.",
+        survives="Everything: the last expression, from Lemma B.4, is right for every q. "
+        "(B.8) takes nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8).",
+    ),
     problems=("planted:n=2,d=1,gamma=0.5",),
-    fixed_by="jst.eqB.6.fixed",
-    severity="transcription",
-    survives="Everything: the last expression, from Lemma B.4, is right for every q. "
-    "(B.8) takes nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8).",
-    why="The equation stands in one of the two texts only; q_t for q may be a slip of that text.",
-    charitable="jst.eqB.6.fixed",
-    note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"
-    " λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero whatever"
-    " q is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t = 0,"
-    " λ_0 = θ_0 = 1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4,"
-    " ∇f(ν_0) = (3/8, 3/4), and at q = (1, 0) the first expression is 3/16, the third one 0.",
+    instances=RUN,
+    claim=_B6 % "q_t",
 )
-def equation_b6(it: View, case: Case) -> Iterator[Relation]:
-    """⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
+@on_a_step
+def equation_b6(path, past, now, c):
+    r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
+    and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
+    for every q.
+
+    The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As
+    λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero whatever q
+    is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t = 0, λ_0 = θ_0 =
+    1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4, ∇f(ν_0) = (3/8, 3/4), and at q
+    = (1, 0) the first expression is 3/16, the third one 0."""
+    return _chain(path, printed=True)
+
+
+@mirrored.identity(
+    "eqB.6.fixed", "Eq. (B.6), corrected", DUAL, proper_step, instances=RUN, claim=_B6 % "q"
+)
+@on_a_step
+def equation_b6_fixed(path, past, now, c):
+    r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
     for every q."""
-    return _chain(it, case, printed=True)
+    return _chain(path, printed=False)
 
 
-@per_iterate(
-    "jst.eqB.6.fixed",
-    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
-    " form",
-    reference="Eq. (B.6), corrected",
-    kind="identity",
-    claim=_B6 % "q",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, proper_step),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-)
-def equation_b6_fixed(it: View, case: Case) -> Iterator[Relation]:
-    """⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q⟩, and
-    that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)), for
-    every q."""
-    return _chain(it, case, printed=False)
-
-
-@per_iterate(
-    "jst.eqB.7",
-    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
-    " form",
-    reference="Eq. (B.7)",
-    claim=r"\langle \nabla f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t}"
-    r" D_\omega(q_{t+1}, q_t) \le \frac{1}{\lambda_t} \left( f(\nu_t) - f(\mu_{t+1}) \right)",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth, proper_step),
-    since=1,
-    unit=True,
-    history=(Mirror,),
+@mirrored.bound(
+    "eqB.7",
+    "Eq. (B.7)",
+    DUAL,
+    smooth,
+    proper_step,
+    instances=RUN,
     at_rest="its left side is 0 where q_t stays the same, and f goes down",
 )
-def equation_b7(it: View, case: Case) -> list[Relation]:
-    """⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) is at most
-    (f(ν_t) − f(μ_{t+1}))/λ_t."""
-    found, claims = last_step(it, case)
-    if found is None:
-        return claims
-    path, past, now = found.path, found.past, found.now
-    jump = path.drop(now.q, past, now)
-    left = inner(past.nu.force, past.q - now.q) - path.ratio(past.t) * jump
-    right = number(1 / mixing(case, past.t)) * past.nu.above(now.mu)
+@on_a_step
+def equation_b7(path, past, now, c):
+    r"""⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) is at most (f(ν_t) − f(μ_{t+1}))/λ_t.
+
+    $\langle \nabla f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t}
+    D_\omega(q_{t+1}, q_t) \le \frac{1}{\lambda_t} \left( f(\nu_t) - f(\mu_{t+1}) \right)$"""
+    left = inner(past.nu.force, past.q - now.q) - path.ratio * path.drop(now.q, past, now)
+    right = number(1 / mixing(c, past.t)) * past.nu.above(now.mu)
     what = "⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) ≤ (f(ν_t) − f(μ_{t+1}))/λ_t"
-    return [at_most(left, right, what), *claims]
+    yield at_most(left, right, what)
 
 
-@per_iterate(
-    "jst.eqB.9",
-    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
-    " form",
-    reference="Eq. (B.9)",
-    claim=r"\frac{\theta_t}{\lambda_t^2} \left( f(\mu_{t+1}) - f(q) \right)"
-    r" - \frac{\theta_t(1-\lambda_t)}{\lambda_t^2} \left( f(\mu_t) - f(q) \right) \le"
-    r" \frac{1}{\alpha} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth, proper_step),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-)
-def equation_b9(it: View, case: Case) -> Iterator[Relation]:
-    """For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at most
-    (D(q, q_t) − D(q, q_{t+1}))/α."""
-    found, claims = last_step(it, case)
-    yield from claims
-    if found is None:
-        return
-    path, past, now = found.path, found.past, found.now
-    lam, theta = mixing(case, past.t), step(case, past.t)
+@mirrored.bound("eqB.9", "Eq. (B.9)", DUAL, smooth, proper_step, instances=RUN)
+@on_a_step
+def equation_b9(path, past, now, c):
+    r"""For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at most
+    (D(q, q_t) − D(q, q_{t+1}))/α.
+
+    $\frac{\theta_t}{\lambda_t^2} \left( f(\mu_{t+1}) - f(q) \right) -
+    \frac{\theta_t(1-\lambda_t)}{\lambda_t^2} \left( f(\mu_t) - f(q) \right) \le \frac{1}{\alpha}
+    \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$"""
+    lam, theta = mixing(c, past.t), step(c, past.t)
     for q in path.everywhere:
         left = number(theta / lam**2) * now.mu.above(q)
         left -= number(theta * (1 - lam) / lam**2) * past.mu.above(q)
-        yield at_most(
-            left,
-            path.rho * path.drop(q.q, past, now),
-            "θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) ≤"
-            " (D(q, q_t) − D(q, q_{t+1}))/α",
-            where=q.name,
+        what = (
+            "θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (…) ≤ (D(q, q_t) − D(q, q_{t+1}))/α"
         )
+        yield at_most(left, path.rho * path.drop(q.q, past, now), what, where=q.name)
 
 
 def inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
@@ -688,49 +529,53 @@ def _sums_of_inverses(case: Case, printed: bool) -> Iterator[Relation]:
             )
 
 
-@direct(
-    "jst.eqB.11",
-    reference="Eq. (B.11)",
+#: About numbers alone.
+numbers = jst.sharing(
     kind="anytime",
-    claim=r"\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_t}"
-    r" = \sum_{j=0}^t \frac{1}{\lambda_t}",
-    problems=("",),
-    inputs={"t": wholes(0, 59)},
+    unit=False,
     solvers=(DUAL_FORM,),
+    inputs={"t": wholes(0, 59)},
     powerless="about the sequences λ_t of eq. (B.10) alone: no solver has a part in it",
-    status="refuted",
-    fixed_by="jst.eqB.11.fixed",
-    severity="transcription",
-    survives="Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is "
-    "computed for λ_t = 2/(t+2).",
-    why="The equation stands in one of the two texts only; the index t for j may be a slip of"
-    " that text.",
-    charitable="jst.eqB.11.fixed",
-    note="The summands have the index t where j is meant. As printed the equation is"
-    " 1 + t/λ_t = (t + 1)/λ_t, which is false for t ≥ 1 unless λ_t = 1 (the inequality is true)."
-    " Smallest witness: λ_t = 2/(t+2), so λ_0 = 1 and λ_1 = 2/3: at t = 1 the middle is 1 + 3/2"
-    " = 5/2 and the right side 3/2 + 3/2 = 3.",
 )
-def equation_b11(case: Case) -> Iterator[Relation]:
-    """Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t."""
-    return _sums_of_inverses(case, printed=True)
 
 
-@direct(
-    "jst.eqB.11.fixed",
+@numbers.direct(
+    "eqB.11",
+    "Eq. (B.11)",
+    Erratum(
+        severity="transcription",
+        fixed_by="eqB.11.fixed",
+        charitable="eqB.11.fixed",
+        why="The equation stands in one of the two texts only; the index t for j may be a slip of"
+        " that text.",
+        survives="Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is "
+        "computed for λ_t = 2/(t+2).",
+    ),
+)
+def equation_b11(c):
+    r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t.
+
+    $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_t} =
+    \sum_{j=0}^t \frac{1}{\lambda_t}$
+
+    The summands have the index t where j is meant. As printed the equation is 1 + t/λ_t = (t +
+    1)/λ_t, which is false for t ≥ 1 unless λ_t = 1 (the inequality is true). Smallest witness: λ_t
+    = 2/(t+2), so λ_0 = 1 and λ_1 = 2/3: at t = 1 the middle is 1 + 3/2 = 5/2 and the right side 3/2
+    + 3/2 = 3."""
+    return _sums_of_inverses(c, printed=True)
+
+
+@numbers.direct(
+    "eqB.11.fixed",
+    "Eq. (B.11), corrected",
     instances="four sequences that obey eq. (B.10), up to t = 60",
-    reference="Eq. (B.11), corrected",
-    kind="anytime",
-    claim=r"\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_j}"
-    r" = \sum_{j=0}^t \frac{1}{\lambda_j}",
-    problems=("",),
-    inputs={"t": wholes(0, 59)},
-    solvers=(DUAL_FORM,),
-    powerless="about the sequences λ_t of eq. (B.10) alone: no solver has a part in it",
 )
-def equation_b11_fixed(case: Case) -> Iterator[Relation]:
-    """Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_j, which is Σ_{j=0}^t 1/λ_j."""
-    return _sums_of_inverses(case, printed=False)
+def equation_b11_fixed(c):
+    r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_j, which is Σ_{j=0}^t 1/λ_j.
+
+    $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_j} =
+    \sum_{j=0}^t \frac{1}{\lambda_j}$"""
+    return _sums_of_inverses(c, printed=False)
 
 
 def _growing_slowly(case: Case) -> str | None:
@@ -739,100 +584,77 @@ def _growing_slowly(case: Case) -> str | None:
     return None if value in ("accelerated", "slower", 1) else "λ_t is not known to obey eq. (B.10)"
 
 
-@per_iterate(
-    "jst.thmB.12",
-    instances="f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps"
-    " form",
-    reference="Theorem B.12",
-    claim=r"f(\mu_t) - f(\bar{q}) \le \frac{\lambda_{t-1}^2}{\alpha} \left( D_\omega(\bar{q}, q_0)"
-    r" - D_\omega(\bar{q}, q_t) \right) \le \frac{\lambda_{t-1}^2}{\alpha} D_\omega(\bar{q}, q_0);"
-    r" \quad \text{if } \lambda_t = 2/(t+2): f(\mu_t) - f(\bar{q}) \le"
-    r" \frac{4D_\omega(\bar{q}, q_0)}{\alpha(t+1)^2}",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth, full_step, _growing_slowly, exact_dual),
-    since=1,
-    unit=True,
-    history=(Mirror,),
+@mirrored.bound(
+    "thmB.12",
+    "Theorem B.12",
+    DUAL,
+    smooth,
+    full_step,
+    _growing_slowly,
+    exact_dual,
     slower="dual-acceleration-dual/mirror-descent-instead",
+    instances=RUN,
 )
-def theorem_b12(it: View, case: Case) -> Iterator[Relation]:
-    """f(μ_t) exceeds its minimum by at most λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)), and that is at most
-    λ_{t−1}²/α D(q̄, q_0), which is 4 D(q̄, q_0)/(α(t+1)²) for λ_t = 2/(t+2)."""
-    found, claims = last_step(it, case)
-    yield from claims
-    if found is None:
-        return
-    path, past, now = found.path, found.past, found.now
-    excess, scale = now.mu.above(path.optimum), path.rho * number(mixing(case, past.t) ** 2)
-    closer = scale * path.drop(path.optimum.q, found.first, now)
-    whole = distance_from_start(case)
+@on_a_step
+def theorem_b12(path, past, now, c):
+    r"""f(μ_t) exceeds its minimum by at most λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)), and that is at
+    most λ_{t−1}²/α D(q̄, q_0), which is 4 D(q̄, q_0)/(α(t+1)²) for λ_t = 2/(t+2).
+
+    $f(\mu_t) - f(\bar{q}) \le \frac{\lambda_{t-1}^2}{\alpha} \left( D_\omega(\bar{q}, q_0) -
+    D_\omega(\bar{q}, q_t) \right) \le \frac{\lambda_{t-1}^2}{\alpha} D_\omega(\bar{q}, q_0); \quad
+    \text{if } \lambda_t = 2/(t+2): f(\mu_t) - f(\bar{q}) \le \frac{4D_\omega(\bar{q},
+    q_0)}{\alpha(t+1)^2}$"""
+    best = path.point("q̄")
+    excess, scale = now.mu.above(best), path.rho * number(mixing(c, past.t) ** 2)
+    closer, whole = scale * path.drop(best.q, path.first, now), distance_from_start(c)
     yield at_most(excess, closer, "f(μ_t) − f(q̄) ≤ λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t))")
-    yield at_most(
-        closer, scale * whole, "λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)) ≤ λ_{t−1}²/α D(q̄, q_0)"
-    )
-    if accelerated(case) is None:
-        yield at_most(
-            excess, 4 * path.rho * whole / (it.t + 1) ** 2, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)"
-        )
+    what = "λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)) ≤ λ_{t−1}²/α D(q̄, q_0)"
+    yield at_most(closer, scale * whole, what)
+    if accelerated(c) is None:
+        bound = 4 * path.rho * whole / (now.t + 1) ** 2
+        yield at_most(excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)")
 
 
-@per_iterate(
-    "jst.eqC.8",
-    reference="Eq. (C.8)",
-    claim=r"\phi(\nu_t) - \langle\nabla\phi(\nu_t), \bar q\rangle \le"
-    r" \frac{1-\lambda_t}{\lambda_t}\phi(\mu_t) - \frac{1}{\lambda_t}\phi(\mu_{t+1})"
-    r" + \rho\lambda_t \left(D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1})\right)",
-    solvers=(DUAL_FORM,),
-    assumes=(few_rows, smooth, full_step, exact_dual),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-)
-def equation_c8(it: View, case: Case) -> list[Relation]:
-    """φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t +
-    ρλ_t (D(q̄, q_t) − D(q̄, q_{t+1}))."""
-    found, claims = last_step(it, case)
-    if found is None:
-        return claims
-    path, past, now = found.path, found.past, found.now
-    lam, q = mixing(case, past.t), path.optimum
+@mirrored.bound("eqC.8", "Eq. (C.8)", DUAL, smooth, full_step, exact_dual)
+@on_a_step
+def equation_c8(path, past, now, c):
+    r"""φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t + ρλ_t (D(q̄, q_t) −
+    D(q̄, q_{t+1})).
+
+    $\phi(\nu_t) - \langle\nabla\phi(\nu_t), \bar q\rangle \le
+    \frac{1-\lambda_t}{\lambda_t}\phi(\mu_t) - \frac{1}{\lambda_t}\phi(\mu_{t+1}) + \rho\lambda_t
+    \left(D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1})\right)$"""
+    lam, q = mixing(c, past.t), path.point("q̄")
     left = inner(past.nu.force, past.nu.q) / 2 - inner(past.nu.force, q.q)
     right = number((1 - lam) / lam) * inner(past.mu.force, past.mu.q) / 2
     right -= number(1 / lam) * inner(now.mu.force, now.mu.q) / 2
     right += path.rho * number(lam) * path.drop(q.q, past, now)
-    return [at_most(left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …"), *claims]
+    yield at_most(left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …")
 
 
-@per_iterate(
-    "jst.eqC.9",
-    reference="Eq. (C.9)",
-    kind="identity",
-    claim=r"D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1}) = \psi(Zw_t) - \psi(Zw_{t+1})"
-    r" - \frac{1}{\rho\lambda_t} \langle\nabla\phi(\nu_t), \bar q\rangle",
-    solvers=(DUAL_FORM,),
-    assumes=(exponential, few_rows, full_step, exact_dual),
-    since=1,
-    unit=True,
-    history=(Mirror,),
-    note="With the Kullback–Leibler divergence of the weights as delivered, as in Lemma B.4; so for"
-    " the exponential loss only. Weights that underflowed say nothing.",
-)
-def equation_c9(it: View, case: Case) -> list[Relation]:
-    """D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)."""
-    found, claims = last_step(it, case)
-    if found is None or underflowed(found.past, found.now):
-        return claims
-    path, past, now = found.path, found.past, found.now
-    q, ratio = path.optimum, path.ratio(past.t)
+@mirrored.identity("eqC.9", "Eq. (C.9)", DUAL, exponential, full_step, exact_dual)
+@on_a_step
+def equation_c9(path, past, now, c):
+    r"""D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t).
+
+    $D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1}) = \psi(Zw_t) - \psi(Zw_{t+1}) -
+    \frac{1}{\rho\lambda_t} \langle\nabla\phi(\nu_t), \bar q\rangle$
+
+    With the Kullback–Leibler divergence of the weights as delivered, as in Lemma B.4; so for the
+    exponential loss only. Weights that underflowed say nothing."""
+    if path.underflowed:
+        return
+    q, ratio = path.point("q̄"), path.ratio
+    left = inner(q.q, now.logs - past.logs)
     right = past.psi - now.psi - inner(past.nu.force, q.q) / ratio
     # ⟨ln q_{t+1} − ln q_t, q̄⟩: logarithms of weights are off by the rounding of a softmax.
-    rounding = path.rounding_of_logs(past, now, q) + path.rounding_of_logs(past, now, path.centre)
-    rounding += 4 * path.rounding_of_force(past, now) / float(ratio.mid())
-    left, allowance = inner(q.q, now.logs - past.logs), rounding + 64 * ROUNDOFF * (case.n + 16)
+    rounding = path.log_rounding(q) + path.log_rounding(path.point("the centre"))
+    rounding += 4 * path.force_rounding / float(ratio.mid()) + roundoff(16 * (c.n + 16))
     what = "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)"
-    size = largest_change(past, now)
-    return [equal(left, right, what, allowance=allowance, size=size), *claims]
+    yield equal(left, right, what, allowance=rounding, size=path.change)
 
+
+# Appendix B for other objectives, mirror maps, norms and sets, in rational arithmetic
 
 Q = Fraction
 Row = list[Fraction]
@@ -959,7 +781,6 @@ WORLDS = (
         huber=HALF,
     ),
 )
-
 #: λ_t, as rationals, and θ_t; all but the last two meet eq. (B.10).
 SCHEDULES = {
     "λ_t = 2/(t+2)": (lambda t: Q(2, t + 2), Q(1)),
@@ -1022,40 +843,48 @@ def _runs() -> Iterator[tuple[str, list[Move]]]:
         yield f"{world.name}, {name}", moves
 
 
-INSTANCES = (
-    "f quadratic, with and without a Huber term; ω Euclidean and weighted; C boxes; λ_t = 2/(t+2),"
-    " 3/(t+3), 1 and ½; q: corners and the middle"
+#: About the method of eq. (B.2) itself.
+maps = jst.sharing(
+    kind="anytime",
+    unit=False,
+    instances="f quadratic, with and without a Huber term; ω Euclidean and weighted; C boxes;"
+    " λ_t = 2/(t+2), 3/(t+3), 1 and ½; q: corners and the middle",
+    powerless="a property of the method of eq. (B.2), which it brings itself: no solver has a part"
+    " in it",
 )
-ALONE = "a property of the method of eq. (B.2), which it brings itself: no solver has a part in it"
 
 
 def order(left: Fraction, right: Fraction, what: str, where: str) -> Relation:
     """left ≤ right, of rationals: also if both are equal."""
-    if left == right:
-        return fact(True, what, where=where)
-    return at_most(left, right, what, where=where)
+    equals = left == right
+    return fact(True, what, where=where) if equals else at_most(left, right, what, where=where)
 
 
-Sides = Iterator[tuple[Fraction, Fraction, str]]
+def everywhere(text: Any = None) -> Any:
+    """A claim ``(move, q)`` about every step and every q; `text` is one with the same docstring."""
+
+    def decorate(claim: Any) -> Any:
+        def body(c):
+            for name, moves in runs():
+                for move in moves:
+                    for q in move.world.points():
+                        where = f"{name}, t = {move.t}, q = {[str(v) for v in q]}"
+                        yield from (order(*sides, where) for sides in claim(move, q))
+
+        body.__doc__, body.__name__ = (text or claim).__doc__, claim.__name__
+        return body
+
+    return decorate
 
 
-def everywhere(
-    claim: Callable[[Move, list[Fraction]], Sides],
-) -> Callable[[Case], Iterator[Relation]]:
-    """A claim about every step and every q, at all of them."""
+@maps.direct("eqB.5", "Eq. (B.5)")
+@everywhere()
+def convexity(move, q):
+    r"""For every q, f(ν_t) − f(q) ≤ ⟨∇f(ν_t), ν_t − q⟩ ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + ⟨∇f(ν_t),
+    q_t − q⟩.
 
-    def body(case: Case) -> Iterator[Relation]:
-        for name, moves in runs():
-            for move in moves:
-                for q in move.world.points():
-                    where = f"{name}, t = {move.t}, q = {[str(v) for v in q]}"
-                    for left, right, what in claim(move, q):
-                        yield order(left, right, what, where)
-
-    return body
-
-
-def _convexity(move: Move, q: list[Fraction]) -> Sides:
+    $f(\nu_t) - f(q) \le \langle\nabla f(\nu_t), \nu_t - q\rangle \le \frac{1-\lambda_t}{\lambda_t}
+    \left(f(\mu_t) - f(\nu_t)\right) + \langle\nabla f(\nu_t), q_t - q\rangle$"""
     f, slope = move.world.f, move.world.slope(move.nu)
     last = (1 - move.lam) / move.lam * (f(move.mu) - f(move.nu)) + dot(slope, minus(move.q, q))
     first = dot(slope, minus(move.nu, q))
@@ -1063,126 +892,57 @@ def _convexity(move: Move, q: list[Fraction]) -> Sides:
     yield first, last, "… ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + ⟨∇f(ν_t), q_t − q⟩"
 
 
-direct(
-    "jst.eqB.5",
-    reference="Eq. (B.5)",
-    kind="anytime",
-    claim=r"f(\nu_t) - f(q) \le \langle\nabla f(\nu_t), \nu_t - q\rangle \le"
-    r" \frac{1-\lambda_t}{\lambda_t} \left(f(\mu_t) - f(\nu_t)\right)"
-    r" + \langle\nabla f(\nu_t), q_t - q\rangle",
-    words="For every q, f(ν_t) − f(q) ≤ ⟨∇f(ν_t), ν_t − q⟩ ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) +"
-    " ⟨∇f(ν_t), q_t − q⟩.",
-    problems=("",),
-    instances=INSTANCES,
-    powerless=ALONE,
-)(everywhere(_convexity))
+@maps.direct("eqB.6.maps", "Eq. (B.6), first and last expression", kind="identity")
+@everywhere()
+def three_points(move, q):
+    r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) −
+    D(q_{t+1}, q_t)), for every q.
 
-
-def _three_points(move: Move, q: list[Fraction]) -> Sides:
+    $\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle -
+    \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) + \frac{\lambda_t}{\alpha\theta_t}
+    \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$"""
     slope = move.world.slope(move.nu)
-    ratio = move.lam / move.theta
     left = dot(slope, minus(move.q, q))
-    right = dot(slope, minus(move.q, move.q_next)) + ratio * (move.fall(q) - move.jump)
+    right = dot(slope, minus(move.q, move.q_next))
+    right += move.lam / move.theta * (move.fall(q) - move.jump)
     yield left, right, "⟨∇f(ν_t), q_t − q⟩ ≤ … + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(…))"
     yield right, left, "and ≥"
 
 
-direct(
-    "jst.eqB.6.maps",
-    reference="Eq. (B.6), first and last expression",
-    kind="identity",
-    claim=r"\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1}"
-    r" \rangle - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t)"
-    r" + \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)",
-    words="⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1})"
-    " − D(q_{t+1}, q_t)), for every q.",
-    problems=("",),
-    instances=INSTANCES,
-    powerless=ALONE,
-)(everywhere(_three_points))
-
-
-def _smoothness(move: Move, q: list[Fraction]) -> Sides:
+@maps.direct("eqB.7.maps", "Eq. (B.7)")
+@everywhere(equation_b7)
+def smoothness_of_f(move, q):
     f, slope = move.world.f, move.world.slope(move.nu)
     left = dot(slope, minus(move.q, move.q_next)) - move.lam / move.theta * move.jump
     yield left, (f(move.nu) - f(move.mu_next)) / move.lam, "… ≤ (f(ν_t) − f(μ_{t+1}))/λ_t"
 
 
-direct(
-    "jst.eqB.7.maps",
-    reference="Eq. (B.7)",
-    kind="anytime",
-    claim=r"\langle \nabla f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t}"
-    r" D_\omega(q_{t+1}, q_t) \le \frac{1}{\lambda_t} \left( f(\nu_t) - f(\mu_{t+1}) \right)",
-    words="⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) is at most"
-    " (f(ν_t) − f(μ_{t+1}))/λ_t.",
-    problems=("",),
-    instances=INSTANCES,
-    powerless=ALONE,
-)(everywhere(_smoothness))
+@maps.direct("eqB.8", "Eq. (B.8)")
+@everywhere()
+def together(move, q):
+    r"""For every q, ⟨∇f(ν_t), ν_t − q⟩ ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + (f(ν_t) − f(μ_{t+1}))/λ_t
+    + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1})).
 
+    $f(\nu_t) - f(q) \le \langle\nabla f(\nu_t), \nu_t - q\rangle \le \frac{1-\lambda_t}{\lambda_t}
+    \left(f(\mu_t) - f(\nu_t)\right) + \frac{1}{\lambda_t} \left(f(\nu_t) - f(\mu_{t+1})\right) +
+    \frac{\lambda_t}{\alpha\theta_t} \left(D_\omega(q, q_t) - D_\omega(q, q_{t+1})\right)$
 
-def _together(move: Move, q: list[Fraction]) -> Sides:
+    Its first inequality is that of eq. (B.5)."""
     f, lam = move.world.f, move.lam
     left = dot(move.world.slope(move.nu), minus(move.nu, q))
     right = (1 - lam) / lam * (f(move.mu) - f(move.nu)) + (f(move.nu) - f(move.mu_next)) / lam
-    right += lam / move.theta * move.fall(q)
-    yield left, right, "⟨∇f(ν_t), ν_t − q⟩ ≤ …"
+    yield left, right + lam / move.theta * move.fall(q), "⟨∇f(ν_t), ν_t − q⟩ ≤ …"
 
 
-direct(
-    "jst.eqB.8",
-    reference="Eq. (B.8)",
-    kind="anytime",
-    claim=r"f(\nu_t) - f(q) \le \langle\nabla f(\nu_t), \nu_t - q\rangle \le"
-    r" \frac{1-\lambda_t}{\lambda_t} \left(f(\mu_t) - f(\nu_t)\right) + \frac{1}{\lambda_t}"
-    r" \left(f(\nu_t) - f(\mu_{t+1})\right) + \frac{\lambda_t}{\alpha\theta_t}"
-    r" \left(D_\omega(q, q_t) - D_\omega(q, q_{t+1})\right)",
-    words="For every q, ⟨∇f(ν_t), ν_t − q⟩ ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + (f(ν_t) −"
-    " f(μ_{t+1}))/λ_t + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1})).",
-    problems=("",),
-    instances=INSTANCES,
-    note="Its first inequality is that of eq. (B.5).",
-    powerless=ALONE,
-)(everywhere(_together))
-
-
-def _progress(move: Move, q: list[Fraction]) -> Sides:
+@maps.direct("eqB.9.maps", "Eq. (B.9)")
+@everywhere(equation_b9)
+def progress(move, q):
     f, scale = move.world.f, move.theta / move.lam**2
     left = scale * (f(move.mu_next) - f(q)) - scale * (1 - move.lam) * (f(move.mu) - f(q))
     yield left, move.fall(q), "… ≤ (D(q, q_t) − D(q, q_{t+1}))/α"
 
 
-direct(
-    "jst.eqB.9.maps",
-    reference="Eq. (B.9)",
-    kind="anytime",
-    claim=r"\frac{\theta_t}{\lambda_t^2} \left( f(\mu_{t+1}) - f(q) \right)"
-    r" - \frac{\theta_t(1-\lambda_t)}{\lambda_t^2} \left( f(\mu_t) - f(q) \right) \le"
-    r" \frac{1}{\alpha} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)",
-    words="For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at"
-    " most (D(q, q_t) − D(q, q_{t+1}))/α.",
-    problems=("",),
-    instances=INSTANCES,
-    powerless=ALONE,
-)(everywhere(_progress))
-
-
-@direct(
-    "jst.lemB.3.maps",
-    reference="Lemma B.3",
-    kind="anytime",
-    claim=r"\frac{\theta_{t-1}}{\lambda_{t-1}^2} (f(\mu_t) - f(q)) + \sum_{j=1}^{t-1}"
-    r" \left( \frac{\theta_{j-1}}{\lambda_{j-1}^2} - \frac{\theta_j(1-\lambda_j)}{\lambda_j^2}"
-    r" \right) (f(\mu_j) - f(q)) \le \frac{1}{\alpha} (D_\omega(q, q_0) - D_\omega(q, q_t))"
-    r" + \frac{\theta_0(1-\lambda_0)}{\lambda_0^2} (f(\mu_0) - f(q))",
-    problems=("",),
-    instances=INSTANCES,
-    powerless=ALONE,
-)
-def lemma_b3_maps(case: Case) -> Iterator[Relation]:
-    """For every q, the weighted sum of f(μ_j) − f(q) up to t is at most
-    (D(q, q_0) − D(q, q_t))/α + θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q))."""
+def _lemma_b3(c):
     for name, moves in runs():
         world, first = moves[0].world, moves[0]
         for q in world.points():
@@ -1198,22 +958,11 @@ def lemma_b3_maps(case: Case) -> Iterator[Relation]:
                 yield order(left, right, "Σ … ≤ (D(q, q_0) − D(q, q_t))/α", f"{name}, t = {move.t}")
 
 
-@direct(
-    "jst.thmB.12.maps",
-    reference="Theorem B.12",
-    kind="anytime",
-    claim=r"f(\mu_t) - f(\bar{q}) \le \frac{\lambda_{t-1}^2}{\alpha} \left( D_\omega(\bar{q}, q_0)"
-    r" - D_\omega(\bar{q}, q_t) \right) \le \frac{\lambda_{t-1}^2}{\alpha} D_\omega(\bar{q}, q_0);"
-    r" \quad \text{if } \lambda_t = 2/(t+2): f(\mu_t) - f(\bar{q}) \le"
-    r" \frac{4D_\omega(\bar{q}, q_0)}{\alpha(t+1)^2}",
-    problems=("",),
-    instances="separable f, with and without a Huber term; ω Euclidean and weighted; C boxes;"
-    " λ_t = 2/(t+2), 3/(t+3) and 1",
-    powerless=ALONE,
-)
-def theorem_b12_maps(case: Case) -> Iterator[Relation]:
-    """f(μ_t) exceeds its minimum by at most λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)), and that is at most
-    λ_{t−1}²/α D(q̄, q_0), which is 4 D(q̄, q_0)/(α(t+1)²) for λ_t = 2/(t+2)."""
+_lemma_b3.__doc__ = lemma_b3.__doc__
+maps.direct("lemB.3.maps", "Lemma B.3")(_lemma_b3)
+
+
+def _theorem_b12(c):
     for name, moves in runs():
         world, first = moves[0].world, moves[0]
         if not world.separable or first.theta != 1 or first.lam != 1:
@@ -1230,3 +979,12 @@ def theorem_b12_maps(case: Case) -> Iterator[Relation]:
             if "2/(t+2)" in name:
                 bound = 4 * whole / (move.t + 2) ** 2
                 yield order(excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)", where)
+
+
+_theorem_b12.__doc__ = theorem_b12.__doc__
+maps.direct(
+    "thmB.12.maps",
+    "Theorem B.12",
+    instances="separable f, with and without a Huber term; ω Euclidean and weighted; C boxes;"
+    " λ_t = 2/(t+2), 3/(t+3) and 1",
+)(_theorem_b12)

@@ -1,9 +1,4 @@
-"""Appendix D, Omitted Proofs from Section 4.
-
-Each statement makes its own runs, as Theorem 4.1 says.
-
-Appendix E, Reducing Multiclass to Binary Classification.
-"""
+"""Appendices D, Omitted Proofs from Section 4, and E, Reducing Multiclass to Binary."""
 
 from __future__ import annotations
 
@@ -15,31 +10,13 @@ import numpy as np
 
 from gammabar.oracle import solve
 from gammabar.oracle.rational import integer_rows, whole_rows
-from gammabar.papers import (
-    ROUNDOFF,
-    Case,
-    Number,
-    Relation,
-    at_least,
-    at_most,
-    direct,
-    fact,
-    log,
-    nearly,
-    number,
-    randomised,
-    rationals,
-    same_digits,
-    separable,
-    size_of,
-    sqrt,
-    upper,
-    wholes,
-)
-from gammabar.papers.ji_srebro_telgarsky_2021.quantities import few_rows
+from gammabar.papers.claims import *
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 from gammabar.papers.ji_srebro_telgarsky_2021.section4 import (
-    ALGORITHM_2,
-    DELTA,
+    ALG2,
+    HALF,
+    Run,
+    horizon,
     reachable,
     run,
     tolerance,
@@ -48,184 +25,157 @@ from gammabar.papers.ji_srebro_telgarsky_2021.section5 import (
     ONE_POINT,
     RISK_PROBLEMS,
     Points,
-    draw,
     inner,
     matrix_of,
     multiclass,
-    row_of,
 )
 from gammabar.problems import DenseProblem
 
+# Appendix D: runs as Theorem 4.1 says
+
 #: ε over γ̄ in the lemmas, whose bounds depend on ε only through t.
 LEMMAS = Fraction(4)
-
-
-@randomised(
-    "jst.lemD.1",
-    instances="δ = 1/2 and ε = 4γ̄",
-    reference="Lemma D.1",
-    claim=r"\text{with probability } 1 - \delta/2: \; -\psi(Zw_t) \ge \sum_{j=0}^{t-1} \theta_j"
-    r" \|Z^\top q_j\|_2^2 - 2\ln(n) - \sqrt{8 \ln\left(\frac{2}{\delta}\right) \ln(n)}",
-    delta=float(DELTA / 2),
-    runs=40,
-    problems=("worst-case:n=5",),
-    solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows, reachable(LEMMAS)),
-    unit=True,
-    note="Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0).",
+lemmas = jst.sharing(
+    delta=HALF / 2, runs=40, problems=("worst-case:n=5",), instances="δ = 1/2 and ε = 4γ̄"
 )
-def lemma_d1(case: Case, rng: np.random.Generator) -> Relation:
-    """Under the conditions of Theorem 4.1, with probability 1 − δ/2, the smoothed margin −ψ(Zw_t)
-    is at least Σ_{j<t} θ_j ‖Zᵀq_j‖² − 2 ln n − √(8 ln(2/δ) ln n)."""
-    made = run(case, rng, tolerance(case, LEMMAS))
-    lost = 2 * case.log_n + sqrt(8 * log(2 / DELTA) * case.log_n)
-    return at_most(
-        made.theta * made.squares + made.last.psi,
-        lost,
-        "Σ θ_j ‖Zᵀq_j‖² + ψ(Zw_t) ≤ 2 ln n + √(8 ln(2/δ) ln n)",
-        where=f"t = {made.last.t}",
-    )
 
 
-@randomised(
-    "jst.lemD.2",
-    instances="δ = 1/2 and ε = 4γ̄",
-    reference="Lemma D.2",
-    claim=r"\text{with probability } 1 - \delta/2: \; \|w_t\|_2 \le \sum_{j=0}^{t-1} \theta_j"
-    r" \|Z^\top q_j\| + \sqrt{\frac{8\ln(n)}{\delta}}, \quad \text{and it always holds that }"
-    r" \|w_t\|_2 \ge \bar{\gamma} \sqrt{t \ln(n)}",
-    delta=float(DELTA / 2),
-    runs=40,
-    problems=("worst-case:n=5",),
-    solvers=(ALGORITHM_2,),
-    assumes=(separable, few_rows, reachable(LEMMAS)),
-    unit=True,
-    note="Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0). A run"
-    " counts as a failure if either bound is violated.",
-)
-def lemma_d2(case: Case, rng: np.random.Generator) -> list[Relation]:
-    """Under the conditions of Theorem 4.1, with probability 1 − δ/2, ‖w_t‖ is at most
-    Σ_{j<t} θ_j ‖Zᵀq_j‖ + √(8 ln(n)/δ); and it is always at least γ̄ √(t ln n)."""
-    made = run(case, rng, tolerance(case, LEMMAS))
-    t, norm = made.last.t, made.last.norm
-    bound = made.theta * made.lengths + sqrt(8 * case.log_n / number(DELTA))
-    least, what, where = case.gamma * sqrt(t * case.log_n), "γ̄ √(t ln n) ≤ ‖w_t‖", f"t = {t}"
+def _made(case: Case, rng: np.random.Generator) -> Run:
+    return run(case, rng, horizon(case, tolerance(case, LEMMAS)))
+
+
+@lemmas.probability("lemD.1", "Lemma D.1", ALG2, reachable(LEMMAS))
+def lemma_d1(c, rng):
+    r"""Under the conditions of Theorem 4.1, with probability 1 − δ/2, the smoothed margin −ψ(Zw_t)
+    is at least Σ_{j<t} θ_j ‖Zᵀq_j‖² − 2 ln n − √(8 ln(2/δ) ln n).
+
+    $\text{with probability } 1 - \delta/2: \; -\psi(Zw_t) \ge \sum_{j=0}^{t-1} \theta_j \|Z^\top
+    q_j\|_2^2 - 2\ln(n) - \sqrt{8 \ln\left(\frac{2}{\delta}\right) \ln(n)}$
+
+    Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0)."""
+    made, what = _made(c, rng), "Σ θ_j ‖Zᵀq_j‖² + ψ(Zw_t) ≤ 2 ln n + √(8 ln(2/δ) ln n)"
+    gained = made.theta * made.squares + made.last.psi
+    lost = 2 * c.log_n + sqrt(8 * log(2 / HALF) * c.log_n)
+    return at_most(gained, lost, what, where=f"t = {made.last.t}")
+
+
+@lemmas.probability("lemD.2", "Lemma D.2", ALG2, reachable(LEMMAS))
+def lemma_d2(c, rng):
+    r"""Under the conditions of Theorem 4.1, with probability 1 − δ/2, ‖w_t‖ is at most Σ_{j<t} θ_j
+    ‖Zᵀq_j‖ + √(8 ln(n)/δ); and it is always at least γ̄ √(t ln n).
+
+    $\text{with probability } 1 - \delta/2: \; \|w_t\|_2 \le \sum_{j=0}^{t-1} \theta_j \|Z^\top
+    q_j\| + \sqrt{\frac{8\ln(n)}{\delta}}, \quad \text{and it always holds that } \|w_t\|_2 \ge
+    \bar{\gamma} \sqrt{t \ln(n)}$
+
+    Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0). A run counts
+    as a failure if either bound is violated."""
+    made = _made(c, rng)
+    last, t = made.last, made.last.t
+    bound = made.theta * made.lengths + sqrt(8 * c.log_n / number(HALF))
+    least, what, where = c.gamma * sqrt(t * c.log_n), "γ̄ √(t ln n) ≤ ‖w_t‖", f"t = {t}"
     # Rows that are all the same attain it: t rows times θ, added up in doubles.
-    rounding = 8 * (t + case.space.dimension + 16) * ROUNDOFF * upper(norm)
+    steps = t + c.space.dimension + 16
     return [
-        at_most(norm, bound, "‖w_t‖ ≤ Σ θ_j ‖Zᵀq_j‖ + √(8 ln(n)/δ)", where=where),
-        nearly(least, norm, what, rounding=rounding, size=size_of(least), where=where),
+        at_most(last.norm, bound, "‖w_t‖ ≤ Σ θ_j ‖Zᵀq_j‖ + √(8 ln(n)/δ)", where=where),
+        nearly_after(last, least, last.norm, what, beside=least, steps=steps, where=where),
     ]
 
 
-REDUCTION = "it is about the reduction, not about a solver"
+# Appendix E
+
+reduction = jst.sharing(kind="identity", powerless="it is about the reduction, not about a solver")
 
 
-def _margins(case: Case) -> Iterator[tuple[list[Number], list[Number], Number]]:
-    """⟨z, U⟩ over the printed rows z, x_iᵀU(e_{c_i} − e_j), and ‖U‖, for some U."""
-    points = Points.of(case)
+def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
+    """min −⟨z, U⟩/‖U‖ and min ⟨z, U⟩/‖U‖ over the printed rows z, and γ_m(U), for some U."""
+    points, rng = Points.of(case), case.rng(53)
     if points is None:
         return
-    rng = case.rng(53)
-    d, k = len(points.rows[0]), points.k
     for _ in range(2):
-        U = draw(rng, d, k) if case.inputs is None else matrix_of(case.inputs)
-        products, gaps = [], []
-        for x, c in zip(points.rows, points.labels, strict=True):
-            column = [inner([[a] for a in x], [[u[j]] for u in U]) for j in range(k)]
-            for j in range(k):
-                if j != c:
-                    products.append(inner(U, row_of(x, c, j, k)))
-                    gaps.append(column[c] - column[j])
-        yield products, gaps, sqrt(inner(U, U))
+        U = points.draw(rng) if case.inputs is None else matrix_of(case.inputs)
+        products, gaps = zip(*points.products(U), strict=True)
+        length = sqrt(inner(U, U))
+        yield (
+            smallest([-v for v in products]) / length,
+            smallest(products) / length,
+            smallest(gaps) / length,
+        )
 
 
-def _least(values: list[Number]) -> Number:
-    found = values[0]
-    for value in values[1:]:
-        found = found.min(value)
-    return found
-
-
-@direct(
-    "jst.appE.margin",
-    reference="Appendix E, first claim",
-    claim=r"\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U,"
-    r" \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2",
-    kind="identity",
+@reduction.direct(
+    "appE.margin",
+    "Appendix E, first claim",
+    Erratum(
+        severity="misprint",
+        fixed_by="appE.margin.fixed",
+        charitable="appE.margin.fixed",
+        why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
+        survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
+        "Theorem 5.1, though its rate takes more than the next lines (jst.appE.rate).",
+    ),
     problems=RISK_PROBLEMS,
     inputs=ONE_POINT,
-    unit=True,
-    status="refuted",
-    fixed_by="jst.appE.margin.fixed",
-    severity="misprint",
-    survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
-    "Theorem 5.1, though its rate takes more than the next lines (jst.appE.rate).",
-    why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
-    charitable="jst.appE.margin.fixed",
-    powerless=REDUCTION,
-    note="γ(w) = −max_i ⟨w, z_i⟩/‖w‖ (Section 2), but the proof takes min_i ⟨w, z_i⟩, and forgets"
-    " the norm. Witness: x = 1 of the first of two classes, U = (1, 0): γ(F(U)) = −1/√2, and"
-    " γ_m(U)/√2 = 1/√2.",
 )
-def margin_as_printed(case: Case) -> Iterator[Relation]:
-    """−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U."""
-    for products, gaps, length in _margins(case):
-        left = _least([-v for v in products]) / length
-        yield same_digits(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+def margin_as_printed(c):
+    r"""−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U.
+
+    $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
+    := x_i(e_{c_i}-e_j)^\top/\sqrt2$
+
+    γ(w) = −max_i ⟨w, z_i⟩/‖w‖ (Section 2), but the proof takes min_i ⟨w, z_i⟩, and forgets the
+    norm. Witness: x = 1 of the first of two classes, U = (1, 0): γ(F(U)) = −1/√2, and γ_m(U)/√2 =
+    1/√2."""
+    for found, _, gap in _margins(c):
+        yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
-@direct(
-    "jst.appE.margin.fixed",
-    reference="Appendix E, first claim, with the minus in z and the norm of U",
-    claim=r"\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U,"
-    r" \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2",
-    kind="identity",
+@reduction.direct(
+    "appE.margin.fixed",
+    "Appendix E, first claim, with the minus in z and the norm of U",
     problems=RISK_PROBLEMS,
     inputs=ONE_POINT,
-    unit=True,
     instances="two random U for each data set",
-    powerless=REDUCTION,
-    note="Balls prove no equation: both sides agree in half of the digits that are carried.",
 )
-def margin_of_reduction(case: Case) -> Iterator[Relation]:
-    """min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U."""
-    for products, gaps, length in _margins(case):
-        left = _least(products) / length
-        yield same_digits(left, _least(gaps) / length / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+def margin_of_reduction(c):
+    r"""min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U.
+
+    $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
+    := -x_i(e_{c_i}-e_j)^\top/\sqrt2$
+
+    Balls prove no equation: both sides agree in half of the digits that are carried."""
+    for _, found, gap in _margins(c):
+        yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
-@direct(
-    "jst.thm5.1.margin",
-    reference="Theorem 5.1, first claim",
-    claim=r"\text{the matrix } Z \text{ has binary margin } \bar\gamma ="
-    r" \bar\gamma_{\rm m}/\sqrt2",
-    kind="identity",
+@reduction.direct(
+    "thm5.1.margin",
+    "Theorem 5.1, first claim",
+    multiclass,
     problems=("iris:0,1,2:n=30 --multiclass", "digits:0,1,2:n=30 --multiclass"),
-    assumes=(multiclass,),
-    unit=True,
-    powerless=REDUCTION,
-    note="γ̄_m is found by itself, as the maximum margin of the rows F(x_i(e_{c_i} − e_j)ᵀ) written"
-    " out, without the reduction and its √2; both are proved, and compared as rationals. (With the"
-    " sign of Z that Section 5.2 forgot.)",
 )
-def reduced_margin(case: Case) -> Iterator[Relation]:
-    """γ̄_m, the maximum of γ_m(U), is √2 times the maximum margin of the reduction."""
-    problem = case.problem.raw()
-    integers, exponent = integer_rows(problem.X, np.arange(problem.N))  # type: ignore[attr-defined]
-    rows = []
-    for x, c in zip(integers.tolist(), problem.labels.tolist(), strict=True):  # type: ignore[attr-defined]
-        for j in range(problem.k):  # type: ignore[attr-defined]
-            if j != c:
-                signs = [(m == c) - (m == j) for m in range(problem.k)]  # type: ignore[attr-defined]
-                rows.append([v * s for s in signs for v in x])
+def reduced_margin(c):
+    r"""γ̄_m, the maximum of γ_m(U), is √2 times the maximum margin of the reduction.
+
+    $\text{the matrix } Z \text{ has binary margin } \bar\gamma = \bar\gamma_{\rm m}/\sqrt2$
+
+    γ̄_m is found by itself, as the maximum margin of the rows F(x_i(e_{c_i} − e_j)ᵀ) written out,
+    without the reduction and its √2; both are proved, and compared as rationals. (With the sign of
+    Z that Section 5.2 forgot.)"""
+    problem = c.problem.raw()
+    integers, exponent = integer_rows(problem.X, np.arange(problem.N))
+    rows = [
+        [v * ((m == label) - (m == j)) for m in range(problem.k) for v in x]
+        for x, label in zip(integers.tolist(), problem.labels.tolist(), strict=True)
+        for j in range(problem.k)
+        if j != label
+    ]
     table = whole_rows(rows)
     if table is None:
         yield fact(None, "γ̄_m of rows that neither 64 bits nor doubles hold")
         return
     found = solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64)))
-    square = found.square_lo * Fraction(4) ** exponent
-    binary = solve(problem)
+    binary, square = solve(problem), found.square_lo * Fraction(4) ** exponent
     yield fact(found.exact and binary.exact, "both margins are proved")
     yield fact(square == 2 * binary.square_lo, "γ̄_m² = 2γ̄²")
 
@@ -237,7 +187,7 @@ _LAST = (
 )
 
 
-#: γ̄, n and t in a search.
+#: About numbers alone: γ̄, n and t in a search.
 NUMBERS = {"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)}
 
 
@@ -248,46 +198,43 @@ def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
         yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
 
 
-@direct(
-    "jst.appE.rate",
-    reference="Appendix E, last line",
-    claim=_LAST + r" \ge \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", ""),
+lines = jst.sharing(
+    unit=False, inputs=NUMBERS, powerless="about numbers alone: no solver has a part in it"
+)
+
+
+@lines.direct(
+    "appE.rate",
+    "Appendix E, last line",
+    Erratum(
+        severity="substance",
+        fixed_by="appE.rate.fixed",
+        why="γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a"
+        " sharper rate (gb.sharp).",
+        survives="Everything: Theorem 5.1 holds with its printed constant, though not by this "
+        "line: it takes a sharper rate than Theorem 3.1 (gb.sharp).",
+    ),
     kind="anytime",
-    problems=("",),
-    inputs=NUMBERS,
-    status="refuted",
-    fixed_by="jst.appE.rate.fixed",
-    severity="substance",
-    survives="Everything: Theorem 5.1 holds with its printed constant, though not by this "
-    "line: it takes a sharper rate than Theorem 3.1 (gb.sharp).",
-    why="γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a"
-    " sharper rate (gb.sharp).",
-    powerless="about numbers alone: no solver has a part in it",
-    note="√2(γ̄ − c/γ̄) with γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, which is less than γ̄_m − c/γ̄_m for every"
-    " c > 0. Witness: γ̄ = 1, n = 1, t = 1.",
+    claim=_LAST + r" \ge \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", ""),
 )
-def last_line(case: Case) -> Iterator[Relation]:
-    """√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)²."""
+def last_line(case):
+    r"""√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)².
+
+    √2(γ̄ − c/γ̄) with γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, which is less than γ̄_m − c/γ̄_m for every c
+    > 0. Witness: γ̄ = 1, n = 1, t = 1."""
     for gamma, c, where in _rates(case):
-        best = sqrt(2) * gamma
-        right = best - c / best
-        yield at_least(
-            sqrt(2) * (gamma - c / gamma), right, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where
-        )
+        left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
+        yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)
 
 
-@direct(
-    "jst.appE.rate.fixed",
-    reference="Appendix E, last line, with a factor of two",
-    claim=_LAST + r" = \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", r"2 \cdot "),
+@lines.direct(
+    "appE.rate.fixed",
+    "Appendix E, last line, with a factor of two",
     kind="identity",
-    problems=("",),
-    inputs=NUMBERS,
-    powerless="about numbers alone: no solver has a part in it",
+    claim=_LAST + r" = \bar\gamma_{\rm m} - " + _RATE.replace("FACTOR", r"2 \cdot "),
 )
-def last_line_fixed(case: Case) -> Iterator[Relation]:
-    """√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄."""
+def last_line_fixed(case):
+    r"""√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄."""
     for gamma, c, where in _rates(case):
-        best = sqrt(2) * gamma
-        left, right = sqrt(2) * (gamma - c / gamma), best - 2 * c / best
-        yield same_digits(left, right, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", where=where)
+        left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
+        yield same_digits(left, best - 2 * c / best, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", where=where)

@@ -1,45 +1,16 @@
-"""Section 1, Introduction.
-
-Section 2, Notation: the maximum-margin classifier ū, and gradients of the risk.
-
-Rows of A are y_i x_i and the paper's Z is −A, so that (Zw)_i = −(Aw)_i.
-"""
+"""Sections 1, Introduction, and 2, Notation: ū, and gradients of the risk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb_series
 
-from gammabar.papers import (
-    Case,
-    Number,
-    Relation,
-    Trit,
-    View,
-    direct,
-    equal,
-    exp,
-    fact,
-    same_digits,
-    separable,
-    sqrt,
-    stopping,
-    total,
-)
-from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
-    ABOUT_DATA,
-    BOTH_FORMS,
-    ONE_ROW,
-    SEPARABLE,
-    THEOREM_3_1,
-    Pair,
-    exact_and_separable,
-    several_rows,
-)
+from gammabar.papers.claims import *
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
 
 def quarter(it: View, case: Case) -> Trit:
@@ -48,118 +19,116 @@ def quarter(it: View, case: Case) -> Trit:
     return True if margin >= aim else False if margin < aim else None
 
 
-@stopping(
-    "jst.sec1.quarter",
-    reference="Section 1.1",
-    claim=r"\text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma"
-    r" \text{ steps}",
-    solvers=BOTH_FORMS,
-    assumes=(*THEOREM_3_1, separable),
-    goal=quarter,
-    unit=True,
-    status="refuted",
-    fixed_by="jst.sec1.quarter.fixed",
-    severity="edge case",
-    survives="Everything: it is a remark beside other work, on which nothing is built, and "
-    "Proposition 3.7, which it is drawn from, holds from t = 1 on.",
-    why="A single row has ln n = 0; for n ≥ 2 it is true as printed.",
-    charitable="jst.sec1.quarter.charitable",
+quarters = jst.sharing(goal=quarter)
+
+
+@quarters.stopping(
+    "sec1.quarter",
+    "Section 1.1",
+    THEOREM_3_1,
+    separable,
+    Erratum(
+        severity="edge case",
+        fixed_by="sec1.quarter.fixed",
+        charitable="sec1.quarter.charitable",
+        why="A single row has ln n = 0; for n ≥ 2 it is true as printed.",
+        survives="Everything: it is a remark beside other work, on which nothing is built, and "
+        "Proposition 3.7, which it is drawn from, holds from t = 1 on.",
+    ),
     problems=(ONE_ROW,),
-    note="With one row ln n = 0, so it promises γ̄/4 after no step at all, but γ(w_0) = γ(0) = 0."
-    " Smallest witness: n = d = 1, x_1 = 1, y_1 = 1: 0 steps, γ̄/4 = 1/4, γ(w_0) = 0. For n ≥ 2 it"
-    " holds: it follows from Proposition 3.7 at the last t ≤ 4√(ln n)/γ̄, for which"
-    " t + 1 > 4√(ln n)/γ̄ and t ≥ 3.",
 )
-def quarter_margin(case: Case) -> Number:
-    """γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data."""
-    return 4 * sqrt(case.log_n) / case.gamma
+def quarter_margin(c):
+    r"""γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data.
+
+    $\text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma \text{ steps}$
+
+    With one row ln n = 0, so it promises γ̄/4 after no step at all, but γ(w_0) = γ(0) = 0. Smallest
+    witness: n = d = 1, x_1 = 1, y_1 = 1: 0 steps, γ̄/4 = 1/4, γ(w_0) = 0. For n ≥ 2 it holds: it
+    follows from Proposition 3.7 at the last t ≤ 4√(ln n)/γ̄, for which t + 1 > 4√(ln n)/γ̄ and t ≥
+    3."""
+    return 4 * sqrt(c.log_n) / c.gamma
 
 
-@stopping(
-    "jst.sec1.quarter.fixed",
-    reference="Section 1.1, with at least one step",
-    claim=r"\text{a margin of } \bar\gamma/4 \text{ in } \max(1, 4\sqrt{\ln(n)}/\bar\gamma)"
-    r" \text{ steps}",
-    solvers=BOTH_FORMS,
-    assumes=(*THEOREM_3_1, separable),
-    goal=quarter,
-    unit=True,
+@quarters.stopping(
+    "sec1.quarter.fixed",
+    "Section 1.1, with at least one step",
+    THEOREM_3_1,
+    separable,
     problems=(ONE_ROW,),
-    slower="dual-acceleration/no-momentum",
+    slower=NO_MOMENTUM,
 )
-def quarter_margin_after_a_step(case: Case) -> Number:
-    """γ(w_t) ≥ γ̄/4 for some t ≤ max(1, 4√(ln n)/γ̄), on separable data."""
-    return quarter_margin(case).max(1)
+def quarter_margin_after_a_step(c):
+    r"""γ(w_t) ≥ γ̄/4 for some t ≤ max(1, 4√(ln n)/γ̄), on separable data.
+
+    $\text{a margin of } \bar\gamma/4 \text{ in } \max(1, 4\sqrt{\ln(n)}/\bar\gamma) \text{ steps}$
+    """
+    return quarter_margin(c).max(1)
 
 
-@stopping(
-    "jst.sec1.quarter.charitable",
-    reference="Section 1.1, for n ≥ 2",
-    claim=r"n \ge 2:\ \text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma"
-    r" \text{ steps}",
-    solvers=BOTH_FORMS,
-    assumes=(*THEOREM_3_1, separable, several_rows),
-    goal=quarter,
-    unit=True,
-    slower="dual-acceleration/no-momentum",
+@quarters.stopping(
+    "sec1.quarter.charitable",
+    "Section 1.1, for n ≥ 2",
+    THEOREM_3_1,
+    separable,
+    several_rows,
+    slower=NO_MOMENTUM,
 )
-def quarter_margin_of_several(case: Case) -> Number:
-    """For two rows or more, γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data."""
-    return quarter_margin(case)
+def quarter_margin_of_several(c):
+    r"""For two rows or more, γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data.
+
+    $n \ge 2:\ \text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma \text{ steps}$
+    """
+    return quarter_margin(c)
 
 
-@direct(
-    "jst.sec2.argmax",
-    reference="Section 2, definition of ū",
-    claim=r"\bar u := \arg\max_{\|w\|_2 < 1} \gamma(w) = \arg\max_{\|w\|_2 = 1} \gamma(w)",
-    kind="identity",
+@data.direct(
+    "sec2.argmax",
+    "Section 2, definition of ū",
+    exact_and_separable,
+    Erratum(
+        severity="transcription",
+        fixed_by="sec2.argmax.fixed",
+        charitable="sec2.argmax.fixed",
+        why="The other text prints ≤ for <, and a maximiser is meant up to its length.",
+        survives="Everything: ū is used as the vector of norm one in that direction, which "
+        "both sets agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, "
+        "C.11 and D.2).",
+    ),
     problems=SEPARABLE,
-    assumes=(exact_and_separable,),
-    unit=True,
-    status="refuted",
-    fixed_by="jst.sec2.argmax.fixed",
-    severity="transcription",
-    survives="Everything: ū is used as the vector of norm one in that direction, which "
-    "both sets agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, "
-    "C.11 and D.2).",
-    why="The other text prints ≤ for <, and a maximiser is meant up to its length.",
-    charitable="jst.sec2.argmax.fixed",
-    powerless=ABOUT_DATA,
-    note="γ does not depend on the length of w ≠ 0, so on separable data the left is the segment"
-    " {sū : 0 < s < 1} and the right the point ū: they do not even meet. Smallest witness:"
-    " n = d = 1, x_1 = 1, y_1 = 1: w = 1/2 has γ(w) = 1 = γ̄ and |w| < 1, so it is in the left set,"
-    " but |w| = 1/2 is not 1. The other text of the paper prints ‖w‖ ≤ 1 on the left; that is false"
-    " too, as {sū : 0 < s ≤ 1} has more than one point.",
 )
-def argmax_sets(case: Case) -> Iterator[Relation]:
-    """The maximisers of γ over ‖w‖ < 1 are those over ‖w‖ = 1."""
-    pair = Pair(case)
+def argmax_sets(c):
+    r"""The maximisers of γ over ‖w‖ < 1 are those over ‖w‖ = 1.
+
+    $\bar u := \arg\max_{\|w\|_2 < 1} \gamma(w) = \arg\max_{\|w\|_2 = 1} \gamma(w)$
+
+    γ does not depend on the length of w ≠ 0, so on separable data the left is the segment {sū : 0 <
+    s < 1} and the right the point ū: they do not even meet. Smallest witness: n = d = 1, x_1 = 1,
+    y_1 = 1: w = 1/2 has γ(w) = 1 = γ̄ and |w| < 1, so it is in the left set, but |w| = 1/2 is not
+    1. The other text of the paper prints ‖w‖ ≤ 1 on the left; that is false too, as {sū : 0 < s ≤
+    1} has more than one point."""
+    pair = Optimum(c)
     yield pair.in_simplex()
     yield pair.optimal()
     # w = ū/2 maximises γ over ‖w‖ < 1; then it should be on the sphere.
-    what = "‖ū/2‖ = 1, as ū/2 maximises γ over ‖w‖ < 1"
-    yield equal(Fraction(1, 2), 1, what)
+    yield equal(Fraction(1, 2), 1, "‖ū/2‖ = 1, as ū/2 maximises γ over ‖w‖ < 1")
 
 
-@direct(
-    "jst.sec2.argmax.fixed",
-    reference="Section 2, definition of ū, up to length",
-    claim=r"\arg\max_{\|w\|_2 < 1} \gamma(w) = \{s \bar u : 0 < s < 1\},"
-    r" \quad \{\bar u\} = \arg\max_{\|w\|_2 = 1} \gamma(w)",
-    kind="identity",
+@data.direct(
+    "sec2.argmax.fixed",
+    "Section 2, definition of ū, up to length",
+    exact_and_separable,
     problems=SEPARABLE,
-    assumes=(exact_and_separable,),
-    unit=True,
-    powerless=ABOUT_DATA,
-    note="Separable data. Over ‖w‖ ≤ 1 it is the same segment with its end ū.",
 )
-def argmax_directions(case: Case) -> Iterator[Relation]:
-    """On separable data the maximisers of γ over ‖w‖ = 1 are one point ū, and those over ‖w‖ < 1
+def argmax_directions(c):
+    r"""On separable data the maximisers of γ over ‖w‖ = 1 are one point ū, and those over ‖w‖ < 1
     the multiples sū, 0 < s < 1.
 
-    Proved by the pair (w̄, q̄), see `Pair`: ū = w̄/‖w̄‖.
-    """
-    pair = Pair(case)
+    $\arg\max_{\|w\|_2 < 1} \gamma(w) = \{s \bar u : 0 < s < 1\}, \quad \{\bar u\} =
+    \arg\max_{\|w\|_2 = 1} \gamma(w)$
+
+    Separable data. Over ‖w‖ ≤ 1 it is the same segment with its end ū."""
+    # Proved by the pair (w̄, q̄), see `Optimum`: ū = w̄/‖w̄‖.
+    pair = Optimum(c)
     yield pair.in_simplex()
     yield pair.optimal()
     yield fact(pair.square > 0, "w̄ ≠ 0")
@@ -181,14 +150,17 @@ LOGISTIC = Loss(
     lambda y: (y.exp() - 1).log(),
     lambda z: 1 / (1 + exp(-z)),
 )
-GRADIENT_PROBLEMS = (
-    "planted:n=20,d=4,gamma=0.1,seed=0",
-    "inseparable:n=20,d=3,seed=0",
-    "iris:0,1:n=30",
-    "iris:0,1:n=20 --kernel poly:degree=2,coef0=1",
+gradients = jst.sharing(
+    kind="identity",
+    problems=(
+        "planted:n=20,d=4,gamma=0.1,seed=0",
+        "inseparable:n=20,d=3,seed=0",
+        "iris:0,1:n=30",
+        "iris:0,1:n=20 --kernel poly:degree=2,coef0=1",
+    ),
+    powerless="it is about functions of w, not about a solver",
+    note="Balls prove no equation: the sides agree in half of the digits that are carried.",
 )
-FUNCTION = "it is about functions of w, not about a solver"
-DIGITS = "Balls prove no equation: the sides agree in half of the digits that are carried."
 
 
 class Along(NamedTuple):
@@ -219,65 +191,45 @@ def along(case: Case, loss: Loss, index: int) -> Along:
     w, v = rng.integers(-16, 17, (2, case.space.dimension)) / 4
     here, there = ([-s for s in case.space.exact_scores(u, rows)] for u in (w, v))
     losses = [loss.value(arb_series([a, b], prec=2)) for a, b in zip(here, there, strict=True)]
-    sum_ = total_series(losses)
+    sum_ = sum(losses[1:], losses[0])
     psi = loss.inverse(sum_)
     middle = total(loss.slope(a) * b for a, b in zip(here, there, strict=True))
     return Along(psi[1], sum_[1] / case.n, middle, loss.slope(psi[0]), sum_[0] / case.n)
 
 
-def total_series(terms: list[Any]) -> Any:
-    """The sum of power series."""
-    result = terms[0]
-    for term in terms[1:]:
-        result = result + term
-    return result
-
-
-@direct(
-    "jst.eq2.2",
+@gradients.direct(
+    "eq2.2",
+    "Eq. (2.2)",
+    Method("dual-acceleration", "gradient-descent"),
     instances="three directions at three points w for each of two losses",
-    reference="Eq. (2.2)",
-    claim=r"Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}"
-    r"{\ell'(\psi(Zw))} = \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}",
-    kind="identity",
-    problems=GRADIENT_PROBLEMS,
-    solvers=("dual-acceleration", "gradient-descent"),
-    unit=True,
-    powerless=FUNCTION,
-    note=DIGITS,
 )
-def potential_gradient(case: Case) -> Iterator[Relation]:
-    """The gradient of ψ(Zw) is Zᵀ∇ψ(Zw) = Σ_i ℓ′(⟨w, z_i⟩) z_i/ℓ′(ψ(Zw)) = ∇R(w)/(ℓ′(ψ(Zw))/n),
+def gradient_of_potential(c):
+    r"""The gradient of ψ(Zw) is Zᵀ∇ψ(Zw) = Σ_i ℓ′(⟨w, z_i⟩) z_i/ℓ′(ψ(Zw)) = ∇R(w)/(ℓ′(ψ(Zw))/n),
     for the exponential and the logistic loss.
 
-    Checked along some directions, with the derivatives of ψ and R from their definitions.
-    """
+    $Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}{\ell'(\psi(Zw))} =
+    \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}$"""
+    # Checked along some directions, with the derivatives of ψ and R from their definitions.
     for loss in (EXPONENTIAL, LOGISTIC):
         for index in range(3):
-            it = along(case, loss, index)
-            where = f"{loss.name} loss, direction {index}"
-            yield same_digits(it.potential, it.middle / it.slope, "the first equation", where=where)
-            yield same_digits(
-                it.middle / it.slope, it.risk * case.n / it.slope, "the second", where=where
-            )
+            it, where = along(c, loss, index), f"{loss.name} loss, direction {index}"
+            middle = it.middle / it.slope
+            yield same_digits(it.potential, middle, "the first equation", where=where)
+            yield same_digits(middle, it.risk * c.n / it.slope, "the second", where=where)
 
 
-@direct(
-    "jst.eq2.3",
+@gradients.direct(
+    "eq2.3",
+    "Eq. (2.3)",
+    Method("dual-acceleration", "gradient-descent", "normalized-gradient-descent"),
     instances="three directions at three points w",
-    reference="Eq. (2.3)",
-    claim=r"Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)}"
-    r" \quad \text{for the exponential loss}",
-    kind="identity",
-    problems=GRADIENT_PROBLEMS,
-    solvers=("dual-acceleration", "gradient-descent", "normalized-gradient-descent"),
-    unit=True,
-    powerless=FUNCTION,
-    note=DIGITS,
 )
-def exponential_gradient(case: Case) -> Iterator[Relation]:
-    """Zᵀ∇ψ(Zw) = ∇R(w)/R(w) for the exponential loss."""
+def exponential_gradient(c):
+    r"""Zᵀ∇ψ(Zw) = ∇R(w)/R(w) for the exponential loss.
+
+    $Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)} \quad \text{for the
+    exponential loss}$"""
     for index in range(3):
-        it = along(case, EXPONENTIAL, index)
+        it = along(c, EXPONENTIAL, index)
         what = "⟨v, Zᵀ∇ψ(Zw)⟩ = ⟨v, ∇R(w)⟩/R(w)"
         yield same_digits(it.potential, it.risk / it.value, what, where=f"direction {index}")
