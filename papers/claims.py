@@ -224,7 +224,7 @@ class Claims:
 
     def direct(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
         """About a problem, or about data that it brings itself, the default: ``(case)``."""
-        given = {"problems": ("",)} | given
+        given = {"problems": self._shared.get("problems", ("",))} | given
         return self._declare(DirectStatement, identifier, reference, about, given)
 
     def probability(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:

@@ -265,7 +265,7 @@ class Logistic:
 # Inequalities that right runs attain
 
 
-def roundoff(reach: float, steps: float = 1) -> float:
+def roundoff(reach: Any, steps: float = 1) -> Any:
     """What rounding in so many steps may move a vector of this size by, in an honest solver."""
     return 4 * steps * ROUNDOFF * reach
 

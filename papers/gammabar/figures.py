@@ -1,11 +1,11 @@
 """How much of the bound of gb.sharp Algorithm 1 uses on orthogonal rows.
 
-The run is that of `orthogonal_rows`, two numbers whatever n is, in doubles here: the largest n
+The run is that of `orthogonal_run`, two numbers whatever n is, in doubles here: the largest n
 needs half a million steps. The statement gb.four proves two of the points in balls.
 
 The gap of Algorithm 1 beside Theorem 3.1, the rate without a logarithm, and the lower bound.
 
-On the extremal family of gb.four (the run of `orthogonal_rows`, in doubles) and on MNIST. Wang,
+On the extremal family of gb.four (the run of `orthogonal_run`, in doubles) and on MNIST. Wang,
 Hanashiro, Guha and Abernethy (2023), Theorem 4, were the first to remove the logarithm of t, for
 other steps and with the constant 8; gb.sharp has 4 for the steps as printed.
 """
@@ -22,7 +22,7 @@ import numpy as np
 
 from gammabar.harness.paper import Artefact, Shown
 from gammabar.harness.reproduce import along, logarithmic
-from gammabar.papers.gammabar.jst_rates import two_numbers
+from gammabar.papers.gammabar.jst_rates import orthogonal_run
 from gammabar.problems import Problem, load
 
 SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**8)
@@ -34,7 +34,7 @@ def shares(n: int) -> list[float]:
     p = 1 / math.log(n)
     gamma = math.sqrt((1 - p) / (n - 1))
     steps = takewhile(
-        lambda one: one[0] < 15 * math.sqrt(n) + 1, two_numbers(n, gamma / math.sqrt(p))
+        lambda one: one[0] < 15 * math.sqrt(n) + 1, orthogonal_run(n, gamma / math.sqrt(p))
     )
     return [(gamma - margin) * gamma * t * (t + 3) / (4 * math.log(n)) for t, margin, _, _ in steps]
 
@@ -124,7 +124,7 @@ def orthogonal(n: int, last: int) -> dict[str, Any]:
     entropy = -p * math.log(p) - (1 - p) * math.log((1 - p) / (n - 1))
     wanted = set(logarithmic(last, 60))
     found: dict[str, list[float]] = {name: [] for name in ("t", *LABELS)}
-    for t, margin, norm, largest in two_numbers(n, gamma / math.sqrt(p)):
+    for t, margin, norm, largest in orthogonal_run(n, gamma / math.sqrt(p)):
         if t in wanted:
             bounds = rates(n, gamma, t) | {
                 "gap": gamma - margin,

@@ -134,8 +134,9 @@ def any_smooth_potential(it, c):
     r"""γ̄ − γ(w_t) ≤ ψ(0)/‖w_t‖ ≤ 4ρψ(0)/(γ̄ t (t+3)) for all t ≥ 1 and a ρ-smooth potential ψ, on
     separable data.
 
-    $\bar\gamma - \gamma(w_t) \le \frac{\psi(0)}{\|w_t\|_2} \le \frac{4\rho\,\psi(0)}
-    {\bar\gamma\,t(t+3)} \quad \text{for all } t \ge 1, \text{ if the dataset is separable}$
+    $\bar\gamma - \gamma(w_t) \le \frac{\psi(0)}{\|w_t\|_2} \le
+    \frac{4\rho\,\psi(0)}{\bar\gamma\,t(t+3)} \quad \text{for all } t \ge 1, \text{ if the dataset
+    is separable}$
 
     For any convex ψ that is ρ-smooth in the ℓ∞ norm, with ∇ψ ≥ 0, ‖∇ψ‖₁ ≥ 1 and ψ(ξ) ≥ max_i ξ_i,
     and steps of θ/ρ; on trial are both losses of the paper. ψ(0) is ln n or ln(2ⁿ − 1), ρ is 1 or

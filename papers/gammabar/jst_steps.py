@@ -158,7 +158,8 @@ def sampling_step(it, c):
     \exp(Z w_t)$"""
     last = c.history(Sampled).last
     if last is not None:
-        yield moved(it.here, *last, f"w_t is the step from w_(t−1), t = {it.t}")
+        before, step = last
+        yield moved(it.here, before, step, f"w_t is the step from w_(t−1), t = {it.t}")
     yield same_softmax(it, it.claim("dual"), (it.t + 1) * float(c.solver.step))
 
 
@@ -193,13 +194,13 @@ def draws(it, c):
     r"""The rows that Algorithm 2 draws come from q_t: the weights of the rows drawn add up to what
     they should, within what chance allows.
 
-    $\left|\sum_{s<t} \left(q_s[i_s] - \|q_s\|_2^2\right)\right| \le \sqrt{2 t \ln(2 t (t+1)/
-    \delta)}\ \text{for all } t,\text{ with probability } 1 - \delta$
+    $\left|\sum_{s<t} \left(q_s[i_s] - \|q_s\|_2^2\right)\right| \le \sqrt{2 t \ln(2 t
+    (t+1)/\delta)}\ \text{for all } t,\text{ with probability } 1 - \delta$
 
     With probability 1 − 10⁻⁹: the differences are a martingale's and lie in [−1, 1]; δ is spread
     over all t as δ/(t(t+1))."""
-    t, last = it.t, c.history(Sampled).last
+    t, (before, step) = it.t, c.history(Sampled).last
     bound = sqrt(2 * t * log(2 * t * (t + 1) / CHANCE))
     yield at_most(abs(c.history(Draws).sum), bound, "|Σ (q_s[i_s] − ‖q_s‖²)|")
     # The row that is said to be drawn must be the one that the step takes.
-    yield moved(it.here, *last, "the row drawn is the one of the step to w_t")
+    yield moved(it.here, before, step, "the row drawn is the one of the step to w_t")

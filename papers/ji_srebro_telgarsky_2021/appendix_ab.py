@@ -429,18 +429,17 @@ def _chain(path: Mirror, printed: bool) -> Iterator[Relation]:
     problems=("planted:n=2,d=1,gamma=0.5",),
     instances=RUN,
     claim=_B6 % "q_t",
+    note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"
+    " λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero"
+    " whatever q is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t"
+    " = 0, λ_0 = θ_0 = 1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4,"
+    " ∇f(ν_0) = (3/8, 3/4), and at q = (1, 0) the first expression is 3/16, the third one 0.",
 )
 @on_a_step
 def equation_b6(path, past, now, c):
     r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
-    for every q.
-
-    The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As
-    λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero whatever q
-    is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t = 0, λ_0 = θ_0 =
-    1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4, ∇f(ν_0) = (3/8, 3/4), and at q
-    = (1, 0) the first expression is 3/16, the third one 0."""
+    for every q."""
     return _chain(path, printed=True)
 
 
@@ -533,7 +532,6 @@ def _sums_of_inverses(case: Case, printed: bool) -> Iterator[Relation]:
 numbers = jst.sharing(
     kind="anytime",
     unit=False,
-    solvers=(DUAL_FORM,),
     inputs={"t": wholes(0, 59)},
     powerless="about the sequences λ_t of eq. (B.10) alone: no solver has a part in it",
 )
@@ -542,6 +540,7 @@ numbers = jst.sharing(
 @numbers.direct(
     "eqB.11",
     "Eq. (B.11)",
+    Method(DUAL_FORM),
     Erratum(
         severity="transcription",
         fixed_by="eqB.11.fixed",
@@ -568,6 +567,7 @@ def equation_b11(c):
 @numbers.direct(
     "eqB.11.fixed",
     "Eq. (B.11), corrected",
+    Method(DUAL_FORM),
     instances="four sequences that obey eq. (B.10), up to t = 60",
 )
 def equation_b11_fixed(c):
@@ -869,7 +869,8 @@ def everywhere(text: Any = None) -> Any:
                 for move in moves:
                     for q in move.world.points():
                         where = f"{name}, t = {move.t}, q = {[str(v) for v in q]}"
-                        yield from (order(*sides, where) for sides in claim(move, q))
+                        for left, right, what in claim(move, q):
+                            yield order(left, right, what, where)
 
         body.__doc__, body.__name__ = (text or claim).__doc__, claim.__name__
         return body

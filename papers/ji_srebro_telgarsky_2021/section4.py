@@ -144,14 +144,12 @@ def _margin_reached(
     problems=("planted:n=1,d=1,gamma=1",),
     claim=_THEOREM,
     words=f"{_METHOD} {_STEPS}",
+    note="False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with"
+    " certainty, whatever t is. Witness: n = 1, d = 1, the row 1, γ̄ = 1, ε = 3/4, δ = 1/2"
+    " (t = 158): γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2. The proof divides"
+    " by ‖w_t‖, of which Lemma D.2 only says that it is at least 0 then.",
 )
 def theorem_4_1(c, rng, delta):
-    r"""Theorem 4.1.
-
-    False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with
-    certainty, whatever t is. Witness: n = 1, d = 1, the row 1, γ̄ = 1, ε = 3/4, δ = 1/2 (t = 158):
-    γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2. The proof divides by ‖w_t‖, of
-    which Lemma D.2 only says that it is at least 0 then."""
     return _margin_reached(c, rng, Fraction(3, 4), delta)
 
 

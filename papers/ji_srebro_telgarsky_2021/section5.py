@@ -316,10 +316,6 @@ def risks(case: Case, factor: Number) -> Iterator[Relation]:
 
 #: The unit vectors of ℝ², one of each class.
 TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
-MULTICLASS_RATE = (
-    r"\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2}"
-    r" \quad \text{for every } t \ge 1"
-)
 
 
 @jst.bound(
@@ -339,11 +335,13 @@ MULTICLASS_RATE = (
     ),
     since=1,
     problems=(TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),
-    claim=MULTICLASS_RATE + r", \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2",
 )
 def multiclass_rate_as_printed(it, c):
     r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
     on rows z = x_i (e_{c_i} − e_j)ᵀ/√2, without a minus.
+
+    $\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2} \quad
+    \text{for every } t \ge 1, \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2$
 
     The printed z_{π(i,j)} lacks the minus of z_i = −y_i x_i, so Algorithm 1 run on this Z minimises
     the margin of U_t. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1, c_1 = 1, so that n = 1 and Z
@@ -365,11 +363,13 @@ def multiclass_rate_as_printed(it, c):
     separable,
     since=1,
     slower=NO_MOMENTUM,
-    claim=MULTICLASS_RATE + r", \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2",
 )
 def multiclass_rate(it, c):
     r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
-    on rows z = −x_i (e_{c_i} − e_j)ᵀ/√2."""
+    on rows z = −x_i (e_{c_i} − e_j)ᵀ/√2.
+
+    $\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2} \quad
+    \text{for every } t \ge 1, \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2$"""
     return multiclass_gap(it, c, it.margin)
 
 
