@@ -2,14 +2,14 @@
 #
 #   PYTHON=python3.12   the interpreter to make .venv with (otherwise the newest one found)
 #   ARGS="..."          further arguments for the command that a target runs
-#   SECONDS=60          how long `make fuzz` takes
+#   HOURS=1             how long `make soak` takes
 #   SEED=1              the random examples of `make test-all`
-#   TRIALS=2000         how many problems `make attack` tries
 
 PYTHON ?=
 ARGS ?=
 WORKERS ?= logical
 SECONDS ?= 60
+HOURS ?= 1
 TRIALS ?= 2000
 SEED := $(or $(SEED),$(shell date +%s))
 
@@ -26,9 +26,9 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser golden size fuzz attack balls blur docs lint format bench gate lock clean force
+.PHONY: help setup verify test test-all test-wheel browser soak golden size fuzz attack balls blur docs lint format bench gate lock clean force
 
-help: ## show this list
+help:
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,38 +36,47 @@ help: ## show this list
 setup: $(STAMP) ## make .venv with the locked dependencies and the gammabar command
 	@echo 'ready: $(BIN)/gammabar'
 
-verify: $(STAMP) ## run the plan: gammabar verify
-	@$(BIN)/gammabar verify $(ARGS)
+verify: $(STAMP) ## check every statement; the results are kept in build/verify.sqlite
+	@mkdir -p build
+	@$(BIN)/gammabar verify --store build/verify.sqlite --resume $(ARGS)
 
-test: $(STAMP) ## run the tests that are not marked slow
-	@$(PYTEST) -m "not slow" $(ARGS)
+test: $(STAMP) ## the fast tests: the same examples on every machine, embedded data
+	@$(PYTEST) -m "not full and not slow" $(ARGS)
 
-test-all: $(STAMP) ## run every test, with random examples (SEED=N: those of an earlier run)
+test-all: $(STAMP) ## all tests but the slow ones, with random examples (SEED=N: those of an earlier run)
 	@echo 'random examples: make test-all SEED=$(SEED)'
-	@$(PYTEST) --hypothesis-seed=$(SEED) $(ARGS)
+	@$(PYTEST) -m "not slow" --hypothesis-seed=$(SEED) $(ARGS)
 
-size: $(STAMP) ## size of the source, and modules that three commands touch (ARGS="--base COMMIT")
+soak: $(STAMP) ## slow tests, attack, fuzzing, error balls and blur for about HOURS=1
+	@OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m tests.soak --hours $(HOURS) $(ARGS)
+
+# size of the source, and modules that three commands touch (ARGS="--base COMMIT")
+size: $(STAMP)
 	@$(BIN)/python -m tests.size $(ARGS)
 
-golden: $(STAMP) ## compare the verdicts of the plan with the frozen ones
+# the verdicts of the plan, compared with the frozen ones
+golden: $(STAMP)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden $(ARGS)
 
-balls: $(STAMP) ## a million balls of level 0 against exact values, of every geometry and type
-	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/verify/test_balls.py 1000000 $(ARGS)
-
-attack: $(STAMP) ## verdicts on thousands of right and wrong runs against exact truth (TRIALS=2000)
+# one search of the long tier: make attack TRIALS=5000, make fuzz SECONDS=600, make balls, make blur
+attack: $(STAMP)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.attack --trials $(TRIALS) $(ARGS)
 
-blur: $(STAMP) ## wrong solvers judged with larger and larger error bounds: none may pass
-	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.blur $(ARGS)
-
-fuzz: $(STAMP) ## spoilt files and texts for SECONDS in all (an hour: SECONDS=3600)
+fuzz: $(STAMP)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)
 
-test-wheel: $(STAMP) ## build the wheel, install it elsewhere and try every command of it
+balls: $(STAMP)
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/harness/verify/test_balls.py 1000000 $(ARGS)
+
+blur: $(STAMP)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.blur $(ARGS)
+
+# build the wheel, install it elsewhere and try every command of it
+test-wheel: $(STAMP)
 	@$(BIN)/python -m pytest tests/gammabar/test_wheel.py $(ARGS)
 
-browser: ## install Chromium, in which tests look at the report (Debian and Ubuntu)
+# install Chromium, in which tests look at the report (Debian and Ubuntu)
+browser:
 	@tests/report/get-chromium
 
 docs: $(STAMP) ## build the site in build/site/html, with what verify finds
@@ -80,7 +89,8 @@ lint: $(STAMP) ## ruff check, ruff format --check, mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(STAMP) ## apply ruff's fixes and formatting
+# apply ruff's fixes and formatting
+format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -92,7 +102,8 @@ bench: $(STAMP) ## run every asv benchmark once, and compare with what a user wo
 gate: $(STAMP) ## compare with the commit named in benchmarks/BASE (another: ARGS=COMMIT)
 	@$(BIN)/gammabar gate $(ARGS)
 
-lock: ## write requirements.lock anew from pyproject.toml (ARGS=--upgrade for newer versions)
+# write requirements.lock anew from pyproject.toml (ARGS=--upgrade for newer versions)
+lock:
 	@set -e; $(find_python); \
 	"$$python" -m venv build/lock; \
 	build/lock/bin/python -m pip install -qq 'uv>=0.9'; \
