@@ -263,10 +263,11 @@ def _negative(truth: Truth, progress: Progress) -> NegativeMargin:
 def _tabulated(problem: KernelProblem) -> KernelProblem:
     """A callable kernel as the table of its values, which are doubles and therefore rationals."""
     from gammabar.problems import Kernel
+    from gammabar.problems.kernels import symmetric
 
     table = problem.kernel.matrix(problem.X, problem.X)
     made = KernelProblem(
-        (table + table.T) / 2, problem.y, Kernel("precomputed"), normalised=problem.normalised
+        symmetric(table), problem.y, Kernel("precomputed"), normalised=problem.normalised
     )
     made.intercept = problem.intercept
     return made

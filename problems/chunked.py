@@ -16,6 +16,7 @@ another worker, and results are the same.
 from __future__ import annotations
 
 import math
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -222,6 +223,33 @@ def tidy(X: Any) -> Any:
     return matrix if matrix.flags.aligned else frozen(matrix.copy())
 
 
+def fingerprint(X: Any) -> int:
+    """A number that changes when a chunk does: by sums over rows and columns of its words."""
+    parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+    found = 0
+    for part in parts:
+        raw = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+        words = raw[: len(raw) // 4096 * 4096].view(np.uint64).reshape(-1, 512)
+        for piece in (words.sum(axis=0), words.sum(axis=1), raw[words.nbytes :]):
+            found = zlib.crc32(piece.tobytes(), found)
+    return found
+
+
+class _Fingerprints:
+    """What chunks looked like at first: a proof is about one matrix, not another in each pass."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+
+    def check(self, chunk: int, seen: int) -> None:
+        """Refuse a chunk that has changed."""
+        if self._seen.setdefault(chunk, seen) != seen:
+            raise ProblemError(
+                f"chunk {chunk} of X holds other numbers than in an earlier pass; persist X, make "
+                "its tasks give the same each time, or leave the file alone"
+            )
+
+
 class FileChunks(Chunks):
     """Chunks of a file on this machine, read again whenever they are visited.
 
@@ -232,6 +260,7 @@ class FileChunks(Chunks):
 
     def __init__(self) -> None:
         self._last: tuple[int, Any] | None = None
+        self._fingerprints = _Fingerprints()
 
     @abstractmethod
     def load(self, chunk: int) -> Any:
@@ -249,7 +278,9 @@ class FileChunks(Chunks):
     def _points(self, chunk: int) -> Any:
         if self._last is None or self._last[0] != chunk:
             self._last = None  # before the next is read: two need not fit
-            self._last = chunk, points_of(tidy(self.load(chunk)))
+            points = points_of(tidy(self.load(chunk)))
+            self._fingerprints.check(chunk, fingerprint(points.X))
+            self._last = chunk, points
         return self._last[1]
 
 
@@ -631,6 +662,7 @@ class DaskChunks(Chunks):
     ) -> None:
         self.place = place
         self._blocks, self._client = list(blocks), client
+        self._fingerprints = _Fingerprints()
         self.lengths, self.width = [int(length) for length in lengths], int(width)
         self.dtype = tidy(np.zeros((1, 1), dtype)).dtype
 
@@ -642,13 +674,17 @@ class DaskChunks(Chunks):
         shared = [dask.delayed(value, traverse=False, pure=False) for value in common]
         call = dask.delayed(_on_block, pure=False, traverse=False)
         asked = range(len(self.lengths)) if own is None else own
-        tasks = [
-            call(work, self._blocks[k], self.lengths[k], *shared, *(own[k] if own else ()))
-            for k in asked
-        ]
+        tasks = []
+        for k in asked:
+            about = sum(self.lengths[:k]), self.lengths[k], self.width, self.dtype
+            tasks.append(call(work, self._blocks[k], about, *shared, *(own[k] if own else ())))
         if self._client is None:
-            return list(dask.compute(*tasks))
-        return list(self._client.gather(self._client.compute(tasks)))
+            found = list(dask.compute(*tasks))
+        else:
+            found = list(self._client.gather(self._client.compute(tasks)))
+        for k, (seen, _) in zip(asked, found, strict=True):
+            self._fingerprints.check(k, seen)
+        return [result for _, result in found]
 
 
 @dataclass(frozen=True)
@@ -669,12 +705,22 @@ class Recipe:
             ) from None
 
 
-def _on_block(work: Work, block: Any, length: int, *sent: Any) -> Any:
+def _on_block(
+    work: Work, block: Any, about: tuple[int, int, int, np.dtype[Any]], *sent: Any
+) -> tuple[int, Any]:
+    """The fingerprint of a chunk, and what the work makes of it."""
+    from gammabar.problems.exact import exact_cast, exact_matrix
+
+    first, length, width, dtype = about
     if isinstance(block, Recipe):
         block = block.load()
-    if block.shape[0] != length:
-        raise ProblemError(f"a chunk of X has {block.shape[0]} rows, but {length} were announced")
-    return work(points_of(tidy(block)), *sent)
+    if block.shape != (length, width):
+        raise ProblemError(
+            f"a chunk of X has shape {block.shape}, but {(length, width)} was announced"
+        )
+    X = exact_matrix(block, first, finite=False)
+    X = X if is_sparse(X) else exact_cast(X, dtype)
+    return fingerprint(X), work(points_of(tidy(X)), *sent)
 
 
 def from_dask(
@@ -708,13 +754,14 @@ def from_dask(
     from gammabar.problems.conversion import from_arrays
 
     extra_module("dask", "dask", "a Dask array")
-    return from_arrays(chunks_of(X), _brought(y), intercept=intercept, source=source)
+    labels = y.compute() if hasattr(y, "dask") else y
+    return from_arrays(chunks_of(X), labels, intercept=intercept, source=source)
 
 
 def chunks_of(X: Any) -> DaskChunks:
     """The chunks of rows of a Dask array or data frame."""
     if hasattr(X, "to_dask_array"):
-        X = X.to_dask_array(lengths=True)
+        return _partitions_of(X)
     if not hasattr(X, "to_delayed") or not hasattr(X, "chunks"):
         raise ProblemError(f"from_dask takes a Dask array, not {type(X).__name__}")
     if X.ndim != 2:
@@ -732,10 +779,18 @@ def chunks_of(X: Any) -> DaskChunks:
     return DaskChunks(blocks, [length for length in lengths if length], X.shape[1], X.dtype)
 
 
-def _brought(y: Any) -> Any:
-    if hasattr(y, "dask"):
-        y = y.compute()
-    return y.to_numpy() if hasattr(y, "to_numpy") else y
+def _partitions_of(X: Any) -> DaskChunks:
+    """The partitions of a Dask data frame, each of which becomes a matrix where it is."""
+    from gammabar.problems.exact import frame_dtype
+
+    if getattr(X, "ndim", 2) != 2:
+        raise ProblemError("X must be two-dimensional, not a single column")
+    dtype = frame_dtype(zip(X.columns, X.dtypes, strict=True))
+    lengths = X.map_partitions(len).compute().tolist()
+    if not sum(lengths) or not len(X.columns):
+        raise ProblemError("X must be a matrix with rows and columns; it is empty")
+    blocks = [block for block, length in zip(X.to_delayed(), lengths, strict=True) if length]
+    return DaskChunks(blocks, [length for length in lengths if length], len(X.columns), dtype)
 
 
 def spreader(client: Any) -> Callable[[Points], Points]:

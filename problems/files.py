@@ -201,9 +201,10 @@ def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:
         raise ProblemError("y is missing; give one label for each row of X")
     if np.ma.is_masked(y):
         raise ProblemError("y has masked labels; fill them or drop their rows")
+    from gammabar.problems.exact import exact_labels
+
     try:
-        # In a list NumPy makes one type of all: of integers doubles, of numbers texts.
-        values = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
+        values = exact_labels(y)
     except (ValueError, TypeError):
         raise ProblemError("y is ragged; give one label for each row of X") from None
     if values.dtype.kind == "O" and any(isinstance(v, list | tuple) for v in values.ravel()):

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from gammabar.problems import canonical
-from gammabar.problems.kernels import Kernel, check_diagonal, check_gram
+from gammabar.problems.kernels import Kernel, check_diagonal, check_gram, symmetric
 from gammabar.problems.linear import csr_matrix, dense_matrix, signs, vector
 from gammabar.problems.points import DensePoints, Points, is_sparse, points_of
 from gammabar.problems.problem import (
@@ -118,6 +118,9 @@ class KernelProblem(Coefficients):
         self.source = source
         if kernel.name == "precomputed":
             check_gram(self.points.X)
+        if kernel.name == "callable":
+            some = self.points.take(slice(0, _SAMPLE))
+            symmetric(self.kernel.matrix(some, some))
         diagonal = self.kernel.diagonal(self.points)
         check_diagonal(diagonal, normalised)
         self.diagonal = frozen(diagonal)
@@ -165,6 +168,8 @@ class KernelProblem(Coefficients):
         return canonical.digest(self.X, self.y)
 
 
+#: Points for which a kernel function is tried: is it symmetric? (The oracle looks at all.)
+_SAMPLE = 12
 BUDGET = 512 << 20
 _TILE = 512
 # A request for more rows than this is part of a scan.

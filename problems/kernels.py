@@ -60,6 +60,8 @@ _PARAMETERS = {
 _WHOLE = {"degree": 1, "width": 1, "seed": 0}
 #: Those that a text can name.
 _NAMED = ("linear", "poly", "rbf", "network", "precomputed")
+# Part of the largest value by which rounding may make a kernel function unsymmetric.
+_ROUNDING = 2.0**-40
 # A squared distance below this part of the squared norms is computed again from differences; what
 # that leaves of its error is worked out in `rounding`.
 _CANCELLED = 0.125
@@ -301,6 +303,22 @@ def check_gram(K: Array) -> None:
             f"the Gram matrix is not symmetric: row {i}, column {j} has {K[i, j]} but row {j}, "
             f"column {i} has {K[j, i]}; average it with its transpose first"
         )
+
+
+def symmetric(values: Floats) -> Floats:
+    """The values of a kernel function between points, after the last bits have been averaged.
+
+    A function that is not symmetric is no kernel, however its values are averaged.
+    """
+    with np.errstate(invalid="ignore"):
+        different = np.abs(values - values.T) > _ROUNDING * np.abs(values).max()
+    if different.any():
+        i, j = (int(v) for v in np.argwhere(different)[0])
+        raise ProblemError(
+            f"the kernel function is not symmetric: it is {values[i, j]} of rows {i} and {j}, but "
+            f"{values[j, i]} of rows {j} and {i}"
+        )
+    return np.asarray((values + values.T) / 2)
 
 
 def check_diagonal(diagonal: Floats, normalised: bool) -> None:

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems import ProblemError
-from gammabar.problems.conversion import rounded
+from gammabar.problems.exact import rounded
 from gammabar.problems.output import whole
 from gammabar.solvers.base import Array, Iterate
 

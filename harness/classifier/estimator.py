@@ -34,12 +34,8 @@ from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.maximum_margin import solve
 from gammabar.oracle.result import Truth, signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
-from gammabar.problems.conversion import (
-    from_arrays,
-    same_numbers,
-    with_constant,
-    with_intercept,
-)
+from gammabar.problems.conversion import from_arrays, with_constant, with_intercept
+from gammabar.problems.exact import same_numbers
 
 SOLVERS = ("exact", "dual-acceleration")
 SEVERAL = ("ovo", "ovr", "joint")

@@ -55,7 +55,7 @@ from gammabar.harness.verify.numbers import (
     working,
 )
 from gammabar.problems import Problem, SoftMin
-from gammabar.problems.conversion import rounded
+from gammabar.problems.exact import rounded
 from gammabar.problems.problem import Array
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import gammabar as gb
-from gammabar.problems.conversion import same_numbers
+from gammabar.problems.exact import same_numbers
 
 #: Ways to hand over a table of integers (first column) and halves (second column).
 CONTAINERS: dict[str, Any] = {

@@ -184,7 +184,7 @@ LIMITED = """
 import resource, sys
 import gammabar as gb
 from gammabar.oracle import solve
-import gammabar.oracle._wolfe, gammabar.problems.compiled.dense, flint, scipy.sparse
+import gammabar.oracle._wolfe, gammabar.problems.compiled, flint, scipy.sparse
 problem = gb.load("planted:n=20000,d=8,gamma=0.2,seed=1"); solve(problem)  # all that is loaded
 base = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 limit = base + int(sys.argv[3])

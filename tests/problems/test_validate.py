@@ -62,7 +62,10 @@ Y = [0, 1, 0]
         (pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}), "column 'b' of X holds"),
         (pd.DataFrame({"a": [1.0, None, 3]}), "missing value in row 1, column 'a'"),
         (pd.DataFrame({"a": pd.array([1, 2, None], dtype="Int64")}), "missing value in row 2"),
-        (pd.DataFrame({"a": [2**53 + 1, 0, 0], "b": [0.5, 0, 0]}), "column 'a' of X has integers"),
+        (
+            pd.DataFrame({"a": [2**53 + 1, 0, 0], "b": [0.5, 0, 0]}),
+            "column 'a' of X has 9007199254740993",
+        ),
         (pd.DataFrame({"a": [1j, 0, 0]}), "complex"),
         (pd.DataFrame(index=range(3)), "no columns"),
     ],
