@@ -8,9 +8,10 @@ from scipy.special import betaincinv
 
 from gammabar.harness.verify.certified import TooLarge
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.evaluate import Tally, listed, resting_fails
+from gammabar.harness.verify.evaluate import Tally
 from gammabar.harness.verify.numbers import LEVELS, working
-from gammabar.harness.verify.relation import Relation
+from gammabar.harness.verify.relation import Relation, listed
+from gammabar.harness.verify.vacuity import idle_fails
 from gammabar.harness.verify.verdict import Ruling, Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
             if level and not case.remembers:
                 raise TooLarge("the first run counts, and was not kept")
             case.level = level
-            return listed(statement.run(case, case.rng(run)), statement, needed=True)
+            return listed(statement.run(case, case.rng(run)), needed=True)
 
         with working(LEVELS[0]):
             tally.weigh(claim, None, 0.0)
@@ -69,9 +70,9 @@ def count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
 
 
 def _informative(statement: RandomisedStatement, case: Case) -> int:
-    """All runs, if a solver that stands still fails in the first of them, and none otherwise."""
+    """All runs, if a solver that does not move fails in the first of them, and none otherwise."""
     first = case.rng(0)
-    fails = resting_fails(statement, case, lambda still: statement.run(still, first))
+    fails = idle_fails(statement, case, lambda still: statement.run(still, first))
     return statement.runs if fails else 0
 
 

@@ -1,23 +1,19 @@
-"""A few points of what was measured and of what was claimed, for pictures.
+"""Checks of one statement in one run: a claim is decided at every iterate, level by level.
 
-Decides what a claim says, level by level, and keeps the worst.
-
-Whether a run that a solver ends has come to its end.
-
-A claim about all iterates is not settled by those that a solver chooses to deliver. Only where the
-method itself ends in its paper, and what it says then is true, is there nothing more to hear.
-
-Judges: each hears the iterates of one run for one statement.
+A claim is decided at level 0 (doubles with proved error bounds) wherever its slack exceeds those
+bounds, and otherwise again at the higher levels, where the doubles that the solver delivered are
+exact numbers. There is no tolerance. What is refuted must be violated by more than rounding in the
+solver's own run could have caused; what is violated by less is `undecided`, for such a run tells
+nothing about the algorithm.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, isfinite
-from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,9 +39,10 @@ from gammabar.harness.verify.relation import (
     VIOLATED,
     Decision,
     Relation,
+    listed,
     run_rounding,
 )
-from gammabar.harness.verify.vacuity import parts, resting_solver
+from gammabar.harness.verify.vacuity import idle_fails, parts
 from gammabar.harness.verify.verdict import Point, Ruling, Verdict
 from gammabar.problems import ProblemError
 
@@ -56,6 +53,119 @@ if TYPE_CHECKING:
         Statement,
         StoppingStatement,
     )
+
+
+class Tally:
+    """Decides relations of one statement and remembers the worst."""
+
+    def __init__(self, statement: str) -> None:
+        self.statement = statement
+        self.checked = self.escalated = 0
+        self.worst: tuple[float, int | None, Relation] | None = None
+        self.broken: tuple[int | None, Relation] | None = None
+        self.doubtful: tuple[int | None, Relation, Decision] | None = None
+        self.curve = Curve()
+
+    def agree(self, relation: Relation, tightness: float, t: int | None) -> None:
+        """Count and remember a relation that holds, and is as tight as that."""
+        self.checked += 1
+        worst, curve = self.worst, self.curve
+        if worst is None or tightness > worst[0]:
+            self.worst = tightness, t, relation
+        if t is not None and not curve.at < t < curve.due:
+            curve.note(relation, t, tightness)
+
+    def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
+        """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
+        relations = claim(0)
+        decided = [r.decide(rounding) for r in relations]
+        count = self.checked + len(relations)
+        if any(d is not HOLDS for d in decided):
+            relations, decided = self._escalate(claim, relations, decided, rounding)
+        for relation, decision in zip(relations, decided, strict=True):
+            if decision is HOLDS:
+                tightness = relation.tightness()
+                self.agree(relation, -math.inf if tightness is None else tightness, t)
+            elif decision is VIOLATED:
+                self.broken = self.broken or (t, relation)
+            else:
+                self.doubtful = self.doubtful or (t, relation, decision)
+        self.checked = count
+
+    def _escalate(
+        self,
+        claim: Callable[[int], list[Relation]],
+        relations: list[Relation],
+        decided: list[Decision],
+        rounding: float,
+    ) -> tuple[list[Relation], list[Decision]]:
+        self.escalated += sum(d is not HOLDS for d in decided)
+        if all(d in (HOLDS, VIOLATED) for d in decided):
+            return relations, decided  # nothing is open
+        for level in range(1, len(LEVELS)):
+            try:
+                with working(LEVELS[level]):
+                    again = claim(level)
+                    verdicts = [r.decide(rounding) for r in again]
+            except TooLarge:
+                break  # what was certain at the level before stays so, and doubt remains doubt
+            if len(again) != len(relations):
+                # Other relations, which cannot be paired; but a violation is not taken back.
+                return (relations, decided) if VIOLATED in decided else (again, verdicts)
+            # What was decided stays decided: a statement may keep history at level 0 only.
+            pairs = zip(relations, decided, again, verdicts, strict=True)
+            best = [(r, d) if d in (HOLDS, VIOLATED) else (s, e) for r, d, s, e in pairs]
+            relations, decided = [r for r, _ in best], [d for _, d in best]
+            if DOUBT not in decided:
+                break
+        return relations, decided
+
+    def verdict(
+        self, unfinished: str = "", worth: Callable[[], dict[str, Any]] | None = None
+    ) -> Verdict:
+        """The verdict on everything weighed so far; `worth` tells what a pass is worth."""
+        if self.broken is not None:
+            return self._found(Ruling.REFUTED, *self.broken, reason="the claim is violated")
+        if self.doubtful is not None:
+            t, relation, decision = self.doubtful
+            reason = (
+                "not decided at the highest precision"
+                if decision is DOUBT
+                else "violated, but by no more than rounding in the run may cause"
+            )
+            return self._found(Ruling.UNDECIDED, t, relation, reason=reason)
+        _, t, worst = self.worst or (0.0, None, None)
+        if unfinished:
+            return self._found(Ruling.UNDECIDED, t, worst, reason=unfinished)
+        if not self.checked:
+            reason = "nothing to check in this run: nothing is claimed of any iterate"
+            return Verdict(self.statement, Ruling.INAPPLICABLE, reason=reason)
+        return self._found(Ruling.HOLDS, t, worst, **({} if worth is None else worth()))
+
+    def _found(
+        self, ruling: Ruling, t: int | None, relation: Relation | None, **more: Any
+    ) -> Verdict:
+        more |= {"checked": self.checked, "escalated": self.escalated}
+        if relation is None:
+            return Verdict(self.statement, ruling, **more)
+        if relation.op != "fact":
+            more["slack"] = middle(relation.slack)
+            more["left"], more["right"] = digits(relation.left), digits(relation.right)
+        return Verdict(
+            self.statement,
+            ruling,
+            tightness=relation.tightness(),
+            worst_t=t,
+            what=relation.what,
+            where=relation.where,
+            curve=self.curve.of(relation, t),
+            **more,
+        )
+
+
+def digits(value: Number) -> str:
+    """A ball for people: digits, and the error where they do not tell."""
+    return str(value.str(17))
 
 
 #: Every t up to here is kept, and then one in each step of this factor: evenly on a log axis.
@@ -106,154 +216,283 @@ def _point(t: int, relation: Relation) -> Point:
     return t, float(f"{float(left):.6g}"), float(f"{float(right):.6g}")
 
 
-class Tally:
-    """Decides relations of one statement and remembers the worst.
+class Check(ABC):
+    """Sees the iterates of one run for one statement."""
 
-    A claim is decided at level 0 (doubles with proved error bounds) wherever its slack exceeds
-    those bounds, and otherwise again at the higher levels, where the doubles that the solver
-    delivered are exact numbers. There is no tolerance. What is refuted must be violated by more
-    than rounding in the solver's own run could have caused; what is violated by less is
-    `undecided`, for such a run tells nothing about the algorithm.
-    """
+    #: Why a run that did not refute the statement does not settle it either.
+    unfinished = ""
+    #: The last t that it needs to see; None: as long as the run is.
+    limit: int | None = None
+    #: The last t that it asked for, set by the run.
+    asked = 0
+    #: What the solver did wrong for this check, and words for it.
+    _failed: tuple[str, str] | None = None
 
-    def __init__(self, statement: str) -> None:
-        self.statement = statement
-        self.checked = self.escalated = 0
-        self.worst: tuple[float, int | None, Relation] | None = None
-        self.broken: tuple[int | None, Relation] | None = None
-        self.doubtful: tuple[int | None, Relation, Decision] | None = None
-        self.curve = Curve()
+    def __init__(self, statement: RunStatement, case: Case) -> None:
+        self.statement, self.case = statement, case
+        self.tally = Tally(statement.id)
+        self.reason = statement.inapplicable(case)
+        self.done = self.reason is not None
+        self._last: View | None = None
 
-    def agree(self, relation: Relation, tightness: float, t: int) -> None:
-        """Count and remember a relation that is certain, and as tight as that."""
-        self.checked += 1
-        worst, curve = self.worst, self.curve
-        if worst is None or tightness > worst[0]:
-            self.worst = tightness, t, relation
-        if not curve.at < t < curve.due:
-            curve.note(relation, t, tightness)
+    @abstractmethod
+    def start(self) -> None:
+        """Make ready for a run, with the statement's own code; this and `see` raise `Unclaimed`."""
 
-    def _remember(self, relation: Relation, t: int | None) -> None:
-        tightness = relation.tightness()
-        if tightness is None:
-            tightness = -math.inf
-        if t is not None:
-            self.curve.note(relation, t, tightness)
-        if self.worst is None or tightness > self.worst[0]:
-            self.worst = tightness, t, relation
+    @abstractmethod
+    def see(self, it: View) -> None:
+        """Check the next iterate."""
 
-    def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
-        """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
-        relations = claim(0)
-        decided = [r.decide(rounding) for r in relations]
-        self.checked += len(relations)
-        if any(d is not HOLDS for d in decided):
-            relations, decided = self._escalate(claim, relations, decided, rounding)
-        for relation, decision in zip(relations, decided, strict=True):
-            if decision is HOLDS:
-                self._remember(relation, t)
-            elif decision is VIOLATED:
-                if self.broken is None:
-                    self.broken = t, relation
-            elif self.doubtful is None:
-                self.doubtful = t, relation, decision
+    @abstractmethod
+    def end(self, halted: bool) -> None:
+        """The run is over; `halted` if the solver ended it."""
 
-    def _escalate(
-        self,
-        claim: Callable[[int], list[Relation]],
-        relations: list[Relation],
-        decided: list[Decision],
-        rounding: float,
-    ) -> tuple[list[Relation], list[Decision]]:
-        self.escalated += sum(d is not HOLDS for d in decided)
-        if all(d in (HOLDS, VIOLATED) for d in decided):
-            return relations, decided  # nothing is open
-        for level in range(1, len(LEVELS)):
-            try:
-                with working(LEVELS[level]):
-                    again = claim(level)
-                    verdicts = [r.decide(rounding) for r in again]
-            except TooLarge:
-                break  # what was certain at the level before stays so, and doubt remains doubt
-            if len(again) != len(relations):
-                # Other relations, which cannot be paired; but a violation is not taken back.
-                return (relations, decided) if VIOLATED in decided else (again, verdicts)
-            # What was decided stays decided: a statement may keep history at level 0 only.
-            pairs = zip(relations, decided, again, verdicts, strict=True)
-            best = [(r, d) if d in (HOLDS, VIOLATED) else (s, e) for r, d, s, e in pairs]
-            relations, decided = [r for r, _ in best], [d for _, d in best]
-            if DOUBT not in decided:
-                break
-        return relations, decided
+    @abstractmethod
+    def worth(self) -> dict[str, Any]:
+        """How many iterates of a pass were informative, and to which t the claim was vacuous."""
 
-    def verdict(
-        self, unfinished: str = "", worth: Callable[[], tuple[int, int | None]] | None = None
-    ) -> Verdict:
-        """The verdict on everything weighed so far; `worth` tells what a pass is worth."""
-        if self.broken is not None:
-            t, relation = self.broken
-            return self._result(Ruling.REFUTED, t, relation, "the claim is violated")
-        if self.doubtful is not None:
-            t, relation, decision = self.doubtful
-            reason = (
-                "not decided at the highest precision"
-                if decision is DOUBT
-                else "violated, but by no more than rounding in the run may cause"
-            )
-            return self._result(Ruling.UNDECIDED, t, relation, reason)
-        if unfinished:
-            return replace(self._best(Ruling.UNDECIDED), reason=unfinished)
-        if not self.checked:
-            reason = "nothing to check in this run: nothing is claimed of any iterate"
-            return Verdict(self.statement, Ruling.INAPPLICABLE, reason=reason)
-        return self._best(Ruling.HOLDS, *(() if worth is None else worth()))
+    def drop(self, reason: str) -> None:
+        """The statement is inapplicable to this run."""
+        self.reason, self.done = reason, True
 
-    def _best(
-        self, ruling: Ruling, informative: int | None = None, vacuous_to: int | None = None
-    ) -> Verdict:
-        if self.worst is None:
-            return Verdict(
-                self.statement,
-                ruling,
-                checked=self.checked,
-                escalated=self.escalated,
-                informative=informative,
-                vacuous_to=vacuous_to,
-            )
-        return self._result(ruling, *self.worst[1:], "", informative, vacuous_to)
+    def fail(self, failure: str, detail: str) -> None:
+        """The run is over for this check alone: for it, the solver has failed."""
+        self._failed, self.done = (failure, detail), True
 
-    def _result(
-        self,
-        ruling: Ruling,
-        t: int | None,
-        relation: Relation,
-        reason: str,
-        informative: int | None = None,
-        vacuous_to: int | None = None,
-    ) -> Verdict:
-        return Verdict(
-            self.statement,
-            ruling,
-            tightness=relation.tightness(),
-            slack=middle(relation.slack) if relation.op != "fact" else None,
-            worst_t=t,
-            checked=self.checked,
-            escalated=self.escalated,
-            reason=reason,
-            left=digits(relation.left) if relation.op != "fact" else "",
-            right=digits(relation.right) if relation.op != "fact" else "",
-            what=relation.what,
-            where=relation.where,
-            informative=informative,
-            vacuous_to=vacuous_to,
-            curve=self.curve.of(relation, t),
-        )
+    def verdict(self, failure: str = "", detail: str = "") -> Verdict:
+        """The verdict; `failure` says what the solver did wrong, if it did."""
+        if self.reason is not None:
+            return Verdict(self.statement.id, Ruling.INAPPLICABLE, reason=self.reason)
+        if self._failed is not None:
+            failure, detail = self._failed
+        if failure and (self._failed is not None or not self.done):
+            # What it says of itself may be nothing: that it failed is what counts.
+            found = self.tally.verdict(unfinished=detail or f"the solver failed ({failure})")
+            return found if found.verdict is Ruling.REFUTED else replace(found, failure=failure)
+        return self.tally.verdict(self.unfinished, self.worth)
 
 
-def digits(value: Number) -> str:
-    """A ball for people: digits, and the error where they do not tell."""
-    return str(value.str(17))
+class IterateCheck(Check):
+    """A claim about every iterate."""
 
+    statement: IterateStatement
+    #: Iterates at which something was compared.
+    compared = 0
+    #: How many of them passed before all idle solvers had failed; None: they had not.
+    uninformed: int | None = None
+    #: The last t before that, as far as is known.
+    vacuous_to: int | None = None
+    #: Whether idle solvers can be checked at all.
+    telling = True
+
+    def __init__(self, statement: IterateStatement, case: Case) -> None:
+        super().__init__(statement, case)
+        self._since = statement.since
+        #: Of which iterates from its first on nothing was claimed: mostly none.
+        self.silent: list[int] = []
+
+    def start(self) -> None:
+        self._update, self._claim = parts(self.statement, self.case)
+
+    def see(self, it: View) -> None:
+        self._last = it
+        if self._update is not None:
+            self._update(it)
+        if it.t < self._since:
+            return
+        # Nearly all claims are certain at once, and most are one relation: that must cost little.
+        claimed = self._claim(it)
+        if type(claimed) is Relation:
+            self.compared += 1
+            tightness = claimed.held()
+            if tightness is not None:
+                self.tally.agree(claimed, tightness, it.t)
+                return
+        else:
+            relations = listed(claimed)
+            if not relations:
+                self.silent.append(it.t)
+                return
+            self.compared += 1
+            held = [relation.held() for relation in relations]
+            if None not in held:
+                agree, t = self.tally.agree, it.t
+                for relation, tightness in zip(relations, held, strict=True):
+                    agree(relation, tightness, t)  # type: ignore[arg-type]
+                return
+        self._weigh(it)
+
+    def _weigh(self, it: View) -> None:
+        """Decide what is not certain at once."""
+        views = {0: it}
+
+        def claim(level: int) -> list[Relation]:
+            view = views.setdefault(level, it.at(level) if level else it)
+            return listed(self._claim(view))
+
+        self.tally.weigh(claim, it.t, run_rounding(it.n, it.space.dimension, it.t))
+        self.done = self.tally.broken is not None
+
+    def end(self, halted: bool) -> None:
+        last = self._last
+        if self.done or last is None:
+            return
+        if halted and last.t < self.asked:
+            wrong = no_end(last, self.statement.solvers)
+            if wrong:
+                heard = f"{last.t + 1} of {self.asked + 1} iterates were heard"
+                self.unfinished = f"{heard}: the solver ended the run, {wrong}"
+                return
+        if self.statement.waits is not None:
+            waits = self.statement.waits(last, self.case)
+            if not isinstance(waits, str):
+                what = f"its `waits` returns {type(waits).__name__}; return a text, empty if over"
+                raise self.statement.error(what)
+            self.unfinished = waits
+
+    def told(self) -> list[int]:
+        """The iterates at which something was compared."""
+        last, silent = -1 if self._last is None else self._last.t, frozenset(self.silent)
+        return [t for t in range(self._since, last + 1) if t not in silent]
+
+    def worth(self) -> dict[str, Any]:
+        informative = 0 if self.uninformed is None else self.compared - self.uninformed
+        vacuous_to = None if self.vacuous_to == -1 else self.vacuous_to
+        return {"informative": informative, "vacuous_to": vacuous_to}
+
+
+def separates(it: View, case: Case) -> Trit:
+    """The usual goal: every score of w_t is positive."""
+    return it.separates
+
+
+class StoppingCheck(Check):
+    """A claim that a goal is reached at some t ≤ limit."""
+
+    #: Whether an idle solver is known not to reach the goal.
+    _hard = True
+
+    def __init__(self, statement: StoppingStatement, case: Case) -> None:
+        super().__init__(statement, case)
+        self._goal = statement.goal
+
+    def start(self) -> None:
+        with working(LEVELS[1]):
+            bound = self.statement.body(self.case)
+        if bound is None:
+            self.drop("nothing is claimed of this case")
+            return
+        try:
+            self.bound = number(bound)
+        except (TypeError, ValueError):
+            kind = type(bound).__name__
+            what = f"it returns {kind} where the limit of t is needed; return a number or None"
+            raise self.statement.error(what) from None
+        #: The last t that may still reach the goal; the first iterate tells if no t is that small.
+        high = self.bound.upper().floor()
+        self.limit = int(float(high.mid())) if 0 <= high < 1e15 else 0 if high < 0 else 10**15
+
+    def see(self, it: View) -> None:
+        self._last = it
+        reached = self._reached(it)
+        if it.t <= 1:
+            self._hard = self._hard and reached is False and self._far(it)
+        if reached is True:
+            what = f"goal reached at t = {it.t}"
+            self.tally.weigh(lambda _: [self._relation(it.t, what)], it.t, 0.0)
+            self.done = True
+        elif it.extra.get("halt") == "separated" and it.separates is False:
+            self._miss(it, "the method stops and says that it separates the data")
+        elif it.t >= (self.limit or 0) and reached is False:
+            self._miss(it, f"the goal is not reached at t = {it.t}")
+
+    def _far(self, it: View) -> bool:
+        """Whether w = 0 is known not to reach the goal, if a run starts elsewhere."""
+        away = it.t == 0 and it.w.any()
+        return not away or self._trit(self._goal(it.at_zero(), self.case)) is False
+
+    def _reached(self, it: View) -> Trit:
+        level, reached = first_known(it, lambda view: self._trit(self._goal(view, self.case)))
+        self.tally.escalated += level > 0 and reached is not None
+        return reached
+
+    def _trit(self, said: Any) -> Trit:
+        if said is None or type(said) is bool:
+            return said
+        if isinstance(said, np.bool_):
+            return bool(said)
+        what = f"its goal returns {type(said).__name__}; return True, False, or None if not known"
+        raise self.statement.error(what)
+
+    def _relation(self, t: int, what: str) -> Relation:
+        return Relation(number(t), self.bound, "<=", what=what)
+
+    def _miss(self, it: View, what: str) -> None:
+        self.tally.checked += 1
+        relation = self._relation(it.t + 1, what)
+        if self._near(it):
+            self.tally.doubtful = it.t, relation, ROUNDING
+        else:
+            self.tally.broken = it.t, relation
+        self.done = True
+
+    def _near(self, it: View) -> bool:
+        """Whether w_t misses a separation by no more than rounding in the run may have caused.
+
+        A score that is zero, or a little below, may be positive in the exact run.
+        """
+        if self._goal is not separates:
+            return False
+        rounding = run_rounding(it.n, it.space.dimension, it.t)
+        allowed = rounding * it.space.radius * it.space.size(it.w)
+        return bool(it.w.any()) and not it.smallest < -allowed
+
+    def worth(self) -> dict[str, Any]:
+        return {"informative": int(self._hard)}
+
+    def end(self, halted: bool) -> None:
+        if self.done or self._last is None:
+            return
+        if halted and self._reached(self._last) is False:
+            self._miss(self._last, "the method stops without reaching the goal")
+        else:
+            most = digits(self.bound.floor())
+            self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
+
+
+def first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
+    """What is known of an iterate at the first level at which it is, and that level."""
+    for level, bits in enumerate(LEVELS):
+        try:
+            with working(bits):
+                found = ask(it.at(level) if level else it)
+        except TooLarge:
+            break
+        if found is not None:
+            return level, found
+    return 0, None
+
+
+def check_once(statement: Statement, case: Case) -> Verdict:
+    """The verdict on a claim that is not about runs."""
+    tally = Tally(statement.id)
+    case.forget()  # runs of its solver, which are made once and judged at every level
+
+    def claim(level: int) -> list[Relation]:
+        case.level = level
+        return listed(statement.body(case), needed=True)
+
+    with working(LEVELS[0]):
+        tally.weigh(claim, None, 0.0)
+    found = tally.verdict()
+    if found.verdict is not Ruling.HOLDS:
+        return found
+    telling = idle_fails(statement, case, statement.body)
+    return replace(found, informative=found.checked if telling else 0)
+
+
+# Termination: a claim about all iterates is not settled by those that a solver chooses to deliver.
+# Only where the method itself ends in its paper, and what it says then is true, is there no more.
 
 #: What can be checked of a method that halts.
 CHECKED = ("separated", "certificate")
@@ -273,7 +512,8 @@ def no_end(last: View, solvers: tuple[str, ...]) -> str:
     if solvers and not any(halt in _ends(name) for name in solvers):
         return f"and the method does not end in its paper, with {halt!r} or otherwise"
     if halt == "separated":
-        return "" if _separates(last) else "and the last one does not separate the data"
+        separated = first_known(last, lambda view: view.separates)[1]
+        return "" if separated else "and the last one does not separate the data"
     if halt == "certificate":
         return _no_certificate(last)
     return f"and what it says then, {halt!r}, cannot be checked"
@@ -286,18 +526,6 @@ def _ends(name: str) -> tuple[str, ...]:
         return getattr(solver(name), "ends", ())
     except ProblemError:  # the solver of somebody's own paper
         return CHECKED
-
-
-def _separates(last: View) -> Trit:
-    for level, bits in enumerate(LEVELS):
-        try:
-            with working(bits):
-                found = last.at(level).separates if level else last.separates
-        except TooLarge:
-            return None
-        if found is not None:
-            return found
-    return None
 
 
 def _no_certificate(last: View) -> str:
@@ -329,346 +557,3 @@ def _length(space: Any, p: Floats) -> Number:
         return space.exact_norm(p)
     column = space.exact_combination([arb(v) for v in p.tolist()]).entries()
     return sqrt(total(v * v for v in column))
-
-
-def separates(it: View, case: Case) -> Trit:
-    """The usual goal: every score of w_t is positive."""
-    return it.separates
-
-
-class Judge(ABC):
-    """Hears the iterates of one run for one statement."""
-
-    #: Why a run that did not refute the statement does not settle it either.
-    unfinished = ""
-    #: Iterates it wants to hear beyond the length of the run: none.
-    limit: int | None = None
-    #: The last t that it asked for, set by the hearing.
-    asked = 0
-    #: What the solver did wrong for this judge, and words for it, if it has left.
-    _left: tuple[str, str] | None = None
-
-    def __init__(self, statement: RunStatement, case: Case) -> None:
-        self.statement, self.case = statement, case
-        self.tally = Tally(statement.id)
-        self.reason = statement.inapplicable(case)
-        self.done = self.reason is not None
-
-    @abstractmethod
-    def see(self, it: View) -> None:
-        """Hear the next iterate."""
-
-    @abstractmethod
-    def end(self, halted: bool) -> None:
-        """The run is over; `halted` if the solver ended it."""
-
-    def leave(self, failure: str, detail: str) -> None:
-        """The run is over for this judge alone: for it, the solver has failed."""
-        self._left, self.done = (failure, detail), True
-
-    def verdict(self, failure: str = "", detail: str = "") -> Verdict:
-        """The verdict; `failure` says what the solver did wrong, if it did."""
-        if self.reason is not None:
-            return Verdict(self.statement.id, Ruling.INAPPLICABLE, reason=self.reason)
-        if self._left is not None:
-            failure, detail = self._left
-        if failure and (self._left is not None or not self.done):
-            # What it says of itself may be nothing: that it failed is what counts.
-            found = self.tally.verdict(unfinished=detail or f"the solver failed ({failure})")
-            return found if found.verdict is Ruling.REFUTED else replace(found, failure=failure)
-        return self.tally.verdict(self.unfinished, self.worth)
-
-    @abstractmethod
-    def worth(self) -> tuple[int, int | None]:
-        """How many iterates of a pass were informative, and to which t the claim was vacuous."""
-
-
-class IterateJudge(Judge):
-    """A claim about every iterate."""
-
-    statement: IterateStatement
-    #: Iterates at which something was compared.
-    compared = 0
-    #: How many of them passed before all solvers at rest had failed; None: they had not.
-    uninformed: int | None = None
-    #: The last t before that, as far as is known.
-    vacuous_to: int | None = None
-    #: Whether solvers at rest can be judged at all.
-    telling = True
-
-    def __init__(self, statement: IterateStatement, case: Case) -> None:
-        super().__init__(statement, case)
-        self._since, self._waits = statement.since, statement.waits
-        #: Of which iterates from its first on nothing was claimed: mostly none.
-        self.silent: list[int] = []
-        self._update: Any = None
-        self._last: View | None = None
-        if not self.done:
-            try:
-                self._update, self._claim, self._more = parts(statement, case)
-            except Unclaimed as missing:
-                self.reason, self.done = str(missing), True
-
-    def end(self, halted: bool) -> None:
-        last = self._last
-        if self.done or last is None:
-            return
-        if halted and last.t < self.asked:
-            wrong = no_end(last, self.statement.solvers)
-            if wrong:
-                heard = f"{last.t + 1} of {self.asked + 1} iterates were heard"
-                self.unfinished = f"{heard}: the solver ended the run, {wrong}"
-                return
-        if self._waits is not None:
-            waits = self._waits(last, self.case)
-            if not isinstance(waits, str):
-                what = f"its `waits` returns {type(waits).__name__}; return a text, empty if over"
-                raise self.statement.error(what)
-            self.unfinished = waits
-
-    def see(self, it: View) -> None:
-        self._last = it
-        if self._update is not None:
-            try:
-                self._update(it)
-            except Unclaimed as missing:
-                self.reason, self.done = str(missing), True
-                return
-        if it.t < self._since:
-            return
-        # Nearly all claims are certain at once, and most are one relation: that must cost little.
-        try:
-            more = self._more
-            claimed = self._claim(it, self.case) if more else self._claim(it)
-            if type(claimed) is Relation:
-                self.compared += 1
-                tightness = claimed.held()
-                if tightness is not None:
-                    self.tally.agree(claimed, tightness, it.t)
-                    return
-            else:
-                relations = listed(claimed, self.statement)
-                if not relations:
-                    self.silent.append(it.t)
-                    return
-                self.compared += 1
-                held = [relation.held() for relation in relations]
-                if None not in held:
-                    agree, t = self.tally.agree, it.t
-                    for relation, tightness in zip(relations, held, strict=True):
-                        agree(relation, tightness, t)  # type: ignore[arg-type]
-                    return
-        except Unclaimed as missing:  # a generator raises it when it is listed
-            self.reason, self.done = str(missing), True
-            return
-        self._weigh(it)
-
-    def _weigh(self, it: View) -> None:
-        """Decide what is not certain at once."""
-        rounding = run_rounding(it.n, it.space.dimension, it.t)
-        views = {0: it}
-
-        def claim(level: int) -> list[Relation]:
-            view = views.setdefault(level, it.at(level) if level else it)
-            return listed(self._claim(view, *self._more), self.statement)
-
-        self.tally.weigh(claim, it.t, rounding)
-        self.done = self.tally.broken is not None
-
-    def told(self) -> list[int]:
-        """The iterates at which something was compared."""
-        last, silent = -1 if self._last is None else self._last.t, frozenset(self.silent)
-        return [t for t in range(self._since, last + 1) if t not in silent]
-
-    def worth(self) -> tuple[int, int | None]:
-        informative = 0 if self.uninformed is None else self.compared - self.uninformed
-        return informative, None if self.vacuous_to == -1 else self.vacuous_to
-
-
-class StoppingJudge(Judge):
-    """A claim that a goal is reached at some t ≤ limit."""
-
-    def __init__(self, statement: StoppingStatement, case: Case) -> None:
-        super().__init__(statement, case)
-        self._goal = statement.goal
-        self._last: View | None = None
-        #: Whether a solver that stands still is known not to reach the goal.
-        self._hard = True
-        if self.done:
-            return
-        try:
-            with working(LEVELS[1]):
-                bound = statement.body(case)
-        except Unclaimed as missing:
-            self.reason, self.done = str(missing), True
-            return
-        if bound is None:
-            self.reason, self.done = "nothing is claimed of this case", True
-            return
-        self.bound = self._number(bound)
-        #: The last t that may still reach the goal.
-        high = self.bound.upper().floor()
-        self.limit = int(float(high.mid())) if 0 <= high < 1e15 else 10**15
-        if high < 0:  # no t is that small, and the first iterate tells
-            self.limit = 0
-
-    def _number(self, bound: Any) -> Number:
-        try:
-            return number(bound)
-        except (TypeError, ValueError):
-            kind = type(bound).__name__
-            what = f"it returns {kind} where the limit of t is needed; return a number or None"
-            raise self.statement.error(what) from None
-
-    def see(self, it: View) -> None:
-        self._last = it
-        try:
-            reached = self._reached(it)
-        except Unclaimed as missing:
-            self.reason, self.done = str(missing), True
-            return
-        if it.t <= 1:
-            self._hard = self._hard and reached is False and self._far(it)
-        if reached is True:
-            self._settle(it.t, f"goal reached at t = {it.t}")
-        elif it.extra.get("halt") == "separated" and it.separates is False:
-            self._fail(it, "the method stops and says that it separates the data")
-        elif it.t >= (self.limit or 0) and reached is False:
-            self._fail(it, f"the goal is not reached at t = {it.t}")
-
-    def _far(self, it: View) -> bool:
-        """Whether w = 0 is known not to reach the goal, if a run starts elsewhere."""
-        away = it.t == 0 and it.w.any()
-        return not away or self._trit(self._goal(it.at_zero(), self.case)) is False
-
-    def _reached(self, it: View) -> Trit:
-        for level, bits in enumerate(LEVELS):
-            try:
-                with working(bits):
-                    said = self._goal(it.at(level) if level else it, self.case)
-            except TooLarge:
-                return None
-            reached = self._trit(said)
-            if reached is not None:
-                if level:
-                    self.tally.escalated += 1
-                return reached
-        return None
-
-    def _trit(self, said: Any) -> Trit:
-        if said is None or type(said) is bool:
-            return said
-        if isinstance(said, np.bool_):
-            return bool(said)
-        what = f"its goal returns {type(said).__name__}; return True, False, or None if not known"
-        raise self.statement.error(what)
-
-    def _settle(self, t: int, what: str) -> None:
-        self.tally.weigh(lambda _: [Relation(number(t), self.bound, "<=", what=what)], t, 0.0)
-        self.done = True
-
-    def _fail(self, it: View, what: str) -> None:
-        self.tally.checked += 1
-        relation = Relation(number(it.t + 1), self.bound, "<=", what=what)
-        if self._near(it):
-            self.tally.doubtful = it.t, relation, ROUNDING
-        else:
-            self.tally.broken = it.t, relation
-        self.done = True
-
-    def _near(self, it: View) -> bool:
-        """Whether w_t misses a separation by no more than rounding in the run may have caused.
-
-        A score that is zero, or a little below, may be positive in the exact run.
-        """
-        if self._goal is not separates:
-            return False
-        rounding = run_rounding(it.n, it.space.dimension, it.t)
-        allowed = rounding * it.space.radius * it.space.size(it.w)
-        return bool(it.w.any()) and not it.smallest < -allowed
-
-    def worth(self) -> tuple[int, int | None]:
-        return int(self._hard), None
-
-    def end(self, halted: bool) -> None:
-        if self.done or self._last is None:
-            return
-        if halted and self._reached(self._last) is False:
-            self._fail(self._last, "the method stops without reaching the goal")
-        else:
-            most = digits(self.bound.floor())
-            self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
-
-
-def examine_once(statement: Statement, case: Case) -> Verdict:
-    """The verdict on a claim that is not about runs."""
-    tally = Tally(statement.id)
-    case.forget()  # runs of its solver, which are made once and judged at every level
-
-    def claim(level: int) -> list[Relation]:
-        case.level = level
-        return listed(statement.body(case), statement, needed=True)
-
-    with working(LEVELS[0]):
-        tally.weigh(claim, None, 0.0)
-    found = tally.verdict()
-    if found.verdict is not Ruling.HOLDS:
-        return found
-    telling = resting_fails(statement, case, statement.body)
-    return replace(found, informative=found.checked if telling else 0)
-
-
-def resting_fails(statement: Statement, case: Case, body: Callable[[Case], Any]) -> bool:
-    """Whether a claim that runs a solver by itself would refute one that stands still.
-
-    Where there is no solver of the user's, it is the claim that is on trial, and all that was
-    compared speaks about it.
-    """
-    if case.solver is None or not statement.solvers:
-        return True
-    with working(LEVELS[0]):
-        for at in (0, 1):
-            still = case.apart()
-            still.level, still.solver = 0, resting_solver(case.solver, at)
-            if still.solver is None:
-                return True
-            try:
-                claimed = listed(body(still), statement, needed=True)
-            except Exception:
-                return False  # nothing is known of it
-            if all(r.decide(0.0) not in (VIOLATED, ROUNDING) for r in claimed):
-                return False
-    return True
-
-
-def listed(claimed: Any, statement: Statement, needed: bool = False) -> list[Relation]:
-    """What a claim returned, as a list of relations; whatever else it is, is refused."""
-    if type(claimed) is list:
-        relations = claimed
-    elif type(claimed) is GeneratorType:
-        relations = list(claimed)
-    elif type(claimed) is Relation:
-        return [claimed]
-    elif claimed is None:
-        if needed:
-            raise statement.error("it returns nothing; return a relation as at_most(left, right)")
-        return []
-    elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
-        raise statement.error(_no_relation(claimed))
-    else:
-        relations = list(claimed)
-    for relation in relations:
-        if type(relation) is not Relation:
-            raise statement.error(_no_relation(relation))
-    return relations
-
-
-def _no_relation(value: Any) -> str:
-    kind = type(value)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    if isinstance(value, bool | np.bool_):
-        return f"it returns a bare {name}; return fact({value}, …) or a comparison as at_most(…)"
-    return (
-        f"it returns {name} where a relation is needed; return at_most(left, right),"
-        " at_least(…), below(…), equal(…) or fact(…) of gammabar.harness.verify.relation"
-    )

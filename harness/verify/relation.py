@@ -238,6 +238,40 @@ def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
     return Relation(_ZERO, _ZERO, "fact", what=what, fact=truth, **more)
 
 
+def listed(claimed: Any, needed: bool = False) -> list[Relation]:
+    """What a claim returned, as a list of relations.
+
+    Raises
+    ------
+    TypeError
+        If it is something else; or nothing at all, and that is `needed`.
+    """
+    if type(claimed) is Relation:
+        return [claimed]
+    if claimed is None:
+        if needed:
+            raise TypeError("it returns nothing; return a relation as at_most(left, right)")
+        return []
+    if not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+        raise _no_relation(claimed)
+    relations = claimed if type(claimed) is list else list(claimed)
+    for relation in relations:
+        if type(relation) is not Relation:
+            raise _no_relation(relation)
+    return relations
+
+
+def _no_relation(value: Any) -> TypeError:
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if isinstance(value, bool | np.bool_):
+        what = f"it returns a bare {name}; return fact({value}, …) or a comparison as at_most(…)"
+    else:
+        what = f"it returns {name} where a relation is needed; return at_most(left, right),"
+        what += " at_least(…), below(…), equal(…) or fact(…) of gammabar.papers"
+    return TypeError(what)
+
+
 def any_of(relations: Iterable[Relation]) -> Relation:
     """That one of several equations holds: one that does, else one that is in doubt, if any.
 

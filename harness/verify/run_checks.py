@@ -1,25 +1,26 @@
-"""A hearing: one run of a solver, and all statements about it."""
+"""One run of a solver, and the checks of all statements about it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.evaluate import IterateJudge, Judge
+from gammabar.harness.verify.evaluate import Check, IterateCheck
 from gammabar.harness.verify.iterate import Fault, Unclaimed, View, begin_run, narrow
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.harness.verify.statement import Statement
-from gammabar.harness.verify.vacuity import Rest
+from gammabar.harness.verify.vacuity import Vacuity
 from gammabar.harness.verify.verdict import Ruling, StatementError, Verdict, raised
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import require_doubles
 
 #: So many iterates are kept, to be compared with those of other solvers.
 EARLY = 8
-#: Claims about stopping hear so many iterates at most.
+#: Claims about stopping see so many iterates at most.
 MOST = 100_000
 
 
@@ -31,7 +32,7 @@ def examine(statement: Statement, case: Case) -> Verdict:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
     begin_run()
     try:
-        verdict = statement.examine(case)
+        verdict = _blaming(statement, statement.examine, case)
         require_doubles()  # a solver may have been run
         return _spared(verdict)
     except Unclaimed as missing:
@@ -39,10 +40,6 @@ def examine(statement: Statement, case: Case) -> Verdict:
     except Fault as fault:
         ruling, failure = Ruling.UNDECIDED, fault.failure
         return Verdict(statement.id, ruling, reason=str(fault), failure=failure)
-    except ProblemError:
-        raise
-    except Exception as error:
-        raise statement.error(raised(error), error) from error
 
 
 def hear(
@@ -51,7 +48,7 @@ def hear(
     iterations: int,
     most: int | None = None,
 ) -> list[Verdict]:
-    """Run the solver of a case once and judge all statements about it.
+    """Run the solver of a case once and check all statements about it.
 
     Parameters
     ----------
@@ -59,9 +56,9 @@ def hear(
     statements : list of Statement
         About runs (`Statement.about_runs`).
     iterations : int
-        Claims about every iterate hear t = 0, …, iterations.
+        Claims about every iterate see t = 0, …, iterations.
     most : int, optional
-        Claims about stopping hear as many iterates as they need, but not more than this. By
+        Claims about stopping see as many iterates as they need, but not more than this. By
         default `MOST`; of a run that is ``finite``, as a recorded one is, no more than others.
     """
     check_iterations(iterations)
@@ -72,10 +69,10 @@ def hear(
     with working(LEVELS[0]), np.errstate(over="ignore", invalid="ignore"):
         case.begin()
         begin_run()
-        judges = [_judge(statement, case) for statement in statements]
-        failure, detail = _listen(case, judges, iterations, most)
+        checks = [_started(statement, case) for statement in statements]
+        failure, detail = _Run(case, checks, iterations, most).follow()
         require_doubles()  # the solver may have loaded a library that changes it
-        return [_spared(judge.verdict(failure, detail)) for judge in judges]
+        return [_spared(check.verdict(failure, detail)) for check in checks]
 
 
 def _spared(verdict: Verdict) -> Verdict:
@@ -95,53 +92,87 @@ def check_iterations(iterations: Any) -> None:
         raise ProblemError(f"iterations must be at least 1, not {iterations}: nothing is heard")
 
 
-def _judge(statement: Statement, case: Case) -> Judge:
-    case.declared = getattr(statement, "history", ())
+def _blaming(statement: Statement, call: Callable[..., Any], *given: Any) -> Any:
+    """A call of the statement's code, with errors that name the statement and its line."""
     try:
-        return statement.judge(case)
-    except ProblemError:
+        return call(*given)
+    except (ProblemError, Unclaimed):
         raise
     except Exception as error:
         raise statement.error(raised(error), error) from error
+
+
+def _started(statement: Statement, case: Case) -> Check:
+    case.declared = getattr(statement, "history", ())
+    try:
+        check: Check = _blaming(statement, statement.check, case)
+        if not check.done:
+            _blaming(statement, check.start)
+    except Unclaimed as missing:
+        check.drop(str(missing))
     finally:
         case.declared = None
+    return check
 
 
-class _Bench:
-    """The judges of one run, and the histories that they share.
+class _Run:
+    """One run: its checks, and the histories that they share.
 
-    On large data the solver waits for memory most of the time. Then iterates are judged during its
+    On large data the solver waits for memory most of the time. Then iterates are checked during its
     next pass over the data, which other threads begin alone, and a few at a time: a pass leaves
-    nothing of the court in the processor's caches.
+    nothing of the checks in the processor's caches.
     """
 
-    def __init__(self, case: Case, judges: list[Judge], iterations: int, most: int) -> None:
-        self.case = case
-        self.horizons = [(judge, _horizon(judge, iterations, most)) for judge in judges]
-        for judge, last in self.horizons:
-            judge.asked = last
+    def __init__(self, case: Case, checks: list[Check], iterations: int, most: int) -> None:
+        self.case, self.checks = case, checks
         self.histories: dict[type, int] = {}
-        for judge, last in self.horizons:
-            for kind in () if judge.done else judge.statement.history:
-                self.histories[kind] = max(last, self.histories.get(kind, 0))
-        heard = [j for j in judges if isinstance(j, IterateJudge) and not j.done]
-        self.rest: Rest | None = Rest(case, heard) if heard else None
+        for check in checks:
+            limit = check.limit
+            check.asked = iterations if limit is None else min(limit, max(most, iterations))
+            for kind in () if check.done else check.statement.history:
+                self.histories[kind] = max(check.asked, self.histories.get(kind, 0))
+        seen = [c for c in checks if isinstance(c, IterateCheck) and not c.done]
+        self.vacuity: Vacuity | None = Vacuity(case, seen) if seen else None
         self.waiting: list[View] = []
         self.trouble: Exception | None = None
         self.together = case.together
         if self.together > 1:
             case.observed.meanwhile = self.use_time
 
-    def wants(self, t: int) -> bool:
-        """Whether some judge wants to hear w_t."""
-        return any(t <= last for judge, last in self.horizons if not judge.done)
+    def follow(self) -> tuple[str, str]:
+        """Take the iterates as they come: how the solver failed, and words for it, or ""."""
+        expected, halted, it = 0, True, None
+        try:
+            try:
+                for it in self.case.views():
+                    if it.t != expected:
+                        raise Fault(f"iterates count 0, 1, 2, …, but {it.t} came for {expected}")
+                    if self.due(it):
+                        self.check()
+                    expected += 1
+                    if not any(expected <= c.asked for c in self.checks if not c.done):
+                        halted = False
+                        break
+            finally:
+                self.close()  # what came before a fault counts
+        except Fault as fault:
+            return fault.failure, str(fault)
+        if halted and not (it is not None and it.extra.get("halt")):
+            after = f"after t = {expected - 1}" if expected else "before the first one"
+            return "crashed", f'the iterates end {after}, and the last has no extra["halt"]'
+        for check in self.checks:
+            try:
+                _blaming(check.statement, check.end, halted)
+            except Unclaimed as missing:
+                check.drop(str(missing))
+        return "", ""
 
     def due(self, it: View) -> bool:
-        """Take in the next iterate: whether it is time to judge what was heard."""
+        """Take in the next iterate: whether it is time to check what came."""
         if self.trouble is not None:
             raise self.trouble
         if it.t < EARLY:
-            self.case.early.append(it.w)  # a copy of the court's own
+            self.case.early.append(it.w)  # a copy of our own
         self.waiting.append(it)
         if self.together == 1:
             return True
@@ -149,106 +180,66 @@ class _Bench:
         return len(self.waiting) >= 2 * self.together  # the solver asks for no pass
 
     def use_time(self) -> None:
-        """Judge while the solver waits for its pass, and let it see nothing of what goes wrong."""
+        """Check while the solver waits for its pass, and let it see nothing of what goes wrong."""
         if len(self.waiting) >= self.together:
             try:
-                self.judge()
+                self.check()
             except Exception as error:
                 self.trouble = error
 
-    def judge(self) -> None:
-        """Judge what was heard."""
+    def check(self) -> None:
+        """Check the iterates that wait."""
         waiting, self.waiting = self.waiting, []
         for it in waiting:
-            t = it.t
             for kind, last in list(self.histories.items()):
-                if t <= last:
-                    self.follow(kind, it)
+                if it.t <= last:
+                    self._tell(kind, it)
+            self._see(it)
+            if self.vacuity is not None:
+                self.vacuity.see(it)
+                if self.vacuity.over:
+                    self.vacuity = None
+
+    def _see(self, it: View) -> None:
+        case, t = self.case, it.t
+        for check in self.checks:
+            # Other checks may prolong the run, and must not change what this one sees.
+            if check.done or t > check.asked:
+                continue
+            case.declared = check.statement.history
             try:
-                for judge, last in self.horizons:
-                    # Who else listens may prolong the run, and must not change what a judge hears.
-                    if not judge.done and t <= last:
-                        self.case.declared = judge.statement.history
-                        judge.see(it)
+                check.see(it)
+            except Unclaimed as missing:
+                check.drop(str(missing))
             except ProblemError:
                 raise
             except Exception as error:
-                raise judge.statement.error(raised(error), error) from error
+                raise check.statement.error(raised(error), error) from error
             finally:
-                self.case.declared = None
-            if self.rest is not None:
-                self.rest.see(it)
-                if self.rest.over:
-                    self.rest = None
+                case.declared = None
 
-    def follow(self, kind: type, it: View) -> None:
+    def _tell(self, kind: Any, it: View) -> None:
         """Tell a history; a claim that it cannot go on with ends the run for those who need it."""
         try:
-            _update(self.case, kind, it)
+            try:
+                self.case.history(kind).update(it)
+            except (ProblemError, Unclaimed):
+                raise
+            except Exception as error:
+                raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error
         except (Fault, Unclaimed) as ended:
             del self.histories[kind]
-            for judge, _ in self.horizons:
-                if judge.done or kind not in judge.statement.history:
-                    continue
-                if isinstance(ended, Unclaimed):
-                    judge.reason, judge.done = str(ended), True
-                else:
-                    judge.leave(ended.failure, str(ended))
+            for check in self.checks:
+                if not check.done and kind in check.statement.history:
+                    if isinstance(ended, Unclaimed):
+                        check.drop(str(ended))
+                    else:
+                        check.fail(ended.failure, str(ended))
 
     def close(self) -> None:
         """The run is over."""
         if self.trouble is not None:
             raise self.trouble
-        self.judge()
-        if self.rest is not None:
-            self.rest.close()
-
-
-def _update(case: Case, kind: type, it: View) -> None:
-    try:
-        case.history(kind).update(it)
-    except (ProblemError, Unclaimed):
-        raise
-    except Exception as error:
-        raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error  # type: ignore[attr-defined]
-
-
-def _end(judge: Judge, halted: bool) -> None:
-    try:
-        judge.end(halted)
-    except ProblemError:
-        raise
-    except Exception as error:
-        raise judge.statement.error(raised(error), error) from error
-
-
-def _listen(case: Case, judges: list[Judge], iterations: int, most: int) -> tuple[str, str]:
-    expected, halted, it = 0, True, None
-    bench = _Bench(case, judges, iterations, most)
-    try:
-        try:
-            for it in case.views():
-                if it.t != expected:
-                    message = f"iterates count 0, 1, 2, …, but {it.t} came for {expected}"
-                    raise Fault(message)
-                if bench.due(it):
-                    bench.judge()
-                expected += 1
-                if not bench.wants(expected):
-                    halted = False
-                    break
-        finally:
-            bench.close()  # what came before a fault counts
-    except Fault as fault:
-        return fault.failure, str(fault)
-    if halted and not (it is not None and it.extra.get("halt")):
-        after = f"after t = {expected - 1}" if expected else "before the first one"
-        return "crashed", f'the iterates end {after}, and the last has no extra["halt"]'
-    for judge in judges:
-        _end(judge, halted)
-    return "", ""
-
-
-def _horizon(judge: Judge, iterations: int, most: int) -> int:
-    """The last t that a judge wants to hear."""
-    return iterations if judge.limit is None else min(judge.limit, max(most, iterations))
+        self.check()
+        if self.vacuity is not None:
+            self.vacuity.close()

@@ -32,10 +32,10 @@ from typing import Any, ClassVar, TypeAlias
 from gammabar.harness.verify.binomial import count_failures
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.evaluate import (
-    IterateJudge,
-    Judge,
-    StoppingJudge,
-    examine_once,
+    Check,
+    IterateCheck,
+    StoppingCheck,
+    check_once,
     separates as separates,  # also for authors
 )
 from gammabar.harness.verify.iterate import Unclaimed, View
@@ -199,8 +199,8 @@ class Statement:
         """That something is wrong with it, for its author."""
         return StatementError.at(self.id, self.body, what, error)
 
-    def judge(self, case: Case) -> Judge:
-        """Who hears the iterates of a run for it."""
+    def check(self, case: Case) -> Check:
+        """What sees the iterates of a run for it."""
         raise ProblemError(f"{self.id} is not about a run of a solver")
 
     def examine(self, case: Case) -> Verdict:
@@ -248,8 +248,8 @@ class IterateStatement(RunStatement):
         """Whether what is claimed of an iterate depends on those before it."""
         return bool(self.history) or isinstance(self.body, type) or self.takes_all
 
-    def judge(self, case: Case) -> Judge:
-        return IterateJudge(self, case)
+    def check(self, case: Case) -> Check:
+        return IterateCheck(self, case)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,8 +266,8 @@ class StoppingStatement(RunStatement):
     solvers: tuple[str, ...] = REQUIRED
     goal: Callable[[View, Case], Trit] = field(default=separates, repr=False)
 
-    def judge(self, case: Case) -> Judge:
-        return StoppingJudge(self, case)
+    def check(self, case: Case) -> Check:
+        return StoppingCheck(self, case)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +282,7 @@ class DirectStatement(Statement):
     def examine(self, case: Case) -> Verdict:
         if self.status is Status.NOT_REPRODUCIBLE:
             return Verdict(self.id, Ruling.NOT_REPRODUCIBLE, reason=str(self.body(case)))
-        return examine_once(self, case)
+        return check_once(self, case)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,10 +107,11 @@ class PatchesTheCourt(Wrong):
                     if hasattr(module, attribute):
                         setattr(module, attribute, lambda *a, **k: None)
         try:
-            from gammabar.harness.court import hearing, relation, tally
+            from gammabar.harness.verify import evaluate, relation
             relation.Relation.certain = lambda self: True
             relation.Relation.decide = lambda self, rounding: relation.HOLDS
-            tally.Tally.verdict = lambda self, unfinished="": tally.Verdict(self.statement, "holds")
+            held = lambda self, *_: evaluate.Verdict(self.statement, "holds")
+            evaluate.Tally.verdict = held
         except Exception:
             pass
 

@@ -59,7 +59,7 @@ DIRECT = [
 def test_more_digits_are_for_the_same_run(identifier, name, monkeypatch):
     """With everything in doubt at level 0, the solver is asked no more often than without."""
     for room in (evaluate, binomial):  # solvers at rest are other ones
-        monkeypatch.setattr(room, "resting_fails", lambda *_: True)
+        monkeypatch.setattr(room, "idle_fails", lambda *_: True)
     CALLS.clear()
     first = examine(ALL[identifier], Case(None, counting(KINDS[name])))
     asked = len(CALLS)
