@@ -10,30 +10,28 @@ The package registers it; nothing has to be imported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from gammabar.harness.verify.verdict import Verdict
 
 # Nothing else is imported here: pytest loads this file in every run, whether it is used or not.
 
 
-@pytest.fixture
-def check_bound() -> Callable[..., Verdict]:
+@pytest.fixture(scope="session")
+def check_bound() -> Callable[..., Any]:
     """Check a statement at every iterate of a solver, and fail the test unless it holds.
 
     ``check_bound(statement, solver, problem=…, iterations=200, seed=0, strict=False)`` returns the
-    verdict. With ``strict=True`` a pass that says nothing (the bound is vacuous in a run of this
-    length: a solver that stands still would have passed as well) fails the test.
+    verdict. ``check_bound(solver, like="dual-acceleration", problem=…)`` checks all that is claimed
+    of a method, and returns a list. With ``strict=True`` a vacuous pass (a solver that never moves
+    would have passed as well) fails the test.
 
     - `statement`: an id (see ``gammabar list statements``), a statement of your own (the decorated
       function), or a list of them, in which case a list of verdicts is returned and the solver
       runs once;
     - `solver`: an object with ``iterates(problem, rng)``, a function that yields w_0, w_1, … or
       calls ``record(w)``, or a `gammabar.Recorder` with the iterates of a loop that is over;
-    - `problem`: a text as on the command line, or a `gammabar.problems.Problem`.
+    - `problem`: a text as on the command line, a `gammabar.problems.Problem`, or (X, y).
 
     A statement whose assumptions the problem does not meet says nothing about the solver: the test
     is then skipped, with the reason, rather than passed. If it is the solver that does not meet
@@ -44,19 +42,30 @@ def check_bound() -> Callable[..., Verdict]:
 
 def _check(
     statement: Any,
-    solver: Any,
-    problem: Any,
+    solver: Any = None,
+    problem: Any = None,
     iterations: int | None = None,
     seed: int = 0,
     strict: bool = False,
+    like: str | None = None,
 ) -> Any:
     __tracebackhide__ = True
     from gammabar.harness.run.in_process import BoundViolated, check_bounds
 
+    if like is not None and solver is None:
+        statement, solver = None, statement
+    if problem is None or solver is None:
+        raise TypeError("check_bound needs a solver and problem=…")
     wrong = ""
     try:
         verdicts = check_bounds(
-            statement, solver, problem, iterations=iterations, seed=seed, strict=strict
+            statement,
+            solver,
+            problem,
+            like=like,
+            iterations=iterations,
+            seed=seed,
+            strict=strict,
         )
     except BoundViolated as violated:
         wrong = str(violated)
@@ -65,4 +74,5 @@ def _check(
     idle = [v for v in verdicts if v.verdict == "inapplicable"]
     if idle:
         pytest.skip("; ".join(f"{v.statement} is inapplicable: {v.reason}" for v in idle))
-    return verdicts if isinstance(statement, list | tuple) else verdicts[0]
+    several = statement is None or isinstance(statement, list | tuple)
+    return verdicts if several else verdicts[0]

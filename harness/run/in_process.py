@@ -20,9 +20,10 @@ from gammabar.harness.run.specs import InFile, open_problem, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import STATEMENTS, Statement
-from gammabar.harness.verify.verdict import Ruling, Verdict, explain
-from gammabar.problems import Problem, ProblemError
+from gammabar.harness.verify.verdict import Ruling, Status, Verdict, explain
+from gammabar.problems import Problem, ProblemError, from_arrays
 from gammabar.solvers.adapters import Recorder, from_function, from_object
+from gammabar.solvers.base import solver as registered
 
 #: Updates that are heard unless somebody wants more.
 ITERATIONS = 200
@@ -31,9 +32,10 @@ CHANGED = "the solver changed the data of the problem: copy what is to be writte
 
 def verify(
     solver: Any,
-    problem: str | Problem,
+    problem: Any,
     statements: Any = None,
     *,
+    like: str | None = None,
     iterations: int | None = None,
     seed: int = 0,
 ) -> list[Verdict]:
@@ -46,11 +48,13 @@ def verify(
         made without arguments. A function that yields w_0, w_1, …, or that calls ``record(w)``;
         a `Recorder`, or an array whose row t is w_t. A text is one of ``gammabar verify
         --solver``, or a file and a class or function in it: "my.py:MySolver".
-    problem : Problem or str
-        A text is one of ``gammabar verify --problem``.
+    problem : Problem, (X, y) or str
+        A text is one of ``gammabar verify --problem``; X and y are as for `gammabar.from_arrays`.
     statements : str, Statement, decorated function, or a list of them, optional
         What to check: ids (see ``gammabar list statements``) or statements of one's own. By
-        default all that is claimed of the solver, which then has to be one of the project's.
+        default all that is claimed of the method that `like` names, or of a solver of the project.
+    like : str, optional
+        The method that the solver implements, such as "dual-acceleration".
     iterations : int, optional
         Claims about every iterate hear t = 0, …, iterations: 200 by default, or all that was
         recorded.
@@ -76,7 +80,7 @@ def verify(
     >>> verdict.verdict == "holds", verdict.checked
     (True, 30)
     """
-    return [one.verdict for one in _hear(solver, problem, statements, iterations, seed)]
+    return [one.verdict for one in _hear(solver, problem, statements, iterations, seed, like)]
 
 
 class BoundViolated(AssertionError):
@@ -90,8 +94,9 @@ class BoundViolated(AssertionError):
 def check_bounds(
     statements: Any,
     solver: Any,
-    problem: str | Problem,
+    problem: Any,
     *,
+    like: str | None = None,
     iterations: int | None = None,
     seed: int = 0,
     strict: bool = False,
@@ -109,14 +114,30 @@ def check_bounds(
         If a statement is refuted or undecided, or inapplicable because of the solver or of a run
         in which there was nothing to check; the message shows both sides and the iterate.
     """
-    found = _hear(solver, problem, statements, iterations, seed)
-    bad = [
-        one.explained() for one in found if not one.shown or (strict and one.verdict.says_nothing)
-    ]
+    found = _hear(solver, problem, statements, iterations, seed, like)
+    if statements is None:  # of all that is claimed, what does not apply is left out
+        found = [one for one in found if one.verdict.verdict is not Ruling.INAPPLICABLE]
+    bad = [one for one in found if not one.shown or (strict and one.verdict.says_nothing)]
     verdicts = [one.verdict for one in found]
     if bad:
-        raise BoundViolated("\n\n".join(bad), verdicts)
+        raise BoundViolated(_failures(bad, together=statements is None), verdicts)
     return verdicts
+
+
+def _failures(bad: list[_Heard], together: bool) -> str:
+    """What failed: one after the other, or the first in full and the names of the others."""
+    if not together:
+        return "\n\n".join(one.explained() for one in bad)
+    first, *others = sorted(bad, key=_first_t)
+    names = ", ".join(one.statement.id for one in others)
+    more = f"\n\nand so {len(others)} more: {names}" if others else ""
+    return first.explained() + more
+
+
+def _first_t(one: _Heard) -> tuple[bool, int]:
+    """Refutations first, the earliest of them at the front."""
+    refuted = one.verdict.verdict is Ruling.REFUTED
+    return not refuted, one.verdict.worst_t or 0
 
 
 @dataclass(frozen=True)
@@ -141,11 +162,18 @@ class _Heard:
 
 
 def _hear(
-    solver: Any, problem: str | Problem, statements: Any, iterations: int | None, seed: int
+    solver: Any,
+    problem: Any,
+    statements: Any,
+    iterations: int | None,
+    seed: int,
+    like: str | None = None,
 ) -> list[_Heard]:
     solver = _solver(solver)
     iterations = _length(solver, iterations)
-    chosen = _about(solver) if statements is None else _statements(statements)
+    chosen = _about(solver, like) if statements is None else _statements(statements)
+    if isinstance(problem, tuple):
+        problem = from_arrays(*problem)
     _whole(seed, "seed", 0)
     name = problem if isinstance(problem, str) else repr(problem)
     opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
@@ -214,14 +242,18 @@ def _length(solver: Any, iterations: int | None) -> int:
     return iterations
 
 
-def _about(solver: Any) -> list[Statement]:
-    """All that is claimed of a solver on one problem, by the name on its card."""
-    name = getattr(getattr(solver, "card", None), "name", None)
-    about = [s for s in everything().values() if name in s.solvers and "" not in s.problems]
+def _about(solver: Any, like: str | None) -> list[Statement]:
+    """All that is claimed of a method on one problem, by its name."""
+    name = like or getattr(getattr(solver, "card", None), "name", None)
+    if like is not None:
+        registered(like)  # a misspelt name gets a suggestion
+    known = (s for s in everything().values() if s.status is Status.HOLDS or like is None)
+    about = [s for s in known if name in s.solvers and "" not in s.problems]
     if not about:
         kind = type(solver).__name__
         raise ProblemError(
-            f"say what {kind} is to obey: statements=[…] (see `gammabar list statements`)"
+            f"say which method {kind} implements, like='dual-acceleration', or which statements "
+            "it is to obey, statements=[…] (see `gammabar list solvers` and `list statements`)"
         )
     return about
 

@@ -1,0 +1,67 @@
+"""A solver is checked against all that is claimed of the method it implements: ``like=…``."""
+
+from __future__ import annotations
+
+import pytest
+
+import gammabar as gb
+from gammabar.harness.run.in_process import BoundViolated, check_bounds
+
+X, Y = [[3, 1], [1, 3], [-4, -1]], [1, 1, 0]
+
+
+def right(problem):
+    """Algorithm 1 of Ji, Srebro and Telgarsky."""
+    w = g = problem.origin()
+    t = 0
+    while True:
+        yield w
+        pull = problem.softmin(w).pull
+        g = t / (t + 1) * (g + pull)
+        w = w + g + pull
+        t += 1
+
+
+def without_momentum(problem):
+    """Normalised gradient descent."""
+    w = problem.origin()
+    while True:
+        yield w
+        w = w + problem.softmin(w).pull
+
+
+def test_a_right_solver_passes_all_that_is_claimed(check_bound):
+    found = check_bound(right, like="dual-acceleration", problem="iris:0,1", iterations=30)
+    assert len(found) > 20
+    assert {verdict.verdict for verdict in found} == {"holds"}
+
+
+def test_a_wrong_one_is_told_its_first_mistake_once():
+    with pytest.raises(BoundViolated) as failed:
+        check_bounds(None, without_momentum, "iris:0,1", like="dual-acceleration", iterations=30)
+    message = str(failed.value)
+    assert message.startswith("jst.lem3.4.primal refuted at t = 2")
+    assert message.count("no-momentum") == 1
+    assert "\nand so " in message
+
+
+def test_known_false_statements_are_not_held_against_a_solver():
+    found = gb.verify(right, (X, Y), like="dual-acceleration", iterations=5)
+    statements = {s.statement for s in found}
+    assert "jst.lem3.4.primal" in statements
+    assert "jst.prop3.7" not in statements  # false as printed
+
+
+def test_points_and_labels_are_a_problem():
+    (verdict,) = gb.verify(right, (X, Y), "gb.gap", iterations=5)
+    assert verdict.verdict == "holds"
+
+
+def test_a_misspelt_method_gets_a_suggestion():
+    with pytest.raises(gb.ProblemError, match="dual-acceleration"):
+        gb.verify(right, (X, Y), like="dual-accelleration")
+
+
+def test_without_a_method_the_sentence_asks_for_one():
+    with pytest.raises(gb.ProblemError, match="like='dual-acceleration'"):
+        gb.verify(right, (X, Y))
