@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli.options import PAPER_OPTION, WRITTEN, open_papers
+from gammabar.harness.cli.options import (
+    FILE,
+    JSON,
+    PAPER,
+    WRITTEN,
+    Command,
+    argument,
+    open_papers,
+    run,
+    what,
+    write,
+)
 from gammabar.harness.screen import print_json, print_lines, print_table, say
 from gammabar.harness.verify.verdict import Severity, Status, by_severity
 
@@ -25,38 +36,36 @@ if TYPE_CHECKING:
     from gammabar.problems.specs import Entry
 
 
-@click.command("list")
+@click.command("list", cls=Command)
 @click.argument(
     "kind",
     type=click.Choice(("statements", "solvers", "problems", "mutants", "papers", "artefacts")),
 )
 @click.argument("text", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-@click.option(
-    "--source",
+@what(
+    "--source NAME",
+    "For statements: only those of this paper, by its key (repeatable).",
     "sources",
-    multiple=True,
-    metavar="NAME",
-    help="For statements: only those of this paper, by its key (repeatable).",
+    many=True,
+    names="papers",
 )
-@click.option(
-    "--status",
+@what(
+    "--status STATUS",
+    "For statements: only those that are expected to hold, to be refuted, …",
     type=click.Choice([str(one) for one in Status]),
-    help="For statements: only those with this status.",
 )
-@click.option(
-    "--severity",
+@what(
+    "--severity SEVERITY",
+    "For statements: only those that are false in this way.",
     type=click.Choice([str(one) for one in Severity]),
-    help="For statements: only those that are false in this way.",
 )
-@PAPER_OPTION
-@click.option(
-    "--matrix",
+@PAPER
+@write(
+    "--matrix FILE",
+    "For mutants: compute anew which statements refute which, and keep it in FILE (some minutes).",
     type=WRITTEN,
-    metavar="FILE",
-    help="For mutants: compute anew which statements refute which, and keep it in FILE "
-    "(some minutes).",
 )
+@JSON
 def list_command(
     kind: str,
     text: str | None,
@@ -151,7 +160,7 @@ def _statements(as_json: bool, choice: Choice) -> None:
             for s in statements
             if s.source == source
         ]
-        print_table((source, "kind", "status", "severity", "what it says"), rows)
+        print_table((source, "kind", "expected", "severity", "what it says"), rows)
     say(_counted(statements))
 
 
@@ -344,7 +353,7 @@ FIELDS = {
     "dimension": "dimension",
     "radius": "radius",
     "digest": "sha-256",
-    "status": "status",
+    "status": "expected",
     "why": "why",
     "note": "note",
     "fixed_by": "true form",
@@ -372,53 +381,49 @@ FIELDS = {
 }
 
 
-@click.command("show")
-@click.argument("name", metavar="ID")
-@PAPER_OPTION
-@click.option(
-    "--store",
-    "path",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Verdicts from this file instead of a run.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def show_command(name: str, papers: tuple[str, ...], path: Path | None, as_json: bool) -> None:
-    """Show everything about ID: a statement, a solver, a problem, a mutant or an artefact.
-
-    A statement is judged on its part of the plan, unless the verdicts of a store are to be shown.
-    """
+@click.command("show", cls=Command)
+@argument("name", metavar="ID", names="statements solvers mutants artefacts data")
+@PAPER
+@run("--run", "Run a statement on its part of the plan, and show the verdicts.", "running")
+@run("--store FILE", "Show the verdicts in this file.", "path", type=FILE)
+@JSON
+def show_command(
+    name: str, papers: tuple[str, ...], running: bool, path: Path | None, as_json: bool
+) -> None:
+    """Show everything about ID: a statement, a solver, a problem, a mutant or an artefact."""
+    if running and path is not None:
+        raise click.UsageError("--run and --store are two sources of verdicts: choose one")
     open_papers(papers)
     from gammabar.harness.report.describe import about
 
-    facts = about(name, lambda identifier: _results(identifier, path))
+    facts = about(name, lambda identifier: _results(identifier, running, path))
     if as_json:
         print_json(facts, "show")
         return
     say(f"{facts['id']} ({facts['kind']})")
-    for field, label in FIELDS.items():
+    for field, label in (*FIELDS.items(), ("where", "code")):
         text = _text(field, facts)
         if text:
             print_lines(f"    {label:<10} {text}")
-    if facts.get("where"):
-        print_lines(f"    {'code':<10} {facts['where']}")
     if facts.get("verdicts"):
         _verdict_table(facts["verdicts"])
 
 
-def _results(identifier: str, path: Path | None) -> list[Result]:
+def _results(identifier: str, running: bool, path: Path | None) -> list[Result]:
     """The verdicts on a statement."""
     if path is not None:
         from gammabar.harness.run.store import Store
 
         with Store(path, writing=False) as store:
             return [r for r in store.results() if r.verdict.statement == identifier]
+    if not running:
+        return []
     from gammabar.harness.report.describe import plan_of
-    from gammabar.harness.run.engine import run
+    from gammabar.harness.run.engine import run as run_tasks
 
     tasks = plan_of(identifier)
-    say(f"judging {identifier} in {len(tasks)} runs", err=True)
-    return run(tasks)
+    say(f"checking {identifier} in {len(tasks)} runs", err=True)
+    return run_tasks(tasks)
 
 
 def _text(field: str, facts: dict[str, Any]) -> str:

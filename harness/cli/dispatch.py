@@ -31,23 +31,25 @@ UNREAD, FAULT = 141, 70
 
 #: name → (module, one line of help). The help is here so that listing commands imports none.
 COMMANDS = {
-    "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
-    "separation": ("oracle", "Does the maximum-likelihood estimate exist? Exact and proved."),
-    "margins": ("margins", "The exact margin of every pair of classes; resumable; a picture."),
-    "check": ("results", "Check a certificate with the independent checker."),
-    "verify": ("verify", "Verify what the sources claim, at every iterate of every run."),
+    "verify": ("verify", "Verify what the papers claim, at every iterate of every run."),
     "falsify": ("falsify", "Search for data on which a statement fails, and make them small."),
-    "report": ("results", "One self-contained page of the results in a store; Markdown; a badge."),
-    "export": ("results", "The results in a store as a table: CSV or Parquet."),
-    "show": ("catalogue", "Everything about a statement, solver, problem or wrong solver."),
-    "reproduce": ("maintenance", "Make figures and tables of the papers again."),
-    "list": (
-        "catalogue",
-        "List what there is: statements, solvers, problems, mutants, …",
-    ),
-    "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
-    "gate": ("maintenance", "Compare with a base commit; exit code 1 on a regression."),
+    "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
+    "check": ("results", "Check a certificate or a witness with the independent checker."),
+    "show": ("catalogue", "Everything about a statement, solver, problem, mutant or artefact."),
+    "list": ("catalogue", "List statements, solvers, problems, mutants, papers or artefacts."),
+    "report": ("results", "The results in a store: a page, Markdown, a badge, CSV or Parquet."),
+    "reproduce": ("maintenance", "Reproduce figures and tables of the papers."),
     "data": ("maintenance", "Fetch, list, check and export data sets."),
+    "gate": ("maintenance", "Compare with a base commit; exit code 1 on a regression."),
+    "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
+    # Older names, which the help does not show.
+    "separation": ("oracle", "Does the maximum-likelihood estimate exist? (oracle --separation)"),
+    "margins": ("margins", "The exact margin of every pair of classes (oracle --pairs)."),
+    "export": ("results", "The results in a store as a table (report --csv)."),
+}
+_ROWS = {
+    "Commands": ("verify", "falsify", "oracle", "check", "show", "list"),
+    "More": ("report", "reproduce", "data", "gate", "bench"),
 }
 
 
@@ -92,7 +94,7 @@ class Lazy(click.Group):
     context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [name for row in _ROWS.values() for name in row]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
@@ -114,8 +116,9 @@ class Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for title, names in _ROWS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 @click.group(
@@ -127,7 +130,7 @@ class Lazy(click.Group):
 @click.version_option(package_name="gammabar", message="gammabar %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Trustworthy verification and benchmarking of margin-maximisation algorithms."""
+    """Check margin-maximisation solvers against the theorems printed in papers, with proof."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli.options import KEPT, PAPER_OPTION, SECONDS, WRITTEN, open_papers
+from gammabar.harness.cli.options import (
+    JOBS,
+    JSON,
+    KEPT,
+    PAPER,
+    SECONDS,
+    WRITTEN,
+    Command,
+    argument,
+    open_papers,
+    run,
+    what,
+    write,
+)
 from gammabar.harness.screen import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
@@ -21,65 +34,52 @@ if TYPE_CHECKING:
     from gammabar.harness.verify.statement import Statement
 
 
-@click.command("falsify")
-@click.argument("statements", metavar="[ID]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Every statement, one after the other.")
-@click.option(
-    "--source", "sources", multiple=True, metavar="NAME", help="Those of a source: jst, rp, …"
-)
-@click.option(
-    "--status",
+@click.command("falsify", cls=Command)
+@argument("statements", metavar="[ID]...", nargs=-1, names="statements")
+@what("--all", "Every statement, one after the other.", "everything")
+@what("--source NAME", "Those of a source: jst, rp, …", "sources", many=True, names="papers")
+@what(
+    "--status STATUS",
+    "Of these, only those that the registry says hold, or are refuted.",
     type=click.Choice(["holds", "refuted"]),
-    help="Of these, only those that the registry says hold, or are refuted.",
 )
-@PAPER_OPTION
-@click.option(
-    "--solver",
+@PAPER
+@what(
+    "--solver NAME[:OPTION=VALUE,...]",
+    "Only runs of this solver (repeatable).",
     "solvers",
-    multiple=True,
-    metavar="NAME[:OPTION=VALUE,…]",
-    help="Only runs of this solver (repeatable).",
+    many=True,
+    names="solvers",
 )
-@click.option(
-    "--solver-file",
+@what(
+    "--solver-file FILE:CLASS[:OPTION=VALUE,...]",
+    "Runs of a solver of your own, as in my.py:MySolver.",
     "file",
-    metavar="FILE:CLASS[:OPTION=VALUE,…]",
-    help="Runs of a solver of your own, as in my.py:MySolver.",
 )
-@click.option(
-    "--budget",
+@run(
+    "--budget SECONDS",
+    "How long to search, for all statements together; making what is found smaller may take half"
+    " as long again.",
     type=SECONDS,
     default=60.0,
     show_default=True,
-    metavar="SECONDS",
-    help="How long to search, for all statements together; making what is found smaller may take"
-    " half as long again.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, metavar="N", help="Of the search."
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="How many runs at once.  [default: as many as there are cores]",
-)
-@click.option(
-    "--store",
+@run("--seed N", "Of the search.", type=click.IntRange(0, 2**63 - 1), default=0)
+@JOBS
+@write(
+    "--store FILE",
+    "Keep the best so far in this file, and go on from it if it exists. Of several statements,"
+    " those that have had their time are not searched again, unless they, their papers, the"
+    " solvers or the source code have changed since.",
     "path",
     type=KEPT,
-    metavar="FILE",
-    help="Keep the best so far in this file, and go on from it if it exists. Of several"
-    " statements, those that have had their time are not searched again, unless they, their"
-    " papers, the solvers or the source code have changed since.",
 )
-@click.option(
-    "--out",
+@write(
+    "--out WITNESS",
+    "Write what refutes the statement as a witness for `gammabar check`.",
     type=WRITTEN,
-    metavar="WITNESS",
-    help="Write what refutes the statement as a witness for `gammabar check`.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@JSON
 def falsify_command(
     statements: tuple[str, ...],
     everything: bool,
@@ -152,7 +152,7 @@ def _one(
     as_json: bool,
 ) -> int:
     from gammabar.harness.falsify.parameters import solvers_of
-    from gammabar.harness.falsify.reports import as_document, read, starts, write
+    from gammabar.harness.falsify.reports import as_document, read, starts, write as keep
     from gammabar.harness.falsify.search import Search, unexpected
     from gammabar.harness.falsify.witness import confirming
 
@@ -175,7 +175,7 @@ def _one(
     say(f"searching for {budget:g} s where {about.id} fails", err=True)
     report = search.carry_out()
     if path is not None:
-        write(path, as_document(report))
+        keep(path, as_document(report))
     if as_json:
         print_json(as_document(report))
     else:
@@ -186,14 +186,14 @@ def _one(
 
 
 def _write_witness(path: Path, statement: Statement, report: Report) -> None:
-    from gammabar.harness.falsify.witness import write
+    from gammabar.harness.falsify.witness import write as write_file
     from gammabar.problems import ProblemError
 
     if report.best is None or not report.refuted:
         say(f"no witness: {statement.id} was not refuted", err=True)
         return
     try:
-        said = write(path, statement, report.best)
+        said = write_file(path, statement, report.best)
     except ProblemError as reason:
         say(f"{path}: {reason}", err=True)
         return
@@ -250,7 +250,7 @@ def _short(problem: str) -> str:
 
 def _telling(start: float, path: Path | None) -> Tell:
     """A line on stderr for every improvement, and the file kept up to date."""
-    from gammabar.harness.falsify.reports import as_document, write
+    from gammabar.harness.falsify.reports import as_document, write as keep
 
     def tell(report: Report) -> None:
         best = report.best
@@ -261,7 +261,7 @@ def _telling(start: float, path: Path | None) -> Tell:
         seconds, runs = monotonic() - start, report.runs.total()
         say(f"{seconds:5.1f} s  {runs:6,} runs  {ratio}  {best.strategy}: {shown}", err=True)
         if path is not None:
-            write(path, as_document(report))
+            keep(path, as_document(report))
 
     return tell
 
@@ -319,5 +319,5 @@ def _result(report: Report, unit: bool) -> Result:
     from gammabar.harness.verify.verdict import Expectation
 
     assert report.best is not None
-    run = report.best.candidate.run(unit)
-    return Result(report.best.verdict, run, Expectation.EITHER, 0.0)
+    made = report.best.candidate.run(unit)
+    return Result(report.best.verdict, made, Expectation.EITHER, 0.0)

@@ -1,10 +1,4 @@
-"""``gammabar reproduce ARTEFACT``: the papers' figures and tables, made again.
-
-``gammabar data``: data sets on this machine.
-
-``gammabar gate [BASE]``: is this commit slower, hungrier or lazier than its base?
-
-"""
+"""``gammabar reproduce``, ``data`` and ``gate``: figures, data sets, regressions."""
 
 from __future__ import annotations
 
@@ -15,7 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli.options import PAPER_OPTION, WRITTEN, open_papers, reading_options
+from gammabar.harness.cli.options import (
+    FILE,
+    FOLDER,
+    JSON,
+    PAPER,
+    WRITTEN,
+    Command,
+    argument,
+    data as data_option,
+    open_papers,
+    reading_options,
+    run,
+    what,
+    write,
+)
 from gammabar.harness.paper import cost
 from gammabar.harness.screen import print_json, print_table, say, stages
 from gammabar.problems.environment import missing
@@ -30,21 +38,20 @@ if TYPE_CHECKING:
 MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 
 
-@click.command("reproduce")
-@click.argument("artefacts", nargs=-1, metavar="[ARTEFACT]...")
-@click.option("--all", "everything", is_flag=True, help="Every artefact.")
-@click.option("--quick", is_flag=True, help="Small settings on embedded data, in seconds.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+@click.command("reproduce", cls=Command)
+@argument("artefacts", nargs=-1, metavar="[ARTEFACT]...", names="artefacts")
+@what("--all", "Every artefact.", "everything")
+@PAPER
+@run("--quick", "Small settings on embedded data, in seconds.")
+@run("--fresh", "Compute everything again, whatever is there.")
+@write(
+    "--out DIR",
+    "Where pictures and numbers are written; what is there already is not computed again.",
+    type=FOLDER,
     default=Path("artefacts"),
     show_default=True,
-    metavar="DIR",
-    help="Where pictures and numbers are written; what is there already is not computed again.",
 )
-@click.option("--fresh", is_flag=True, help="Compute everything again, whatever is there.")
-@PAPER_OPTION
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@JSON
 def reproduce_command(
     artefacts: tuple[str, ...],
     everything: bool,
@@ -54,7 +61,7 @@ def reproduce_command(
     papers: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Make figures and tables of the papers again (see `gammabar list artefacts`).
+    """Reproduce figures and tables of the papers (see `gammabar list artefacts`).
 
     Each is written as SVG, PNG and PDF, with its numbers as JSON, and compared with what the paper
     shows. Interrupted, it goes on where it was. Exit code 1 if something does not agree.
@@ -111,11 +118,11 @@ def _writable(out: Path) -> None:
 
 
 def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, Any]:
-    from gammabar.harness.reproduce import as_document, compute, draw, write
+    from gammabar.harness.reproduce import as_document, compute, draw, write as keep
 
     computed = compute(artefact, out, quick, _tell, fresh)
     document = as_document(artefact, computed, quick)
-    write(out / f"{artefact.id}.json", document)
+    keep(out / f"{artefact.id}.json", document)
     pictures = draw(artefact, computed.numbers, out)
     return document | {"pictures": [str(path) for path in pictures]}
 
@@ -141,8 +148,8 @@ def data_command() -> None:
     """Fetch, list, check and export data sets."""
 
 
-@data_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@data_command.command("list", cls=Command)
+@JSON
 def list_(as_json: bool) -> None:
     """Which data sets are on this machine, and how to get the others."""
     from gammabar.problems.fetch import data_status
@@ -150,9 +157,9 @@ def list_(as_json: bool) -> None:
     _show_data(data_status(), as_json)
 
 
-@data_command.command()
-@click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@data_command.command(cls=Command)
+@argument("name", required=False, names="data")
+@JSON
 def check(name: str | None, as_json: bool) -> int:
     """Compare the contents of a data set (or of all that are here) with the pinned SHA-256 sums."""
     from gammabar.problems.fetch import data_status
@@ -165,12 +172,12 @@ def check(name: str | None, as_json: bool) -> int:
     return int(any(status.state in wrong for status in found))
 
 
-@data_command.command()
-@click.argument("name")
-@click.option(
-    "--archive",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take it out of this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
+@data_command.command(cls=Command)
+@argument("name", names="data")
+@run(
+    "--archive FILE",
+    "Take it out of this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
+    type=FILE,
 )
 def fetch(name: str, archive: Path | None) -> None:
     """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
@@ -182,11 +189,11 @@ def fetch(name: str, archive: Path | None) -> None:
         say(str(path))
 
 
-@data_command.command()
-@click.argument("data")
-@click.argument("file", type=WRITTEN)
+@data_command.command(cls=Command)
+@argument("data", names="data")
+@argument("file", type=WRITTEN)
 @reading_options
-@click.option("--multiclass", is_flag=True, help="All classes.")
+@data_option("--multiclass", "All classes.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
     from gammabar.harness.certificates import write_npz
@@ -210,26 +217,18 @@ def _show_data(found: list[Status], as_json: bool) -> None:
     print_table(("data set", "state", "what it is", "where"), rows)
 
 
-@click.command("gate")
+@click.command("gate", cls=Command)
 @click.argument("base", required=False)
-@click.option("--bench", metavar="TEXT", help="Only benchmarks whose name contains TEXT.")
-@click.option("--counts-only", is_flag=True, help="Only what does not depend on the clock.")
-@click.option(
-    "--repo",
+@what("--bench TEXT", "Only benchmarks whose name contains TEXT.")
+@what("--counts-only", "Only what does not depend on the clock.")
+@what("--repo PATH", "Any other git repository with an asv suite.", type=click.Path(path_type=Path))
+@what(
+    "--benchmarks DIR",
+    "For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
     type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Any other git repository with an asv suite.",
 )
-@click.option(
-    "--benchmarks",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
-)
-@click.option(
-    "--build", metavar="COMMAND", help="For --repo: run this first, in the files of each side."
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@run("--build COMMAND", "For --repo: run this first, in the files of each side.")
+@JSON
 def gate_command(
     base: str | None,
     bench: str | None,
@@ -263,15 +262,15 @@ def gate_command(
         suites = checkouts.real(benchmarks) if benchmarks is not None else checkouts.suites_of(root)
         commit = checkouts.base_commit(root, base, suites)
     if find_spec("asv_runner") is None:
-        raise missing("the gate", "asv", "bench")
+        raise missing("the gate", "asv", "gate")
     if repo is None:
         plan, shelf = plans.plan(suites, counts_only), None
     else:
         plan, shelf = _foreign(root, suites, counts_only, build), checkouts.hidden(root)
     plan = [gated for gated in plan if bench is None or bench in str(gated)]
     if not plan:
-        what = f"has {bench!r} in its name" if bench is not None else f"is in {suites}"
-        raise click.UsageError(f"no benchmark of the gate {what}")
+        where = f"has {bench!r} in its name" if bench is not None else f"is in {suites}"
+        raise click.UsageError(f"no benchmark of the gate {where}")
     tree = checkouts.checkout(root, commit, *([] if shelf is None else [shelf]))
     if build is not None:
         checkouts.build(tree, build)
@@ -312,14 +311,7 @@ def _show_gate(findings: list[Finding]) -> None:
     # Counts that are the same say nothing that the last line does not say.
     told = [f for f in findings if f.verdict != "same" or f.kind != "track"]
     rows = [
-        (
-            f.name,
-            f.verdict,
-            _number(f.base, f.kind),
-            _number(f.head, f.kind),
-            "" if f.ratio is None else f"{f.ratio:.3f}",
-            f.confidence,
-        )
+        (f.name, f.verdict, *_numbers(f), "" if f.ratio is None else f"{f.ratio:.3f}", f.confidence)
         for f in sorted(told, key=lambda f: order[f.verdict])
     ]
     print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
@@ -331,11 +323,20 @@ def _show_gate(findings: list[Finding]) -> None:
     )
 
 
-def _number(value: float | None, kind: str) -> str:
+def _numbers(found: Finding) -> tuple[str, str]:
+    """Both sides, with as many digits as it takes to see that they differ."""
+    for digits in (6, 9, 12, 17):
+        base, head = (_number(value, found.kind, digits) for value in (found.base, found.head))
+        if base != head or found.base == found.head or found.kind != "track":
+            break
+    return base, head
+
+
+def _number(value: float | None, kind: str, digits: int) -> str:
     if value is None:
         return ""
     if kind == "time":
         return f"{1e3 * value:.3f} ms"
     if kind in ("mem", "peakmem"):
         return f"{value / 2**20:.1f} MiB"
-    return f"{value:g}"
+    return f"{value:.{digits}g}"

@@ -1,43 +1,31 @@
-"""One module per command; each offers ``command``.
-
-Types of options: files that will be written, and times.
-
-Options that say how a file of data is read, the same for every command that takes DATA.
-
-The option ``--intercept``, with or without its word, of the commands that ask about a bias.
-
-The option ``--paper``: statements of one's own.
-
-The argument STORE: a file of results that exists.
-"""
+"""Options that commands share: groups, types, how data are read, completion in a shell."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from gammabar.harness.registry import PaperRef
     from gammabar.harness.report.model import Report
 
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: What DATA may be, for commands that take it.
-DATA = (
+_DATA = (
     (
         "a named data set",
         "mnist-sample:0,1  mnist:0,1  fashion:0,4  digits:3,8  iris:0,1  breast-cancer",
     ),
-    (
-        "a generator",
-        "planted:n=200,d=10,gamma=0.1,seed=0  worst-case:n=1000  inseparable:n=50,d=5",
-    ),
+    ("a generator", "planted:n=200,d=10,gamma=0.1,seed=0  worst-case:n=1000  inseparable:n=50,d=5"),
     (
         "a file",
         "data.csv  data.tsv  data.svm  data.npz  data.npy --labels y.npy  data.parquet  data.arrow"
@@ -46,19 +34,147 @@ DATA = (
 )
 
 
-class TakesData(click.Command):
+# --- groups of options
+
+
+class Option(click.Option):
+    """An option that the help shows under the heading of its group."""
+
+    def __init__(self, *args: Any, group: str = "", **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.group = group
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """The default; a range that nobody comes near is left out."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+class Command(click.Command):
+    """A command whose help has its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group, in the order in which they come."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(param, "group", ""), []).append(record)
+        last = groups.pop("", [])
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+        with formatter.section("Help" if groups else "Options"):
+            formatter.write_dl(last)
+
+
+class TakesData(Command):
     """A command whose help ends with what DATA may be."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write it in two columns, as wide as the terminal is."""
         with formatter.section("DATA is one of"):
-            formatter.write_dl(DATA)
+            formatter.write_dl(_DATA)
         formatter.write_paragraph()
         formatter.write_text("`gammabar list problems` shows them all.")
 
 
-#: `my.py:Mine:step=1`, and names of files that hold colons themselves.
-_COLONS = 8
+def option(
+    group: str,
+    spec: str,
+    help: str,
+    dest: str | None = None,
+    *,
+    many: bool = False,
+    names: str = "",
+    **more: Any,
+) -> Callable[[F], F]:
+    """An option: ``option(group, "--iterations T", "How many.", type=int)``; a flag has no metavar.
+
+    Parameters
+    ----------
+    group : str
+        Its heading in the help.
+    spec : str
+        The option, and what stands for its value.
+    help : str
+    dest : str, optional
+        The name of the argument, if it is not that of the option.
+    many : bool
+        Whether it may be repeated.
+    names : str
+        What a shell completes: statements, solvers, mutants, artefacts, papers or data.
+    **more
+        For `click.option`.
+    """
+    name, _, metavar = spec.partition(" ")
+    if metavar:
+        more["metavar"] = metavar
+    elif "/" not in name:
+        more["is_flag"] = True
+    if names:
+        more["shell_complete"] = partial(_complete, names)
+    declared = (name, dest) if dest else (name,)
+    made: Callable[[F], F] = click.option(
+        *declared, cls=Option, group=group, help=help, multiple=many, **more
+    )
+    return made
+
+
+what = partial(option, "What to check")
+data = partial(option, "On which data")
+run = partial(option, "How to run")
+write = partial(option, "What to write")
+
+JSON = write("--json", "One JSON document on stdout.", "as_json")
+JOBS = run(
+    "--jobs N",
+    "How many runs at once.  [default: as many as there are cores]",
+    type=click.IntRange(1, 1000),
+)
+
+
+# --- completion in a shell
+
+
+def argument(*declared: str, names: str = "", **more: Any) -> Callable[[F], F]:
+    """An argument whose names a shell completes."""
+    if names:
+        more["shell_complete"] = partial(_complete, names)
+    made: Callable[[F], F] = click.argument(*declared, **more)
+    return made
+
+
+def _complete(
+    kinds: str, ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names that begin like this, of kinds with spaces between them; files where data are meant."""
+    found = [
+        CompletionItem(name)
+        for kind in kinds.split()
+        for name in _known(kind)
+        if name.startswith(incomplete)
+    ]
+    return [*found, CompletionItem(incomplete, type="file")] if "data" in kinds.split() else found
+
+
+def _known(kind: str) -> Iterable[str]:
+    if kind == "data":
+        from gammabar.problems.specs import catalogue
+
+        return [entry.name for entry in catalogue() if entry.kind != "file"]
+    if kind == "solvers":
+        from gammabar.solvers.base import SOLVERS
+
+        return SOLVERS
+    from gammabar.harness import registry
+
+    known: Iterable[str] = getattr(registry, "everything" if kind == "statements" else kind)()
+    return known
+
+
+# --- types
 
 
 class _Written(click.Path):
@@ -88,45 +204,6 @@ class _Written(click.Path):
         return path
 
 
-def keep_apart(ctx: click.Context) -> None:
-    """Refuse a file to be written that is also named as something else: one of them would be lost.
-
-    Raises
-    ------
-    click.UsageError
-        It names both.
-    """
-    given = [(p, one) for p in ctx.command.params for one in _several(ctx.params.get(p.name or ""))]
-    if not any(isinstance(param.type, _Written) for param, _ in given):
-        return
-    from gammabar.problems.output import is_file
-
-    for param, path in given:
-        if not isinstance(param.type, _Written) or not is_file(path):
-            continue
-        real = os.path.realpath(path)
-        for other, value in given:
-            if other is not param and real in map(os.path.realpath, _names(value)):
-                both = f"{_called(param)} and {_called(other)}"
-                raise click.UsageError(f"{path} is {both} at once: name another file", ctx)
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    found = value if isinstance(value, tuple) else (value,)
-    return tuple(one for one in found if isinstance(one, str | Path) and "\0" not in str(one))
-
-
-def _names(value: str | Path) -> list[str]:
-    """What a value may name: a file, or one with something after a colon (classes, a solver)."""
-    text = str(value)
-    places = [place for place, letter in enumerate(text) if letter == ":"]
-    return [text, *(text[:place] for place in places[:_COLONS])]
-
-
-def _called(param: click.Parameter) -> str:
-    return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
-
-
 class _Seconds(click.FloatRange):
     """A positive number of seconds. NaN lies in every range of click's, as it does in none."""
 
@@ -142,16 +219,7 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-WRITTEN, KEPT = _Written(), _Written(kept=True)
-SECONDS = _Seconds()
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-
-
-class Bytes(click.ParamType):
+class _Bytes(click.ParamType):
     """A size in memory: 500MB, 2GB, or a number of bytes."""
 
     name = "size"
@@ -159,82 +227,86 @@ class Bytes(click.ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         if isinstance(value, int):
             return value
+        units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
         found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kmgt]?)b?", value.strip().lower())
-        size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+        size = int(float(found[1]) * units[found[2]]) if found else 0
         if size < 1:
             self.fail(f"{value!r} is no size such as 500MB or 2GB", param, ctx)
         return size
 
 
-LABEL = click.option(
-    "--label", metavar="NAME", help="Label column of a table: name or number from 0."
+WRITTEN, KEPT, SECONDS = _Written(), _Written(kept=True), _Seconds()
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def keep_apart(ctx: click.Context) -> None:
+    """Refuse a file to be written that is also named as something else: one of them would be lost.
+
+    Raises
+    ------
+    click.UsageError
+        It names both.
+    """
+    given = [(p, one) for p in ctx.command.params for one in _texts(ctx.params.get(p.name or ""))]
+    if not any(isinstance(param.type, _Written) for param, _ in given):
+        return
+    from gammabar.problems.output import is_file
+
+    for param, path in given:
+        if not isinstance(param.type, _Written) or not is_file(path):
+            continue
+        real = os.path.realpath(path)
+        for other, value in given:
+            if other is not param and real in map(os.path.realpath, _paths(value)):
+                both = f"{_called(param)} and {_called(other)}"
+                raise click.UsageError(f"{path} is {both} at once: name another file", ctx)
+
+
+def _texts(value: Any) -> tuple[Any, ...]:
+    found = value if isinstance(value, tuple) else (value,)
+    return tuple(one for one in found if isinstance(one, str | Path) and "\0" not in str(one))
+
+
+def _paths(value: str | Path) -> list[str]:
+    """What a value may name: a file, or one with something after a colon (classes, a solver)."""
+    text = str(value)
+    places = [place for place, letter in enumerate(text) if letter == ":"]
+    return [text, *(text[:place] for place in places[:8])]
+
+
+def _called(param: click.Parameter) -> str:
+    return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+
+
+# --- options of several commands
+
+LABEL = data("--label NAME", "Label column of a table: name or number from 0.")
+LABELS = data("--labels FILE", "Labels of an .npy or a SciPy .npz file: another .npy file.")
+DROP = data("--drop NAME", "A column of a table that is no feature (repeatable).", many=True)
+_MEMORY = data(
+    "--memory SIZE",
+    "Most memory for the points of .npy, .parquet or .arrow files: else they are read in chunks,"
+    " again for every pass (default: half of what there is).",
+    type=_Bytes(),
 )
-LABELS = click.option(
-    "--labels", metavar="FILE", help="Labels of an .npy or a SciPy .npz file: another .npy file."
-)
-DROP = click.option(
-    "--drop",
-    multiple=True,
-    metavar="NAME",
-    help="A column of a table that is no feature (repeatable).",
-)
-MEMORY = click.option(
-    "--memory",
-    type=Bytes(),
-    metavar="SIZE",
-    help="Most memory for the points of .npy, .parquet or .arrow files: else they are read in "
-    "chunks, again for every pass (default: half of what there is).",
+PAPER = what(
+    "--paper FILE",
+    "A paper of your own: a Python file, or the folder of a package (repeatable).",
+    "papers",
+    many=True,
 )
 
 
 def reading_options(function: F) -> F:
     """Add ``--label``, ``--labels``, ``--drop`` and ``--memory`` to a command."""
-    for option in (MEMORY, DROP, LABELS, LABEL):
-        function = option(function)
+    for one in (_MEMORY, DROP, LABELS, LABEL):
+        function = one(function)
     return function
 
 
-KINDS = ("none", "free", "augmented")
-
-#: Where the hyperplanes are that an answer speaks of.
-WHERE = {
-    "none": "through the origin",
-    "free": "with a free intercept",
-    "augmented": "with an augmented intercept (a constant feature, which counts in ‖w‖)",
-}
-
-
-class BareIntercept(TakesData):
-    """A command in which ``--intercept`` alone means ``--intercept free``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        full = [
-            "--intercept=free" if word == "--intercept" and following not in KINDS else word
-            for word, following in pairwise([*args, ""])
-        ]
-        return super().parse_args(ctx, full)
-
-
-INTERCEPT_OPTION = click.option(
-    "--intercept",
-    type=click.Choice(KINDS),
-    metavar="[free|augmented]",
-    default="none",
-    help="With a bias: free (the margin counts w alone) or augmented (a constant feature).",
-)
-
-
-PAPER_OPTION = click.option(
-    "--paper",
-    "papers",
-    multiple=True,
-    metavar="FILE",
-    help="A paper of your own: a Python file, or the folder of a package (repeatable).",
-)
-
-
 def open_papers(paths: tuple[str, ...]) -> tuple[tuple[PaperRef, ...], tuple[str, ...]]:
-    """Put papers on the shelf: references to them, and their keys."""
+    """Register papers of one's own: references to them, and their keys."""
     if not paths:
         return (), ()
     from gammabar.harness.registry import PaperRef, open_paper
@@ -243,12 +315,7 @@ def open_papers(paths: tuple[str, ...]) -> tuple[tuple[PaperRef, ...], tuple[str
     return refs, tuple(open_paper(ref).key for ref in refs)
 
 
-STORE = click.argument(
-    "store", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="STORE"
-)
-
-
-def opened(path: Path) -> Report:
+def open_store(path: Path) -> Report:
     """What a store has to report; one without results is refused."""
     from gammabar.harness.report.model import gather
     from gammabar.harness.run.store import Store

@@ -1,28 +1,28 @@
-"""``gammabar oracle DATA``: the exact maximum margin.
-
-What ``gammabar oracle --explain`` adds to an answer, and ``--export`` writes to a file.
-
-``gammabar separation DATA``: does the maximum-likelihood estimate exist?
-"""
+"""``gammabar oracle DATA``: the exact maximum margin, and whether data are separable at all."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gammabar.harness.cli.margins import all_margins, pair_options
 from gammabar.harness.cli.options import (
-    INTERCEPT_OPTION,
+    JSON,
     SECONDS,
-    WHERE,
     WRITTEN,
-    BareIntercept,
     TakesData,
+    argument,
+    data as data_option,
     reading_options,
+    run,
+    what,
+    write,
 )
 from gammabar.harness.screen import Stage, print_facts, print_json, stages
 
@@ -33,87 +33,123 @@ if TYPE_CHECKING:
 
 #: Rows of a support up to which the rational γ̄² is computed to tell its length.
 MANY = 100
+INTERCEPTS = ("none", "free", "augmented")
+#: Where the hyperplanes are that an answer speaks of.
+WHERE = {
+    "none": "through the origin",
+    "free": "with a free intercept",
+    "augmented": "with an augmented intercept (a constant feature, which counts in ‖w‖)",
+}
 
 
-NORMS = ("l2", "l1", "l1-simplex")
+class _BareIntercept(TakesData):
+    """A command in which ``--intercept`` alone means ``--intercept free``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        full = [
+            "--intercept=free" if word == "--intercept" and following not in INTERCEPTS else word
+            for word, following in pairwise([*args, ""])
+        ]
+        return super().parse_args(ctx, full)
 
 
-@click.command("oracle", cls=BareIntercept)
-@click.argument("data")
-@reading_options
-@click.option(
-    "--kernel",
-    metavar="KERNEL",
-    help="rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear",
-)
-@click.option("--normalised", is_flag=True, help="Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
-@click.option("--multiclass", is_flag=True, help="All classes (Ji–Srebro–Telgarsky §5.2).")
-@INTERCEPT_OPTION
-@click.option(
-    "--norm",
-    type=click.Choice(NORMS),
+@click.command("oracle", cls=_BareIntercept)
+@argument("data", nargs=-1, required=True, metavar="DATA", names="data")
+@what("--separation", "Instead: does the maximum-likelihood estimate exist? Exact, proved.")
+@what("--pairs", "Instead: the margin of every pair of classes of one or several DATA.")
+@what("--signed", "For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.")
+@what("--explain", "Why: rows in conflict or on the margin, what to remove; and w, b, q̄.")
+@what(
+    "--norm NORM",
+    "l2; l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).",
+    type=click.Choice(("l2", "l1", "l1-simplex")),
     default="l2",
     show_default=True,
-    help="l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).",
 )
-@click.option(
-    "--method",
+@what(
+    "--intercept [free|augmented]",
+    "With a bias: free (the margin counts w alone) or augmented (a constant feature).",
+    type=click.Choice(INTERCEPTS),
+    default="none",
+)
+@data_option(
+    "--kernel KERNEL", "rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear"
+)
+@data_option("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
+@data_option("--multiclass", "All classes (Ji–Srebro–Telgarsky §5.2).")
+@reading_options
+@run(
+    "--method METHOD",
+    "exact or cvxpy: what proposes the candidate; both are proved.",
     type=click.Choice(("exact", "cvxpy")),
     default="exact",
     show_default=True,
-    help="Who proposes the candidate; both are proved.",
 )
-@click.option(
-    "--digits",
+@run(
+    "--time-limit SECONDS",
+    "End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
+    type=SECONDS,
+)
+@run(
+    "--dask ADDRESS",
+    "Leave the rows of a .parquet, .arrow or .npy file to the workers of this Dask cluster.",
+)
+@write(
+    "--digits N",
+    "Significant digits of γ̄, each proved.",
     type=click.IntRange(1, 100_000),
     default=17,
     show_default=True,
-    help="Significant digits of γ̄, each proved.",
 )
-@click.option(
-    "--signed",
-    is_flag=True,
-    help="For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.",
-)
-@click.option(
-    "--explain",
-    is_flag=True,
-    help="Why: rows in conflict or on the margin, what to remove; and w, b, q̄.",
-)
-@click.option(
-    "--export",
-    type=WRITTEN,
-    metavar="FILE",
-    help="Write w, b, support and q to an .npz file.",
-)
-@click.option(
-    "--certificate",
-    type=WRITTEN,
-    metavar="FILE",
-    help="Write the certificate, for `gammabar check`.",
-)
-@click.option(
-    "--time-limit",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
-)
-@click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Leave the rows of a .parquet, .arrow or .npy file to the workers of this Dask cluster.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
+@write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
+@JSON
+@pair_options
 def oracle_command(
+    data: tuple[str, ...], separation: bool, pairs: bool, as_json: bool, **options: Any
+) -> int:
+    """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
+
+    A candidate found in floating point is proved optimal (or repaired until it is) with integers;
+    γ̄ is given with the rows divided by the largest row norm, as in the papers, and in the data's
+    own units.
+    """
+    of_pairs = {name: options.pop(name) for name in ("certificates", "jobs", "check", "picture")}
+    of_pairs["page"] = options.pop("page")
+    if pairs:
+        _only(options, "--pairs", ("time_limit",))
+        return all_margins(data, as_json=as_json, time_limit=options["time_limit"], **of_pairs)
+    if any(_given(name) for name in of_pairs):
+        raise click.UsageError("--certificates, --jobs, --check, --picture, --page need --pairs")
+    if len(data) > 1:
+        raise click.UsageError("one DATA at a time; several go with --pairs")
+    if separation:
+        reading = ("label", "labels", "drop", "memory")
+        _only(options, "--separation", (*reading, "intercept", "certificate"))
+        return _separation(
+            data[0],
+            options["intercept"] != "none",
+            options["certificate"],
+            as_json,
+            **{name: options[name] for name in reading},
+        )
+    return _margin(data[0], as_json=as_json, **options)
+
+
+def _given(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def _only(options: dict[str, Any], what: str, allowed: tuple[str, ...]) -> None:
+    for name in options:
+        if name not in allowed and _given(name):
+            raise click.UsageError(f"{what} goes without --{name.replace('_', '-')}")
+
+
+def _margin(
     data: str,
-    label: str | None,
-    labels: str | None,
-    drop: tuple[str, ...],
-    memory: int | None,
-    kernel: str | None,
-    normalised: bool,
-    multiclass: bool,
-    intercept: str,
+    *,
     norm: str,
     method: str,
     digits: int,
@@ -124,14 +160,10 @@ def oracle_command(
     time_limit: float | None,
     dask: str | None,
     as_json: bool,
-) -> None:
-    """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
-
-    A candidate found in floating point is proved optimal (or repaired until it is) with
-    integers; γ̄ is given with the rows divided by the largest row norm, as in the papers,
-    and in the data's own units.
-    """
-    _refuse(norm, kernel, normalised, multiclass, signed)
+    **described: Any,
+) -> int:
+    """Print the margin of the data that are described by the options of `load`."""
+    _refuse(norm, described["kernel"], described["normalised"], described["multiclass"], signed)
     from gammabar.problems import ScatteredProblem, load
     from gammabar.problems.environment import peak_memory
     from gammabar.problems.files import gigabytes
@@ -144,41 +176,28 @@ def oracle_command(
 
             client = stack.enter_context(connected(dask))
         stage(f"reading {data}")
-        problem = load(
-            data,
-            label=label,
-            labels=labels,
-            drop=drop,
-            memory=memory,
-            dask=client,
-            kernel=kernel,
-            normalised=normalised,
-            multiclass=multiclass,
-            intercept=intercept,
-        )
+        problem = load(data, dask=client, **described)
         wanted = {"norm": norm, "signed": signed, "method": method, "digits": digits}
         found, interrupted = _solved(problem, stage, time_limit=time_limit, **wanted)
         answer, lines = _told(found, digits, signed, as_json)
-        answer["intercept"] = intercept
-        answer["memory"] = peak_memory()
+        answer |= {"intercept": described["intercept"], "memory": peak_memory()}
         if isinstance(problem, ScatteredProblem):
             lines["data"] = f"{problem.where}; peak memory {gigabytes(answer['memory'])}"
-        if found.separable is False and intercept == "none" and norm != "l1-simplex":
+        if found.separable is False and described["intercept"] == "none" and norm != "l1-simplex":
             stage("with a bias")
-            answer["separable_with_intercept"] = with_bias = separable_with_bias(
-                problem, time_limit
-            )
+            with_bias = _separable_with_bias(problem, time_limit)
+            answer["separable_with_intercept"] = with_bias
             lines["verdict"] += _BIAS[with_bias]
         for more, words in _asked(found, stage, explain, export, certificate):
             answer |= more
             lines |= words
-    answer = {"format": "gammabar-oracle", "version": 1, "data": data, **answer}
     if as_json:
-        print_json(answer, "oracle")
+        print_json({"data": data, **answer}, "oracle")
     else:
         print_facts(data, lines)
     if interrupted:
         sys.exit(130)
+    return 0
 
 
 def _refuse(
@@ -210,13 +229,11 @@ def _asked(
     found: Margin, stage: Stage, explain: bool, export: Path | None, certificate: Path | None
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """What options add to the answer: JSON fields, and lines for people."""
-    pass
-
     if explain:
         stage("explaining")
-        yield explanation(found, stage)
+        yield _explanation(found, stage)
     if export:
-        write_classifier(found, export)
+        _write_classifier(found, export)
         yield {"export": str(export)}, {"export": str(export)}
     if certificate:
         stage("writing the certificate")
@@ -226,14 +243,10 @@ def _asked(
 
 
 #: What is added about the same data with a bias, where there is none through the origin.
-_BIAS = {
-    True: ", but separable with a bias (--intercept)",
-    False: ", nor with a bias",
-    None: "",
-}
+_BIAS = {True: ", but separable with a bias (--intercept)", False: ", nor with a bias", None: ""}
 
 
-def separable_with_bias(problem: Problem, time_limit: float | None = None) -> bool | None:
+def _separable_with_bias(problem: Problem, time_limit: float | None = None) -> bool | None:
     """Whether some hyperplane separates data that none through the origin does; None if unknown."""
     from gammabar.oracle import solve
     from gammabar.problems import MulticlassProblem, ProblemError
@@ -353,7 +366,7 @@ def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
 SHOWN = 12
 
 
-def explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
+def _explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
     """The rows behind an answer, and the classifier: as JSON fields and as lines for people."""
     problem, rows = found.problem, [int(i) for i in found.support]
     weights = [v / found.total for v in found.numerators]
@@ -366,12 +379,12 @@ def explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, 
     }
     lines = {}
     if found.separable:
-        lines["on the margin"] = named(problem, rows)
+        lines["on the margin"] = _named(problem, rows)
         more, words = _hyperplane(found)
         answer |= more
         lines |= words
     elif found.separable is False:
-        lines["conflict"] = f"{named(problem, rows)}: without any one of these, the others agree"
+        lines["conflict"] = f"{_named(problem, rows)}: without any one of these, the others agree"
         more, words = _removal(found, stage)
         answer |= more
         lines |= words
@@ -384,26 +397,26 @@ def _hyperplane(found: Margin) -> tuple[dict[str, Any], dict[str, str]]:
     from gammabar.problems import ProblemError
 
     try:
-        parts = classifier(found)
+        parts = _classifier(found)
     except ProblemError as error:
         return {}, {"w": str(error)}
     b = parts["b"] if isinstance(parts["b"], list) else [parts["b"]]
     return parts, {"w": _numbers(parts["w"]), "b": _numbers(b)}
 
 
-def classifier(found: Margin) -> dict[str, Any]:
+def _classifier(found: Margin) -> dict[str, Any]:
     """w and b of separable data, as lists and numbers."""
     b = getattr(found, "b", 0.0)
     return {"w": found.w.tolist(), "b": b if isinstance(b, float) else b.tolist()}
 
 
-def write_classifier(found: Margin, path: Path) -> None:
+def _write_classifier(found: Margin, path: Path) -> None:
     """w, b, support, q and gamma as an .npz file; w and b are empty if nothing separates."""
     import numpy as np
 
     parts: dict[str, Any] = {"w": [], "b": []}
     if found.separable:
-        parts = classifier(found)
+        parts = _classifier(found)
     arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
     from gammabar.problems.output import whole
 
@@ -417,7 +430,7 @@ def write_classifier(found: Margin, path: Path) -> None:
         )
 
 
-def named(problem: Problem, rows: list[int]) -> str:
+def _named(problem: Problem, rows: list[int]) -> str:
     """Rows by their lines in the file, or by their numbers from 0."""
     lines = _file_lines(problem, rows)
     what, items = ("rows (from 0)", rows) if lines is None else ("lines", lines)
@@ -451,7 +464,7 @@ def _removal(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str
     answer["removal_lines"] = _file_lines(truth.problem, removal.rows or [])
     if removal.rows is None:
         return answer, {"to remove": f"at least {removal.least} rows; no small set was found"}
-    words = named(truth.problem, removal.rows)
+    words = _named(truth.problem, removal.rows)
     bound = "the fewest" if removal.smallest else f"at least {removal.least} have to go"
     return answer, {"to remove": f"{words}: then the data are separable; {bound}"}
 
@@ -470,37 +483,33 @@ MEANING = {
 
 
 @click.command("separation", cls=TakesData)
-@click.argument("data")
+@argument("data", names="data")
 @reading_options
-@click.option("--intercept", is_flag=True, help="The model has an intercept.")
-@click.option(
-    "--certificate",
-    type=WRITTEN,
-    metavar="FILE",
-    help="Write the certificate, for `gammabar check`.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@what("--intercept", "The model has an intercept.")
+@write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
+@JSON
 def separation_command(
     data: str, intercept: bool, certificate: Path | None, as_json: bool, **reading: Any
-) -> None:
+) -> int:
     """Complete separation, quasi-complete separation, or overlap of DATA, exactly.
 
     Logistic and probit regression have no finite maximum-likelihood estimate if some direction of
     the coefficients puts no row on the wrong side and at least one strictly on its own side
     (Albert and Anderson 1984).
     """
+    return _separation(data, intercept, certificate, as_json, **reading)
+
+
+def _separation(
+    data: str, intercept: bool, certificate: Path | None, as_json: bool, **reading: Any
+) -> int:
     from gammabar.oracle.separation import separation
     from gammabar.problems import load
 
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
         found = separation(load(data, **reading), intercept=intercept, progress=stage)
-        answer = {
-            "format": "gammabar-separation",
-            "version": 1,
-            "data": data,
-            **_separation_fields(found),
-        }
+        answer = {"data": data, **_separation_fields(found)}
         lines = _separation_lines(found)
         if certificate:
             stage("writing the certificate")
@@ -511,6 +520,7 @@ def separation_command(
         print_json(answer, "separation")
     else:
         print_facts(data, lines)
+    return 0
 
 
 def _separation_fields(found: Separation) -> dict[str, Any]:

@@ -1,9 +1,4 @@
-"""``gammabar report STORE``: the results in a store, for people.
-
-``gammabar export STORE``: the results in a store, for programs.
-
-``gammabar check FILE [DATA]``: the independent checkers, with the data found for you.
-"""
+"""``gammabar check`` and ``report``: certificates checked, results written for people."""
 
 from __future__ import annotations
 
@@ -13,44 +8,66 @@ from typing import Any
 import click
 
 from gammabar.harness.cli.options import (
-    PAPER_OPTION,
+    FILE,
+    JSON,
+    PAPER,
     SECONDS,
-    STORE,
     WRITTEN,
+    Command,
+    argument,
     open_papers,
-    opened,
+    open_store,
     reading_options,
+    run,
+    write,
 )
 from gammabar.harness.screen import print_document, print_json, say, stages
 
+_STORE = argument("store", type=FILE, metavar="STORE")
+_CSV = write("--csv FILE", "A table for programs, one row per verdict: CSV.", type=WRITTEN)
+_PARQUET = write("--parquet FILE", "The same as a Parquet file.", type=WRITTEN)
 
-@click.command("report")
-@STORE
-@click.option(
-    "--out",
+
+@click.command("report", cls=Command)
+@_STORE
+@write(
+    "--out FILE",
+    "Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
     type=WRITTEN,
-    metavar="FILE",
-    help="Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
 )
-@click.option("--markdown", is_flag=True, help="Markdown for a pull request.")
-@click.option("--badge", is_flag=True, help="A badge for a README, as SVG.")
-@PAPER_OPTION
+@write("--markdown", "Markdown for a pull request.")
+@write("--badge", "A badge for a README, as SVG.")
+@_CSV
+@_PARQUET
+@PAPER
 def report_command(
-    store: Path, out: Path | None, markdown: bool, badge: bool, papers: tuple[str, ...]
+    store: Path,
+    out: Path | None,
+    markdown: bool,
+    badge: bool,
+    csv: Path | None,
+    parquet: Path | None,
+    papers: tuple[str, ...],
 ) -> None:
     """Write the results in STORE as one page of HTML that needs nothing else.
 
     STORE is a file of `gammabar verify --store`. The page loads nothing, opens from disk and is
-    readable without scripts.
+    readable without scripts. With --csv or --parquet: as a table, whose columns are the fields of
+    `gammabar verify --json`.
     """
     open_papers(papers)
+    if csv is not None or parquet is not None:
+        if markdown or badge or out is not None:
+            raise click.UsageError("--csv and --parquet go without --out, --markdown and --badge")
+        _export(store, csv, parquet)
+        return
     from gammabar.harness.report.charts import badge as badge_of
     from gammabar.harness.report.page import page
     from gammabar.harness.report.tables import markdown as markdown_of
 
     if markdown and badge:
         raise click.UsageError("--markdown and --badge are two documents: ask for one of them")
-    report = opened(store)
+    report = open_store(store)
     text = (markdown_of if markdown else badge_of if badge else page)(report)
     if out is None and not (markdown or badge):
         out = store.with_name(f"{store.name}.html")
@@ -63,45 +80,45 @@ def report_command(
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")
 
 
-_FILE = WRITTEN
-
-
-@click.command("export")
-@STORE
-@click.option("--csv", "csv", type=_FILE, metavar="FILE", help="As a CSV file.")
-@click.option("--parquet", type=_FILE, metavar="FILE", help="As a Parquet file.")
-@PAPER_OPTION
+@click.command("export", cls=Command)
+@_STORE
+@_CSV
+@_PARQUET
+@PAPER
 def export_command(
     store: Path, csv: Path | None, parquet: Path | None, papers: tuple[str, ...]
 ) -> None:
-    """Write the results in STORE as a table, one row per verdict.
+    """Write the results in STORE as a table, one row per verdict: `gammabar report --csv`.
 
     The columns are the fields of `gammabar verify --json`.
     """
     if csv is None and parquet is None:
         raise click.UsageError("name a file to write: --csv FILE or --parquet FILE")
     open_papers(papers)
+    _export(store, csv, parquet)
+
+
+def _export(store: Path, csv: Path | None, parquet: Path | None) -> None:
     from gammabar.harness.report.tables import write_csv, write_parquet
 
-    results = opened(store).results
-    for path, write in ((csv, write_csv), (parquet, write_parquet)):
+    results = open_store(store).results
+    for path, write_table in ((csv, write_csv), (parquet, write_parquet)):
         if path is not None:
-            write(results, path)
+            write_table(results, path)
             say(f"{path}: {len(results):,} rows")
 
 
-@click.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.argument("data", nargs=-1)
+@click.command("check", cls=Command)
+@argument("file", type=click.Path(path_type=Path), names="statements data")
+@argument("data", nargs=-1, names="data")
+@PAPER
 @reading_options
-@PAPER_OPTION
-@click.option(
-    "--limit",
+@run(
+    "--limit SECONDS",
+    "Most computing to spend, by an estimate (default: 600; 60 for a witness).",
     type=SECONDS,
-    metavar="SECONDS",
-    help="Most computing to spend, by an estimate (default: 600; 60 for a witness).",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@JSON
 def check_command(
     file: Path,
     data: tuple[str, ...],

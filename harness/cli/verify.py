@@ -14,13 +14,20 @@ import click
 
 from gammabar.harness.cli.options import (
     DROP,
+    FOLDER,
+    JOBS,
+    JSON,
     KEPT,
     LABEL,
     LABELS,
-    PAPER_OPTION,
+    PAPER,
     SECONDS,
     WRITTEN,
     TakesData,
+    data,
+    run,
+    what,
+    write,
 )
 from gammabar.harness.cli.verify_request import plan_of, requests_of
 from gammabar.harness.screen import bar, print_json, print_lines, say
@@ -32,129 +39,100 @@ if TYPE_CHECKING:
 
 #: The largest integer that a store takes.
 LARGEST = 2**63 - 1
+_CHECKED = ("statements", "sources", "solvers", "files", "trajectories", "papers", "random")
 
 
 @click.command("verify", cls=TakesData)
-@click.option(
-    "--statement",
+@what(
+    "--statement ID",
+    "Only this statement (repeatable).",
     "statements",
-    multiple=True,
-    metavar="ID",
-    help="Only this statement (repeatable).",
+    many=True,
+    names="statements",
 )
-@click.option(
-    "--source",
+@what(
+    "--source NAME",
+    "Only statements of this source: a paper's key, as in `gammabar list papers`.",
     "sources",
-    multiple=True,
-    metavar="NAME",
-    help="Only statements of this source: a paper's key, as `gammabar list papers` shows them.",
+    many=True,
+    names="papers",
 )
-@click.option(
-    "--problem",
+@what(
+    "--solver NAME[:OPTION=VALUE,...]",
+    "Only this solver (repeatable).",
+    "solvers",
+    many=True,
+    names="solvers",
+)
+@what(
+    "--solver-file FILE:NAME[:OPTION=VALUE,...]",
+    "A solver of your own, as in my.py:MySolver: a class with iterates, or a function that yields"
+    " or records w_0, w_1, … (repeatable).",
+    "files",
+    many=True,
+)
+@what(
+    "--trajectory FILE",
+    "Iterates that were computed elsewhere, on the one --problem: a .npy, .csv or .parquet file"
+    " whose row t is w_t (repeatable).",
+    "trajectories",
+    many=True,
+)
+@PAPER
+@what("--strict", "A vacuous pass (a solver that never moves would pass as well) is a failure.")
+@data(
+    "--problem DATA",
+    "On these problems instead of those of the plan (repeatable).",
     "problems",
-    multiple=True,
-    metavar="DATA",
-    help="On these problems instead of those of the plan (repeatable).",
+    many=True,
+    names="data",
 )
-@click.option("--kernel", metavar="KERNEL", help="For --problem: rbf:gamma=0.1, poly:degree=2, …")
-@click.option("--normalised", is_flag=True, help="For --problem: divide kernel rows by √K(x,x).")
-@click.option("--multiclass", is_flag=True, help="For --problem: all classes.")
+@data("--kernel KERNEL", "For --problem: rbf:gamma=0.1, poly:degree=2, …")
+@data("--normalised", "For --problem: divide kernel rows by √K(x,x).")
+@data("--multiclass", "For --problem: all classes.")
 @LABEL
 @LABELS
 @DROP
-@click.option(
-    "--solver",
-    "solvers",
-    multiple=True,
-    metavar="NAME[:OPTION=VALUE,…]",
-    help="Only this solver (repeatable).",
-)
-@click.option(
-    "--solver-file",
-    "files",
-    multiple=True,
-    metavar="FILE:NAME[:OPTION=VALUE,…]",
-    help="A solver of your own, as in my.py:MySolver: a class with iterates, or a function that"
-    " yields or records w_0, w_1, … (repeatable).",
-)
-@click.option(
-    "--trajectory",
-    "trajectories",
-    multiple=True,
-    metavar="FILE",
-    help="Iterates that were computed elsewhere, on the one --problem: a .npy, .csv or .parquet"
-    " file whose row t is w_t (repeatable).",
-)
-@PAPER_OPTION
-@click.option(
-    "--iterations",
+@data("--random N", "Instead of the plan, N random runs.", type=click.IntRange(1))
+@data("--edges", "For --random: problems in special position.")
+@run(
+    "--iterations T",
+    "Check iterations 0 to T instead of what the plan says.",
     type=click.IntRange(1, LARGEST),
-    metavar="T",
-    help="Hear t = 0, …, T instead of what the plan says.",
 )
-@click.option("--seed", type=click.IntRange(0, LARGEST), metavar="N", help="Of all random numbers.")
-@click.option(
-    "--random", type=click.IntRange(1), metavar="N", help="Instead of the plan, N random runs."
-)
-@click.option("--edges", is_flag=True, help="For --random: problems in special position.")
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="A statement that holds, but says nothing (a solver that stands still would have passed"
-    " as well), is a failure.",
-)
-@click.option(
-    "--time-limit",
+@run("--seed N", "Of all random numbers.", type=click.IntRange(0, LARGEST))
+@run(
+    "--time-limit SECONDS",
+    "For each run of a solver.",
     "limit",
     type=SECONDS,
     default=300.0,
     show_default=True,
-    metavar="SECONDS",
-    help="For each run of a solver.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="How many runs at once.  [default: as many as there are cores]",
-)
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler.")
-@click.option(
-    "--store",
-    "path",
-    type=KEPT,
-    metavar="FILE",
-    help="Keep results in this SQLite file.",
-)
-@click.option(
+@JOBS
+@run("--dask ADDRESS", "Run on the Dask cluster of this scheduler.")
+@run(
     "--resume",
-    is_flag=True,
-    help="Do not run again what the store has, unless something has changed: the data, the"
-    " solver's file and the Python files beside it, papers, gammabar, its libraries.",
+    "Do not run again what the store has, unless something has changed: the data, the solver's"
+    " file and the Python files beside it, papers, gammabar, its libraries.",
 )
-@click.option(
-    "--depends",
-    multiple=True,
+@run(
+    "--depends FILE",
+    "For --store: a further file or folder that your solver reads; if it has changed, --resume"
+    " runs again (repeatable).",
+    many=True,
     type=click.Path(exists=True, path_type=Path),
-    metavar="FILE",
-    help="For --store: a further file or folder that your solver reads; if it has changed,"
-    " --resume runs again (repeatable).",
 )
-@click.option(
-    "--junit",
-    type=WRITTEN,
-    metavar="FILE",
-    help="Write the results as JUnit XML.",
-)
-@click.option(
-    "--report",
+@write("--store FILE", "Keep results in this SQLite file.", "path", type=KEPT)
+@write("--junit FILE", "Write the results as JUnit XML.", type=WRITTEN)
+@write(
+    "--report DIR",
+    "Write a page (index.html), Markdown and a badge; without --store, results.db too.",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write a page (index.html), Markdown and a badge there; without --store, results.db too.",
+    type=FOLDER,
 )
-@click.option("--all", "full", is_flag=True, help="A line per statement, and all in full.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@write("--all", "A line per statement, and all in full.", "full")
+@JSON
 def verify_command(
     path: Path | None,
     resume: bool,
@@ -166,7 +144,7 @@ def verify_command(
     folder: Path | None,
     full: bool,
     as_json: bool,
-    **wishes: Any,
+    **asked: Any,
 ) -> int:
     """Verify what the sources claim, at every iterate of every run of the plan.
 
@@ -174,14 +152,13 @@ def verify_command(
     "undecided" or "inapplicable"; the exit code is 0 if each is the one that is expected.
     """
     start = perf_counter()
-    for option in ("--resume" * resume, "--depends" * bool(depends)):
-        if option and path is None:
-            raise click.UsageError(f"{option} needs --store FILE")
-    if dask is not None and wishes["trajectories"]:
-        raise click.UsageError("--trajectory is read on this machine, so --dask cannot judge it")
-    chosen = any(value for name, value in wishes.items() if name != "limit")
-    say(f"verifying {'what was chosen' if chosen else 'the default plan'}", err=True)
-    from gammabar.harness.run.engine import run
+    for needs_store in ("--resume" * resume, "--depends" * bool(depends)):
+        if needs_store and path is None:
+            raise click.UsageError(f"{needs_store} needs --store FILE")
+    if dask is not None and asked["trajectories"]:
+        raise click.UsageError("--trajectory is read on this machine, so --dask cannot check it")
+    say(_opening(asked), err=True)
+    from gammabar.harness.run.engine import run as run_tasks
     from gammabar.harness.run.provenance import contents, origin
     from gammabar.harness.run.results import strictly, summarise, telling
     from gammabar.harness.run.store import Store
@@ -195,12 +172,12 @@ def verify_command(
         path = path or folder / "results.db"
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
-        requests = [replace(one, depends=contents(depends)) for one in requests_of(**wishes)]
+        requests = [replace(one, depends=contents(depends)) for one in requests_of(**asked)]
         request, tasks = requests[0], plan_of(requests)
         with _bar(len(tasks)) as tell, _interruptible(store, len(tasks)):
             if store is not None:
                 store.sign(origin())
-            results = run(
+            results = run_tasks(
                 tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume, tell=tell
             )
         results = telling(results, asked=request.names, each_problem=bool(request.problems))
@@ -220,11 +197,26 @@ def verify_command(
         from gammabar.harness.show import explain
 
         write_junit(junit, results, explain)
-    own = wishes["files"] or wishes["trajectories"]
-    if (wishes["statements"] or own) and summary["inapplicable"] == summary["results"]:
+    own = asked["files"] or asked["trajectories"]
+    if (asked["statements"] or own) and summary["inapplicable"] == summary["results"]:
         reasons = dict.fromkeys(result.verdict.reason for result in results)
         raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
     return int(summary["unexpected"] > 0)
+
+
+def _opening(asked: dict[str, Any]) -> str:
+    """What is going to be checked, as far as the options say it."""
+    count, problems = len(set(asked["statements"])), dict.fromkeys(asked["problems"])
+    about = "the default plan"
+    if count:
+        about = f"{count} statement{'s' * (count > 1)}"
+    elif asked["sources"]:
+        about = f"the statements of {', '.join(asked['sources'])}"
+    elif asked["random"]:
+        about = f"{asked['random']:,} random runs"
+    elif problems or any(asked[name] for name in _CHECKED):
+        about = "the statements that apply"
+    return f"checking {about}" + (f" on {', '.join(problems)}" if problems else "")
 
 
 def _excused(result: Result) -> bool:
@@ -285,7 +277,7 @@ def _bar(total: int) -> Iterator[Tell]:
         counts.update(result.verdict.verdict for result in results)
         # That a false statement is refuted may be left to another run.
         wrong = (r for r in results if not r.as_expected and r.expected != Expectation.REFUTED)
-        counts.update("not expected" for _ in wrong)
+        counts.update("FAILED" for _ in wrong)
         return ", ".join(f"{count} {name}" for name, count in counts.items())
 
     with bar(total, "runs") as advance:

@@ -26,18 +26,18 @@ def requests_of(
     trajectories: tuple[str, ...],
     solvers: tuple[str, ...],
     papers: tuple[str, ...],
-    **wishes: Any,
+    **asked: Any,
 ) -> list[Request]:
-    """What is wished; of each solver of the user's by itself."""
+    """What is asked for; of each solver of the user's by itself."""
     from gammabar.harness.run.plan import Request
     from gammabar.harness.run.specs import Registered, problem_text
 
     own = bool(files or trajectories)
-    if wishes["random"] is not None and (problems or trajectories or (solvers and not own)):
+    if asked["random"] is not None and (problems or trajectories or (solvers and not own)):
         raise click.UsageError(
             "--random draws problems and solvers itself (a solver of your own: --solver-file)"
         )
-    if wishes["edges"] and wishes["random"] is None:
+    if asked["edges"] and asked["random"] is None:
         raise click.UsageError("--edges goes with --random N")
     reading: dict[str, Any] = {"label": label, "labels": labels, "drop": drop}
     if not problems and (kernel or normalised or multiclass or any(reading.values())):
@@ -52,9 +52,9 @@ def requests_of(
     for solver in named:
         _no_mutant(solver.name)
     refs, keys = open_papers(papers)
-    if not wishes["statements"]:  # whoever brings a paper wants to know about that one
-        wishes["sources"] = (*wishes["sources"], *keys)
-    request = Request(problems=texts, solvers=named, papers=refs, **wishes)
+    if not asked["statements"]:  # a paper of one's own alone means its statements
+        asked["sources"] = (*asked["sources"], *keys)
+    request = Request(problems=texts, solvers=named, papers=refs, **asked)
     if not own:
         return [request]
     return [

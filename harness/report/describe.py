@@ -253,13 +253,16 @@ def _problem(text: str) -> Facts:
 
 
 def place_of(body: Any) -> str | None:
-    """File and line, as an editor takes them."""
-    try:
-        body = inspect.unwrap(body)
-        file, line = inspect.getsourcefile(body), inspect.getsourcelines(body)[1]
-    except (TypeError, OSError):
-        return None
-    return None if file is None else f"{_short(Path(file))}:{line}"
+    """File and line, as an editor takes them; of what is made while it runs, that of its module."""
+    places: tuple[Any, ...] = (inspect.unwrap(body), inspect.getmodule(body))
+    for one in places:
+        try:
+            file, line = inspect.getsourcefile(one), inspect.getsourcelines(one)[1]
+        except (TypeError, OSError):
+            continue
+        if file is not None:
+            return f"{_short(Path(file))}:{max(line, 1)}"
+    return None
 
 
 def _short(path: Path) -> Path:

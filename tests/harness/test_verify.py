@@ -72,7 +72,7 @@ def refused(gammabar):
         code, out, err = gammabar(*arguments)
         assert code == 2
         assert out == ""
-        lines = [line for line in err.splitlines() if not line.startswith("verifying ")]
+        lines = [line for line in err.splitlines() if not line.startswith("checking ")]
         assert len(lines) == 1
         assert lines[0].startswith("gammabar: ")
         return lines[0]
