@@ -40,9 +40,9 @@ from gammabar.problems.suggest import did_you_mean
 #: The order in which papers are listed; others follow, by name.
 _FIRST = ("jst", "tyurin", "rp", "lec", "gb")
 #: Modules of a paper without statements: they are imported for their own sake alone.
-_ASIDE = ("trials", "mutants", "figures", "experiments", "refuters", "reference")
+_ASIDE = ("trials", "mutants", "figures", "experiments", "refuters", "reference", "algorithms")
 #: They share no code with the harness, and are imported by whoever checks a witness.
-_INDEPENDENT = ("refuters", "reference")
+_INDEPENDENT = ("refuters", "reference", "algorithms")
 
 
 @dataclass(frozen=True)

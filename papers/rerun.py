@@ -338,9 +338,9 @@ def _accelerated(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
     scaled = [{j: -_number(v) / length for j, v in row.items()} for row in rows]
     space = paper.Sparse(scaled, d)
     theta = _number(Q(facts.solver.step))
-    for t, state in enumerate(paper.algorithm1_states(space, theta)):
+    for t, state in enumerate(paper.algorithm1(space, theta)):
         scores = [-v for v in space.times(state.w)]
-        yield Moment(t, facts.n, scores, paper.dot(state.w, state.w))
+        yield Moment(t, facts.n, scores, state.w @ state.w)
 
 
 def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
