@@ -29,8 +29,8 @@ def vector(values: Any) -> Vector:
 
 
 class Space(Protocol):
-    n: int
-
+    @property
+    def n(self) -> int: ...
     def zero(self) -> Vector: ...
     def times(self, w: Vector) -> Vector: ...  # Z w
     def adjoint(self, q: Vector) -> Vector: ...  # Zᵀ q

@@ -439,7 +439,7 @@ def _rows(labels: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
     """Images and labels to train on, and to test on."""
-    from gammabar.papers.ji_srebro_telgarsky_2021.deep_network import images
+    from gammabar.papers.ji_srebro_telgarsky_2021.figures_network import images
     from gammabar.problems.datasets import DATASETS, held_out, read
 
     dataset = DATASETS[setting.data]
@@ -460,7 +460,7 @@ def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
 
 def _seed(setting: Setting, seed: int) -> list[dict[str, Any]]:
     """Train with this seed; what is found at each of the epochs."""
-    from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep
+    from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network as deep
 
     X, y, T, z = _data(setting)
     model = deep.alexnet(setting.width, seed)
@@ -480,7 +480,7 @@ def _kernel(
 ) -> dict[str, Any]:
     """The kernel of the model as it is: exact margin, Algorithm 2, and test errors of both."""
     from gammabar.oracle import solve
-    from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep
+    from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network as deep
 
     G, lengths = reduced(deep.jacobian_gram(model, X), y)
     k = 1 + len(G) // len(y)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gammabar.harness.reproduce import missing_data
-from gammabar.papers.ji_srebro_telgarsky_2021 import deep_network as deep, figures
+from gammabar.papers.ji_srebro_telgarsky_2021 import figures, figures_network as deep
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import has_module
 

@@ -51,7 +51,7 @@ PARTS = {
         ("gammabar.harness.reproduce", set()),
         ("gammabar.harness.verify.run_checks", set()),
         ("gammabar.harness.registry", set()),
-        ("gammabar.papers.ji_srebro_telgarsky_2021.deep_network", {"training"}),
+        ("gammabar.papers.ji_srebro_telgarsky_2021.figures_network", {"training"}),
         ("gammabar.papers.ji_srebro_telgarsky_2021.section3", set()),
         ("gammabar.papers", set()),
     ],
@@ -65,7 +65,7 @@ def test_a_part_depends_on_the_modules_that_it_reaches_and_on_no_others(
 def test_another_text_of_a_module_is_another_stamp(monkeypatch):
     before = {name: stamp.source_of(make) for name, make in PARTS.items()}
     plain = stamp._Modules.text
-    module = "gammabar.papers.ji_srebro_telgarsky_2021.deep_network"
+    module = "gammabar.papers.ji_srebro_telgarsky_2021.figures_network"
     changed = lambda self, name: plain(self, name) + "\nX = 1\n" * (name == module)  # noqa: E731
     monkeypatch.setattr(stamp._Modules, "text", changed)
     monkeypatch.setattr(stamp, "_modules", cache(lambda *_: stamp._Modules({"gammabar"})))
