@@ -1,11 +1,7 @@
-"""The project's own checks that AdaBoost and its weak learner do what the lecture prints.
+"""The project's own checks of the lecture's methods: AdaBoost, gradient descent, SGD and ridge.
 
-The project's own checks of gradient descent, accelerated descent and SGD as in the lecture.
-
-One step from the doubles that were delivered, in balls, up to the rounding that evaluating a
-gradient in doubles cannot avoid; and the textbook rate of accelerated gradient descent.
-
-The project's own checks of what kernel ridge regression delivers.
+One step from the doubles that were delivered, in balls, up to the rounding that evaluating it in
+doubles cannot avoid; and the textbook rate of accelerated gradient descent.
 """
 
 from __future__ import annotations
@@ -13,73 +9,29 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from flint import arb_mat, fmpq_mat
 
-from gammabar.papers import (
-    CHANCE,
-    ROUNDOFF,
-    TINY,
-    Case,
-    Relation,
-    at_most,
-    claimed_numbers,
-    claimed_row,
-    direct,
-    equal,
-    exp,
-    fact,
-    log,
-    middle,
-    number,
-    size_of,
-    space_of,
-    sqrt,
-    steered,
-    taken_run,
-    taken_vector,
-    total,
-    upper,
-)
-from gammabar.papers.lecture.boosting import (
-    BOOSTED,
-    BOOSTING,
-    Round,
-    advantage,
-    heard,
-    points,
-    stumps,
-)
-from gammabar.papers.lecture.descent import (
-    FAST,
-    PLAIN,
-    PROBLEMS,
-    QUADRATIC,
+from gammabar.papers.claims import *
+from gammabar.papers.lecture.boosting import BOOSTED, ON_POINTS, Round, apart, sessions, stumps
+from gammabar.papers.lecture.descent import FAST, PLAIN, PROBLEMS, QUADRATIC, rates, runs
+from gammabar.papers.lecture.quantities import (
+    as_said,
+    balls,
     broken,
-    gaps,
-    runs,
-    step_slip,
-)
-from gammabar.papers.lecture.linear_algebra import (
     column,
-    fault,
     inner,
     length,
     nothing,
+    run_of,
     size_in_doubles,
     small,
 )
 from gammabar.papers.lecture.ridge import (
-    REGRESSIONS,
-    RIDGE,
-    Regression,
     backward_error,
+    every_regression,
     primal_slip,
     ridge_options,
     ridge_solver,
@@ -90,32 +42,32 @@ from gammabar.papers.lecture.sgd import (
     FiniteSum,
     average_slip,
     column_mean,
+    said_by,
     solver_of,
     steerable,
-    told,
+    steered_for,
 )
 from gammabar.problems import DenseProblem, Kernel, KernelProblem
 from gammabar.solvers.descent import AcceleratedGradientDescent, SmoothGradientDescent
 
+ours = Claims("gb", kind="identity")
 
-@direct(
-    "gb.lec.adaboost.step",
-    reference="Algorithm 3 as printed",
-    kind="identity",
-    claim=r"D_1(i) = \frac1n, \quad \epsilon_t = \mathbb{P}_{x \sim D_t}[h_t(x) \neq y], \quad "
-    r"\alpha_t = \frac12 \log\left(\frac{1-\epsilon_t}{\epsilon_t}\right), \quad "
-    r"D_{t+1}(i) = \frac{D_t(i)}{z_{t+1}} e^{-\alpha_t h_t(x_i) y_i}, \quad "
-    r"H = \sum_t \alpha_t h_t",
-    problems=BOOSTED,
-    solvers=BOOSTING,
-    assumes=(points,),
-    note="One round from the delivered D_t and h_t. The middle of line 6 lacks a factor: "
-    "D_t(i)/z_{t+1} stands there as equal to e^{∓α_t}, and is multiplied by it.",
-)
-def adaboost_step(case: Case) -> Iterator[Relation]:
-    """Each round of AdaBoost computes ε_t, α_t, z_{t+1}, D_{t+1} and the vote from D_t and h_t."""
-    for s, wrong in heard(case):
-        yield from wrong
+# AdaBoost
+
+
+@ours.direct("lec.adaboost.step", "Algorithm 3 as printed", ON_POINTS, problems=BOOSTED)
+def adaboost_step(c):
+    r"""Each round of AdaBoost computes ε_t, α_t, z_{t+1}, D_{t+1} and the vote from D_t and h_t.
+
+    $D_1(i) = \frac1n, \quad \epsilon_t = \mathbb{P}_{x \sim D_t}[h_t(x) \neq y], \quad
+    \alpha_t = \frac12 \log\left(\frac{1-\epsilon_t}{\epsilon_t}\right), \quad
+    D_{t+1}(i) = \frac{D_t(i)}{z_{t+1}} e^{-\alpha_t h_t(x_i) y_i}, \quad
+    H = \sum_t \alpha_t h_t$
+
+    One round from the delivered D_t and h_t. The middle of line 6 lacks a factor:
+    D_t(i)/z_{t+1} stands there as equal to e^{∓α_t}, and is multiplied by it."""
+    for s in sessions(c):
+        yield from s.faults
         for r in s.rounds:
             if r.t == 1:
                 first = float(np.abs(np.asarray(r.before.dual) * r.n - 1).max())
@@ -125,249 +77,227 @@ def adaboost_step(case: Case) -> Iterator[Relation]:
 
 
 def _round(r: Round) -> Iterator[Relation]:
-    told, n = r.after.extra, r.n
+    told, n, where = r.after.extra, r.n, r.where
     alpha, z = number(told["alpha"]), number(told["z"])
     before, after = (np.asarray(v.dual, dtype=np.float64) for v in (r.before, r.after))
-
-    def same(left: Any, right: Any, what: str, allowance: float, size: float) -> Relation:
-        # TINY: products of weights that underflow; what is compared is of the size of one.
-        return equal(left, right, what, where=r.where, allowance=allowance + TINY, size=size)
-
-    terms = 2.0 * n + 16
+    terms, wrong, gamma = 2.0 * n + 16, r.epsilon, r.gamma
     sums = terms * ROUNDOFF
-    yield same(_apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF, 1.0)
-    wrong, gamma = r.epsilon, advantage(r)
-    yield same(told["epsilon"], wrong, "ε_t = P_{D_t}[h_t ≠ y]", sums, size_of(wrong, terms))
-    yield same(told["gamma"], gamma, "γ_t = ½ − ε_t", 2 * sums, size_of(gamma, terms))
-    wanted, what = log((1 - wrong) / wrong) / 2, "α_t = ½ log((1 − ε_t)/ε_t)"
-    slip = r.slip + 8 * ROUNDOFF * upper(wanted)
-    yield same(alpha, wanted, what, slip, size_of(wanted, 4 * terms))
+    wanted = log((1 - wrong) / wrong) / 2
     mass = r.right * exp(-alpha) + wrong * exp(alpha)
-    scale = upper(mass)
-    yield same(z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * scale, scale)
+    scale, whole = upper(mass), number(r.before.extra["product"]) * z
     fresh = before * np.exp(-float(told["alpha"]) * r.agrees) / float(mass.mid())
-    # Both sides round an exponential, a product and a quotient; and the solver its z.
-    what = "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}"
-    yield same(_apart(after, fresh), 0, what, 4 * sums, 1.0)
-    yield same(float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums, 1.0)
-    product = number(r.before.extra["product"]) * z
-    few = 4 * ROUNDOFF * upper(product)
-    yield same(told["product"], product, "z_2 ⋯ z_{t+1}", few, upper(product) + TINY / ROUNDOFF)
-    w, last = np.asarray(r.after.w), np.asarray(r.before.w)
-    yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=r.where)
     votes = np.asarray(r.before.votes) + float(told["alpha"]) * r.agrees
-    size = float(np.abs(votes).max() + abs(told["alpha"]))
+    largest, moved = float(np.abs(votes).max() + abs(told["alpha"])), abs(float(told["alpha"]))
     gap = float(np.abs(np.asarray(r.after.votes) - votes).max())
-    what, about = "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)", size_of(abs(float(told["alpha"])), size)
-    yield same(gap, 0, what, 8 * ROUNDOFF * size, about + TINY / ROUNDOFF)
-
-
-def _apart(values: Any, wanted: Any) -> float:
-    """The largest relative difference; what may have underflowed does not count."""
-    values, wanted = np.asarray(values, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
-    if values.shape != wanted.shape:
-        return math.inf
-    seen = wanted > 2.0**-960
-    return float(np.max(np.abs(values - wanted)[seen] / wanted[seen], initial=0.0))
+    off_alpha = r.slip + 8 * ROUNDOFF * upper(wanted)
+    # Both sides of D_{t+1} round an exponential, a product and a quotient; and the solver its z.
+    for left, right, what, off, size in (
+        (apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF, 1.0),
+        (told["epsilon"], wrong, "ε_t = P_{D_t}[h_t ≠ y]", sums, size_of(wrong, terms)),
+        (told["gamma"], gamma, "γ_t = ½ − ε_t", 2 * sums, size_of(gamma, terms)),
+        (alpha, wanted, "α_t = ½ log((1 − ε_t)/ε_t)", off_alpha, size_of(wanted, 4 * terms)),
+        (z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * scale, scale),
+        (apart(after, fresh), 0, "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}", 4 * sums, 1.0),
+        (float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums, 1.0),
+        (
+            told["product"],
+            whole,
+            "z_2 ⋯ z_{t+1}",
+            4 * ROUNDOFF * upper(whole),
+            upper(whole) + TINY / ROUNDOFF,
+        ),
+        (
+            gap,
+            0,
+            "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)",
+            8 * ROUNDOFF * largest,
+            size_of(moved, largest) + TINY / ROUNDOFF,
+        ),
+    ):
+        # TINY: products of weights that underflow; what is compared is of the size of one.
+        yield equal(left, right, what, where=where, allowance=off + TINY, size=size)
+    w, last = np.asarray(r.after.w), np.asarray(r.before.w)
+    yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=where)
 
 
 def _perfect(r: Round) -> Iterator[Relation]:
     """h_t makes no mistake, or nothing but mistakes: H is what it tends to."""
-    told, sign = r.after.extra, int(r.agrees[0])
-    wrong = (1 - sign) // 2  # ε_t is 0, or one up to the rounding of the sum
+    told, sign, where = r.after.extra, int(r.agrees[0]), r.where
+    wrong = number((1 - sign) // 2)  # ε_t is 0, or one up to the rounding of the sum
     off = (2 * r.n + 16) * ROUNDOFF
-    for name, wanted in (("epsilon", wrong), ("gamma", Fraction(1, 2) - wrong)):
-        gap = abs(number(told[name]) - number(wanted))
-        yield equal(gap, 0, f"{name} of round {r.t}", where=r.where, allowance=off, size=1.0)
-    apart = _apart(told["D"], np.asarray(r.before.dual, dtype=np.float64))
-    yield equal(apart, 0, "D_t", where=r.where, allowance=4 * ROUNDOFF, size=1.0)
-    yield fact(
-        told["alpha"] == sign * math.inf and told["z"] == 0, "α_t = ±∞, z_{t+1} = 0", where=r.where
-    )
-    yield fact(np.array_equal(r.after.votes, np.ones(r.n)), "sign(H) = y", where=r.where)
+    for left, right, what, allowance in (
+        (abs(number(told["epsilon"]) - wrong), 0, f"epsilon of round {r.t}", off),
+        (abs(number(told["gamma"]) - number(1) / 2 + wrong), 0, f"gamma of round {r.t}", off),
+        (apart(told["D"], r.before.dual), 0, "D_t", 4 * ROUNDOFF),
+    ):
+        yield equal(left, right, what, where=where, allowance=allowance, size=1.0)
+    infinite = told["alpha"] == sign * math.inf and told["z"] == 0
+    yield fact(infinite, "α_t = ±∞, z_{t+1} = 0", where=where)
+    yield fact(np.array_equal(r.after.votes, np.ones(r.n)), "sign(H) = y", where=where)
 
 
-@direct(
-    "gb.lec.stumps.best",
-    reference="Algorithm 3, line 3: the weak learner",
-    kind="identity",
-    claim=r"h_t \in \arg\max_h \sum_i D_t(i)\, y_i\, h(x_i) \quad \text{over all stumps}",
+@ours.direct(
+    "lec.stumps.best",
+    "Algorithm 3, line 3: the weak learner",
+    ON_POINTS,
+    stumps,
     problems=("", "wine:0,1"),
-    solvers=BOOSTING,
-    assumes=(points, stumps),
-    note="Every stump of every column is tried. Weights are rounded to multiples of 2⁻⁶¹ before "
-    "they are summed.",
 )
-def best_stump(case: Case) -> Iterator[Relation]:
-    """h_t is a decision stump of least weighted error for D_t."""
-    for s, wrong in heard(case):
-        yield from wrong
+def best_stump(c):
+    r"""h_t is a decision stump of least weighted error for D_t.
+
+    $h_t \in \arg\max_h \sum_i D_t(i)\, y_i\, h(x_i) \quad \text{over all stumps}$
+
+    Every stump of every column is tried. Weights are rounded to multiples of 2⁻⁶¹ before
+    they are summed."""
+    for s in sessions(c):
+        yield from s.faults
         for r in s.rounds if s.best else ():
-            signed = np.asarray(r.before.dual) * r.y
-            edge = float(np.abs(s.stumps @ signed).max())
-            yield equal(
-                float(signed @ (r.agrees * r.y)),
-                edge,
-                "Σ D_t(i) y_i h_t(x_i) is largest",
-                where=r.where,
-                allowance=r.n * (8 * ROUNDOFF + 2.0**-59),
-                size=size_of(edge, float(r.n)),
-            )
+            found, edge = float(np.asarray(r.before.dual) * r.y @ (r.agrees * r.y)), s.edge(r)
+            off, size = r.n * (8 * ROUNDOFF + 2.0**-59), size_of(edge, float(r.n))
+            what = "Σ D_t(i) y_i h_t(x_i) is largest"
+            yield equal(found, edge, what, where=r.where, allowance=off, size=size)
 
 
-@direct(
-    "gb.lec.gd.step",
-    reference="Theorem 1 (the method)",
-    kind="identity",
-    claim=r"w_{t+1} = w_t - \eta \nabla f(w_t), \quad \eta = \frac{2}{\beta + \lambda}",
-    problems=PROBLEMS,
-    solvers=PLAIN,
-    assumes=(small,),
-    note="One step from the doubles that were delivered, in balls, up to the rounding that "
-    "evaluating a gradient in doubles cannot avoid.",
-)
-def gradient_descent_step(case: Case) -> Iterator[Relation]:
-    """Each iterate of gradient descent comes from the last by one step of length 2/(β + λ)."""
-    for target, run, wrong in runs(case, SmoothGradientDescent()):
+# Gradient descent
+
+
+@ours.direct("lec.gd.step", "Theorem 1 (the method)", PLAIN, problems=PROBLEMS)
+def gradient_descent_step(c):
+    r"""Each iterate of gradient descent comes from the last by one step of length 2/(β + λ).
+
+    $w_{t+1} = w_t - \eta \nabla f(w_t), \quad \eta = \frac{2}{\beta + \lambda}$
+
+    One step from the doubles that were delivered, in balls, up to the rounding that
+    evaluating a gradient in doubles cannot avoid."""
+    for target, run, wrong in runs(c, SmoothGradientDescent()):
         if wrong:
-            yield broken(target, wrong)
+            yield fact(False, wrong, where=target.name)
             continue
         yield equal(length(column(run[0].w)), 0, "w_0 = 0", where=target.name)
         eta = 2 / (target.beta + target.lam)
         for it, after in pairwise(run):
-            w = column(it.w)
-            gradient = target.gradient(w)
+            w, where = column(it.w), f"{target.name}, t = {it.t}"
+            gradient, terms = target.slope(w), target.summands(w)
             gap = length(column(after.w) - (w - eta * gradient))
-            where = f"{target.name}, t = {it.t}"
-            terms = target.summands(w)
             size = size_of(length(eta * gradient), upper(length(w) + eta * terms))
-            slip, what = step_slip(target, w), "w_{t+1} = w_t − η∇f(w_t)"
+            slip, what = target.step_slip(w), "w_{t+1} = w_t − η∇f(w_t)"
             yield nothing(gap, what, allowance=slip, size=size, where=where)
-            said, slack = it.extra.get("gradient"), 2 * target.slip(w) + TINY
+            said = it.extra.get("gradient")
             if said is not None:
-                yield _as_said(said, gradient, "∇f(w_t)", where, slack, terms)
+                slack = 2 * target.slip(w) + TINY
+                yield as_said(said, gradient, "∇f(w_t)", where, slack, terms)
 
 
-@direct(
-    "gb.lec.agd.step",
-    reference="Section 1, accelerated gradient descent (Nesterov 2004, scheme 2.2.11)",
-    kind="identity",
-    claim=r"w_{t+1} = v_t - \tfrac1\beta \nabla f(v_t), \quad "
-    r"v_{t+1} = w_{t+1} + \tfrac{\sqrt\kappa-1}{\sqrt\kappa+1}(w_{t+1} - w_t), \quad v_0 = w_0",
+@ours.direct(
+    "lec.agd.step",
+    "Section 1, accelerated gradient descent (Nesterov 2004, scheme 2.2.11)",
+    FAST,
     problems=PROBLEMS,
-    solvers=FAST,
-    assumes=(small,),
-    note="The lecture names the method and does not print it. v_t is made anew from the delivered "
-    "w_t and w_{t−1}; where the solver delivers v_t, momentum and gradient, they are checked too.",
 )
-def accelerated_step(case: Case) -> Iterator[Relation]:
-    """Each iterate of accelerated gradient descent is a gradient step from the extrapolation of
-    the two before it."""
-    for target, run, wrong in runs(case, AcceleratedGradientDescent()):
+def accelerated_step(c):
+    r"""Each iterate of accelerated gradient descent is a gradient step from the extrapolation of
+    the two before it.
+
+    $w_{t+1} = v_t - \tfrac1\beta \nabla f(v_t), \quad
+    v_{t+1} = w_{t+1} + \tfrac{\sqrt\kappa-1}{\sqrt\kappa+1}(w_{t+1} - w_t), \quad v_0 = w_0$
+
+    The lecture names the method and does not print it. v_t is made anew from the delivered
+    w_t and w_{t−1}; where the solver delivers v_t, momentum and gradient, they are checked too."""
+    for target, run, wrong in runs(c, AcceleratedGradientDescent()):
         if wrong:
-            yield broken(target, wrong)
+            yield fact(False, wrong, where=target.name)
             continue
         yield equal(length(column(run[0].w)), 0, "w_0 = 0", where=target.name)
         root = sqrt(target.kappa)
         share = (root - 1) / (root + 1)
         for before, it, after in zip([run[0], *run], run, run[1:], strict=False):
-            w, back = column(it.w), column(before.w)
+            w, back, where = column(it.w), column(before.w), f"{target.name}, t = {it.t}"
             v = w + share * (w - back)
             # share is off by a few units (√κ − 1 may cancel), and v by that times w − back.
             off = 16 * ROUNDOFF * (upper(length(w)) + upper(length(back))) + TINY
-            gradient = target.gradient(v)
+            gradient, terms = target.slope(v), target.summands(v)
             gap = length(column(after.w) - (v - 1 / target.beta * gradient))
-            where = f"{target.name}, t = {it.t}"
             # A gradient step from a point that is off by `off` ends off by at most twice that.
-            allowance, parts = step_slip(target, v) + 2 * off, upper(length(w) + length(back))
-            terms = target.summands(v)
+            slip, parts = target.step_slip(v) + 2 * off, upper(length(w) + length(back))
             moved = length(v - w - 1 / target.beta * gradient)
             size = size_of(moved, parts + upper(terms / target.beta))
-            what = "w_{t+1} = v_t − ∇f(v_t)/β"
-            yield nothing(gap, what, allowance=allowance, size=size, where=where)
-            told = {
-                "v_t": (it.extra.get("v"), v, off, parts),
-                "v_t − w_t": (it.momentum, v - w, 2 * off, parts),
-                "∇f(v_t)": (
+            yield nothing(gap, "w_{t+1} = v_t − ∇f(v_t)/β", allowance=slip, size=size, where=where)
+            steep = 2 * target.slip(v) + 2 * upper(target.beta) * off
+            for what, said, wanted, slack, numbers in (
+                ("v_t", it.extra.get("v"), v, off, parts),
+                ("v_t − w_t", it.momentum, v - w, 2 * off, parts),
+                (
+                    "∇f(v_t)",
                     it.extra.get("gradient"),
                     gradient,
-                    2 * target.slip(v) + 2 * upper(target.beta) * off,
+                    steep,
                     terms + upper(target.beta * parts),
                 ),
-            }
-            for what, (given, wanted, slack, numbers) in told.items():
-                if given is not None:
-                    yield _as_said(given, wanted, what, where, slack + TINY, numbers)
+            ):
+                if said is not None:
+                    yield as_said(said, wanted, what, where, slack + TINY, numbers)
 
 
-def _as_said(
-    said: Any, wanted: Any, what: str, where: str, allowance: float, parts: float
-) -> Relation:
-    """A vector that the solver claims is the one that was computed, from numbers of size `parts`
-    that are added up."""
-    found = claimed_numbers(said, (wanted.nrows(),))
-    if isinstance(found, str):
-        return fact(False, f"{what} {found}", where=where)
-    gap, size = length(column(found) - wanted), size_of(length(wanted), parts)
-    return nothing(gap, what, allowance=allowance, size=size, where=where)
-
-
-@direct(
-    "gb.lec.agd.rate",
-    reference="Section 1, accelerated gradient descent (Bubeck 2015, Theorem 3.18)",
+@ours.direct(
+    "lec.agd.rate",
+    "Section 1, accelerated gradient descent (Bubeck 2015, Theorem 3.18)",
+    FAST,
     kind="anytime",
-    claim=r"f(w_T) - f(w^*) \leq \frac{\beta + \lambda}{2} B^2 "
-    r"\exp\left(-\frac{T}{\sqrt{\kappa}}\right)",
     problems=PROBLEMS,
     inputs=QUADRATIC,
-    solvers=FAST,
-    assumes=(small,),
-    note="The lecture says O(√κ log(1/ε)) iterations; these are the constants of Bubeck.",
     slower="accelerated-gradient-descent/root-forgotten",
 )
-def accelerated_rate(case: Case) -> Iterator[Relation]:
-    """Accelerated gradient descent: f(w_T) − f(w*) ≤ (β + λ)/2 B² exp(−T/√κ)."""
-    for target, T, gap, B, more in gaps(case, AcceleratedGradientDescent()):
-        bound = (target.beta + target.lam) / 2 * B**2 * exp(-T / sqrt(target.kappa))
-        yield at_most(gap, bound, **({"what": "f(w_T) − f(w*) ≤ (β+λ)/2 B² e^{−T/√κ}"} | more))
+def accelerated_rate(c):
+    r"""Accelerated gradient descent: f(w_T) − f(w*) ≤ (β + λ)/2 B² exp(−T/√κ).
+
+    $f(w_T) - f(w^*) \leq \frac{\beta + \lambda}{2} B^2
+    \exp\left(-\frac{T}{\sqrt{\kappa}}\right)$
+
+    The lecture says O(√κ log(1/ε)) iterations; these are the constants of Bubeck."""
+
+    def bound(f, T, B):
+        return [(f.beta + f.lam) / 2 * B**2 * exp(-T / sqrt(f.kappa))]
+
+    what = "f(w_T) − f(w*) ≤ (β+λ)/2 B² e^{−T/√κ}"
+    return rates(c, AcceleratedGradientDescent(), bound, what)
 
 
-@direct(
-    "gb.lec.sgd.step",
-    reference="Algorithms 1 and 2 as printed, and the step of Theorem 3",
-    kind="identity",
-    claim=r"w_{t+1} = w_t - \eta \nabla \ell(w_t, z), \quad \eta = \sqrt{\frac{B^2}{\rho^2 T}}, "
-    r"\quad \bar{w} = \frac{1}{T} \sum_{t=1}^T w_t",
+# SGD
+
+
+@ours.direct(
+    "lec.sgd.step",
+    "Algorithms 1 and 2 as printed, and the step of Theorem 3",
+    STOCHASTIC,
     problems=("", "iris:1,2", "iris:1,2 --kernel rbf:gamma=0.5"),
-    solvers=STOCHASTIC,
-    assumes=(small, steerable),
-    note="The index of each step is what the solver says it drew; that the draws are uniform is "
-    "gb.lec.sgd.draws.",
 )
-def sgd_step(case: Case) -> Iterator[Relation]:
-    """Each iterate of SGD comes from the last by a step of √(B²/(ρ²T)) along the gradient of the
-    drawn term, and the output is the average of all iterates."""
-    yield from _horizons(type(solver_of(case)))
-    T, B = 25, 1.5
-    if case.given is None:
+def sgd_step(c):
+    r"""Each iterate of SGD comes from the last by a step of √(B²/(ρ²T)) along the gradient of the
+    drawn term, and the output is the average of all iterates.
+
+    $w_{t+1} = w_t - \eta \nabla \ell(w_t, z), \quad \eta = \sqrt{\frac{B^2}{\rho^2 T}},
+    \quad \bar{w} = \frac{1}{T} \sum_{t=1}^T w_t$
+
+    The index of each step is what the solver says it drew; that the draws are uniform is
+    gb.lec.sgd.draws."""
+    yield from _horizons(type(solver_of(c)))
+    T, B = 25, number(1.5)
+    if c.given is None:
         sums = [task.sum() for task in TASKS if task.everywhere]
     else:
-        sums = [FiniteSum(case.problem, loss) for loss in ("hinge", "logistic")]
+        sums = [FiniteSum(c.problem, loss) for loss in ("hinge", "logistic")]
     for k, f in enumerate(sums):
-        rho = f.lipschitz
-        solver = steered(
-            solver_of(case), horizon=T, distance=B, lipschitz=middle(rho), loss=f.loss, indices=None
-        )
-        run = _run(case, f"SGD {k}", solver, f.problem, case.rng(k), T)
-        wrong = [bad for t, it in enumerate(run) if (bad := fault(it, t, f.dimension))]
-        if wrong or len(run) != T:
-            yield fact(False, wrong[0] if wrong else f"the run ends after {len(run)} iterates")
+        solver = steered_for(c, f, B, T, indices=None)
+        run = run_of(c, f"SGD {k}", solver, f.problem, c.rng(k), T)
+        if wrong := broken(run, T, f.dimension):
+            yield fact(False, wrong)
             continue
-        eta = B / (rho * sqrt(T))
+        eta = B / (f.lipschitz * sqrt(T))
         yield equal(length(column(run[0].w)), 0, "w_1 = 0", where=f"{f.loss} {k}")
         for it, after in pairwise(run):
             where = f"{f.loss} {k}, t = {it.t + 1}"
-            i = claimed_row(told(after, "index"), f.n)
+            i = claimed_row(said_by(after, "index"), f.n)
             if i is None:
                 yield fact(False, f"the index is none of 0, …, {f.n - 1}", where=where)
                 break
@@ -378,14 +308,8 @@ def sgd_step(case: Case) -> Iterator[Relation]:
             what = "w_{t+1} = w_t − η∇ℓ_i(w_t)"
             yield nothing(gap, what, allowance=slip, size=size, where=where)
             points = [p.w for p in run[: after.t + 1]]
-            mean, what = column_mean(points), "w̄ = (1/T) Σ_t w_t"
-            slip = average_slip(points)
-            yield _as_said(told(after, "average"), mean, what, where, slip, slip / ROUNDOFF)
-
-
-def _run(case: Case, name: str, solver: Any, problem: Any, rng: Any, length: int) -> list[Any]:
-    """The first run, at every level."""
-    return case.remember(name, lambda: taken_run(solver.iterates(problem, rng), length))
+            mean, slip, what = column_mean(points), average_slip(points), "w̄ = (1/T) Σ_t w_t"
+            yield as_said(said_by(after, "average"), mean, what, where, slip, slip / ROUNDOFF)
 
 
 def _horizons(kind: Any) -> Iterator[Relation]:
@@ -394,168 +318,142 @@ def _horizons(kind: Any) -> Iterator[Relation]:
         return
     for epsilon, B, rho in ((0.1, 2.0, 1.0), (0.3, 1.5, 2.5), (7.0, 1.0, 3.0)):
         T = kind.within(epsilon, distance=B, lipschitz=rho).horizon
-        least, few = (number(B) * rho / number(epsilon)) ** 2, 8 * ROUNDOFF
-        enough = least * (1 - few) <= T and least * (1 + few) >= T - 1
+        needed, few = (number(B) * rho / number(epsilon)) ** 2, 8 * ROUNDOFF
+        enough = needed * (1 - few) <= T and needed * (1 + few) >= T - 1
         yield fact(enough, "T is the least ≥ B²ρ²/ε²", where=f"ε = {epsilon}, B = {B}, ρ = {rho}")
 
 
-@direct(
-    "gb.lec.sgd.draws",
-    reference="Algorithm 1, line 3: a point sampled uniformly at random",
+@ours.direct(
+    "lec.sgd.draws",
+    "Algorithm 1, line 3: a point sampled uniformly at random",
+    Method("sgd", assumes=(steerable,)),
     kind="probability",
-    claim=r"\mathbb{P}(i_t = i, i_{t+1} = j) = \frac{1}{n^2}",
-    problems=("",),
-    solvers=STOCHASTIC,
-    assumes=(steerable,),
-    note="Frequencies of pairs in a number of draws fixed in advance; a right solver fails with "
-    "probability at most CHANCE (Hoeffding, and a union over the n² pairs). What the solver says it"
-    " drew must be the one row along which it has moved: the rows are e_1, …, e_n, and the gradient"
-    " of the logistic loss never vanishes.",
 )
-def sgd_draws(case: Case) -> Iterator[Relation]:
-    """SGD draws its indices uniformly and independently: all pairs of consecutive indices are
-    equally likely."""
+def sgd_draws(c):
+    r"""SGD draws its indices uniformly and independently: all pairs of consecutive indices are
+    equally likely.
+
+    $\mathbb{P}(i_t = i, i_{t+1} = j) = \frac{1}{n^2}$
+
+    Frequencies of pairs in a number of draws fixed in advance; a right solver fails with
+    probability at most CHANCE (Hoeffding, and a union over the n² pairs). What the solver says it
+    drew must be the one row along which it has moved: the rows are e_1, …, e_n, and the gradient
+    of the logistic loss never vanishes."""
     n, pairs = 4, 4000
     problem = DenseProblem(np.eye(n), np.ones(n, dtype=int))
     options = {"distance": 1.0, "lipschitz": 1.0, "loss": "logistic"}
-    solver = steered(solver_of(case), horizon=100, indices=None, **options)
-    run = _run(case, "SGD", solver, problem, case.rng(), 2 * pairs + 1)
+    solver = steered(solver_of(c), horizon=100, indices=None, **options)
+    run = run_of(c, "SGD", solver, problem, c.rng(), 2 * pairs + 1)
     if len(run) <= 2 * pairs:
         yield fact(False, f"the run ends after {len(run)} iterates")
         return
     drawn = []
     for it, after in pairwise(run):
-        drawn.append(claimed_row(told(after, "index"), n))
+        drawn.append(claimed_row(said_by(after, "index"), n))
         if it.w.shape != (n,) or [drawn[-1]] != np.flatnonzero(after.w != it.w).tolist():
             what = "the index that is said is that of the row along which w_t moves"
             yield fact(False, what, where=f"t = {it.t + 1}")
             return
     counts = Counter(zip(drawn[::2], drawn[1::2], strict=True))
     spread = sqrt(log(number(2 * n * n) / number(CHANCE)) / (2 * pairs))
-    for pair in ((i, j) for i in range(n) for j in range(n)):
+    for pair in product(range(n), range(n)):
         gap = abs(number(counts[pair]) / pairs - number(1) / n**2)
         yield at_most(gap, spread, "|frequency − 1/n²| ≤ Hoeffding's bound", where=f"pair {pair}")
 
 
-def _given(case: Case) -> str | None:
+# Kernel ridge regression
+
+
+def dense_points(case):
+    """The problem, if there is one, has dense points."""
     if case.given is None or isinstance(case.problem, DenseProblem):
         return None
     return "ridge regression needs dense points"
 
 
-@direct(
-    "gb.lec.ridge.system",
-    reference="Section 5, the last line of the derivation as printed",
-    kind="identity",
-    claim=r"(K + \lambda I)\alpha = y, \quad (\Phi^T\Phi + \lambda I)w = \Phi^T y",
+@ours.direct(
+    "lec.ridge.system",
+    "Section 5, the last line of the derivation as printed",
+    Method("kernel-ridge", assumes=(small, ridge_options, dense_points)),
     problems=("", "iris:0,1"),
-    solvers=RIDGE,
-    assumes=(small, ridge_options, _given),
-    note="The residual of what was delivered, in balls, against the backward error of a stable "
-    "method; kernels linear, polynomial and Gaussian.",
 )
-def ridge_system(case: Case) -> Iterator[Relation]:
-    """The delivered α solves (K + λI)α = y, and the delivered w solves (ΦᵀΦ + λI)w = Φᵀy."""
-    if case.given is None:
+def ridge_system(c):
+    r"""The delivered α solves (K + λI)α = y, and the delivered w solves (ΦᵀΦ + λI)w = Φᵀy.
+
+    $(K + \lambda I)\alpha = y, \quad (\Phi^T\Phi + \lambda I)w = \Phi^T y$
+
+    The residual of what was delivered, in balls, against the backward error of a stable
+    method; kernels linear, polynomial and Gaussian."""
+    if c.given is None:
         X = np.random.default_rng(9).integers(-8, 9, size=(12, 3)) / 8
         y = np.arange(12) % 5 - 2.0
     else:
-        X, y = np.asarray(case.problem.X, dtype=float), np.asarray(case.problem.y, dtype=float)
-    n, m = X.shape
-    rows = arb_mat(n, m, [number(v) for v in X.ravel().tolist()])
-    right = column(y)
+        X, y = np.asarray(c.problem.X, dtype=float), np.asarray(c.problem.y, dtype=float)
+    n, rows, right = len(X), balls(X), column(y)
     for strength in (0.25, 2.0):
-        w = column(case.remember(f"w, λ = {strength}", _Fit(case, strength, X, y).w))
-        rest = rows.transpose() * (rows * w - right) + number(strength) * w
-        yield nothing(
-            length(rest),
-            "(ΦᵀΦ + λI)w = Φᵀy",
-            where=f"λ = {strength:g}",
-            allowance=primal_slip(X, y, strength, length(w)),
-            size=size_of(length(rows.transpose() * right)),
+        found = c.remember(
+            f"w, λ = {strength}",
+            lambda: taken_vector(ridge_solver(c, strength).primal(X, y).w, "w"),  # noqa: B023
         )
+        w, lam = column(found), number(strength)
+        rest = rows.transpose() * (rows * w - right) + lam * w
+        off, size = (
+            primal_slip(X, y, strength, length(w)),
+            size_of(length(rows.transpose() * right)),
+        )
+        where = f"λ = {strength:g}"
+        yield nothing(length(rest), "(ΦᵀΦ + λI)w = Φᵀy", where=where, allowance=off, size=size)
         for kernel in ("linear", "poly:degree=2,coef0=1", "rbf:gamma=0.5"):
-            space = space_of(KernelProblem(X, np.ones(n, dtype=int), Kernel.parse(kernel)))
-            fit = _Fit(case, strength, X, y, kernel)
-            delivered = case.remember(f"α, {kernel}, λ = {strength}", fit.alpha)
-            alpha, K = column(delivered), space.gram()
-            trace = upper(total(K[i, i] for i in range(n))) + n * strength
-            values = 2 * n**0.5 * space.score_error(np.asarray(delivered, dtype=float))
-            yield nothing(
-                length(K * alpha + number(strength) * alpha - right),
-                "(K + λI)α = y",
-                where=f"{kernel}, λ = {strength:g}",
-                allowance=backward_error(n, trace, length(alpha)) + values + TINY,
-                size=size_of(length(right)),
+            solver = ridge_solver(c, strength, kernel)
+            found = c.remember(
+                f"α, {kernel}, λ = {strength}",
+                lambda: taken_vector(solver.dual(X, y).alpha, "α"),  # noqa: B023
             )
+            space = space_of(KernelProblem(X, np.ones(n, dtype=int), Kernel.parse(kernel)))
+            alpha, K = column(found), space.gram()
+            trace = upper(total(K[i, i] for i in range(n))) + n * strength
+            values = 2 * n**0.5 * space.score_error(np.asarray(found, dtype=float))
+            off = backward_error(n, trace, length(alpha)) + values + TINY
+            rest, where = K * alpha + lam * alpha - right, f"{kernel}, λ = {strength:g}"
+            size = size_of(length(right))
+            yield nothing(length(rest), "(K + λI)α = y", where=where, allowance=off, size=size)
 
 
-@direct(
-    "gb.lec.ridge.objective",
-    reference="Section 5, gradient descent: the objective and its gradient as printed",
-    kind="identity",
-    claim=r"\nabla_w = 2 \sum_{i=1}^n \left( w^T \phi(x_i) - y_i \right) \phi(x_i) + 2\lambda w",
-    problems=("",),
-    solvers=RIDGE,
-    assumes=(ridge_options,),
-    note="The quadratic that the solver hands to gradient descent: values (up to the constant "
-    "‖y‖²) and gradients at several points.",
+@ours.direct(
+    "lec.ridge.objective",
+    "Section 5, gradient descent: the objective and its gradient as printed",
+    Method("kernel-ridge", assumes=(ridge_options,)),
 )
-def ridge_objective(case: Case) -> Iterator[Relation]:
-    """The objective that gradient descent is given has the values and gradients of
-    ‖Φw − y‖² + λ‖w‖²."""
-    for r in (Regression(*data) for data in REGRESSIONS):
-        X, y = np.array(r.features, dtype=float), np.array(r.targets, dtype=float)
-        f = case.remember(f"f, {r.name}", _Fit(case, r.strength, X, y).objective)
-        n, m = X.shape
-        rows, right, lam = _full(r.Phi), column(y), number(r.strength)
+def ridge_objective(c):
+    r"""The objective that gradient descent is given has the values and gradients of
+    ‖Φw − y‖² + λ‖w‖².
+
+    $\nabla_w = 2 \sum_{i=1}^n \left( w^T \phi(x_i) - y_i \right) \phi(x_i) + 2\lambda w$
+
+    The quadratic that the solver hands to gradient descent: values (up to the constant
+    ‖y‖²) and gradients at several points."""
+    for r in every_regression():
+        X, y, (n, m) = r.X, r.targets, r.X.shape
+        f = c.remember(
+            f"f, {r.name}",
+            lambda: ridge_solver(c, r.strength).objective(X, y),  # noqa: B023
+        )
+        rows, right, lam = balls(r.Phi), column(y), number(r.strength)
         for w in (np.zeros(m), np.ones(m), np.arange(m) - 0.5):
-            at = column(w)
+            at, reach, where = column(w), float(np.linalg.norm(w)), f"{r.name}, w = {w.tolist()}"
             rest = rows * at - right
             # 2(ΦᵀΦ + λI)w − 2Φᵀy, with sums of n and m products.
-            size = 2 * (float(np.sum(X * X)) + r.strength) * float(np.linalg.norm(w))
+            size = 2 * (float(np.sum(X * X)) + r.strength) * reach
             size += 2 * float(np.linalg.norm(X)) * float(np.linalg.norm(y))
             slip = 2 * (n + m + 8) * ROUNDOFF * size + TINY
-            where = f"{r.name}, w = {w.tolist()}"
-            slope, height = case.remember(f"f at {where}", partial(_at, f, w))
+            slope, height = c.remember(
+                f"f at {where}",
+                lambda: (taken_vector(f.gradient(w), "the gradient"), float(f.value(w))),  # noqa: B023
+            )
             gradient = 2 * rows.transpose() * rest + 2 * lam * at
             gap, about = length(column(slope) - gradient), size_of(length(gradient), 4 * size)
             yield nothing(gap, "the gradient", allowance=slip, size=about, where=where)
             value = inner(rest, rest) + lam * inner(at, at) - inner(right, right)
-            gap, reach = abs(number(height) - value), float(np.linalg.norm(w))
-            what, about = "the value, less ‖y‖²", size_of(abs(value), 4 * size * reach)
-            off = slip * reach + TINY
+            gap, about = abs(number(height) - value), size_of(abs(value), 4 * size * reach)
+            what, off = "the value, less ‖y‖²", slip * reach + TINY
             yield nothing(gap, what, allowance=off, size=about, where=where)
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """What a solver delivers for points and labels."""
-
-    case: Case
-    strength: float
-    X: Any
-    y: Any
-    kernel: str = "linear"
-
-    @property
-    def _solver(self) -> Any:
-        return ridge_solver(self.case, self.strength, self.kernel)
-
-    def w(self) -> Any:
-        return taken_vector(self._solver.primal(self.X, self.y).w, "w")
-
-    def alpha(self) -> Any:
-        return taken_vector(self._solver.dual(self.X, self.y).alpha, "α")
-
-    def objective(self) -> Any:
-        return self._solver.objective(self.X, self.y)
-
-
-def _at(f: Any, w: Any) -> tuple[Any, float]:
-    """The gradient and the value of an objective."""
-    return taken_vector(f.gradient(w), "the gradient"), float(f.value(w))
-
-
-def _full(M: fmpq_mat) -> Any:
-    return arb_mat(M.nrows(), M.ncols(), [number(v) for v in M.entries()])

@@ -18,30 +18,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from flint import arb
-from numpy.typing import NDArray
 
-from gammabar.papers import (
-    ROUNDOFF,
-    Case,
-    Floats,
-    Number,
-    Relation,
-    Trit,
-    Unclaimed,
-    claimed_numbers,
-    delivered,
-    fact,
-    number,
-    steered,
-    total,
-    within,
-)
+from gammabar.papers.claims import *
 from gammabar.problems import DenseProblem, ProblemError, SparseProblem
 from gammabar.solvers.boosting import AdaBoost, BestStump
 
 #: Rounds on problems that a case brings, and on the data below.
 ROUNDS, FEW = 150, 60
-
 #: Points and labels: three stumps are needed; one is enough; no stump is better than chance (XOR);
 #: ties and a repeated point; and a row of alternating labels.
 DATA: dict[str, tuple[list[list[int]], list[int]]] = {
@@ -51,16 +34,28 @@ DATA: dict[str, tuple[list[list[int]], list[int]]] = {
     "ties": ([[1, 5], [1, 3], [2, 3], [2, 5], [2, 5]], [1, -1, 1, 1, 1]),
     "alternating": ([[i, i * i % 7] for i in range(8)], [1, -1, -1, 1, 1, -1, 1, -1]),
 }
-
 #: What the extra of a vote has, under the names of the lecture.
 NAMES = ("D", "epsilon", "gamma", "alpha", "z", "product")
 
-BOOSTING = ("adaboost",)
 
+def points(case):
+    """The problem, if there is one, has points and two classes."""
+    if case.given is None or isinstance(case.problem, DenseProblem | SparseProblem):
+        return None
+    return "AdaBoost needs points and two classes, dense or sparse"
+
+
+def stumps(case):
+    """The weak learner is the one that looks for the best stump."""
+    return None if _looks_for_the_best(solver_of(case)) else "the weak learner is another one"
+
+
+BOOSTING = Method("adaboost")
+ON_POINTS = Method("adaboost", assumes=(points,))
 BOOSTED = ("", "wine:0,1", "digits:3,8")
 
 
-def constant(X: Any, y: Any) -> Any:
+def always_plus(X: Any, y: Any) -> Any:
     """The weak learner that has one hypothesis: +1 everywhere."""
     return lambda D: lambda X: np.ones(X.shape[0], dtype=np.int8)
 
@@ -78,17 +73,7 @@ def rotating(X: Any, y: Any) -> Any:
 
 @dataclass(frozen=True)
 class Round:
-    """One round: the votes before and after it, and what the points say.
-
-    Attributes
-    ----------
-    where : str
-    t : int
-        1 for the first.
-    before, after : Vote
-    agrees, y : arrays of −1 and +1
-        h_t(x_i) y_i, asked anew, and the labels.
-    """
+    """One round t = 1, 2, …: the votes before and after it, h_t(x_i) y_i, asked anew, and y."""
 
     where: str
     t: int
@@ -118,6 +103,11 @@ class Round:
         return total(d for d, a in zip(self.D, self.agrees, strict=True) if a > 0)
 
     @property
+    def gamma(self) -> Number:
+        """γ_t = ½ − ε_t."""
+        return number(1) / 2 - self.epsilon
+
+    @property
     def perfect(self) -> bool:
         """Whether h_t is always right or always wrong: α_t is infinite."""
         return abs(int(self.agrees.sum())) == self.n
@@ -125,14 +115,11 @@ class Round:
     @property
     def slip(self) -> float:
         """Relative error of sums of D_t in doubles, in any order, and of what rounding makes of it
-        in 1 − ε_t."""
+        in 1 − ε_t; 0 of a perfect round, which has no such sum."""
+        if self.perfect:
+            return 0.0
         least = min(float(self.epsilon.mid()), float(self.right.mid()))
         return (4 * self.n + 64) * ROUNDOFF * (1 + 1 / least)
-
-
-def advantage(r: Round) -> Number:
-    """γ_t = ½ − ε_t."""
-    return number(1) / 2 - r.epsilon
 
 
 @dataclass(frozen=True)
@@ -150,6 +137,11 @@ class Session:
     #: Whether the weak learner looks for the best stump.
     best: bool = False
 
+    @property
+    def faults(self) -> list[Relation]:
+        """What is wrong with the run, if anything, as a relation."""
+        return [fact(self.known, self.wrong, where=self.where)] if self.wrong else []
+
     @cached_property
     def stumps(self) -> Floats:
         """The values of every stump with sign +1 on the points, one row each, a constant first."""
@@ -157,6 +149,10 @@ class Session:
         cuts = [(j, v) for j in range(X.shape[1]) for v in np.unique(X[:, j])[:-1]]
         rows = [np.where(X[:, j] > v, 1.0, -1.0) for j, v in cuts]
         return np.array([np.ones(X.shape[0]), *rows])
+
+    def edge(self, r: Round) -> float:
+        """The largest |Σ_i D_t(i) y_i h(x_i)| of a stump."""
+        return float(np.abs(self.stumps @ (np.asarray(r.before.dual) * r.y)).max())
 
     def errors(self) -> Iterator[tuple[Round, int, int]]:
         """After each round, how many points have sign(H(x_i)) ≠ y_i, at least and at most.
@@ -169,7 +165,7 @@ class Session:
             voters = [r] if r.perfect else self.rounds[: r.t]
             votes = w @ np.array([s.agrees for s in voters], dtype=np.float64)
             # Each α_s is rounded, and so is the sum; a vote this close to zero has no sign.
-            off += 0.0 if r.perfect else r.slip
+            off += r.slip
             unsure = off + 2 * (r.t + 2) * ROUNDOFF * float(np.abs(w).sum())
             yield r, int((votes <= -unsure).sum()), int((votes <= unsure).sum())
 
@@ -179,17 +175,8 @@ def solver_of(case: Case) -> Any:
     return AdaBoost() if case.solver is None else case.solver
 
 
-def points(case: Case) -> str | None:
-    """The problem, if there is one, has points and two classes."""
-    if case.given is None or isinstance(case.problem, DenseProblem | SparseProblem):
-        return None
-    return "AdaBoost needs points and two classes, dense or sparse"
-
-
-def stumps(case: Case) -> str | None:
-    """The weak learner is the one that looks for the best stump."""
-    learner = getattr(solver_of(case), "learner", None)
-    return None if isinstance(learner, BestStump) else "the weak learner is another one"
+def _looks_for_the_best(solver: Any) -> bool:
+    return isinstance(getattr(solver, "learner", None), BestStump)
 
 
 def sessions(case: Case) -> Iterator[Session]:
@@ -206,12 +193,6 @@ def sessions(case: Case) -> Iterator[Session]:
             yield session(case, other, problem, f"{name}, other learner", FEW)
 
 
-def heard(case: Case) -> Iterator[tuple[Session, list[Relation]]]:
-    """Every run, with a relation that says what is wrong with it, if anything."""
-    for s in sessions(case):
-        yield s, [fact(s.known, s.wrong, where=s.where)] if s.wrong else []
-
-
 def session(case: Case, solver: Any, problem: Any, where: str, rounds: int) -> Session:
     """One run, the first; its rounds are made anew at each precision, for they have balls."""
     y = np.asarray(problem.y, dtype=np.int64)
@@ -222,15 +203,14 @@ def session(case: Case, solver: Any, problem: Any, where: str, rounds: int) -> S
         Round(f"{where}, t = {t}", t, before, after, agrees, y)
         for t, (before, after, agrees) in enumerate(played, start=1)
     ]
-    best = isinstance(getattr(solver, "learner", None), BestStump)
-    return Session(where, problem.X, found, wrong, known, best)
+    return Session(where, problem.X, found, wrong, known, _looks_for_the_best(solver))
 
 
 def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], str, Trit]:
     """The votes around each round and h_t(x_i) y_i, and what is wrong with the run, if anything.
 
     It ends after a perfect hypothesis, with which nothing changes any more, or where weights get
-    below the smallest double; whoever ends it before is wrong.
+    below the smallest double; a run that ends before is wrong.
     """
     played: list[Any] = []
     run = map(delivered, islice(_until_refused(solver.iterates(problem, None)), rounds + 1))
@@ -254,15 +234,23 @@ def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], st
 
 def _weights(vote: Any, agreed: list[Any]) -> Floats:
     """exp(−Σ_s α_s h_s(x_i) y_i), scaled so that the sum is one."""
-    alphas = np.asarray(vote.w, dtype=np.float64)
-    votes = alphas @ np.array(agreed, dtype=np.float64)
+    votes = np.asarray(vote.w, dtype=np.float64) @ np.array(agreed, dtype=np.float64)
     raw = np.exp(float(np.min(votes)) - votes)
     return np.asarray(raw / raw.sum())
 
 
-def _seen(weights: Floats) -> NDArray[np.bool_]:
+def _seen(weights: Floats) -> Mask:
     """Which of them are not near the end of the doubles, where the solver may lose them."""
     return weights > 2.0**-960
+
+
+def apart(values: Any, wanted: Any) -> float:
+    """The largest relative difference; what may have underflowed does not count."""
+    values, wanted = np.asarray(values, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
+    if values.shape != wanted.shape:
+        return math.inf
+    seen = _seen(wanted)
+    return float(np.max(np.abs(values - wanted)[seen] / wanted[seen], initial=0.0))
 
 
 def _follows(vote: Any, agreed: list[Any], t: int) -> Trit:
@@ -271,13 +259,10 @@ def _follows(vote: Any, agreed: list[Any], t: int) -> Trit:
     So no D_t is believed. In each round it is multiplied and divided once per entry, and an
     exponent is rounded; entries near the end of the doubles may have underflowed.
     """
-    D = np.asarray(vote.dual, dtype=np.float64)
-    wanted = _weights(vote, agreed) if agreed else np.full(len(D), 1 / len(D))
-    alphas = np.asarray(vote.w, dtype=np.float64)
-    allowed = 16 * t * (len(D) + 16 + float(np.abs(alphas).sum())) * ROUNDOFF
-    seen = _seen(wanted)
-    gap = float(np.max(np.abs(D - wanted)[seen] / wanted[seen], initial=0.0))
-    return within(gap, allowed, 1.0)
+    n = len(vote.dual)
+    wanted = _weights(vote, agreed) if agreed else np.full(n, 1 / n)
+    alphas = float(np.abs(np.asarray(vote.w, dtype=np.float64)).sum())
+    return within(apart(vote.dual, wanted), 16 * t * (n + 16 + alphas) * ROUNDOFF, 1.0)
 
 
 def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
@@ -291,13 +276,11 @@ def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
 def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, str]:
     """h_t on the points, and what keeps a round from being judged, if anything does."""
     lacks = [name for name in ("dual", "hypotheses", "votes") if not hasattr(after, name)]
-    lacks += [name for name in ("dual",) if getattr(before, name, None) is None]
+    lacks += ["dual"] if getattr(before, "dual", None) is None else []
     lacks += [name for name in NAMES if name not in after.extra]
-    lacks += [name for name in ("product",) if name not in before.extra]
-    if lacks:
-        raise Unclaimed(
-            f"an iterate of AdaBoost must carry {lacks[0]}, see gammabar.solvers.AdaBoost"
-        )
+    if lacks or "product" not in before.extra:
+        what = [*lacks, "product"][0]
+        raise Unclaimed(f"an iterate of AdaBoost must carry {what}, see gammabar.solvers.AdaBoost")
     h = np.asarray(after.hypotheses[-1](X))
     if h.shape != y.shape or not (np.abs(h) == 1).all():
         return h, f"h_{t} is no function to −1 and +1"
@@ -305,13 +288,12 @@ def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, st
         D = claimed_numbers(given, y.shape)
         if isinstance(D, str) or not (D > 0).all():
             return h, f"{name} is not {len(y)} positive numbers"
-    told = {**after.extra, "product before": before.extra["product"]}
-    for name in ("product before", *(name for name in NAMES if name != "D")):
+    told = {"product before": before.extra["product"], **after.extra}
+    for name in ("product before", *NAMES[1:]):
         if not _real(told[name]):
             return h, f"{name} of round {t} is no number"
-    for vote in (before, after):
-        if isinstance(claimed_numbers(vote.votes, y.shape), str):
-            return h, f"the votes of round {t} are not {len(y)} numbers"
+    if any(isinstance(claimed_numbers(v.votes, y.shape), str) for v in (before, after)):
+        return h, f"the votes of round {t} are not {len(y)} numbers"
     w = np.asarray(after.w, dtype=np.float64)
     single = abs(int((h * y).sum())) == len(y)
     if w.shape != ((1,) if single else (t,)) or not np.isfinite(w).all():

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from gammabar.papers import ROUNDOFF, TINY, Case, Number, steered, upper
-from gammabar.papers.lecture.linear_algebra import (
-    identity,
+from gammabar.papers.claims import *
+from gammabar.papers.lecture.quantities import (
+    diagonal,
     is_zero,
     matrix,
     null_space,
@@ -17,8 +17,6 @@ from gammabar.papers.lecture.linear_algebra import (
     vector,
 )
 from gammabar.solvers.kernel_methods import KernelRidge
-
-RIDGE = ("kernel-ridge",)
 
 #: Φ, y and λ: a feature that vanishes, n > m, n = m, n < m, and the same point twice.
 REGRESSIONS: tuple[tuple[list[list[int]], list[int], float], ...] = (
@@ -30,33 +28,37 @@ REGRESSIONS: tuple[tuple[list[list[int]], list[int], float], ...] = (
 )
 
 
+def ridge_options(case):
+    """The solver, if one is given, has the options of kernel ridge regression."""
+    options = ("regularisation", "kernel", "primal", "dual", "objective")
+    if case.solver is None:
+        return None
+    lacking = [name for name in options if not hasattr(case.solver, name)]
+    return f"the solver has no {lacking[0]}" if lacking else None
+
+
+RIDGE = Method("kernel-ridge", assumes=(ridge_options,))
+
+
 def ridge_solver(case: Case, strength: float, kernel: str = "linear") -> Any:
     """Kernel ridge regression, or what is on trial in its place, with this λ and kernel."""
     solver = KernelRidge() if case.solver is None else case.solver
     return steered(solver, regularisation=strength, kernel=kernel)
 
 
-def ridge_options(case: Case) -> str | None:
-    """The solver, if one is given, has the options of kernel ridge regression."""
-    options = ("regularisation", "kernel", "primal", "dual", "objective")
-    lacking = [
-        name for name in options if case.solver is not None and not hasattr(case.solver, name)
-    ]
-    return f"the solver has no {lacking[0]}" if lacking else None
-
-
 class Regression:
-    """One small regression in rationals."""
+    """One small regression in rationals, and its features and targets in doubles."""
 
     def __init__(self, features: list[list[Any]], y: list[Any], strength: Any) -> None:
         self.name = f"Φ = {features}, y = {y}, λ = {float(strength):g}"
-        self.features, self.targets, self.strength = features, y, strength
+        self.strength, self.n = strength, len(y)
+        self.X, self.targets = np.array(features, dtype=float), np.array(y, dtype=float)
         self.Phi, self.y, self.lam = matrix(features), vector(y), rational(strength)
         self.K = self.Phi * self.Phi.transpose()
-        self.regularised = self.K + self.lam * identity(len(y))
+        self.regularised = self.K + diagonal([self.lam] * self.n)
         self.alpha = self.regularised.solve(self.y)
         columns = self.Phi.transpose()
-        self.normal = columns * self.Phi + self.lam * identity(self.Phi.ncols())
+        self.normal = columns * self.Phi + diagonal([self.lam] * self.Phi.ncols())
         self.w = self.normal.solve(columns * self.y)
 
     def objective(self, alpha: fmpq_mat) -> fmpq:
@@ -66,15 +68,15 @@ class Regression:
 
     def candidates(self) -> list[fmpq_mat]:
         """Some vectors, the dual solution, and the same moved along the null space of K."""
-        n = len(self.targets)
-        some = [vector([0] * n), vector([1] * n), vector(list(range(n))), self.alpha * 2]
+        n = self.n
+        some = [vector([0] * n), vector([1] * n), vector(range(n)), self.alpha * 2]
         return [*some, self.alpha, *(self.alpha + v for v in null_space(self.K))]
 
     def chain(self, alpha: fmpq_mat) -> list[bool]:
         """What each line of the derivation says of an α."""
-        K, y, lam, n = self.K, self.y, self.lam, len(self.targets)
+        K, y, lam, n = self.K, self.y, self.lam, range(self.n)
         # Central differences of a quadratic are its derivatives.
-        units = [vector([int(i == j) for i in range(n)]) for j in range(n)]
+        units = [vector([int(i == j) for i in n]) for j in n]
         gradient = [self.objective(alpha + e) - self.objective(alpha - e) for e in units]
         return [
             all(v == 0 for v in gradient),
@@ -85,21 +87,21 @@ class Regression:
         ]
 
 
-def dual_slip(X: Any, strength: float, size: Number, values: float) -> float:
-    """A bound on ‖(K + λI)α − y‖ for an α that was solved for in doubles.
+def every_regression() -> list[Regression]:
+    """The regressions above."""
+    return [Regression(*data) for data in REGRESSIONS]
+
+
+def dual_slip(X: Any, strength: float, size: Number) -> float:
+    """A bound on ‖(K + λI)α − y‖ for an α that was solved for in doubles, K of products of rows.
 
     Cholesky: (A + E)α = y with ‖E‖_F ≤ (3n + 2)u tr A (Higham 2002, Theorem 10.4, with
-    ‖|Rᵀ||R|‖_F ≤ ‖R‖_F² = tr A); twice that much covers other stable methods. `values` bounds what
-    the entries of K contribute; 0 if they are products of the rows of X.
+    ‖|Rᵀ||R|‖_F ≤ ‖R‖_F² = tr A); twice that much covers other stable methods.
     """
     n, m = X.shape
     trace = float(np.sum(X * X)) + n * strength
-    return (
-        backward_error(n, trace, size)
-        + values
-        + 2 * (m + 4) * ROUNDOFF * trace * upper(size)
-        + TINY
-    )
+    entries = 2 * (m + 4) * ROUNDOFF * trace * upper(size)
+    return backward_error(n, trace, size) + entries + TINY
 
 
 def primal_slip(X: Any, y: Any, strength: float, size: Number) -> float:

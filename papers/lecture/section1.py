@@ -7,96 +7,99 @@ at T = 1 already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
 
 from flint import fmpq, fmpq_mat
 
-from gammabar.papers import Case, Relation, at_most, direct, exp, fact, log, number
-from gammabar.papers.lecture.descent import PLAIN, PROBLEMS, QUADRATIC, gaps
-from gammabar.papers.lecture.linear_algebra import matrix, nonnegative_form, small, vector
+from gammabar.papers.claims import *
+from gammabar.papers.lecture.descent import PLAIN, PROBLEMS, QUADRATIC, rates
+from gammabar.papers.lecture.quantities import lec, matrix, nonnegative_form, vector
 from gammabar.solvers.descent import Quadratic, SmoothGradientDescent
 
 
-@direct(
-    "lec.thm1",
-    reference="Theorem 1",
+@lec.direct(
+    "thm1",
+    "Theorem 1",
+    PLAIN,
+    Erratum(
+        severity="substance",
+        fixed_by="thm1.fixed",
+        why="The bound is too small by a factor of T.",
+        survives="Everything: T ≥ κ log(B²β/2ε), which is drawn from it, holds "
+        "(lec.sec1.steps); it is what the bound without 1/T gives.",
+    ),
     kind="anytime",
-    claim=r"f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}",
-    problems=("",),
     inputs=QUADRATIC,
-    solvers=PLAIN,
-    assumes=(small,),
-    status="refuted",
-    fixed_by="lec.thm1.fixed",
-    severity="substance",
-    survives="Everything: T ≥ κ log(B²β/2ε), which is drawn from it, holds "
-    "(lec.sec1.steps); it is what the bound without 1/T gives.",
-    why="The bound is too small by a factor of T.",
-    note="The 1/T is too good. f(x) = ½xᵀAx − bᵀx with A = diag(9, 1), b = (9, 0): β = 9, λ = 1, "
-    "κ = 9, w* = (1, 0), B = 1, f(w*) = −9/2, η = 1/5, so w_t = (1 − (−4/5)^t, 0). At T = 2: "
-    "f(w_2) − f(w*) = (9/2)(4/5)⁴ = 1152/625 = 1.8432, but e^{−2/9}·9/4 = 1.80165… . No smaller "
-    "whole κ fails. B is not defined in the theorem; it is ‖w_1 − w*‖ as in Theorem 3. If the "
-    "start is w_1 and w_T comes after T − 1 steps, the same function fails at T = 1: "
-    "9/2 > e^{−1/9}·9/2.",
 )
-def gradient_descent_rate_as_printed(case: Case) -> Iterator[Relation]:
-    """Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T)."""
-    for target, T, gap, B, more in gaps(case, SmoothGradientDescent()):
-        bound = exp(-T / target.kappa) * B**2 * target.beta / (2 * max(T, 1))
-        yield at_most(gap, bound, **({"what": "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/(2T)"} | more))
+def gradient_descent_rate_as_printed(c):
+    r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T).
+
+    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}$
+
+    The 1/T is too good. f(x) = ½xᵀAx − bᵀx with A = diag(9, 1), b = (9, 0): β = 9, λ = 1,
+    κ = 9, w* = (1, 0), B = 1, f(w*) = −9/2, η = 1/5, so w_t = (1 − (−4/5)^t, 0). At T = 2:
+    f(w_2) − f(w*) = (9/2)(4/5)⁴ = 1152/625 = 1.8432, but e^{−2/9}·9/4 = 1.80165… . No smaller
+    whole κ fails. B is not defined in the theorem; it is ‖w_1 − w*‖ as in Theorem 3. If the
+    start is w_1 and w_T comes after T − 1 steps, the same function fails at T = 1:
+    9/2 > e^{−1/9}·9/2."""
+    what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/(2T)"
+    return rates(c, SmoothGradientDescent(), lambda f, T, B: [_excess(f, T, B) / T], what)
 
 
-@direct(
-    "lec.thm1.fixed",
-    reference="Theorem 1, without the 1/T",
+def _excess(f, T, B):
+    """e^{−T/κ} B²β/2."""
+    return exp(-T / f.kappa) * B**2 * f.beta / 2
+
+
+@lec.direct(
+    "thm1.fixed",
+    "Theorem 1, without the 1/T",
+    PLAIN,
     kind="anytime",
-    claim=r"f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2}",
     problems=PROBLEMS,
     inputs=QUADRATIC,
-    solvers=PLAIN,
-    assumes=(small,),
-    note="Nesterov (2004), Theorem 2.1.15: ‖w_T − w*‖ ≤ ((κ−1)/(κ+1))^T B, smoothness gives "
-    "f(w_T) − f(w*) ≤ (β/2)‖w_T − w*‖², and ((κ−1)/(κ+1))² ≤ e^{−4/(κ+1)} ≤ e^{−1/κ}. This is "
-    "also what the text goes on with: error ε after κ log(B²β/(2ε)) iterations.",
     slower="smooth-gradient-descent/steps-shrink",
 )
-def gradient_descent_rate(case: Case) -> Iterator[Relation]:
-    """Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/2 after T updates."""
-    for target, T, gap, B, more in gaps(case, SmoothGradientDescent()):
-        bound = exp(-T / target.kappa) * B**2 * target.beta / 2
-        yield at_most(gap, bound, **({"what": "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/2"} | more))
+def gradient_descent_rate(c):
+    r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/2 after T updates.
+
+    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2}$
+
+    Nesterov (2004), Theorem 2.1.15: ‖w_T − w*‖ ≤ ((κ−1)/(κ+1))^T B, smoothness gives
+    f(w_T) − f(w*) ≤ (β/2)‖w_T − w*‖², and ((κ−1)/(κ+1))² ≤ e^{−4/(κ+1)} ≤ e^{−1/κ}. This is
+    also what the text goes on with: error ε after κ log(B²β/(2ε)) iterations."""
+    what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/2"
+    return rates(c, SmoothGradientDescent(), lambda f, T, B: [_excess(f, T, B)], what)
+
+
+@lec.direct(
+    "sec1.steps",
+    "Section 1, after Theorem 1",
+    PLAIN,
+    kind="stopping",
+    problems=("", "iris:0,1", "iris:1,2 --kernel rbf:gamma=0.5"),
+    instances="ε = 9/10, 1/2, 1/10 and 1/1000 of B²β/2, and the first T that is large enough",
+    slower="smooth-gradient-descent/steps-shrink",
+)
+def steps_for_an_error(c):
+    r"""Gradient descent with step 2/(β + λ) has error at most ε after κ log(B²β/(2ε)) updates.
+
+    $T \geq \kappa \log\left(\frac{B^2\beta}{2\epsilon}\right) \implies
+    f(w_T) - f(w^*) \leq \epsilon$
+
+    It follows from lec.thm1.fixed, though not from the theorem as printed."""
+
+    def errors(f, T, B):
+        for share in map(number, SHARES):
+            if T - 1 < -f.kappa * log(share) <= T:
+                yield share * B**2 * f.beta / 2
+
+    return rates(c, SmoothGradientDescent(), errors, "f(w_T) − f(w*) ≤ ε")
 
 
 #: ε over B²β/2.
 SHARES = (Fraction(9, 10), Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000))
-
-
-@direct(
-    "lec.sec1.steps",
-    reference="Section 1, after Theorem 1",
-    kind="stopping",
-    claim=r"T \geq \kappa \log\left(\frac{B^2\beta}{2\epsilon}\right) \implies"
-    r" f(w_T) - f(w^*) \leq \epsilon",
-    problems=("", "iris:0,1", "iris:1,2 --kernel rbf:gamma=0.5"),
-    solvers=PLAIN,
-    assumes=(small,),
-    instances="ε = 9/10, 1/2, 1/10 and 1/1000 of B²β/2, and the first T that is large enough",
-    note="It follows from lec.thm1.fixed, though not from the theorem as printed.",
-    slower="smooth-gradient-descent/steps-shrink",
-)
-def steps_for_an_error(case: Case) -> Iterator[Relation]:
-    """Gradient descent with step 2/(β + λ) has error at most ε after κ log(B²β/(2ε)) updates."""
-    for target, T, gap, B, more in gaps(case, SmoothGradientDescent()):
-        if not T:  # the run cannot be judged
-            yield at_most(gap, 0, **more)
-        for share in map(number, SHARES):
-            needed = -target.kappa * log(share)
-            if T - 1 < needed <= T:
-                epsilon = share * B**2 * target.beta / 2
-                yield at_most(gap, epsilon, **({"what": "f(w_T) − f(w*) ≤ ε"} | more))
-
 
 # Example 2
 
@@ -113,27 +116,23 @@ QUADRATICS: tuple[tuple[list[list[int]], list[int]], ...] = (
 )
 
 
-def _form(A: fmpq_mat, v: fmpq_mat) -> fmpq:
-    """vᵀAv."""
-    return (v.transpose() * A * v)[0, 0]
-
-
-@direct(
-    "lec.ex2",
-    reference="Example 2",
+@lec.direct(
+    "ex2",
+    "Example 2",
     kind="identity",
-    claim=r"\tfrac12 x^T A x - b x \text{ is convex if } A \succcurlyeq 0 \text{ and strongly"
-    r" convex if } A \succ 0; \text{ then the optimal } x \text{ is } A^{-1}b; \text{ if } A"
-    r" \text{ is diagonal, } \beta = \lambda_{max}, \lambda = \lambda_{min}",
-    problems=("",),
     instances="eight matrices, and points with entries −1, 0, 1",
-    note="In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0. Also: what the"
-    " library's quadratics say of β, λ and the minimum.",
     powerless="it is about functions, not about a solver",
 )
-def quadratics(case: Case) -> Iterator[Relation]:
-    """½xᵀAx − bᵀx is convex if A ≽ 0, and if A ≻ 0 strongly convex with the minimum at A⁻¹b; for a
-    diagonal A, β is the largest and λ the smallest entry."""
+def quadratics(c):
+    r"""½xᵀAx − bᵀx is convex if A ≽ 0, and if A ≻ 0 strongly convex with the minimum at A⁻¹b; for a
+    diagonal A, β is the largest and λ the smallest entry.
+
+    $\tfrac12 x^T A x - b x \text{ is convex if } A \succcurlyeq 0 \text{ and strongly
+    convex if } A \succ 0; \text{ then the optimal } x \text{ is } A^{-1}b; \text{ if } A
+    \text{ is diagonal, } \beta = \lambda_{max}, \lambda = \lambda_{min}$
+
+    In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0. Also: what the
+    library's quadratics say of β, λ and the minimum."""
     for rows, right in QUADRATICS:
         A, b, d = matrix(rows), vector(right), len(right)
         where = f"A = {rows}, b = {right}"
@@ -151,24 +150,25 @@ def quadratics(case: Case) -> Iterator[Relation]:
         for x in points:
             gap = _form(A, x) / 2 - (b.transpose() * x)[0, 0]
             gap -= _form(A, best) / 2 - (b.transpose() * best)[0, 0]
-            yield fact(
-                gap == _form(A, x - best) / 2, "f(x) − f(A⁻¹b) = ½‖x − A⁻¹b‖²_A", where=where
-            )
+            what = "f(x) − f(A⁻¹b) = ½‖x − A⁻¹b‖²_A"
+            yield fact(gap == _form(A, x - best) / 2, what, where=where)
             yield fact(gap > 0 or x == best, "A⁻¹b is the minimum", where=where)
         if all(rows[i][j] == 0 for i in range(d) for j in range(d) if i != j):
             yield from _extreme(rows, right, where)
 
 
-def _extreme(rows: list[list[int]], right: list[int], where: str) -> Iterator[Relation]:
+def _form(A: fmpq_mat, v: fmpq_mat) -> fmpq:
+    """vᵀAv."""
+    return (v.transpose() * A * v)[0, 0]
+
+
+def _extreme(rows, right, where):
     """β and λ of a diagonal A: bounds of vᵀAv/‖v‖² that are attained on the axes."""
-    A, d = matrix(rows), len(right)
-    beta, lam = max(rows[i][i] for i in range(d)), min(rows[i][i] for i in range(d))
-    ratios = [
-        _form(A, vector(list(v))) / sum(x * x for x in v)
-        for v in product((-2, -1, 0, 1, 2), repeat=d)
-        if any(v)
-    ]
-    yield fact(max(ratios) == beta, "β = λ_max", where=where)
-    yield fact(min(ratios) == lam, "λ = λ_min", where=where)
-    told = Quadratic(rows, right)  # type: ignore[arg-type]
-    yield fact((told.smoothness, told.strong_convexity) == (beta, lam), "as told", where=where)
+    A, entries = matrix(rows), [rows[i][i] for i in range(len(right))]
+    some = [v for v in product((-2, -1, 0, 1, 2), repeat=len(right)) if any(v)]
+    ratios = [_form(A, vector(list(v))) / sum(x * x for x in v) for v in some]
+    yield fact(max(ratios) == max(entries), "β = λ_max", where=where)
+    yield fact(min(ratios) == min(entries), "λ = λ_min", where=where)
+    told = Quadratic(rows, right)
+    fits = (told.smoothness, told.strong_convexity) == (max(entries), min(entries))
+    yield fact(fits, "as told", where=where)

@@ -1,19 +1,22 @@
-"""Vectors of doubles as columns of balls, and what keeps an iterate from being one.
+"""Vectors of doubles as columns of balls, runs of a solver, and exact linear algebra.
 
-Exact linear algebra for the statements on kernels: rational matrices and their factors.
+The solvers of the lecture run on functions, sums and points that the statements bring, so most
+statements are direct: they run the solver on trial themselves, or the library's where none is
+given, and take from it iterates alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from gammabar.papers import Case, Floats, Number, Relation, equal, fact, known_zero, sqrt, total
+from gammabar.papers.claims import *
 from gammabar.problems import rounding
+
+lec = Claims("lec")
 
 Column: TypeAlias = Any  # an arb_mat with one column
 
@@ -28,7 +31,7 @@ SHORTEST = 2.0**-400
 LONGEST = 2.0**400
 
 
-def small(case: Case) -> str | None:
+def small(case):
     """The problem, if there is one, is small enough for matrices of balls."""
     if case.given is None:
         return None
@@ -43,15 +46,28 @@ def small(case: Case) -> str | None:
     return None
 
 
+# Columns of balls
+
+
 def column(values: Any) -> Column:
     """Doubles, taken for exact, as a column of balls."""
     entries = np.asarray(values, dtype=np.float64).ravel().tolist()
     return arb_mat(len(entries), 1, [arb(v) for v in entries])
 
 
+def balls(M: Any) -> arb_mat:
+    """A rational matrix, or one of doubles, in balls."""
+    return arb_mat([[number(v) for v in row] for row in M.tolist()])
+
+
+def inner(u: Column, v: Column) -> Number:
+    """The sum of the products of the entries."""
+    return total(a * b for a, b in zip(u.entries(), v.entries(), strict=True))
+
+
 def length(v: Column) -> Number:
     """The Euclidean norm of the entries."""
-    return sqrt(total(x * x for x in v.entries()))
+    return sqrt(inner(v, v))
 
 
 def size_in_doubles(w: Floats) -> float:
@@ -69,43 +85,65 @@ def nothing(gap: Number, what: str, *, allowance: float, size: float, where: str
     return equal(gap, 0, what, allowance=allowance, size=size, where=where)
 
 
-def inner(u: Column, v: Column) -> Number:
-    """The sum of the products of the entries."""
-    return total(a * b for a, b in zip(u.entries(), v.entries(), strict=True))
+def as_said(
+    said: Any, wanted: Column, what: str, where: str, allowance: float, parts: float
+) -> Relation:
+    """A vector that the solver claims is the one that was computed, from numbers of size `parts`
+    that are added up."""
+    found = claimed_numbers(said, (wanted.nrows(),))
+    if isinstance(found, str):
+        return fact(False, f"{what} {found}", where=where)
+    gap, size = length(column(found) - wanted), size_of(length(wanted), parts)
+    return nothing(gap, what, allowance=allowance, size=size, where=where)
 
 
-def fault(it: Any, t: int, dimension: int) -> str | None:
-    """What keeps an iterate from being judged, if anything does."""
-    if int(it.t) != t:
-        return f"iterates count 0, 1, 2, …, but {it.t} came for {t}"
-    w = np.asarray(it.w, dtype=np.float64)
-    if w.shape != (dimension,):
-        return f"w_{t} has shape {w.shape}, not ({dimension},)"
-    return None if np.isfinite(w).all() else f"w_{t} has entries that are not finite numbers"
+# Runs
 
 
-Rows: TypeAlias = Sequence[Sequence[Any]]
+def run_of(case: Case, name: str, solver: Any, problem: Any, rng: Any, steps: int) -> list[Any]:
+    """The first iterates of the first run of this name, at every level."""
+    return case.remember(name, lambda: taken_run(solver.iterates(problem, rng), steps))
+
+
+def broken(run: list[Any], steps: int, dimension: int) -> str:
+    """What keeps a run of so many iterates from being judged, if anything does."""
+    for t, it in enumerate(run):
+        if int(it.t) != t:
+            return f"iterates count 0, 1, 2, …, but {it.t} came for {t}"
+        w = np.asarray(it.w, dtype=np.float64)
+        if w.shape != (dimension,):
+            return f"w_{t} has shape {w.shape}, not ({dimension},)"
+        if not np.isfinite(w).all():
+            return f"w_{t} has entries that are not finite numbers"
+    return "" if len(run) == steps else f"the run ends after {len(run)} iterates"
+
+
+# Rational matrices
 
 
 def rational(value: Any) -> fmpq:
     """An integer, a double or a fraction."""
+    if isinstance(value, fmpq):
+        return value
     exact = Fraction(value)
     return fmpq(exact.numerator, exact.denominator)
 
 
-def matrix(rows: Rows) -> fmpq_mat:
+def matrix(rows: Any) -> fmpq_mat:
     """A rational matrix."""
     return fmpq_mat([[rational(v) for v in row] for row in rows])
 
 
-def vector(values: Sequence[Any]) -> fmpq_mat:
+def vector(values: Any) -> fmpq_mat:
     """A rational column."""
     return matrix([[v] for v in values])
 
 
-def identity(n: int) -> fmpq_mat:
-    """I."""
-    return fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+def diagonal(values: Any) -> fmpq_mat:
+    """A diagonal matrix."""
+    entries = list(values)
+    n = range(len(entries))
+    return matrix([[entries[i] if i == j else 0 for j in n] for i in n])
 
 
 def is_zero(M: fmpq_mat) -> bool:
@@ -145,30 +183,19 @@ def factor(K: fmpq_mat) -> tuple[fmpq_mat, list[fmpq]] | None:
     n = K.nrows()
     rest, columns, weights = K, [], []
     for k in range(n):
-        pivot = rest[k, k]
-        column = [rest[i, k] for i in range(n)]
-        if pivot < 0 or (pivot == 0 and any(column)):
+        pivot, entries = rest[k, k], [rest[i, k] for i in range(n)]
+        if pivot < 0 or (pivot == 0 and any(entries)):
             return None
-        if pivot == 0:
-            continue
-        column = [v / pivot for v in column]
-        columns.append(column)
-        weights.append(pivot)
-        rest = rest - fmpq_mat(n, 1, column) * fmpq_mat(1, n, column) * pivot
-    L = matrix_of_columns(columns, n)
-    return L, weights
-
-
-def matrix_of_columns(columns: list[list[fmpq]], n: int) -> fmpq_mat:
-    """The matrix with these columns; one of zeros if there are none."""
-    columns = columns or [[fmpq(0)] * n]
-    return fmpq_mat(n, len(columns), [column[i] for i in range(n) for column in columns])
+        if pivot > 0:
+            columns.append([v / pivot for v in entries])
+            weights.append(pivot)
+            L = vector(columns[-1])
+            rest = rest - L * L.transpose() * pivot
+    if not columns:
+        columns, weights = [[fmpq(0)] * n], [fmpq(0)]
+    return matrix(columns).transpose(), weights
 
 
 def product_of_features(L: fmpq_mat, weights: list[fmpq]) -> fmpq_mat:
     """L diag(d) Lᵀ."""
-    m = len(weights)
-    if not m:
-        return L * L.transpose()
-    D = fmpq_mat(m, m, [weights[i] if i == j else 0 for i in range(m) for j in range(m)])
-    return L * D * L.transpose()
+    return L * diagonal(weights) * L.transpose()
