@@ -16,7 +16,7 @@ from lec_cases import MINE, built, hear, refuted, small_problems
 from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.papers.lecture.boosting import DATA, session
-from gammabar.papers.lecture.linear_algebra import factor, matrix, nonnegative_form
+from gammabar.papers.lecture.quantities import factor, matrix, nonnegative_form
 from gammabar.problems import DenseProblem
 from gammabar.solvers import kernel_methods as kernel_algebra
 from gammabar.solvers.boosting import AdaBoost, BestStump, Stump

@@ -12,7 +12,7 @@ from gammabar.harness.verify.numbers import known_zero
 ROOT = Path(__file__).resolve().parents[2]
 #: Modules that compare rationals, whole numbers or arrays with 0.
 RATIONAL = {
-    "papers/lecture/linear_algebra.py",
+    "papers/lecture/quantities.py",
     "papers/lecture/section1.py",
     "papers/ramdas_pena_2015/small_data.py",
     "papers/ramdas_pena_2015/algorithms.py",
