@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from gammabar.papers.claims import *
-from gammabar.papers.gammabar.ties import tied, told_apart
 
 gb = Claims("gb", unit=True)
 _JST = "Ji, Srebro and Telgarsky (2021)"

@@ -135,7 +135,7 @@ def lem5(it, case):
     $L_{\mu_k}(\alpha_k) \le -\tfrac12 \|p_k\|_G^2$"""
     p, wrong = followed(it, case, SoftAverages)
     loss = entropy_loss(it, temperature(it.t))
-    return [*wrong, at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
+    return [*wrong, at_most(combined_square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
 
 
 def no_other_exit(case: Case) -> str | None:

@@ -51,7 +51,7 @@ def temperature(case: Case, k: int) -> Number:
 def _excess(it: View, case: Case, loss: Number) -> list[Relation]:
     """−½‖p_k‖²_G ≥ L^q_μ(α_k)."""
     p, wrong = followed(it, case, NearAverages)
-    return [*wrong, at_most(square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")]
+    return [*wrong, at_most(combined_square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")]
 
 
 def _smoothed(it: View, case: Case) -> Number:
@@ -90,7 +90,7 @@ def _chain(it: View, case: Case) -> list[Relation]:
     found = _excess(it, case, loss)
     if case.separable is False:  # otherwise W is empty, and the distance infinite
         q = centre(case)
-        witness = bool(square(it, q) == 0)  # q itself is one, and the distance is 0
+        witness = bool(combined_square(it, q) == 0)  # q itself is one, and the distance is 0
         half = number(0) if witness else case.history(Witnesses).half_square(q)
         bound = temperature(case, it.t) * half
         found.append(at_most(-loss, bound, "−L^q_μ(α_k) ≤ ½ μ_k dist(q, W)²"))
@@ -103,13 +103,13 @@ def _rate(it: View, case: Case, factor: Number) -> list[Relation]:
     if it.misses is not True:
         return wrong if it.misses is False else [*wrong, fact(None, "whether Gα_k > 0")]
     bound = 2 * sqrt(number(case.n)) / (it.t + 1) * factor
-    return [*wrong, at_most(norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")]
+    return [*wrong, at_most(combined_norm(it, p), bound, "‖p_k‖_G ≤ (2√n/(k+1)) min{…}")]
 
 
 def _ratio(it: View, case: Case) -> Number | None:
     """‖q‖_G/ρ_K, or None for ρ_K = 0."""
     margin = rho(case)
-    return None if margin is None or margin == 0 else norm(it, centre(case)) / margin
+    return None if margin is None or margin == 0 else combined_norm(it, centre(case)) / margin
 
 
 LEM9 = (
@@ -208,7 +208,7 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
     """
     if margin * margin <= number(Fraction(2, 3)):
         return True
-    return bool(norm(it, centre(case)) >= (sqrt(number(2)) - 1) * abs(margin))
+    return bool(combined_norm(it, centre(case)) >= (sqrt(number(2)) - 1) * abs(margin))
 
 
 @unit.bound(
@@ -233,18 +233,11 @@ def lem9_charitable(it, case):
     margin = rho(case)
     if margin is None or not _settled(it, case, margin):
         return None
-    return _rate(it, case, sqrt(number(2)).min(norm(it, centre(case)) / abs(margin)))
+    return _rate(it, case, sqrt(number(2)).min(combined_norm(it, centre(case)) / abs(margin)))
 
 
 def _delta_solution(it: View, case: Case) -> Trit:
-    if it.separates:
-        return True
-    p, wrong = followed(it, case, NearAverages)
-    if wrong:  # known to be no average of the iterates, or not known
-        found: Trit = False if any(claim.fact is False for claim in wrong) else None
-    else:
-        found = certifies(it, number(case.solver.delta), p, strict=True)
-    return None if found is False and it.separates is None else found
+    return reached(it, case, NearAverages, number(case.solver.delta), strict=True)
 
 
 @unit.stopping(
@@ -337,7 +330,7 @@ class Calls:
         self.last_q, self.q = self.q, p
         if p is None:
             return
-        apart = it.here - pull(it, p)
+        apart = it.here - combined(it, p)
         allowed = 64 * (it.t + 2) * (it.n + 8) * ROUNDOFF * it.space.radius
         if (known := within(apart.norm(), allowed, it.space.least_radius)) is not True:
             self.wrong.append(fact(known, "a call starts at q_t = p_k"))
@@ -350,7 +343,7 @@ class Calls:
         p, gamma = weights_of(last, "p"), number(self.case.solver.gamma)
         if p is None or self.q is None:
             return
-        length, limit = square(last, p), square(last, self.q) / gamma**2
+        length, limit = combined_square(last, p), combined_square(last, self.q) / gamma**2
         excess, rounding = sign * (length - limit), 4 * carried(last, last.t)
         # Where both are 0 (rows that cancel) up to the rounding of the products that they sum.
         size = size_of(limit, product_terms(last, last.t))
@@ -406,8 +399,8 @@ def eq15(it, case):
     if inner or not outer or calls.q is None or calls.last_q is None:
         return
     shrunk = number(case.solver.gamma) ** 2
-    now, last = square(it, calls.q), square(it, calls.last_q)
-    first = square(it, uniform(case.n))
+    now, last = combined_square(it, calls.q), combined_square(it, calls.last_q)
+    first = combined_square(it, uniform(case.n))
     rounding = 4 * carried(it, it.t)
     yield at_most(now, last / shrunk, "‖q_{t+1}‖²_G ≤ δ_t²", allowance=rounding)
     if outer == 1:
@@ -555,7 +548,7 @@ def thm4_2(it, case):
     found = [*wrong, loops_done, *_ends_certified(it, case)]
     q = case.history(Calls).q
     if inner == 0 and q is not None and case.separable is False:
-        left = square(it, q)
+        left = combined_square(it, q)
         can: Trit = True if left > 0 else False if left == 0 else None
         found.append(fact(can, "the call can end: δ_t = ‖q_t‖_G/γ > 0", where=f"t = {outer}"))
     return found
@@ -587,7 +580,7 @@ def thm4_2_fixed(it, case):
         loops = _loops(case, case.solver.epsilon)
         found.append(at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ"))
     q, gamma = case.history(Calls).q, number(case.solver.gamma)
-    length = None if q is None else norm(it, q)
+    length = None if q is None else combined_norm(it, q)
     if length is not None and length > 0:
         root, margin = 2 * sqrt(2 * number(case.n)), rho(case)
         bound = root * gamma / length

@@ -20,7 +20,7 @@ from gammabar.harness.verify.run_checks import examine, hear
 from gammabar.harness.verify.statement import STATEMENTS, DirectStatement, Statement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.gammabar import rp_steps, smoothed_perceptron, trials as gb_trials
+from gammabar.papers.gammabar import rp as steps, trials as gb_trials
 from gammabar.papers.ramdas_pena_2015 import (
     appendix_a,
     quantities,
@@ -44,8 +44,7 @@ MODULES = (
     section5,
     section6,
     appendix_a,
-    rp_steps,
-    smoothed_perceptron,
+    steps,
 )
 NAMES = {module.__name__ for module in MODULES}
 MINE = {s.id: s for s in STATEMENTS.values() if s.body.__module__ in NAMES}

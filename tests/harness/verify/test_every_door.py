@@ -26,8 +26,8 @@ from gammabar.harness.verify.run_checks import hear
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate, randomised, stopping
 from gammabar.harness.verify.verdict import StatementError
 from gammabar.papers import at_most, number
-from gammabar.papers.gammabar import smoothed_perceptron
-from gammabar.papers.ramdas_pena_2015 import section6
+from gammabar.papers.gammabar import rp
+from gammabar.papers.ramdas_pena_2015 import quantities, section6
 from gammabar.problems import ProblemError
 from gammabar.solvers import Iterate
 
@@ -411,7 +411,7 @@ def test_a_verdict_does_not_depend_on_who_else_listens(solver, bad):
 @pytest.mark.parametrize(
     ("module", "goal", "solver"),
     [
-        (smoothed_perceptron, "_separates_or_certifies", "snkp:epsilon=0.001"),
+        (rp, "_separates_or_certifies", "snkp:epsilon=0.001"),
         (section6, "_delta_solution", "snkpvn:delta=0.001"),
     ],
 )
@@ -419,7 +419,7 @@ def test_a_verdict_does_not_depend_on_who_else_listens(solver, bad):
 def test_an_average_that_is_not_known_is_no_failure(module, goal, solver, known, monkeypatch):
     """Whether p_k is an average of the iterates is not known: nor is whether the goal is missed."""
     case = Case(gb.load("inseparable:n=8,d=2,seed=0"), open_solver(solver), unit=True)
-    monkeypatch.setattr(module, "followed", lambda it, case, kind: (None, [fact(known)]))
+    monkeypatch.setattr(quantities, "followed", lambda it, case, kind: (None, [fact(known)]))
     for it in islice(case.views(), 4):
         found = getattr(module, goal)(it, case)
         assert found is known or (found is None and it.separates is None)

@@ -1,0 +1,263 @@
+"""Convex combinations of rows that a method carries along: error bounds, ties, equality.
+
+Methods that keep weights, w = Aᵀα and scores by convex combinations add at most a few roundoffs of
+numbers of the size of the rows in each step: after k steps they are off by `carried`. *Fresh*
+scores of w in doubles are off by `View.score_error`. Equations allow for both, here and there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammabar.harness.verify.certified import Floats, Vec
+from gammabar.harness.verify.iterate import NotFinite, View, claimed_number, claimed_numbers
+from gammabar.harness.verify.numbers import (
+    ROUNDOFF,
+    SAFETY,
+    TINY,
+    Number,
+    Trit,
+    number,
+    sqrt,
+    total,
+)
+from gammabar.harness.verify.relation import (
+    COARSE,
+    HELD,
+    Relation,
+    at_most,
+    below,
+    equal,
+    fact,
+    size_of,
+    within,
+)
+from gammabar.problems import KernelProblem
+
+# Weights that a solver claims
+
+
+def weights_of(it: View, name: str) -> Floats | None:
+    """What a solver says of its weights "dual", "p", …; None if it says nothing."""
+    found = it.dual if name == "dual" else it.extra.get(name)
+    if found is None:
+        return None
+    weights = claimed_numbers(found, (it.n,))
+    if isinstance(weights, str):
+        raise NotFinite(f"{name} of iterate {it.t} {weights}")
+    return weights
+
+
+def claimed_weights(it: View, name: str) -> Floats:
+    """The same, where a statement needs them; raises `Unclaimed`."""
+    it.claim(name)
+    weights = weights_of(it, name)
+    assert weights is not None
+    return weights
+
+
+def is_distribution(it: View, weights: Floats) -> Trit:
+    """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
+    if float(weights.min()) < 0:
+        return False
+    allowed = 8 * ROUNDOFF * (it.n + 8) * (it.t + 1)
+    return within(abs(float(weights.sum()) - 1), allowed, 1.0)
+
+
+def combined(it: View, weights: Floats) -> Vec:
+    """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
+    if isinstance(it.case.problem, KernelProblem):
+        return it.vec(weights)  # a combination is represented by its weights
+    mass, space = float(np.abs(weights).sum()), it.space
+    error = (it.n + space.dimension + 16) * ROUNDOFF * SAFETY * lengths(it, weights)
+    return it.vec(it.case.problem.combine(weights), error + space.lost * max(1.0, mass))
+
+
+def lengths(it: View, weights: Floats) -> float:
+    """Σ |q_i| ‖a_i‖, or a little more: what is added up in Aᵀq, also where it cancels."""
+    return it.space.radius * float(np.abs(weights) @ it.space.shares) * SAFETY
+
+
+def combined_square(it: View, weights: Floats) -> Number:
+    """‖Aᵀq‖² for weights in doubles."""
+    if not it.level:
+        vector = combined(it, weights)
+        return vector.inner(vector)
+    if isinstance(it.case.problem, KernelProblem):
+        return it.space.exact_inner(weights, weights)
+    column = it.space.exact_combination(it.numbers(weights))
+    return total(v * v for v in column.entries())
+
+
+def combined_norm(it: View, weights: Floats) -> Number:
+    """‖Aᵀq‖."""
+    found = combined_square(it, weights)
+    return number(0) if found <= 0 else sqrt(found)  # the Gram matrix is semidefinite
+
+
+# Rounding of what is carried along
+
+
+def _as_long_as_a_row(it: View) -> Floats:
+    vector = np.zeros(it.space.dimension)
+    vector[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
+    return vector
+
+
+def carried(it: View, k: int) -> float:
+    """How far scores may be off that were carried through k convex combinations."""
+    each = it.space.score_error(_as_long_as_a_row(it))
+    each += 8 * ROUNDOFF * it.space.radius * it.space.radius
+    return 2 * (k + 2) * each * SAFETY
+
+
+def carried_rows(it: View, k: int) -> Floats:
+    """The same row by row."""
+    each = it.space.score_errors(_as_long_as_a_row(it))
+    each += 8 * ROUNDOFF * it.space.radius * it.space.radius * it.space.shares
+    return np.asarray(2 * (k + 2) * each * SAFETY)
+
+
+def product_terms(it: View, k: int) -> float:
+    """Sizes of the products that a score is a sum of, d of them, carried along in k steps."""
+    radius = it.space.least_radius
+    return 8.0 * (k + 2) * (it.space.dimension + 16) * radius * radius
+
+
+def slack(it: View, k: int) -> float:
+    """How far apart two scores may seem to be that are equal, here and in the solver together."""
+    return 2 * (carried(it, k) + it.score_error) * SAFETY
+
+
+def summands(n: int) -> int:
+    """So many numbers are added up for n weights: a projection sorts and sums them n times, from
+    scores that were carried along. A step that is nothing, at the optimum, is right up to these.
+    """
+    return max(n * (n + 8), 1024)
+
+
+# Rows of smallest score
+
+
+def tied(scores: Floats, off: Floats) -> NDArray[np.int64]:
+    """The rows that may have the smallest score, if each is off by at most as much.
+
+    All of them where nothing is known: NaN is not larger than anything.
+    """
+    return np.flatnonzero(~(scores - off > float((scores + off).min())))
+
+
+def told_apart(scores: Floats, off: Floats, parts: Any) -> Trit:
+    """Whether `tied` says something: for the rows that it leaves rounding is small beside what
+    scores differ by, or beside `parts`, the products that they are sums of (row by row); of rows
+    that differ by no more any is right. None if not."""
+    rows = tied(scores, off)
+    sizes = float(scores.max() - scores.min()) + HELD * np.broadcast_to(parts, scores.shape)[rows]
+    return True if bool((off[rows] <= COARSE * sizes).all()) else None
+
+
+def _slacks(it: View, k: int) -> Floats:
+    return np.asarray((carried_rows(it, k) + it.score_errors) * SAFETY)
+
+
+def lowest(it: View, k: int) -> NDArray[np.int64]:
+    """The rows that may have the smallest score, carried along for k steps."""
+    return tied(it.score_doubles, _slacks(it, k))
+
+
+def lowest_known(it: View, k: int) -> Relation:
+    """That it can be told which rows these are."""
+    what, parts = "which rows have the smallest score can be told", product_terms(it, k)
+    if not it.w.any() or it.n == 1:
+        return fact(True, what)
+    return fact(told_apart(it.score_doubles, _slacks(it, k), parts * it.space.shares), what)
+
+
+def went_on(before: View, k: int) -> Relation:
+    """The method took another step, so it was not at its end: Gα_k > 0 did not hold."""
+    what = "the method goes on, so Gα_k > 0 does not hold"
+    if not before.w.any():
+        return fact(True, what)
+    size = before.space.radius * before.here.reach()
+    return at_most(before.smallest, 0, what, allowance=slack(before, k), size=size)
+
+
+def ended(it: View, k: int) -> list[Relation]:
+    """The method says that it separates, so it does."""
+    if it.extra.get("halt") != "separated":
+        return []
+    what = "the method halts, so Gα_k > 0"
+    if not it.w.any():  # no rounding makes a score of the origin positive
+        return [fact(False, what)]
+    return [below(0, it.smallest, what, allowance=slack(it, k))]
+
+
+# Equality up to rounding
+
+
+def same_point(
+    it: View,
+    predicted: Vec,
+    what: str,
+    more: float = 0.0,
+    start: Vec | None = None,
+    parts: float = 0.0,
+) -> Relation:
+    """w_k is a vector that was recomputed, up to four times the error of that, and `more`.
+
+    If it is a step from `start`, that step is what rounding must be small beside; else it, and
+    `parts`, what it is a sum of.
+    """
+    gap = it.vec(it.w - predicted.mid).norm()
+    # TINY: products that underflow, in a view whose longest row has norm one.
+    allowed = 4 * predicted.err + 8 * ROUNDOFF * predicted.size() + more + 4 * TINY
+    about = predicted
+    if start is not None:
+        about, parts = predicted - start, parts + start.reach()
+    size = size_of(about.norm(), parts + predicted.reach() + it.here.reach())
+    return equal(gap, 0, what, allowance=allowed, size=size)
+
+
+def represents(it: View, weights: Floats, k: int, name: str = "α") -> Relation:
+    """w_k = Aᵀα_k, where both were carried along for k steps."""
+    size, what = lengths(it, weights), f"w_k = Aᵀ{name}_k"
+    if not size:  # of nothing, or of rows that are 0
+        return fact(not it.w.any(), what)
+    # Sums of so many numbers, in k steps.
+    parts = (k + it.n + it.space.dimension) * size
+    # A step w + θ(a − w) leaves roundoffs of the w before, however short the next one is.
+    more = 16 * ROUNDOFF * ((k + 2) * size + it.carried)
+    return same_point(it, combined(it, weights), what, more, parts=parts + it.carried)
+
+
+def stands_for(it: View, weights: Floats) -> Trit:
+    """Whether w_k = Aᵀp, where both were carried along for k convex combinations."""
+    vector, size = combined(it, weights), lengths(it, weights)
+    gap = it.here - vector
+    allowed = 4 * gap.err + 16 * (it.t + 2) * ROUNDOFF * size
+    # Beside rows, of which it is a mean: they may cancel, and what rounding leaves then is small.
+    return within(gap.norm(), allowed, size)
+
+
+def same_weights(
+    found: Floats, predicted: Floats, allowed: float, what: str, start: Floats | None = None
+) -> Relation:
+    """Weights that were recomputed, in the ℓ₁ norm; `start` as in `same_point`."""
+    gap = float(np.abs(found - predicted).sum())
+    mass = float(np.abs(predicted).sum() + np.abs(found).sum())
+    moved = float(np.abs(predicted if start is None else predicted - start).sum())
+    allowed += 8 * ROUNDOFF * mass
+    size = size_of(moved, mass * summands(len(found)))
+    return equal(gap, 0, what, allowance=allowed, size=size)
+
+
+def same_number(found: object, expected: object, relative: float, what: str) -> Relation:
+    """A positive number that was recomputed exactly."""
+    exact, said = number(expected), claimed_number(found)
+    if said is None:
+        return fact(False, f"{what} is a number")
+    allowed = float(exact.abs_upper()) * relative * ROUNDOFF
+    return equal(number(said), exact, what, allowance=allowed)
