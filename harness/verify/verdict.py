@@ -1,9 +1,4 @@
-"""What is found about a statement, and what was expected of it.
-
-Errors of people who write statements: one sentence that says where, what, and what to do.
-
-What a person is told about a verdict that was not expected.
-"""
+"""Verdicts on statements, their explanation, and errors of statements that are written wrongly."""
 
 from __future__ import annotations
 
@@ -110,10 +105,10 @@ class Verdict:
     reference : float or None
         The tightness of that method in the same run, beside a solver of the user's.
     informative : int or None
-        Of a claim that holds: iterates by which a solver that stands still would have failed, see
-        `gammabar.harness.verify.vacuity`. 0: the pass says nothing. None where that was not asked.
+        Of a claim that holds: iterates by which a solver that never moves would have failed, see
+        `gammabar.harness.verify.vacuity`. 0: the pass is vacuous. None where that was not asked.
     vacuous_to : int or None
-        The last t up to which a solver that stands still is known not to fail.
+        The last t up to which a solver that never moves is known not to fail.
     curve : tuple of (t, measured, bound)
         A few points of what was compared there, for pictures.
     """
@@ -143,7 +138,7 @@ class Verdict:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it is a pass that a solver which stands still would have got, too."""
+        """Whether it is a vacuous pass: a solver that never moves would have passed, too."""
         return self.verdict is Ruling.HOLDS and not self.informative
 
     def as_dict(self) -> dict[str, Any]:
@@ -200,21 +195,17 @@ def raised(error: Exception) -> str:
 
 
 def worth(verdict: Verdict, at_rest: str = "") -> str:
-    """What is to be said of a pass that says nothing, in a few words; "" for any other verdict.
+    """What is to be said of a vacuous pass, in a few words; "" for any other verdict.
 
-    Parameters
-    ----------
-    verdict : Verdict
-    at_rest : str
-        Why a solver that stands still obeys the statement for ever, if it does.
+    `at_rest` says why a solver that never moves obeys the statement for ever, if it does.
     """
     if not verdict.says_nothing:
         return ""
     if at_rest:
-        return f"says nothing of a solver that stands still: {at_rest}"
+        return f"vacuous, also of a solver that never moves: {at_rest}"
     if verdict.vacuous_to is not None:
-        return f"says nothing yet: bound vacuous up to t = {verdict.vacuous_to}"
-    return "says nothing: a solver that stands still passes as well"
+        return f"vacuous up to t = {verdict.vacuous_to}"
+    return "vacuous: a solver that never moves passes as well"
 
 
 def explain(
@@ -222,37 +213,27 @@ def explain(
 ) -> str:
     """What was claimed and measured, by how much it fails, and how to see it again.
 
-    Parameters
-    ----------
-    statement : Statement
-    verdict : Verdict
-    problem, solver : str
-        What the user calls them.
-    reproduce : str
-        A command line.
+    `problem` and `solver` are what the user calls them, `reproduce` is a command line.
     """
     at = f" at t = {verdict.worst_t}" if verdict.worst_t is not None else ""
     on = f" on {problem}" if problem else ""
     by = f" (solver {solver})" if solver else ""
-    lines = [f"{statement.id} {verdict.verdict}{at}{on}{by}"]
-    if verdict.hint:
-        lines.append(f"    root      {verdict.hint}")
-    lines.append(f"    claimed   {statement.words or statement.claim}")
-    if verdict.what:
-        where = f" ({verdict.where})" if verdict.where else ""
-        lines.append(f"    compared  {verdict.what}{where}")
-    if verdict.left:
-        lines.append(f"    sides     {verdict.left}   and   {verdict.right}")
-    if verdict.slack is not None and verdict.verdict is Ruling.REFUTED:
-        lines.append(f"    short by  {-verdict.slack:.6g} (proved)")
-    if verdict.failure:
-        lines.append(f"    solver    {verdict.failure}")
-    if verdict.reason:
-        lines.append(f"    because   {verdict.reason}")
-    if verdict.says_nothing:
-        said = worth(verdict, statement.at_rest or statement.powerless)
-        lines.append(f"    because   it {said}")
-    lines.append(f"    source    {statement.reference}")
-    if reproduce:
-        lines.append(f"    reproduce {reproduce}")
-    return "\n".join(visible(line) for line in lines)
+    where = f" ({verdict.where})" if verdict.where else ""
+    refuted = verdict.verdict is Ruling.REFUTED
+    gap = f"{-verdict.slack:.6g} (proved)" if refuted and verdict.slack is not None else ""
+    unequal = any(sign in verdict.what for sign in "≤≥<>") or "=" not in verdict.what
+    lines = {
+        "cause": verdict.hint,
+        "claimed": statement.words or statement.claim,
+        "compared": verdict.what and verdict.what + where,
+        "sides": verdict.left and f"{verdict.left}   and   {verdict.right}",
+        "short by" if unequal else "off by": gap,
+        "solver": verdict.failure,
+        "because": "" if refuted else verdict.reason,
+        "vacuous": worth(verdict, statement.at_rest or statement.powerless),
+        "source": statement.reference,
+        "reproduce": reproduce,
+    }
+    head = f"{statement.id} {verdict.verdict}{at}{on}{by}"
+    shown = [head, *(f"    {name:9} {text}" for name, text in lines.items() if text)]
+    return "\n".join(visible(line) for line in shown)
