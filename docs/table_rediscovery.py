@@ -25,7 +25,7 @@ from gammabar.harness.falsify.reports import as_document
 from gammabar.harness.falsify.search import Report, Search
 from gammabar.harness.falsify.witness import confirming, write as write_witness
 from gammabar.harness.registry import everything, witness
-from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.pool import Pool
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
@@ -36,7 +36,7 @@ def without_hints(statement: Statement) -> Statement:
     return replace(statement, problems=tuple("rows:1" if p else "" for p in statement.problems))
 
 
-def search(statement: Statement, seed: int, budget: float, crew: Crew) -> dict[str, Any]:
+def search(statement: Statement, seed: int, budget: float, crew: Pool) -> dict[str, Any]:
     """One search, as a document."""
     start = monotonic()
     found = Search(
@@ -79,7 +79,7 @@ def main() -> None:
         kept = json.loads(args.store.read_text())
     refuted = [s for s in everything().values() if s.status is Status.REFUTED]
     chosen = [s for s in refuted if not args.ids or s.id in args.ids]
-    with Crew(single=True) as crew:
+    with Pool(single=True) as crew:
         for seed in args.seeds:
             for statement in chosen:
                 key = f"{statement.id} {seed}"

@@ -1,19 +1,8 @@
 """The exact margin of every pair of classes: the work, its table and its picture.
 
-Every pair of classes of some data, each in a file of its own as soon as it is known.
-
 A folder has, for each pair, the certificate (``mnist-0-1.json``) and what is shown of it
 (``mnist-0-1.result.json``), both written whole or not at all. What is there is not computed again,
 unless the files that the data came from have changed; so a run that was killed goes on.
-
-Pairs that are computed side by side, in processes that end with the run, however it ends.
-
-Each is a `gammabar.harness.run.processes.Process`: in a session of its own, so that Ctrl-C
-does not reach it, and gone without a word as soon as there is nobody to answer any more.
-
-The table of all pairs as a page in Markdown.
-
-A picture of the margins of all pairs: one matrix per data set, readable without colours.
 """
 
 from __future__ import annotations
@@ -21,32 +10,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import queue
 import re
 import shlex
-import sys
-import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import log10
 from pathlib import Path
-from time import monotonic, perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from time import perf_counter, process_time
+from typing import Any
 from urllib.parse import quote
 
-from gammabar.harness.run.pool import main
-from gammabar.harness.run.processes import Died, Process
+from gammabar.harness.run.pool import Pool
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS
 from gammabar.problems.environment import extra_module
 from gammabar.problems.from_files import named_file
 from gammabar.problems.output import whole, write_whole
-
-if TYPE_CHECKING:
-    pass
-
 
 #: Most classes of a data set: so many have 4,950 pairs.
 MANY = 100
@@ -193,10 +174,10 @@ def run(
         if result is not None:
             tell(f"{pair.spec} is known")
     work = [pair for pair in pairs if found[pair] is None]
-    more = folder, check, limit
-    alone = ((pair, margin_of(pair, *more)) for pair in work)
-    several = min(jobs, len(work)) > 1
-    with closing(carried_out(work, more, min(jobs, len(work))) if several else alone) as done:
+    jobs = min(jobs, len(work))
+    alone = ((pair, margin_of(pair, folder, check, limit)) for pair in work)
+    several = _in_processes(work, folder, check, limit, jobs)
+    with closing(several if jobs > 1 else alone) as done:
         for pair, result in done:
             found[pair] = result
             tell(pair.spec)
@@ -245,101 +226,24 @@ def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-#: Seconds that are waited for a pair: what limit there is, the oracle keeps by itself.
-FOREVER = 10.0**6
-
-
-def carried_out(
-    pairs: Sequence[Pair], more: tuple[Path, bool, float | None], jobs: int
+def _in_processes(
+    pairs: Sequence[Pair], folder: Path, check: bool, limit: float | None, jobs: int
 ) -> Generator[tuple[Pair, dict[str, Any]], None, None]:
-    """Pairs and what `gammabar.harness.margins.margin_of` says of them, as they are done.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-    more : tuple
-        Its further arguments.
-    jobs : int
-        Processes, each with one thread for its libraries: together they fill the cores.
-    """
-    todo: queue.SimpleQueue[Pair] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[Pair, dict[str, Any]] | BaseException] = queue.SimpleQueue()
-    for pair in pairs:
-        todo.put(pair)
-    processes: list[Process] = []
-    threads: list[threading.Thread] = []
-    try:
-        for _ in range(jobs):
-            processes.append(Process(__name__, single=True))
-            arguments = (processes[-1], todo, done, more)
-            threads.append(threading.Thread(target=_supply, args=arguments, daemon=True))
-            threads[-1].start()
-        for _ in pairs:
-            found = done.get()
-            if isinstance(found, BaseException):
-                raise found
-            yield found
-    finally:
-        for process in processes:
-            process.kill()
-        for thread in threads:
-            thread.join()
-        for process in processes:
-            process.close()
+    """Pairs and what `margin_of` says of them, as they are done."""
+    more = {"folder": str(folder), "check": check, "limit": limit}
+    by_name = {pair.spec: pair for pair in pairs}
+    requests = {name: {"pair": asdict(pair), **more} for name, pair in by_name.items()}
+    with Pool() as pool:
+        for name, found in pool.map(f"{__name__}:margin_of_values", requests, jobs):
+            yield by_name[name], found
 
 
-def _supply(process: Process, todo: Any, done: Any, more: tuple[Path, bool, float | None]) -> None:
-    """Have a process do one pair after the other, until there is none left."""
-    try:
-        while True:
-            pair = todo.get_nowait()
-            done.put((pair, _asked(process, pair, *more)))
-    except queue.Empty:
-        pass
-    except BaseException as error:  # it is raised where the results are waited for
-        done.put(error)
-
-
-def _asked(
-    process: Process, pair: Pair, folder: Path, check: bool, limit: float | None
+def margin_of_values(
+    pair: dict[str, Any], folder: str, check: bool, limit: float | None
 ) -> dict[str, Any]:
-    request = {"pair": asdict(pair), "folder": str(folder), "check": check, "limit": limit}
-    try:
-        process.send(json.dumps(request).encode())
-        answer = json.loads(process.line(monotonic() + FOREVER))
-    except Died as error:
-        raise ProblemError(f"{pair.spec}: {error}") from None
-    if "memory" in answer:
-        raise MemoryError
-    if "file" in answer:
-        raise OSError(*answer["file"])
-    if "error" in answer:
-        raise ProblemError(answer["error"])
-    found: dict[str, Any] = answer["result"]
-    return found
-
-
-def _handle(request: dict[str, Any], dump: int) -> dict[str, Any]:
-    """In the process: a pair, or what is wrong with it."""
-    pass
-
-    data, *texts = (request["pair"][name] for name in ("data", "classes", "names"))
-    classes, names = map(tuple, texts)
-    try:
-        pair = Pair(data, classes, names)
-        return {
-            "result": margin_of(pair, Path(request["folder"]), request["check"], request["limit"])
-        }
-    except ProblemError as error:
-        return {"error": str(error)}
-    except OSError as error:
-        return {"file": [error.errno, error.strerror, error.filename]}
-    except MemoryError:
-        return {"memory": True}
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), _handle)
+    """`margin_of` for another process, in words of JSON."""
+    one = Pair(pair["data"], tuple(pair["classes"]), tuple(pair["names"]))
+    return margin_of(one, Path(folder), check, limit)
 
 
 #: How a text is written in Markdown.

@@ -97,8 +97,7 @@ class _Package:
 
     def statements(self) -> dict[str, Statement]:
         """Its statements by id: module by module, as they are written."""
-        names = [p for p in self.parts if p.partition("_")[0] not in _ASIDE]
-        homes = [self.name, *(f"{self.name}.{part}" for part in names)]
+        homes = [self.name, *(f"{self.name}.{part}" for part in self._with_statements())]
         for home in homes:
             import_module(home)
         place = {home: number for number, home in enumerate(homes)}
@@ -106,10 +105,23 @@ class _Package:
         mine.sort(key=lambda s: place.get(str(s.body.__module__), len(place)))
         return {statement.id: statement for statement in mine}
 
+    def statement(self, identifier: str) -> Statement | None:
+        """One statement. The modules that name it are imported, or all if none does."""
+        words = [f'"{identifier}"', f'"{identifier.partition(".")[2]}"']
+        for part in self._with_statements():
+            path = self.folder / f"{part}.py"
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            if identifier not in STATEMENTS and any(word in text for word in words):
+                import_module(f"{self.name}.{part}")
+        return STATEMENTS.get(identifier) or self.statements().get(identifier)
+
+    def _with_statements(self) -> list[str]:
+        return [part for part in self.parts if part.partition("_")[0] not in _ASIDE]
+
     def trials(self) -> Iterator[Trial]:
         """Its runs of the default plan."""
-        alone = self.module("trials")
-        for module in self.modules() if alone is None else [alone]:
+        alone, ours = self.module("trials"), self.name.startswith("gammabar.papers.")
+        for module in [alone] if alone or ours else self.modules():
             yield from getattr(module, "TRIALS", ())
 
     def read(self, name: str) -> Any:
@@ -264,20 +276,24 @@ def everything() -> dict[str, Statement]:
     return _oracle_checks() | load_statements()
 
 
-def _oracle_checks() -> dict[str, Statement]:
+def _oracle_checks(prefix: str = "oracle.") -> dict[str, Statement]:
+    if not prefix.startswith("oracle."):
+        return {}
     from gammabar.harness.run.oracle_checks import ORACLE_CHECKS
 
     return ORACLE_CHECKS
 
 
 def find_statement(identifier: str) -> Statement:
-    """The statement with an id. Only its paper is imported."""
-    source = identifier.partition(".")[0]
-    known = _oracle_checks() if source == "oracle" else load_statements(source)
-    if identifier not in known:
+    """The statement with an id. Only what it needs of its paper is imported."""
+    found = STATEMENTS.get(identifier) or _oracle_checks(identifier).get(identifier)
+    for package in _packages() if found is None else ():
+        if _is_of(identifier, package.paper):
+            found = package.statement(identifier)
+    if found is None:
         hint = did_you_mean(identifier, everything(), "see `gammabar list statements`")
         raise ProblemError(f"{identifier!r} is no statement ({hint})")
-    return known[identifier]
+    return found
 
 
 def find_statements(identifiers: Iterable[str]) -> list[Statement]:

@@ -1,18 +1,10 @@
-"""Figures and tables of the papers, made again: numbers, pictures, and what agrees.
-
-Computes the parts of an artefact, each kept as soon as it is there.
-
-Pictures of artefacts, as SVG, PNG and PDF: the same numbers give the same SVG.
-
-Runs for figures: a quantity along the iterates of a solver, at some of them.
-
-Test images: points that no method is trained on.
-"""
+"""Reproduced figures and tables: parts that are kept, pictures, and what agrees with the paper."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter, process_time
@@ -22,8 +14,8 @@ import numpy as np
 
 from gammabar import __version__
 from gammabar.harness.paper import Artefact, Numbers
+from gammabar.harness.run.provenance import source_with
 from gammabar.harness.run.specs import Registered
-from gammabar.harness.stamp import source_of
 from gammabar.problems import Problem, ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here, read
 from gammabar.problems.environment import (
@@ -84,7 +76,7 @@ def compute(
     folder : Path
         Where parts are kept, in ``parts/``: whoever is interrupted goes on from there, and
         artefacts that share a part compute it once. A part counts as long as its name and the
-        source code that it depends on are the same, see `gammabar.harness.stamp`.
+        source code are the same: that of gammabar, and of the user's paper.
     quick : bool
         Smaller settings, on data that are embedded.
     tell : callable
@@ -97,7 +89,7 @@ def compute(
     seconds, cpu, memory = 0.0, 0.0, 0
     for place, (name, make) in enumerate(parts.items()):
         path = folder / "parts" / f"{sha256(name.encode()).hexdigest()[:16]}.json"
-        stamp = {"name": name, "gammabar": __version__, "source": source_of(make)}
+        stamp = {"name": name, "gammabar": __version__, "source": _source_of(make)}
         kept = None if fresh else _kept(path, stamp)
         tell(name, place, len(parts), kept is not None)
         if kept is None:
@@ -107,6 +99,13 @@ def compute(
         seconds, cpu = seconds + kept["seconds"], cpu + kept["cpu"]
         memory = max(memory, kept["memory"])
     return Computed(found, seconds, cpu, memory)
+
+
+def _source_of(make: Any) -> str:
+    """The hash of the source code that a part may depend on."""
+    while isinstance(make, partial):
+        make = make.func
+    return source_with(str(getattr(make, "__module__", "")))
 
 
 def _made(make: Callable[[], Numbers]) -> dict[str, Any]:

@@ -51,9 +51,7 @@ MARKS = {
 
 def show(results: list[Result], full: bool = False) -> None:
     """Print a line per statement; or, where these are many, a line per source unless `full`."""
-    known = find_sources(dict.fromkeys(result.source for result in results))
-    order = {statement.id: place for place, statement in enumerate(known)}
-    ordered = sorted(results, key=lambda result: order[result.verdict.statement])
+    ordered = _in_order(results)
     by_source = {
         source: {
             identifier: list(group)
@@ -68,6 +66,15 @@ def show(results: list[Result], full: bool = False) -> None:
     else:
         _by_source(by_source)
     say()
+
+
+def _in_order(results: list[Result]) -> list[Result]:
+    """The results as their statements stand in the papers."""
+    if len({result.verdict.statement for result in results}) == 1:
+        return results
+    known = find_sources(dict.fromkeys(result.source for result in results))
+    order = {statement.id: place for place, statement in enumerate(known)}
+    return sorted(results, key=lambda result: order[result.verdict.statement])
 
 
 def _one_by_one(by_source: dict[str, dict[str, list[Result]]]) -> None:

@@ -172,14 +172,13 @@ def verify_command(
         path = path or folder / "results.db"
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
-        requests = [replace(one, depends=contents(depends)) for one in requests_of(**asked)]
+        named = contents(depends) if depends else ""
+        requests = [replace(one, depends=named) for one in requests_of(**asked)]
         request, tasks = requests[0], plan_of(requests)
         with _bar(len(tasks)) as tell, _interruptible(store, len(tasks)):
             if store is not None:
                 store.sign(origin())
-            results = run_tasks(
-                tasks, jobs=jobs or _cores(), dask=dask, store=store, resume=resume, tell=tell
-            )
+            results = run_tasks(tasks, jobs=jobs, dask=dask, store=store, resume=resume, tell=tell)
         results = telling(results, asked=request.names, each_problem=bool(request.problems))
         if strict:
             results = strictly(results, _excused)
@@ -234,12 +233,6 @@ def _report(results: list[Result], store: Store, folder: Path) -> None:
 
     written = write_report(gather(results, store.origins()[-1:], store.data()), folder)
     say(f"report: {written}", err=True)
-
-
-def _cores() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
 
 
 @contextmanager

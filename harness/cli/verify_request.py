@@ -80,7 +80,7 @@ def plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests."""
     from gammabar.harness.registry import find_statements
     from gammabar.harness.run.plan import make_plan
-    from gammabar.harness.run.specs import open_problem
+    from gammabar.harness.run.specs import open_once
     from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 
     tasks = [task for request in requests for task in make_plan(request)]
@@ -89,20 +89,20 @@ def plan_of(requests: list[Request]) -> list[Task]:
             for statement in find_statements(requests[0].statements):
                 read_inputs(statement.inputs, text)
             continue
-        open_problem(text)  # what is wrong with the data is said once, before anything runs
+        open_once(text)  # what is wrong with the data is said once, before anything runs
     return tasks
 
 
 def _with_file(request: Request, file: str) -> Request:
     """A user's file is loaded in another process: importing it may do anything."""
-    from gammabar.harness.run.pool import Crew
+    from gammabar.harness.run.pool import Pool
     from gammabar.harness.run.specs import Registered
     from gammabar.harness.run.user_files import read_solver
     from gammabar.problems import ProblemError
     from gammabar.solvers.base import SOLVERS
 
     solver = read_solver(file)
-    with Crew(single=False) as crew:
+    with Pool(single=False) as crew:
         found = crew.probe(solver, request.limit)
     if "error" in found:
         raise ProblemError(found["error"])
@@ -114,14 +114,14 @@ def _with_file(request: Request, file: str) -> Request:
 
 def _with_trajectory(request: Request, file: str) -> Request:
     """Iterates in a file: they belong to one problem, and end where the file does."""
-    from gammabar.harness.run.specs import TRAJECTORY, Recorded, open_problem
+    from gammabar.harness.run.specs import TRAJECTORY, Recorded, open_once
     from gammabar.problems import ProblemError
 
     if len(request.problems) != 1:
         raise click.UsageError("--trajectory needs --problem DATA: the one that it was computed on")
     reference = Recorded(TRAJECTORY + file)
     rows = reference.open().array
-    problem, last = open_problem(request.problems[0]), len(rows) - 1
+    problem, last = open_once(request.problems[0]), len(rows) - 1
     if rows.shape[1] != problem.dimension:
         raise ProblemError(
             f"{reference.file}: has {rows.shape[1]} columns, but w has {problem.dimension} entries"

@@ -12,7 +12,7 @@ from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.parameters import Solvers, solvers_of
 from gammabar.harness.falsify.search import Report, Search, unexpected
 from gammabar.harness.registry import PaperRef
-from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.provenance import search_key
 from gammabar.harness.run.specs import SolverRef, reference
 from gammabar.harness.verify.parameters import PREFIX, Inputs, read as read_inputs
@@ -164,7 +164,7 @@ class Batch:
 
     def carry_out(self, begin: Callable[[int, Statement], Callable[[Report], None]]) -> None:
         """Search; `begin` gets each statement, and returns what gets its report."""
-        with Crew(single=self.jobs > 1) as crew:
+        with Pool(single=self.jobs > 1) as crew:
             for place, statement in enumerate(self.statements):
                 left = self.share - float(self.kept.get(statement.id, {}).get("seconds", 0.0))
                 if left > 0.05 * self.share and not self.refuted(statement):
@@ -179,7 +179,7 @@ class Batch:
         return [s.id for s in self.statements if unexpected(s, self.refuted(s))]
 
     def _search(
-        self, statement: Statement, seconds: float, crew: Crew, tell: Callable[[Report], None]
+        self, statement: Statement, seconds: float, crew: Pool, tell: Callable[[Report], None]
     ) -> None:
         before = self.kept.get(statement.id, {})
         solvers = solvers_of(statement, self.solvers)

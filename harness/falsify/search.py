@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import DIMENSION, Solvers, small_rows, strategies
 from gammabar.harness.registry import PaperRef
-from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.results import Task
 from gammabar.harness.run.specs import Registered, SolverRef
 from gammabar.harness.run.user_files import read_solver
@@ -138,13 +138,13 @@ class Search:
         self._deadline = 0.0
         self._trouble: BaseException | None = None
 
-    def carry_out(self, crew: Crew | None = None) -> Report:
+    def carry_out(self, crew: Pool | None = None) -> Report:
         """Search until a refutation is found or the time is up, then shrink it.
 
         Processes of a crew that is given are used, and left as they are.
         """
         if crew is None:
-            with Crew(single=self.jobs > 1) as crew:
+            with Pool(single=self.jobs > 1) as crew:
                 return self.carry_out(crew)
         self._crew = crew
         _together([lambda: crew.perform(self._task(Candidate("rows:1")))] * self.jobs)  # imports
@@ -348,7 +348,7 @@ def as_solvers(names: tuple[str, ...], file: str | None) -> tuple[SolverRef, ...
     if names:
         raise ProblemError("choose solvers by --solver, or one of your own by --solver-file")
     mine = read_solver(file)
-    with Crew(single=False) as crew:
+    with Pool(single=False) as crew:
         found = crew.probe(mine, LIMIT)
     if "error" in found:
         raise ProblemError(found["error"])

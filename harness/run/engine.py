@@ -1,7 +1,4 @@
-"""Carries out a plan: trajectory by trajectory, in parallel, each result as soon as it is there.
-
-Carries out one task, whatever the solver does.
-"""
+"""Engine: carry out a plan, task by task, and evaluate the statements along each run."""
 
 from __future__ import annotations
 
@@ -11,13 +8,11 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from gammabar.harness.registry import find_statements, open_paper
-from gammabar.harness.run.diagnosis import explained
-from gammabar.harness.run.pool import Crew
 from gammabar.harness.run.processes import (
     Crashed,
     Died,
@@ -29,8 +24,7 @@ from gammabar.harness.run.processes import (
     time_limit,
 )
 from gammabar.harness.run.results import Outcome, Result, Run, Task, results_of, settle
-from gammabar.harness.run.sandbox import guest_for
-from gammabar.harness.run.specs import InFile, Registered, open_problem
+from gammabar.harness.run.specs import InFile, Registered, open_once
 from gammabar.harness.run.store import Store
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case
@@ -43,12 +37,23 @@ from gammabar.solvers.base import SOLVERS
 
 #: Told of every trajectory when it is done.
 Tell = Callable[[list[Result]], None]
+#: A process takes as long to start as so many usual tasks.
+WORTH_A_PROCESS = 4
+#: A user's solver that took longer than these seconds is not compared with the method itself.
+COMPARED = 30.0
+#: A solver in a file is never called in this process.
+NOT_HERE = (
+    "it would call the solver itself, in the process that judges, where no solver of a file is let"
+    " in; gammabar.verify puts it to a solver in a process of your own"
+)
+#: Nor are iterates in a file those of other data.
+NOT_AGAIN = "it would run the solver itself, and a trajectory is one run that is over"
 
 
 def run(
     tasks: list[Task],
     *,
-    jobs: int = 1,
+    jobs: int | None = 1,
     dask: str | None = None,
     store: Store | None = None,
     resume: bool = False,
@@ -59,8 +64,9 @@ def run(
     Parameters
     ----------
     tasks : list of Task
-    jobs : int
-        How many at once. One: in this process, but for solvers of users.
+    jobs : int or None
+        How many at once. One: in this process, but for solvers of users. None: as many as there
+        are processors, but no more than pay off.
     dask : str, optional
         Address of the scheduler of a Dask cluster, which then does the work.
     store : Store, optional
@@ -87,9 +93,10 @@ def run(
             known = store.get(key)
             if known is not None:
                 finish(place, known)
-    todo = [(place, task) for place, task in enumerate(tasks) if place not in done]
-    with closing(_stream(todo, jobs, dask)) as outcomes:
-        for place, outcome in outcomes:
+    todo = [place for place in range(len(tasks)) if place not in done]
+    with closing(_outcomes([tasks[place] for place in todo], jobs, dask)) as outcomes:
+        for number, outcome in outcomes:
+            place = todo[number]
             if store is not None:
                 store.put(keys[place], tasks[place], outcome)
             finish(place, outcome)
@@ -102,64 +109,54 @@ def _keys(tasks: list[Task]) -> list[str]:
     return [key(task) for task in tasks]
 
 
-def _stream(
-    todo: list[tuple[int, Task]], jobs: int, dask: str | None
+def _outcomes(
+    tasks: list[Task], jobs: int | None, dask: str | None
 ) -> Generator[tuple[int, Outcome], None, None]:
+    """Numbers of tasks and their outcomes, in any order."""
+    foreign = any(isinstance(task.run.solver, InFile) for task in tasks)
+    if jobs is None:
+        jobs = _processes(len(tasks) if foreign else -(-len(tasks) // WORTH_A_PROCESS))
     if dask is not None:
         from gammabar.harness.run.pool import stream
 
-        yield from stream(todo, dask)
-    elif jobs == 1 and not any(_foreign(task) for _, task in todo):
-        pass
+        yield from stream(tasks, dask)
+    elif jobs <= 1 and not foreign:
+        yield from enumerate(map(perform, tasks))
+    elif tasks:
+        from gammabar.harness.run.pool import Pool, in_threads
 
-        warm_up()
-        for place, task in todo:
-            yield place, perform(task)
-    elif todo:
-        yield from _parallel(todo, min(jobs, len(todo)))
-
-
-def _foreign(task: Task) -> bool:
-    """Whether it runs a user's code; a trajectory is mere numbers."""
-    return isinstance(task.run.solver, InFile)
+        jobs = min(jobs, len(tasks))
+        with Pool(single=jobs > 1) as pool:
+            yield from in_threads(pool.perform, tasks, jobs, pool)
 
 
-def _parallel(todo: list[tuple[int, Task]], jobs: int) -> Iterator[tuple[int, Outcome]]:
-    """Threads that only wait, each for a process of its own that works."""
-    from joblib import Parallel, delayed
+def _processes(useful: int) -> int:
+    """So many processes, or as many as there are processors."""
+    if useful <= 1:
+        return 1
+    from joblib import cpu_count
 
-    with Crew(single=jobs > 1) as crew:
-
-        def conduct(place: int, task: Task) -> tuple[int, Outcome]:
-            return place, crew.perform(task)
-
-        parallel: Any = Parallel(
-            n_jobs=jobs,
-            backend="threading",
-            return_as="generator_unordered",
-            batch_size=1,
-            pre_dispatch="2*n_jobs",
-        )
-        yield from parallel(delayed(conduct)(place, task) for place, task in todo)
+    return min(useful, int(cpu_count()))
 
 
-#: A user's solver that took longer than these seconds is not compared with the method itself.
-COMPARED = 30.0
-
-#: A solver in a file is never called in this process.
-NOT_HERE = (
-    "it would call the solver itself, in the process that judges, where no solver of a file is let"
-    " in; gammabar.verify puts it to a solver in a process of your own"
-)
-#: Nor are iterates in a file those of other data.
-NOT_AGAIN = "it would run the solver itself, and a trajectory is one run that is over"
+# --- one task --------------------------------------------------------------------------------
 
 
 def warm_up() -> None:
-    """Import what tasks need, so that none has to wait for it, or is interrupted in the midst."""
-    case = Case(open_problem("loss-spike"), unit=True)
-    case.problem.softmin(case.problem.origin())
-    assert case.truth.separable
+    """Import what tasks need, so that none is interrupted in the midst of it."""
+    import gammabar.oracle
+
+    _ = gammabar.oracle.solve
+
+
+def perform_values(values: dict[str, Any]) -> dict[str, Any]:
+    """`perform` for another process: task and outcome are dictionaries."""
+    from gammabar.harness.run.sandbox import settle
+
+    try:
+        return perform(Task.from_dict(values)).as_dict()
+    finally:
+        settle()
 
 
 def perform(task: Task) -> Outcome:
@@ -171,12 +168,13 @@ def perform(task: Task) -> Outcome:
     run = task.run
     file = run.solver.file if run.solver is not None else ""
     if isinstance(run.solver, InFile) and statements[0].about_runs:
-        guest_for(run.solver)  # its start is not the solver's time
+        _process_for(run.solver)  # its start is not the solver's time
     try:
         # What a solver prints must not get into the JSON document on stdout.
         with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
-            data = _problem(run.problem).digest() if run.problem and not run.of_inputs else ""
-            outcome = Outcome(tuple(_verdicts(task, statements)), 0.0, data)
+            problem = open_once(run.problem) if run.problem and not run.of_inputs else None
+            data = "" if problem is None else problem.digest()
+            outcome = Outcome(tuple(_verdicts(task, problem, statements)), 0.0, data)
     except Fault as fault:
         outcome = Outcome.failure(task, fault.failure, str(fault))
     except (Unfit, ProblemError) as error:
@@ -190,33 +188,100 @@ def perform(task: Task) -> Outcome:
     return replace(outcome, seconds=round(perf_counter() - start, 6))
 
 
-def _verdicts(task: Task, statements: list[Statement]) -> list[Verdict]:
-    run = task.run
-    problem = _problem(run.problem) if run.problem and not run.of_inputs else None
+def _verdicts(task: Task, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
     if not statements[0].about_runs:
-        if run.solver is not None and run.solver.foreign:
-            reason = NOT_HERE if isinstance(run.solver, InFile) else NOT_AGAIN
-            return [Verdict(s.id, Ruling.INAPPLICABLE, reason=reason) for s in statements]
-        solver = None if run.solver is None else run.solver.open()
-        case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
-        if run.of_inputs:
-            case.inputs = parameters.read(statements[0].inputs, run.problem)
-        return [_examined(statement, case) for statement in statements]
-    case = _case(run, problem, task.limit)
+        return _without_run(task.run, problem, statements)
     try:
-        start = perf_counter()
-        heard = hear(case, statements, run.iterations)
-        if run.solver is not None and run.solver.foreign and perf_counter() - start < COMPARED:
-            heard = beside(run, problem, statements, explained(case, statements, heard))
-        return heard
+        return _along_run(task, problem, statements)
     except StatementError as error:
-        # Hear them one by one, so that it spoils its own verdict alone.
+        # Evaluate them one by one, so that it spoils its own verdict alone.
         if len(statements) == 1:
             return [_spoilt(statements[0], error)]
-        return [_alone(task, problem, statement) for statement in statements]
+        return [v for one in statements for v in _verdicts(task, problem, [one])]
 
 
-def beside(
+def _without_run(run: Run, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
+    if run.solver is not None and run.solver.foreign:
+        reason = NOT_HERE if isinstance(run.solver, InFile) else NOT_AGAIN
+        return [Verdict(s.id, Ruling.INAPPLICABLE, reason=reason) for s in statements]
+    solver = None if run.solver is None else run.solver.open()
+    case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
+    if run.of_inputs:
+        case.inputs = parameters.read(statements[0].inputs, run.problem)
+    found = []
+    for statement in statements:
+        try:
+            found.append(examine(statement, case))
+        except StatementError as error:
+            found.append(_spoilt(statement, error))
+    return found
+
+
+def _spoilt(statement: Statement, error: StatementError) -> Verdict:
+    reason = f"the statement could not be evaluated here: {error}"
+    return Verdict(statement.id, Ruling.UNDECIDED, reason=reason)
+
+
+def _along_run(task: Task, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
+    run = task.run
+    assert run.solver is not None
+    start = perf_counter()
+    solver = _opened(run, task.limit)
+    file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
+    watch = partial(_watched, file=file, foreign=run.solver.foreign)
+    case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed, watch=watch)
+    found = hear(case, statements, run.iterations)
+    if run.solver.foreign and perf_counter() - start < COMPARED:
+        from gammabar.harness.run.diagnosis import explained
+
+        found = _beside(run, problem, statements, explained(case, statements, found))
+    return found
+
+
+def _opened(run: Run, limit: float) -> Any:
+    """The solver; a user's is in another process."""
+    assert run.solver is not None
+    if not isinstance(run.solver, InFile):
+        return run.solver.open()
+    try:
+        return _process_for(run.solver).open(run.solver, limit, run)
+    except Hung as error:
+        raise OutOfTime(out_of_time(limit, str(error))) from None
+    except (Died, ProblemError) as error:
+        raise Crashed(str(error)) from None
+
+
+def _process_for(solver: InFile) -> Any:
+    from gammabar.harness.run.sandbox import process_for
+
+    return process_for(solver)
+
+
+def _watched(
+    start: Callable[[], Iterator[Any]], file: str, foreign: bool
+) -> Generator[Any, None, None]:
+    """Iterates of a solver that is not trusted to behave: what goes wrong there is a `Fault`."""
+    count, last = 0, None
+    try:
+        for last in start():
+            count += 1
+            yield last
+    except ProblemError as error:
+        if count or foreign:
+            raise crashed(error, file) from error
+        raise Unfit(str(error)) from error
+    except (Exception, SystemExit) as error:
+        raise crashed(error, file) from error
+    if foreign and not (count and getattr(last, "extra", {}).get("halt")):
+        after = f"after t = {count - 1}" if count else "before the first one"
+        raise Crashed(
+            f"the iterates end {after}: they must go on for as long as somebody listens"
+            f" (--iterations {max(count - 1, 1)} asks for no more), but for a method that"
+            ' stops by itself, whose last iterate has extra["halt"]'
+        )
+
+
+def _beside(
     run: Run, problem: Problem | None, statements: list[Statement], verdicts: list[Verdict]
 ) -> list[Verdict]:
     """The verdicts with the tightness that the method itself has in the same run."""
@@ -230,78 +295,3 @@ def beside(
                 heard = hear(case, about, run.iterations)
                 found |= {v.statement: v.tightness for v in heard if v.verdict is Ruling.HOLDS}
     return [replace(v, reference=found.get(v.statement)) for v in verdicts]
-
-
-def _examined(statement: Statement, case: Case) -> Verdict:
-    try:
-        return examine(statement, case)
-    except StatementError as error:
-        return _spoilt(statement, error)
-
-
-def _alone(task: Task, problem: Problem | None, statement: Statement) -> Verdict:
-    case = _case(task.run, problem, task.limit)
-    try:
-        return hear(case, [statement], task.run.iterations)[0]
-    except StatementError as error:
-        return _spoilt(statement, error)
-
-
-def _spoilt(statement: Statement, error: StatementError) -> Verdict:
-    reason = f"the statement could not be evaluated here: {error}"
-    return Verdict(statement.id, Ruling.UNDECIDED, reason=reason)
-
-
-@lru_cache(maxsize=8)
-def _problem(text: str) -> Problem:
-    return open_problem(text)
-
-
-def _case(run: Run, problem: Problem | None, limit: float) -> Case:
-    """A case whose solver is not trusted to behave; a user's is in another process."""
-    assert run.solver is not None
-    if isinstance(run.solver, InFile):
-        solver = _invited(run.solver, run, limit)
-    else:
-        solver = run.solver.open()
-    file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
-    watch = partial(_watched, foreign=run.solver.foreign, file=file)
-    unit, name, seed = run.unit, run.problem, run.seed
-    return Case(problem, solver, unit=unit, name=name, seed=seed, watch=watch)
-
-
-def _watched(
-    start: Callable[[], Iterator[Any]], foreign: bool, file: str
-) -> Generator[Any, None, None]:
-    """The iterates of a solver; what goes wrong in it is a `Fault`."""
-    count, last = 0, None
-    try:
-        for last in start():
-            count += 1
-            yield last
-    except ProblemError as error:
-        if count or foreign:
-            raise crashed(error, file) from error
-        raise Unfit(str(error)) from error
-    except (Exception, SystemExit) as error:
-        raise crashed(error, file) from error
-    if foreign and not (count and _halts(last)):
-        after = f"after t = {count - 1}" if count else "before the first one"
-        raise Crashed(
-            f"the iterates end {after}: they must go on for as long as somebody listens"
-            f" (--iterations {max(count - 1, 1)} asks for no more), but for a method that"
-            ' stops by itself, whose last iterate has extra["halt"]'
-        )
-
-
-def _invited(solver: InFile, run: Run, limit: float) -> Any:
-    try:
-        return guest_for(solver).open(solver, limit, run)
-    except Hung as error:
-        raise OutOfTime(out_of_time(limit, str(error))) from None
-    except (Died, ProblemError) as error:
-        raise Crashed(str(error)) from None
-
-
-def _halts(iterate: Any) -> bool:
-    return bool(getattr(iterate, "extra", {}).get("halt"))

@@ -13,7 +13,6 @@ import numpy as np
 
 from gammabar.harness.registry import everything, find_statements
 from gammabar.harness.run.diagnosis import explained
-from gammabar.harness.run.imprint import changed, imprint, same_as_ever
 from gammabar.harness.run.plan import unmet
 from gammabar.harness.run.results import Run
 from gammabar.harness.run.specs import InFile, open_problem, reference
@@ -177,9 +176,10 @@ def _hear(
     _whole(seed, "seed", 0)
     name = problem if isinstance(problem, str) else repr(problem)
     opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
-    before = imprint(opened)
-    if isinstance(problem, Problem):
-        same_as_ever(problem, before)
+    if not _as_it_was(opened):
+        raise ProblemError(
+            "the arrays of this problem have changed since it was made: make the problem anew"
+        )
     found: dict[int, _Heard] = {}
     for unit in {statement.unit for statement in chosen}:
         case = Case(opened, solver, unit=unit, name=name, seed=seed)
@@ -192,7 +192,13 @@ def _hear(
         verdicts |= {place: examine(s, case) for place, s in same.items() if place not in runs}
         found |= {place: _Heard(s, case, verdicts[place]) for place, s in same.items()}
     ordered = [found[place] for place in range(len(chosen))]
-    return [_spoilt(one) for one in ordered] if changed(opened, before) else ordered
+    return ordered if _as_it_was(opened) else [_spoilt(one) for one in ordered]
+
+
+def _as_it_was(problem: Problem) -> bool:
+    """Whether the data are those of which radius, norms and digest are kept."""
+    known = problem._memo.get("digest")
+    return (problem.digest() if known is None else problem._digest()) == problem.digest()
 
 
 def _spoilt(one: _Heard) -> _Heard:

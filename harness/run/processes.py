@@ -1,13 +1,7 @@
-"""Processes: those of ours that judge, those with a user's solver, and what goes between.
-
-Processes that are started, asked, and ended whatever they are doing.
-
-The processes that a process has started, and those that they have started, to be ended.
+"""Processes that can be asked, timed and ended, whatever they do.
 
 A solver may fork, and what it forks may leave its session and its parent (a daemon). Where the
 system has a way to keep such orphans in the family, as Linux does, none is left behind.
-
-What ends a run before its time: an exception of the solver, or the time limit.
 """
 
 from __future__ import annotations
@@ -23,12 +17,12 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType, TracebackType
-from typing import Any
+from typing import IO, Any
 
 import gammabar
 from gammabar.harness.verify.iterate import Fault
@@ -53,6 +47,24 @@ _THREADS = (
 )
 
 
+def started(function: str, single: bool) -> tuple[list[str], dict[str, str]]:
+    """The command and the environment in which a function of the project runs.
+
+    Parameters
+    ----------
+    function : str
+        "gammabar.harness.run.pool:serve"
+    single : bool
+        Whether libraries are to use one thread each, because the process is not alone.
+    """
+    module, _, name = function.partition(":")
+    # -P: a folder that happens to be called `gammabar` in the user's own must not be found.
+    command = [sys.executable, "-P", "-c", f"from {module} import {name}; {name}()"]
+    paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    return command, environment | (dict.fromkeys(_THREADS, "1") if single else {})
+
+
 class Died(Exception):
     """The process ended without an answer; the message says how."""
 
@@ -62,32 +74,38 @@ class Hung(Exception):
 
 
 class Process:
-    """A module of the project that runs in a process of its own, with a pipe to and from it.
+    """A program in a process of its own, with a pipe to and from it.
 
     Parameters
     ----------
-    module : str
-        Its only argument is a file descriptor, to which it writes its stack on SIGUSR1.
-    single : bool
-        Whether its libraries are to use one thread each, because it is not alone.
+    command : sequence of str
+        One more argument follows: a file descriptor to which it writes its stack on SIGUSR1.
+    environment : mapping
+    folder : Path, optional
+        Where it runs.
+    errors : file, optional
+        What it writes to stderr; by default that is ours.
     """
 
     #: Whether it gets a moment to end by itself what it has started.
     gentle = False
 
-    def __init__(self, module: str, single: bool) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+        errors: IO[bytes] | None = None,
+    ) -> None:
         self._dump = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
-        paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-        if single:
-            environment |= dict.fromkeys(_THREADS, "1")
-        # -P: a folder that happens to be called `gammabar` in the user's own must not be found.
-        # Nothing but these three descriptors is inherited, least of all the way of our verdicts.
+        # Nothing but these descriptors is inherited, least of all the way of our verdicts.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, str(self._dump.fileno())],
+            [*command, str(self._dump.fileno())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=errors,
             env=environment,
+            cwd=folder,
             pass_fds=(self._dump.fileno(),),
             start_new_session=True,  # it and what it starts can be ended together
         )

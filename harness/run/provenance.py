@@ -1,19 +1,16 @@
-"""Content hashes: a stored result counts only as long as nothing that it depends on has changed.
+"""Provenance of results: content hashes, versions, machine and commit.
 
-A key covers the problem (its text; the contents of every file that this names, labels included; for
-a data set, whether it is there), the solver (its options and the source code that it consists of;
-for a user's file, its text and the Python files in its folder and in the folders there), the
-statements and papers with their source code (and the Python files beside a user's), iterations,
-seed and unit, the source code of the court, of the oracle and of the problems, and the versions of
-Python and of the libraries whose results may differ. What else a user's solver reads, such as a
-file of weights or a module elsewhere, is not seen: it is named with ``--depends``.
-
-With what results are computed: versions, machine, commit; nothing about who or where.
+A stored result counts only as long as nothing that it depends on has changed. Its key covers the
+problem (its text; the contents of every file that this names, labels included; for a data set,
+whether it is there), the solver (its options; for a user's file, its text and the Python files in
+its folder and in the folders there), the statements and papers (and the Python files beside a
+user's), iterations, seed and unit, the source code of gammabar, and the versions of Python and of
+the libraries whose results may differ. What else a user's solver reads, such as a file of weights
+or a module elsewhere, is not seen: it is named with ``--depends``.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.metadata
 import inspect
@@ -22,15 +19,15 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import gammabar
 from gammabar.harness.registry import PaperRef, find_statements
 from gammabar.harness.run.results import Task
-from gammabar.harness.run.specs import InFile, Recorded, Registered, SolverRef, split_problem
+from gammabar.harness.run.specs import InFile, Recorded, SolverRef, split_problem
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
 
@@ -39,37 +36,27 @@ _ROOT = Path(gammabar.__file__).resolve().parent
 _PACKAGES = ("problems", "oracle", "solvers", "harness", "papers")
 #: Their results may differ in the last digit from version to version.
 _LIBRARIES = ("gammabar", "numpy", "scipy", "numba", "python-flint")
-#: What an import asks for: a module, and a name in it unless it is the module itself.
-Import: TypeAlias = tuple[str, str | None]
-#: Every task depends on these, partly through imports by name, which a parser does not see.
-_ALWAYS = (
-    "problems/*.py",
-    "oracle/*.py",
-    "harness/verify/*.py",
-    "harness/run/engine.py",
-    "harness/run/sandbox.py",
-)
+_CLONE = Path(__file__).resolve().parents[2]
 
 
 def key(task: Task) -> str:
     """The hash of a task: problem, solver, statements, their source, seed and iterations."""
     run, solver = task.run, task.run.solver
-    parts: dict[str, Any] = {
-        "statements": task.statements,
-        "depends": task.depends,
-        "papers": [(one.digest(), _neighbours(one.path)) for one in task.papers],
-        "problem": run.problem,
-        "data": _data(run.problem),
-        "solver": run.by,
-        "code": solver.code if isinstance(solver, InFile) else None,
-        "beside": _beside(solver),
-        "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
-        "run": (run.iterations, run.seed, run.unit),
-        "planned": task.planned,
-        "source": source(_modules(task)),
-        "libraries": _versions(),
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return _hash(
+        {
+            "statements": task.statements,
+            "elsewhere": _elsewhere(find_statements(task.statements)),
+            "depends": task.depends,
+            "papers": [(one.digest(), _neighbours(one.path)) for one in task.papers],
+            "problem": run.problem,
+            "data": _data(run.problem),
+            "solver": _solver(solver),
+            "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
+            "run": (run.iterations, run.seed, run.unit),
+            "planned": task.planned,
+            "source": source(),
+        }
+    )
 
 
 def search_key(
@@ -88,38 +75,79 @@ def search_key(
         Papers of the user. They count for a statement that is in none of ours.
     """
     home = str(statement.body.__module__)
-    names = {*_homes(statement), *(name for ref, _ in solvers for name in _home(ref))}
-    ours = path_of(home) is not None
-    parts: dict[str, Any] = {
-        "statement": statement.id,
-        "papers": [] if ours else [(one.digest(), _neighbours(one.path)) for one in papers],
-        "beside": {} if ours else _neighbours(getattr(sys.modules.get(home), "__file__", "") or ""),
-        "solvers": [
-            (ref.text, getattr(ref, "code", None), _beside(ref), {k: [*v] for k, v in some.items()})
-            for ref, some in solvers
-        ],
-        "source": source(tuple(sorted(names))),
-        "libraries": _versions(),
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    ours = _is_ours(home)
+    beside = getattr(sys.modules.get(home), "__file__", "") or ""
+    return _hash(
+        {
+            "statement": statement.id,
+            "elsewhere": _elsewhere([statement]),
+            "papers": [] if ours else [(one.digest(), _neighbours(one.path)) for one in papers],
+            "beside": {} if ours else _neighbours(beside),
+            "solvers": [
+                (_solver(ref), {name: [*values] for name, values in some.items()})
+                for ref, some in solvers
+            ],
+            "source": source(),
+        }
+    )
 
 
 def contents(paths: Iterable[Path]) -> str:
     """The hash of files, and of all files in folders, by their contents and names."""
-    found: dict[str, str] = {}
+    found: dict[str, str | None] = {}
     for path in paths:
-        inside = (
-            sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-        )
-        for file in inside:
-            with file.open("rb") as stream:
-                found[str(file)] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest() if found else ""
+        inside = [p for p in path.rglob("*") if p.is_file()] if path.is_dir() else [path]
+        found |= {str(file): _digest(file) for file in inside}
+    return _hash(found) if found else ""
 
 
-def _beside(solver: SolverRef | None) -> dict[str, str]:
-    """The Python files in the folder of a user's solver, which may import them."""
-    return _neighbours(solver.file) if isinstance(solver, InFile) else {}
+@cache
+def source() -> str:
+    """The hash of all source code of the project, and of the libraries that matter."""
+    files = [path for package in _PACKAGES for path in (_ROOT / package).rglob("*.py")]
+    versions = {name: _version(name) for name in _LIBRARIES} | {"python": sys.version}
+    return _hash([{str(path.relative_to(_ROOT)): _digest(path) for path in files}, versions])
+
+
+def source_with(module: str) -> str:
+    """The same with a module, and the Python files beside it, where it is not of the project."""
+    if _is_ours(module):
+        return source()
+    file = getattr(sys.modules.get(module), "__file__", "") or ""
+    return _hash([source(), module, _neighbours(file)])
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "gammabar"
+
+
+def _elsewhere(statements: Iterable[Statement]) -> dict[str, str]:
+    """Files of statements that are in no paper of ours: a test's own module, say."""
+    found: dict[str, str] = {}
+    for name in {str(statement.body.__module__) for statement in statements}:
+        module = None if _is_ours(name) else sys.modules.get(name)
+        file = inspect.getsourcefile(module) if module else None
+        if file and Path(file).is_file():
+            found[name] = _digest(Path(file))
+    return found
+
+
+def _solver(solver: SolverRef | None) -> list[Any] | None:
+    """The text of a solver; of a user's also the code, with the Python files in its folder."""
+    if solver is None:
+        return None
+    if not isinstance(solver, InFile):
+        return [solver.text]
+    return [solver.text, solver.code, _neighbours(solver.file)]
 
 
 def _neighbours(file: str) -> dict[str, str]:
@@ -127,8 +155,8 @@ def _neighbours(file: str) -> dict[str, str]:
     if not file:
         return {}
     folder = Path(file).resolve().parent
-    found = sorted(p for some in ("*.py", "*/*.py") for p in folder.glob(some) if p.is_file())
-    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
+    found = [p for some in ("*.py", "*/*.py") for p in folder.glob(some) if p.is_file()]
+    return {str(path.relative_to(folder)): _digest(path) for path in found}
 
 
 def _data(text: str) -> dict[str, Any]:
@@ -153,134 +181,23 @@ def _data(text: str) -> dict[str, Any]:
 
 def _file(name: str) -> str | None:
     """The hash of a file; None if there is none."""
-    path = Path(name)
     try:
-        if not path.is_file():
-            return None
+        return _digest(Path(name)) if Path(name).is_file() else None
     except OSError:  # a name that is too long
         return None
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _modules(task: Task) -> tuple[str, ...]:
-    names = {name for one in find_statements(task.statements) for name in _homes(one)}
-    return tuple(sorted(names.union(_home(task.run.solver))))
-
-
-def _home(reference: SolverRef | None) -> tuple[str, ...]:
-    """The module of a solver of the registry."""
-    if not isinstance(reference, Registered):
-        return ()
-    from gammabar.solvers.base import solver
-
-    return (str(solver(reference.name).__module__),)
-
-
-@cache
-def _homes(statement: Statement) -> tuple[str, ...]:
-    """The module of a statement; its whole paper if it is registered elsewhere than written."""
-    name = str(statement.body.__module__)
-    path = path_of(name)
-    if path is None or f'"{statement.id}"' in path.read_text(encoding="utf-8"):
-        return (name,)
-    package = name.rpartition(".")[0]
-    return (name, *(f"{package}.{p.stem}" for p in sorted(path.parent.glob("*.py"))))
-
-
-@cache
-def _versions() -> dict[str, str]:
-    found = {"python": sys.version}
-    for name in _LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = ""  # run from a folder, without installation
-    return found
-
-
-@cache
-def source(modules: tuple[str, ...]) -> str:
-    """The hash of modules and of all modules of the project that they import, in any way."""
-    always = [path for pattern in _ALWAYS for path in _ROOT.glob(pattern)]
-    todo = [*modules, *(_name(path) for path in always)]
-    found: dict[str, str] = {}
-    while todo:
-        name = todo.pop()
-        if name in found:
-            continue
-        found[name], imported = _read(name)
-        todo += imported
-    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
-
-
-def whole() -> str:
-    """The hash of all source code of the project, and of the libraries that matter."""
-    files = sorted(path for package in _PACKAGES for path in (_ROOT / package).rglob("*.py"))
-    found = {str(p.relative_to(_ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
-    return hashlib.sha256(json.dumps([found, _versions()]).encode()).hexdigest()
-
-
-@cache
-def _read(name: str) -> tuple[str, tuple[str, ...]]:
-    """The hash of a module, and what it imports of the project."""
-    path = path_of(name)
-    if path is None:  # a test's own module, or one that exists in memory alone
-        module = sys.modules.get(name)
-        file = inspect.getsourcefile(module) if module else None
-        return (hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""), ()
-    text = path.read_bytes()
-    asked = imports(ast.parse(text), name, path.name == "__init__.py")
-    imported = {one for base, word in asked for one in (base, f"{base}.{word}")}
-    return hashlib.sha256(text).hexdigest(), tuple(one for one in imported if path_of(one))
-
-
-def imports(tree: ast.AST, name: str, package: bool) -> Iterator[Import]:
-    """What a module imports anywhere in it, but for imports that only a type checker sees."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        yield from imports(node, name, package)
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = name.split(".")
-                parts = parts[: len(parts) - node.level + package]
-                base = ".".join([*parts, *filter(None, [base])])
-            yield from ((base, alias.name) for alias in node.names)
-
-
-def _name(path: Path) -> str:
-    """The module that a file is."""
-    return ".".join(("gammabar", *path.relative_to(_ROOT).with_suffix("").parts))
-
-
-@cache
-def path_of(name: str) -> Path | None:
-    """The file of a module of the project; None if it is none."""
-    package, *parts = name.split(".")
-    if package != "gammabar" or not parts or parts[0] not in _PACKAGES:
-        return None
-    base = _ROOT.joinpath(*parts)
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
-
-
-_CLONE = Path(__file__).resolve().parents[2]
-_SHOWN_LIBRARIES = ("numpy", "scipy", "numba", "python-flint", "scikit-learn")
+# --- for people ------------------------------------------------------------------------------
 
 
 def origin() -> dict[str, Any]:
     """Versions of gammabar, Python and libraries; kind of machine; commit, if it is a clone."""
+    libraries = ("numpy", "scipy", "numba", "python-flint", "scikit-learn")
     return {
         "gammabar": _version("gammabar"),
         "commit": commit(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
-        **{name: _version(name) for name in _SHOWN_LIBRARIES},
+        **{name: _version(name) for name in libraries},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
     }
 
@@ -289,7 +206,7 @@ def _version(name: str) -> str:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return ""
+        return ""  # run from a folder, without installation
 
 
 def commit() -> str:

@@ -1,17 +1,11 @@
-"""Iterates as bytes, from the process of a user's solver to the one that judges them.
+"""Sandbox: a user's solver in a process of its own.
 
-A frame is a line of JSON and the entries of the arrays that it speaks of. Nothing in it can do
-more than be a number, a text or an array when it is read: the sender is not trusted.
-
-A user's solver as the court sees it: iterates that come from another process.
-
-The court has the data, computes everything from w itself, and shares no memory with the solver.
-The pipe on which verdicts travel is not inherited by the solver's process.
-
-The process of a user's solver, started by `gammabar.harness.run.sandbox`.
-
-It is told a solver and a problem, and sends iterates, as frames on what was stdout. Whatever the
-solver does here, to the data, to this package or to the pipe, can only change its own iterates.
+The process is told a solver and a problem, and sends iterates. A message is a line of JSON and the
+entries of the arrays that it speaks of: nothing in it can do more than be a number, a text or an
+array when it is read, because the sender is not trusted. The harness has the data, computes
+everything from w itself, and shares no memory with the solver; the pipe on which verdicts travel is
+not inherited by the solver's process. Whatever the solver does there, to the data, to this package
+or to the pipe, can only change its own iterates.
 """
 
 from __future__ import annotations
@@ -30,7 +24,6 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from fractions import Fraction
-from functools import lru_cache
 from operator import index
 from time import monotonic
 from typing import Any, BinaryIO
@@ -48,11 +41,12 @@ from gammabar.harness.run.processes import (
     die_with_parent,
     end_orphans,
     out_of_time,
+    started,
 )
 from gammabar.harness.run.results import Run
-from gammabar.harness.run.specs import InFile, open_problem
+from gammabar.harness.run.specs import InFile, open_once
 from gammabar.harness.verify.iterate import Fault, taken_vector
-from gammabar.problems import Problem, ProblemError
+from gammabar.problems import ProblemError
 from gammabar.solvers import Iterate
 from gammabar.solvers.adapters import counted
 from gammabar.solvers.base import Card
@@ -179,7 +173,7 @@ def _unpack(value: Any, arrays: list[Any]) -> Any:
     raise NoFrame
 
 
-#: Iterates that the solver may be ahead of the court.
+#: Iterates that the solver may be ahead of their evaluation.
 AHEAD = 8
 #: Seconds in which a solver must have stopped, lest its process be ended.
 PATIENCE = 1.0
@@ -188,21 +182,21 @@ PATIENCE = 1.0
 class RemoteSolver:
     """A solver in another process; it has the options that the solver says it has."""
 
-    def __init__(self, guest: Guest, run: Run, options: dict[str, Any]) -> None:
-        self._guest, self._run = guest, run
+    def __init__(self, process: SolverProcess, run: Run, options: dict[str, Any]) -> None:
+        self._process, self._run = process, run
         vars(self).update({name: value for name, value in options.items() if name[:1] != "_"})
 
     def iterates(self, problem: Any = None, rng: Any = None) -> Iterator[Iterate]:
         """The iterates of the run for which it was opened."""
-        return self._guest.iterates()
+        return self._process.iterates()
 
 
-class Guest:
+class SolverProcess:
     """The process of a user's solver; one for all runs of a solver, as long as it is well."""
 
     def __init__(self) -> None:
         # As many threads as the process beside it: it has the same environment.
-        self._process = Process("gammabar.harness.run.sandbox", single=False)
+        self._process = Process(*started(f"{__name__}:serve", single=False))
         self._solver: InFile | None = None
         self._deadline, self._limit = 0.0, 0.0
         self._running = False
@@ -210,11 +204,8 @@ class Guest:
         self._end = "its process is gone"
         self.lost = False
         self._ask({})
-
-    def ready(self) -> None:
-        """Wait until it has imported everything."""
         try:
-            self._next(monotonic() + START)
+            self._next(monotonic() + START)  # it has imported everything
         except (Died, Hung) as error:
             raise RuntimeError(
                 f"a process that is to run a solver did not start: {error}"
@@ -258,7 +249,7 @@ class Guest:
             self._ask({"more": 1})
         try:
             while True:
-                found = self._heard()
+                found = self._received()
                 if "crashed" in found:
                     raise Crashed(str(found["crashed"]))
                 if "end" in found:
@@ -269,7 +260,7 @@ class Guest:
             if number == self._number:  # whoever closes this late must not end the next run
                 self.stop()
 
-    def _heard(self) -> dict[str, Any]:
+    def _received(self) -> dict[str, Any]:
         assert self._solver is not None
         try:
             return self._next(self._deadline)
@@ -277,7 +268,7 @@ class Guest:
             raise Crashed(str(error)) from None
         except Hung as error:
             raise OutOfTime(out_of_time(self._limit, str(error))) from None
-        except OutOfTime:  # of the court, which has waited for the solver
+        except OutOfTime:  # our own, while we waited for the solver
             self.lost = True
             raise OutOfTime(
                 out_of_time(self._limit, self._process.where(self._solver.file))
@@ -290,7 +281,7 @@ class Guest:
             raise self._nonsense()
         if isinstance(w, Untold):
             raise Crashed(f"w_{t} is no vector of numbers: it is {w!r}")
-        # As it was sent: the court takes it over, and refuses what doubles do not hold.
+        # As it was sent: whoever judges it takes it over, and refuses what doubles do not hold.
         told = {name: value for name, value in extra.items() if not isinstance(value, Untold)}
         dual, momentum = _claim(found.get("dual")), _claim(found.get("momentum"))
         return Iterate(t, w, dual=dual, momentum=momentum, extra=told)  # type: ignore[arg-type]
@@ -346,77 +337,82 @@ def _claim(value: Any) -> Any:
     return None if isinstance(value, Untold) else value
 
 
-_GUEST: Guest | None = None
+_PROCESS: SolverProcess | None = None
 
 
-def guest_for(solver: InFile) -> Guest:
+def process_for(solver: InFile) -> SolverProcess:
     """A process for a solver, which has imported everything."""
-    global _GUEST
-    if _GUEST is None or not _GUEST.takes(solver):
+    global _PROCESS
+    if _PROCESS is None or not _PROCESS.takes(solver):
         dismiss()
-        _GUEST = Guest()
-        _GUEST.ready()
-    return _GUEST
+        _PROCESS = SolverProcess()
+    return _PROCESS
 
 
 def settle() -> None:
     """The task is done: no run goes on, and nothing that a solver has started is left."""
-    if _GUEST is not None:
-        _GUEST.stop()
+    if _PROCESS is not None:
+        _PROCESS.stop()
 
 
 @atexit.register
 def dismiss() -> None:
     """End the process, if there is one."""
-    global _GUEST
-    if _GUEST is not None:
-        _GUEST.close()
-        _GUEST = None
+    global _PROCESS
+    if _PROCESS is not None:
+        _PROCESS.close()
+        _PROCESS = None
 
 
-def main(dump: int) -> None:
-    """Answer requests until the parent closes the pipe.
+def invite(solver: dict[str, str]) -> None:
+    """Start a process for a solver, given as the fields of `InFile`."""
+    process_for(InFile(**solver))
 
-    Parameters
-    ----------
-    dump : int
-        File descriptor for the stack, should the parent ask where this process hangs.
-    """
+
+def probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
+    """Load a solver: {"error": sentence}, or {"name": of the one of the registry it stands for}."""
+    reference = InFile(**solver)
+    try:
+        opened = process_for(reference).open(reference, limit)
+    except ProblemError as error:
+        return {"error": str(error)}
+    except Hung as error:
+        why = out_of_time(limit, str(error))
+    except (Died, Crashed) as error:
+        why = str(error)
+    else:
+        return {"name": getattr(getattr(opened, "card", None), "name", None)}
+    return {"error": f"{reference.file}: cannot be imported: {why}"}
+
+
+# --- in the process of the solver ------------------------------------------------------------
+
+
+def serve() -> None:
+    """Answer requests until the parent closes the pipe."""
     die_with_parent()
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a solver prints goes to stderr
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us all
-    faulthandler.register(signal.SIGUSR1, file=dump)
-    wishes: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests, wishes), daemon=True).start()
-    _warm_up()
-    guest = _Guest(wishes, replies)
+    faulthandler.register(signal.SIGUSR1, file=int(sys.argv[1]))
+    received: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, received), daemon=True).start()
+    server = _Server(received, replies)
     while True:
-        guest.answer(wishes.get())
+        server.answer(received.get())
 
 
-def _listen(requests: BinaryIO, wishes: queue.SimpleQueue[dict[str, Any]]) -> None:
+def _listen(requests: BinaryIO, received: queue.SimpleQueue[dict[str, Any]]) -> None:
     with contextlib.suppress(Exception):
         for line in requests:
-            wishes.put(json.loads(line))
+            received.put(json.loads(line))
     os.killpg(0, signal.SIGKILL)  # the parent is gone: so is this process, and what it has started
 
 
-def _warm_up() -> None:
-    problem = open_problem("loss-spike")
-    problem.softmin(problem.origin())
-
-
-@lru_cache(maxsize=4)
-def _problem(text: str) -> Problem:
-    return open_problem(text)
-
-
-class _Guest:
-    def __init__(self, wishes: queue.SimpleQueue[dict[str, Any]], replies: BinaryIO) -> None:
-        self._wishes, self._replies = wishes, replies
+class _Server:
+    def __init__(self, requests: queue.SimpleQueue[dict[str, Any]], replies: BinaryIO) -> None:
+        self._requests, self._replies = requests, replies
 
     def _send(self, **message: Any) -> None:
         self._replies.write(encode(message))
@@ -447,7 +443,7 @@ class _Guest:
     def _run(self, solver: Any, request: dict[str, Any]) -> None:
         file = InFile(**request["solver"]).file
         try:
-            problem, rng = _problem(request["problem"]), np.random.default_rng([request["seed"]])
+            problem, rng = open_once(request["problem"]), np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
             for iterate in self._granted(counted(solver.iterates(problem, rng))):
                 self._send(**_told(iterate))
@@ -457,22 +453,22 @@ class _Guest:
         except BaseException as error:  # it is the solver's own process
             self._send(crashed=str(crashed(error, file)))
         # Whatever else was granted, until we are told to stop.
-        while not self._wishes.get().get("stop"):
+        while not self._requests.get().get("stop"):
             pass
         self._send(stopped=request["number"])
 
     def _granted(self, iterates: Iterator[Iterate]) -> Iterator[Iterate]:
         """As many iterates as are asked for."""
         for iterate in iterates:
-            wish = self._wishes.get()
-            if wish.get("stop"):
-                self._wishes.put(wish)
+            request = self._requests.get()
+            if request.get("stop"):
+                self._requests.put(request)
                 return
             yield iterate
 
 
 def _told(iterate: Iterate) -> dict[str, Any]:
-    # An array of objects has no frame of its own; the court looks at whatever else is sent.
+    # An array of objects has no frame of its own; whatever else is sent is looked at there.
     w = iterate.w
     if isinstance(w, np.ndarray) and w.dtype.kind not in "biufc":
         w = taken_vector(w, f"w_{iterate.t}")
@@ -493,6 +489,3 @@ def _options(solver: Any) -> dict[str, Any]:
 
 
 _TOLD = (bool, int, float, str, type(None), list, tuple, np.ndarray, np.generic)
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -24,6 +24,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 from gammabar.problems import Problem, ProblemError, load
@@ -229,6 +230,9 @@ def open_problem(text: str) -> Problem:
     if options.get("kernel") and options.get("multiclass"):
         raise ProblemError(f"{text}: --kernel and --multiclass cannot be combined")
     return load(data, **options)
+
+
+open_once = lru_cache(maxsize=8)(open_problem)
 
 
 def split_problem(text: str) -> tuple[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ import pytest
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run import engine, pool as crew_module
 from gammabar.harness.run.engine import perform, warm_up
-from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.results import Outcome, Result, Run, Task, settle, summarise, telling
 from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.verify.relation import at_most, fact
@@ -206,7 +206,7 @@ def registered():
 
 @pytest.fixture(scope="module")
 def crew():
-    with Crew() as made:
+    with Pool() as made:
         yield made
 
 
@@ -424,7 +424,7 @@ def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
     assert sorted(map(str, plain([r for group in told for r in group]))) == sorted(
         map(str, plain(results))
     )
-    left = [p for p in psutil.Process().children() if "gammabar.harness.run.pool" in p.cmdline()]
+    left = [p for p in psutil.Process().children() if "run.pool" in " ".join(p.cmdline())]
     assert len(left) <= 1  # that of the fixture
 
 

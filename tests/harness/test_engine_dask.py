@@ -61,7 +61,7 @@ def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
     assert plain(results) == plain(engine.run(tasks))
     assert {r.verdict.verdict for r in results} == {"holds"}
     with distributed.Client(address) as client:
-        crews = client.run(lambda: len(cluster._crew()._all))
+        crews = client.run(lambda: len(cluster._pool()._all))
     assert len(crews) == 2
     assert all(crews.values())  # both have worked
 
@@ -74,8 +74,7 @@ def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
 
 
 def test_workers_with_other_code_are_refused(address, monkeypatch):
-    monkeypatch.setattr(cluster, "whole", lambda: "mine")
-    monkeypatch.setattr(cluster, "_there", lambda client: {"tcp://one": "other"})
+    monkeypatch.setattr(distributed.Client, "run", lambda *_: {"tcp://one": "other"})
     with pytest.raises(ProblemError, match="the worker tcp://one has another gammabar"):
         list(cluster.stream([], address))
 

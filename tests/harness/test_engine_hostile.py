@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.results import Run, Task
 from gammabar.harness.run.sandbox import NoFrame, Untold, decode, encode
 from gammabar.harness.run.specs import InFile
@@ -228,7 +228,7 @@ def task(name: str, mark: str = "mark", limit: float = 60.0) -> Task:
 
 @pytest.fixture(scope="module")
 def crew():
-    with Crew() as crew:
+    with Pool() as crew:
         yield crew
 
 
@@ -266,7 +266,7 @@ def test_no_process_is_left(name):
                 continue
         return found
 
-    with Crew() as crew:
+    with Pool() as crew:
         limit = 3.0 if name == "HangsWithChildren" else 60.0
         (verdict,) = crew.perform(task(name, mark, limit)).verdicts
         assert verdict.verdict in ("refuted", "undecided")

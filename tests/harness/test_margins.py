@@ -20,6 +20,7 @@ from hypothesis import assume, given, settings, strategies as st
 from gammabar.harness import margins as picture, margins as work
 from gammabar.harness.certificates import Rejected, check
 from gammabar.harness.margins import Pair
+from gammabar.harness.run import pool
 from gammabar.oracle import solve
 from gammabar.problems import load
 from gammabar.problems.files import label_fault, label_text
@@ -220,15 +221,13 @@ def test_processes_end_with_the_run_and_without_a_word(tmp_path, ending):
 
 
 def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch, gammabar):
-    from gammabar.harness import margins as processes
+    call = pool._Worker.call
 
-    asked = processes._asked
+    def killed(worker, *more):
+        worker.kill()
+        return call(worker, *more)
 
-    def killed(process, *more):
-        process.kill()
-        return asked(process, *more)
-
-    monkeypatch.setattr(processes, "_asked", killed)
+    monkeypatch.setattr(pool._Worker, "call", killed)
     code, out, err = gammabar("margins", "iris", "--certificates", tmp_path / "m", "--jobs", "2")
     assert (code, out) == (2, "")
     assert "its process was ended by SIGKILL" in err

@@ -63,11 +63,11 @@ def searched(judge, name="jst.thm3.1.1", monkeypatch=None, **options) -> Report:
     found = Search(statement, solvers_of(statement), budget=20.0, **options)
     found._verdict = judge
 
-    class Crew:
+    class Pool:
         def perform(self, task):
             return None
 
-    return found.carry_out(Crew())
+    return found.carry_out(Pool())
 
 
 rows_of = st.integers(1, 4).flatmap(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.registry import everything
-from gammabar.harness.run.pool import Crew
+from gammabar.harness.run.pool import Pool
 from gammabar.harness.verify.verdict import Status
 
 SCRIPT = Path(__file__).resolve().parents[3] / "docs" / "table_rediscovery.py"
@@ -25,7 +25,7 @@ def script():
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", sorted(REFUTED))
 def test_a_refutation_is_found_again_and_its_witness_accepted(statement: str):
-    with Crew(single=True) as crew:
+    with Pool(single=True) as crew:
         found = script().search(REFUTED[statement], seed=3, budget=60.0, crew=crew)
     assert found["refuted"]
     assert found["witness"].startswith("accepted")

@@ -140,7 +140,7 @@ def test_a_part_of_other_source_code_is_computed_again(monkeypatch, tmp_path: Pa
     made: list[str] = []
     work.compute(artefact(made), tmp_path, fresh=True)
     assert made == ["a", "bb", "ccc"]
-    monkeypatch.setattr(work, "source_of", lambda make: f"another {make}")
+    monkeypatch.setattr(work, "_source_of", lambda make: f"another {make}")
     work.compute(artefact(made), tmp_path)
     assert made == ["a", "bb", "ccc"] * 2
 
