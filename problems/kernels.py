@@ -41,9 +41,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gammabar.problems.options import typed_options
 from gammabar.problems.points import Points, is_sparse, product
 from gammabar.problems.problem import Array, Floats, ProblemError
-from gammabar.problems.suggest import did_you_mean, nearest
+from gammabar.problems.suggest import did_you_mean
 
 #: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
 Prepared: TypeAlias = Any
@@ -161,22 +162,8 @@ class Kernel:
         known = _PARAMETERS.get(name)
         if known is None or name == "callable":
             raise ProblemError(f"unknown kernel {name!r}; {did_you_mean(name, _NAMED)}")
-        values: dict[str, Any] = {}
-        for option in options.split(",") if options else ():
-            key, _, number = (part.strip() for part in option.partition("="))
-            if key not in known or key in values:
-                wanted = " and ".join(known) if known else "no options"
-                near = None if key in values else nearest(key, known)
-                meant = "" if near is None else f" (did you mean {near}?)"
-                raise ProblemError(
-                    f"kernel {text!r}: {option!r} is not understood; {name} takes {wanted}{meant}"
-                )
-            try:
-                if not number.isascii() or "_" in number:
-                    raise ValueError
-                values[key] = int(number) if key in _WHOLE else float(number)
-            except ValueError:
-                raise ProblemError(f"kernel {text!r}: {number!r} is no number for {key}") from None
+        kinds = {key: int if key in _WHOLE else float for key in known}
+        values = typed_options(f"kernel {text!r}", options, kinds)
         return cls(name, **values)
 
     @classmethod

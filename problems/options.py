@@ -1,9 +1,14 @@
-"""Options of a DATA string: ``n=200,d=10,gamma=0.1`` with defaults, ranges and errors."""
+"""Options of data, kernels and solvers: ``n=200,d=10,gamma=0.1``.
+
+Those of DATA strings have defaults and ranges; those of kernels and solvers have types.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import types
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -85,29 +90,48 @@ def switch(text: str) -> bool:
 SEED = Option("seed", "0", "seed of the random draws", integer(0, 2**64 - 1))
 
 
-def parse_options(owner: str, text: str, options: Sequence[Option]) -> dict[str, Any]:
-    """The values of all options: those written in `text`, and the defaults of the others.
+def split_options(owner: str, text: str, known: Collection[str]) -> dict[str, str]:
+    """The values of ``option=value,…`` as texts, by option.
+
+    A comma within a value, as of a list or of options of a kernel, belongs to it.
 
     Parameters
     ----------
     owner : str
         What the options belong to, for error messages.
     text : str
-        ``name=value`` pairs separated by commas; may be empty.
-    options : sequence of Option
+        May be empty.
+    known : collection of str
+        The options that there are.
     """
-    known = {option.name: option for option in options}
-    given: dict[str, str] = {}
+    found: dict[str, str] = {}
+    last = ""
     for item in text.split(",") if text.strip() else []:
         name, equals, value = (part.strip() for part in item.partition("="))
-        if not equals:
+        if last and name not in known and (not equals or ":" in found[last]):
+            found[last] += f",{item.strip()}"
+        elif not equals:
             raise ProblemError(f"{owner}: {item.strip()!r} is not of the form option=value")
-        if name not in known:
-            raise ProblemError(f"{owner}: {_unknown(name, list(known))}")
-        if name in given:
+        elif name not in known:
+            hint = did_you_mean(name, list(known)) if known else "it takes none"
+            raise ProblemError(f"{owner}: there is no option {name!r} ({hint})")
+        elif name in found:
             raise ProblemError(f"{owner}: the option {name} is given twice")
-        given[name] = value
-    return {name: _value(owner, option, given.get(name)) for name, option in known.items()}
+        else:
+            found[name], last = value, name
+    return found
+
+
+def parse_options(owner: str, text: str, options: Sequence[Option]) -> dict[str, Any]:
+    """The values of all options: those written in `text`, and the defaults of the others."""
+    given = split_options(owner, text, [option.name for option in options])
+    return {option.name: _value(owner, option, given.get(option.name)) for option in options}
+
+
+def typed_options(owner: str, text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the options that are written in `text`, each of the type that it has."""
+    found = split_options(owner, text, kinds)
+    return {name: _typed(owner, name, kinds[name], value) for name, value in found.items()}
 
 
 def _value(owner: str, option: Option, text: str | None) -> Any:
@@ -119,12 +143,6 @@ def _value(owner: str, option: Option, text: str | None) -> Any:
         raise ProblemError(f"{owner}: {option.name}={text} {error}") from None
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    if not known:
-        return f"there is no option {name!r} (it takes none)"
-    return f"there is no option {name!r} ({did_you_mean(name, known)})"
-
-
 def check_size(owner: str, n: int, d: int) -> None:
     """Refuse n points of dimension d that this machine cannot hold."""
     # Building a problem needs a few arrays of its size at the same time.
@@ -133,3 +151,61 @@ def check_size(owner: str, n: int, d: int) -> None:
             f"{owner}: n={n} and d={d} would need {gigabytes(8 * n * d)} and is more than this "
             "machine can work with (choose a smaller n or d)"
         )
+
+
+def _typed(name: str, option: str, hint: Any, text: str) -> Any:
+    """The value of an option, of the first of its types that takes the text."""
+    union = typing.get_origin(hint) in (types.UnionType, typing.Union)
+    kinds = typing.get_args(hint) if union else (hint,)
+    for kind in kinds:
+        parse = _PARSERS.get(typing.get_origin(kind) or kind)
+        try:
+            if parse is not None:
+                return parse(text, kind)
+        except ValueError:
+            continue
+    plain = [typing.get_origin(kind) or kind for kind in kinds]
+    words = [_KINDS[kind] for kind in plain if kind in _KINDS]
+    if not words:
+        raise ProblemError(f"{name}: {option} cannot be given as a text")
+    raise ProblemError(f"{name}: {option}={text} is not {' or '.join(words)}")
+
+
+def _plain(text: str) -> str:
+    """The text of a number: Python would take digits of other scripts, and 1_0 for 10."""
+    if not text.isascii() or "_" in text:
+        raise ValueError
+    return text
+
+
+def _none(text: str, _: Any) -> None:
+    if text.lower() != "none":
+        raise ValueError
+
+
+def _bool(text: str, _: Any) -> bool:
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise ValueError
+    return text.lower() in ("true", "1")
+
+
+def _tuple(text: str, kind: Any) -> tuple[Any, ...]:
+    item = typing.get_args(kind)[0]
+    return tuple(_PARSERS[item](part, item) for part in text.split(","))
+
+
+_PARSERS: dict[Any, Any] = {
+    types.NoneType: _none,
+    bool: _bool,
+    int: lambda text, _: int(_plain(text)),
+    float: lambda text, _: float(_plain(text)),
+    tuple: _tuple,
+    str: lambda text, _: text,
+}
+_KINDS = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    tuple: "a list of numbers",
+    types.NoneType: "none",
+}

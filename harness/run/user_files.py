@@ -30,11 +30,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gammabar.harness.run.specs import InFile, parse_options
+from gammabar.harness.run.specs import InFile
 from gammabar.problems import ProblemError
 from gammabar.problems.binary_readers import read_array
 from gammabar.problems.environment import extra_module, for_arrow
 from gammabar.problems.files import COMPRESSED, readable
+from gammabar.problems.options import typed_options
 from gammabar.problems.problem import Array
 from gammabar.problems.suggest import did_you_mean, no_file
 from gammabar.problems.text_readers import read_numbers
@@ -216,7 +217,7 @@ def _function(path: str, name: str, found: Any, options: str) -> Any:
         named = arguments_of(found)[1]
         hints = _hints(found)
         kinds = {n: hints.get(n, _kind_of(p.default)) for n, p in named.items()}
-        return from_function(found, **parse_options(f"{path}: {name}", options, kinds))
+        return from_function(found, **typed_options(f"{path}: {name}", options, kinds))
     except ProblemError as error:
         text = str(error)
         raise ProblemError(text if text.startswith(path) else f"{path}: {text}") from None
@@ -226,7 +227,7 @@ def _instance(path: str, name: str, found: Any, options: str) -> Any:
     if not callable(getattr(found, "iterates", None)):
         raise ProblemError(f"{path}: {name} has no method iterates(self, problem, rng)")
     arguments, kinds = _kinds(found)
-    values = parse_options(f"{path}: {name}", options, kinds)
+    values = typed_options(f"{path}: {name}", options, kinds)
     given = {option: values.pop(option) for option in arguments if option in values}
     try:
         made = found(**given)
@@ -306,7 +307,7 @@ def _values(path: str, options: str) -> dict[str, Any]:
     wrong = [name for name in named if name.startswith("_") or hasattr(Trajectory, name)]
     if wrong:
         raise ProblemError(f"{path}: {wrong[0]} is no option that a solver can have")
-    return parse_options(path, options, dict.fromkeys(named, int | float | str))
+    return typed_options(path, options, dict.fromkeys(named, int | float | str))
 
 
 def _rows(path: str) -> list[Array]:

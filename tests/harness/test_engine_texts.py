@@ -104,7 +104,7 @@ def test_options_have_the_types_of_their_fields(text, values):
         ("zzz", "gammabar list solvers"),
         ("dual-acceleration:stp=1", "did you mean step?"),
         ("dual-acceleration:colour=red", "there are step, loss, smoothness"),
-        ("batch-perceptron:x=1", "nor any other"),
+        ("batch-perceptron:x=1", "it takes none"),
         ("dual-acceleration:step=fast", "step=fast is not a number"),
         ("dual-acceleration:step", "option=value"),
         ("dual-acceleration:step=1,step=2", "twice"),

@@ -148,8 +148,8 @@ def test_a_node_whose_sign_is_in_doubt_leaves_nothing_decided():
     [
         ("network:width=0", "option width must be a whole number of at least 1"),
         ("network:seed=-1", "option seed must be a whole number of at least 0"),
-        ("network:width=x", "'x' is no number for width"),
-        ("network:gamma=1", "network takes width and seed"),
+        ("network:width=x", "width=x is not an integer"),
+        ("network:gamma=1", "there are width, seed"),
         ("network:width=99999999", "at most 65,536 nodes, not 99,999,999"),
     ],
 )
