@@ -100,7 +100,7 @@ ROOMS = {
     "power": {"verify", "registry", "run"},
     "reproduce": {"paper", "run"},
     "falsify": {"verify", "certificates", "registry", "paper", "run"},
-    "gate": {"registry", "screen"},
+    "gate": {"registry", "run", "screen"},
     "report": {"verify", "paper", "registry", "run", "screen", "show"},
     "margins": {"certificates", "run"},
     "classifier": set(),  # the oracle in another dress

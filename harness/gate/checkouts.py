@@ -14,9 +14,10 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
-from threading import Timer
+from time import monotonic
 from typing import Any, Self
 
+from gammabar.harness.run.processes import Died, Hung, Process
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import no_file
 
@@ -174,7 +175,7 @@ def _roots(tree: Path) -> list[Path]:
     return [place for place in (tree / "src", tree) if place.is_dir()]
 
 
-class Side:
+class Side(Process):
     """A process that runs benchmarks with the packages of one source tree.
 
     Both sides use the benchmarks of the working tree, lest a changed benchmark looks like a changed
@@ -183,39 +184,28 @@ class Side:
 
     def __init__(self, tree: Path, benchmarks: Path) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        self._said = TemporaryFile()  # noqa: SIM115 (until `close`)
+        environment |= {"PYTHONPATH": os.pathsep.join(map(str, _roots(tree)))}
+        self._said = TemporaryFile()  # noqa: SIM115 (until the process ends)
+        self._end = ""
         # -P: the folder of the worker must not shadow modules of the tree.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(WORKER), str(benchmarks)],
-            env=environment | {"PYTHONPATH": os.pathsep.join(map(str, _roots(tree)))},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            encoding="utf-8",
-            errors="replace",
-            cwd=tree,
-        )
+        command = [sys.executable, "-P", str(WORKER), str(benchmarks)]
+        super().__init__(command, environment, tree, self._said)
 
     def tell(self, **command: Any) -> None:
         """Send a command."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(command) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the answer says so
+        if not self.closed:
+            with suppress(Died):  # the answer says so
+                self.send(json.dumps(command).encode())
 
     def answer(self) -> dict[str, Any]:
         """Wait for the answer to the last command; one with "error" if there is none."""
-        assert self._process.stdout is not None
-        timer = Timer(PATIENCE, self._process.kill)
-        timer.start()
-        line = self._process.stdout.readline()
-        timer.cancel()
-        if not line:
-            code = self._process.wait()
-            self._said.seek(0)
-            return {"error": f"the process ended with {_ending(code, self._said.read())}"}
+        if self.closed:
+            return {"error": self._end}
+        try:
+            line = self.line(monotonic() + PATIENCE).decode("utf-8", "replace")
+        except (Died, Hung) as error:
+            self._end = str(error) or f"no answer within {PATIENCE:g} s"
+            return {"error": self._end}
         try:
             answer = json.loads(line)
         except ValueError:
@@ -224,16 +214,13 @@ class Side:
             return {"error": f"the process said {line.strip()!r:.100}, which is no answer"}
         return answer
 
-    def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.wait()
-        # Not read to their ends: what a benchmark has forked may hold the pipes for ever.
-        for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(BrokenPipeError):  # a command that nobody read
-                if pipe is not None:
-                    pipe.close()
-        self._said.close()
+    def ended(self) -> str:
+        """How the process ended, and what it said last."""
+        self._end = super().ended()
+        self._said.seek(0)
+        last = self._said.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        self._end = ": ".join([self._end, *(line[:QUOTED] for line in last)])
+        return self._end
 
 
 class Pair:

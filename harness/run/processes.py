@@ -121,6 +121,11 @@ class Process:
         """The number of the process."""
         return self._process.pid
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was ended and forgotten."""
+        return self._output.closed
+
     def send(self, line: bytes) -> None:
         """Send a line.
 
@@ -225,7 +230,7 @@ class Process:
 
     def close(self) -> None:
         """End the process and forget it."""
-        if not self._output.closed:
+        if not self.closed:
             self.dismiss()
             if self.gentle:
                 with contextlib.suppress(subprocess.TimeoutExpired):

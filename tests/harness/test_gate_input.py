@@ -278,7 +278,7 @@ class TestConversation:
         try:
             assert side.answer() == {"error": "the process said '\ufffd', which is no answer"}
             assert side.answer() == {"error": "the process said '3', which is no answer"}
-            assert side.answer() == {"error": "the process ended with exit code 0"}
+            assert side.answer() == {"error": "its process ended with exit code 0"}
             side.tell(value="nobody reads this")
         finally:
             side.close()
