@@ -13,7 +13,6 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from gammabar.harness.certificates import check, write_npz
-from gammabar.harness.run.specs import parse_options
 from gammabar.harness.verify.parameters import rationals, wholes
 from gammabar.oracle import solve
 from gammabar.papers import rerun
@@ -21,6 +20,7 @@ from gammabar.papers.witness import Rejected
 from gammabar.problems import ProblemError, load
 from gammabar.problems.files import integer_of, label_fault, label_text
 from gammabar.problems.kernels import Kernel
+from gammabar.problems.options import typed_options
 from gammabar.problems.points import threads
 
 #: `isdigit`, `isdecimal`, `isnumeric` or `int` say yes to these, or nearly.
@@ -139,8 +139,8 @@ def test_the_environment_may_say_anything(tmp_path, name, said, monkeypatch):
 def test_options_are_no_numbers_in_other_digits(text):
     for kind, words in ((int, "an integer"), (float, "a number"), (int | float, "an integer or")):
         with pytest.raises(ProblemError, match=words):
-            parse_options("mine", f"step={text}", {"step": kind})
-    found = parse_options("mine", f"name={text}", {"name": int | float | str})
+            typed_options("mine", f"step={text}", {"step": kind})
+    found = typed_options("mine", f"name={text}", {"name": int | float | str})
     assert found == {"name": text}  # a text, as it is written
     for kernel in (f"poly:degree={text}", f"rbf:gamma={text}"):
         with pytest.raises(ProblemError, match="is no number"):
