@@ -54,9 +54,8 @@ def test_a_bound(check_bound):
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def built(folder: Path, links: bool = True) -> Path:
+    """The wheel of a copy of this clone, perhaps as git makes it where there are no links."""
     clone = folder / "clone"
     # From a copy, so that nothing is left in this folder; links stay links.
     shutil.copytree(
@@ -67,24 +66,28 @@ def wheel(tmp_path_factory) -> Path:
             ".git", ".venv", ".asv", "__pycache__", ".*_cache", "build", "*.egg-info", "results"
         ),
     )
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "--disable-pip-version-check",
-            "--wheel-dir",
-            str(folder),
-            str(clone),
-        ],
-        check=True,
-    )
+    for path in [] if links else [p for p in (clone / "gammabar").iterdir() if p.is_symlink()]:
+        target = os.readlink(path)
+        path.unlink()
+        path.write_text(target)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--disable-pip-version-check"]
+    subprocess.run([*command, "--wheel-dir", str(folder), str(clone)], check=True)
     (found,) = folder.glob("gammabar-*.whl")
     return found
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    return built(tmp_path_factory.mktemp("wheel"))
+
+
+def test_a_clone_without_links_has_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    other = built(tmp_path, links=False)
+    files = [
+        {i.filename: i.CRC for i in zipfile.ZipFile(path).infolist()} for path in (wheel, other)
+    ]
+    assert files[0] == files[1]
 
 
 @pytest.fixture(scope="module")
