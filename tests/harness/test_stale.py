@@ -14,10 +14,7 @@ from gammabar.harness.cli import cli, main
 SOLVER = """
 import json, pathlib, sys
 import numpy as np
-try:
-    from gammabar.solvers import DualAcceleration, Iterate
-except ImportError:  # the name that it had once, see tests/there.py
-    from solvers import DualAcceleration, Iterate
+from gammabar.solvers import DualAcceleration, Iterate
 
 FILE = pathlib.Path({path!r})
 
