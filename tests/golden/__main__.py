@@ -73,9 +73,9 @@ def freeze(results: Results, path: Path) -> None:
 
 
 def intended() -> list[str]:
-    """Patterns of the differences that were intended: the first column of ``intended.txt``."""
-    lines = (FOLDER / "intended.txt").read_text().splitlines()
-    return [line.partition(":: ")[0].strip() for line in lines if line and line[0] != "#"]
+    """Patterns of the differences that were intended: what stands before # in ``intended.txt``."""
+    lines = (FOLDER / "intended.txt").read_text(encoding="utf-8").splitlines()
+    return [pattern for line in lines if (pattern := line.partition("#")[0].strip())]
 
 
 def equal(name: str, old: str, new: str) -> bool:
@@ -118,7 +118,7 @@ def main(arguments: list[str]) -> int:
         old = {k: v for k, v in old.items() if k[0] in names or k[0].partition(".")[0] in sources}
     patterns = intended()
     found = differences(old, new)
-    surprising = [line for line in found if not any(fnmatchcase(line, p + "*") for p in patterns)]
+    surprising = [line for line in found if not any(fnmatchcase(line, p) for p in patterns)]
     print(*surprising, sep="\n")
     total = sum(map(len, new.values()))
     print(f"{total} results, {len(found)} differences, {len(surprising)} of them not intended")
