@@ -1,14 +1,12 @@
-"""The project's own checks that the five methods of Tyurin (2024) do what is printed.
+"""The project's own checks that the five methods of Tyurin (2024) do what is printed, and rates.
 
 Bounds on the number of iterations leave a wrong step much room. So each step is recomputed from
 the iterate before it, as delivered, with a proved bound on the error of that; the solver's own
 step may be off by as much. Four times the bound is therefore an honest allowance for their
 difference, and no step that is wrong by more than rounding passes.
 
-How far Tyurin's gradient methods are from the perceptrons they tend to, and how fast those are.
-
-The bounds at every γ and their proofs are in `gammabar.papers.tyurin_2024.reduction`; the proof of
-gb.batch is in docs/own-results.md.
+Bounds on how far the gradient methods are from the perceptrons that they tend to, at every γ, have
+their proofs in `gammabar.papers.tyurin_2024.reduction`; that of gb.batch is in docs/own-results.md.
 """
 
 from __future__ import annotations
@@ -20,10 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import has_step, only_zeros, squared_ratio, step_of
+from gammabar.papers.tyurin_2024.quantities import (
+    BATCH,
+    LR_GD,
+    NORMALIZED,
+    only_zeros,
+    squared_ratio,
+    step_of,
+)
 from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
 
-SOURCE = "Tyurin (2024)"
+ours = Claims("gb")
 #: So many rows that rounding may move are tried in every combination.
 FEW = 5
 #: What the square of a distance of size one may be off by, per entry; and so many are compared.
@@ -194,51 +199,44 @@ class SetStep(PerceptronStep):
         yield fact(True if known else None, "the step is that with the rows of S_t")
 
 
-@per_iterate(
-    "gb.tyurin.lr-gd.step",
-    kind="identity",
-    reference=f"{SOURCE}, (LR+GD) and (3): the step as printed",
-    claim=r"\theta_{t+1} = \theta_t + \gamma\,\frac{1}{n}\sum_{i=1}^n"
-    r" (1 + \exp(y_i a_i^\top \theta_t))^{-1} y_i a_i",
-    solvers=("lr-gd",),
-    assumes=(has_step,),
-)
+@ours.identity("tyurin.lr-gd.step", "Tyurin (2024), (LR+GD) and (3): the step as printed", LR_GD)
 class GradientStep(Step):
-    """Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss."""
+    r"""Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss.
+
+    $\theta_{t+1} = \theta_t + \gamma\,\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top
+    \theta_t))^{-1} y_i a_i$"""
 
     def step(self, it: View) -> Vec:
         return step_of(self.case) / it.n * LogisticWeights(it).pull()
 
 
-@per_iterate(
-    "gb.tyurin.normalized-lr-gd.step",
-    kind="identity",
-    reference=f"{SOURCE}, (Normalized LR+GD): the step as printed",
-    claim=r"\theta_{t+1} = \theta_t - \gamma \beta_t \nabla f(\theta_t), \quad \beta_t = "
-    r"\left(\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top \theta_t))^{-1}\right)^{-1}",
-    solvers=("normalized-lr-gd",),
-    assumes=(has_step,),
+@ours.identity(
+    "tyurin.normalized-lr-gd.step",
+    "Tyurin (2024), (Normalized LR+GD): the step as printed",
+    NORMALIZED,
 )
 class NormalizedGradientStep(Step):
-    """Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient."""
+    r"""Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient.
+
+    $\theta_{t+1} = \theta_t - \gamma \beta_t \nabla f(\theta_t), \quad \beta_t =
+    \left(\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top \theta_t))^{-1}\right)^{-1}$"""
 
     def step(self, it: View) -> Vec:
         return step_of(self.case) * LogisticWeights(it).mean()
 
 
-@per_iterate(
-    "gb.tyurin.batch-perceptron.step",
-    kind="identity",
-    reference=f"{SOURCE}, (Batch Perceptron): the step as printed",
-    claim=r"\hat\theta_1 = \frac{1}{2n}\sum_{i=1}^n y_i a_i, \quad \hat\theta_{t+1} = \hat\theta_t"
-    r" + \frac{1}{n}\sum_{i \in S_t} y_i a_i \text{ while } |S_t| \ne 0",
-    solvers=("batch-perceptron",),
-    note="A score within rounding of 0 is decided exactly where doubles compute it without "
-    "rounding; elsewhere the step may contain the row or not.",
+@ours.identity(
+    "tyurin.batch-perceptron.step", "Tyurin (2024), (Batch Perceptron): the step as printed", BATCH
 )
 class BatchStep(SetStep):
-    """The first step of Batch Perceptron takes half of every row, the others every misclassified
-    row, over n."""
+    r"""The first step of Batch Perceptron takes half of every row, the others every misclassified
+    row, over n.
+
+    $\hat\theta_1 = \frac{1}{2n}\sum_{i=1}^n y_i a_i, \quad \hat\theta_{t+1} = \hat\theta_t +
+    \frac{1}{n}\sum_{i \in S_t} y_i a_i \text{ while } |S_t| \ne 0$
+
+    A score within rounding of 0 is decided exactly where doubles compute it without rounding;
+    elsewhere the step may contain the row or not."""
 
     def step(self, it: View) -> Vec:
         n = it.n
@@ -260,17 +258,18 @@ class BatchStep(SetStep):
         return self.space.radius * int(chosen.doubtful.sum()) / self.case.n
 
 
-@per_iterate(
-    "gb.tyurin.normalized-batch-perceptron.step",
-    kind="identity",
-    reference=f"{SOURCE}, (Normalized Batch Perceptron): the step as printed",
-    claim=r"\hat\theta_{t+1} = \hat\theta_t + \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i"
-    r" \text{ while } |S_t| \ne 0",
-    solvers=("normalized-batch-perceptron",),
-    note="Scores within rounding of 0 as for gb.tyurin.batch-perceptron.step.",
+@ours.identity(
+    "tyurin.normalized-batch-perceptron.step",
+    "Tyurin (2024), (Normalized Batch Perceptron): the step as printed",
+    Method("normalized-batch-perceptron"),
 )
 class NormalizedBatchStep(SetStep):
-    """Every step of Normalized Batch Perceptron takes the mean of the misclassified rows."""
+    r"""Every step of Normalized Batch Perceptron takes the mean of the misclassified rows.
+
+    $\hat\theta_{t+1} = \hat\theta_t + \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i \text{ while } |S_t|
+    \ne 0$
+
+    Scores within rounding of 0 as for gb.tyurin.batch-perceptron.step."""
 
     def step(self, it: View) -> Vec:
         wrong, doubtful = misclassified(it)
@@ -288,16 +287,17 @@ class NormalizedBatchStep(SetStep):
         return 2 * self.space.radius * more / (rows + more)
 
 
-@per_iterate(
-    "gb.tyurin.perceptron.step",
-    kind="identity",
-    reference=f"{SOURCE}, (Perceptron): the step as printed",
-    claim=r"\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t",
-    solvers=("perceptron",),
-    note="j is the row closest to the step.",
+@ours.identity(
+    "tyurin.perceptron.step",
+    "Tyurin (2024), (Perceptron): the step as printed",
+    Method("perceptron"),
 )
 class RowStep(PerceptronStep):
-    """Every step of the Perceptron adds one row, and one that is misclassified."""
+    r"""Every step of the Perceptron adds one row, and one that is misclassified.
+
+    $\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t$
+
+    j is the row closest to the step."""
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
@@ -381,48 +381,42 @@ class RowStep(PerceptronStep):
         return int(nearest[np.argmin(before.score_doubles[nearest])])
 
 
-@per_iterate(
-    "gb.tyurin.lr-gd.rate",
-    reference="papers/tyurin_2024/reduction.py, with proof",
-    kind="anytime",
-    claim=r"\|\theta_t/\gamma - \hat\theta_t\| \le E_t(\gamma),\quad E_{t+1} = E_t + \frac{R}{n}"
-    r"\sum_{i=1}^n \frac{1}{1 + \exp(\gamma(|y_i a_i^\top\hat\theta_t| - R E_t))}",
-    solvers=("lr-gd",),
-    assumes=(has_step,),
-)
+@ours.bound("tyurin.lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", LR_GD)
 class DescentRate(Closeness):
-    """At every γ, and on any data, LR+GD divided by γ is within E_t(γ) of Batch Perceptron; and
-    E_t(γ) → 0 as γ → ∞ if no row lies on a hyperplane of the path."""
+    r"""At every γ, and on any data, LR+GD divided by γ is within E_t(γ) of Batch Perceptron; and
+    E_t(γ) → 0 as γ → ∞ if no row lies on a hyperplane of the path.
+
+    $\|\theta_t/\gamma - \hat\theta_t\| \le E_t(\gamma),\quad E_{t+1} = E_t +
+    \frac{R}{n}\sum_{i=1}^n \frac{1}{1 + \exp(\gamma(|y_i a_i^\top\hat\theta_t| - R E_t))}$"""
 
 
-@per_iterate(
-    "gb.tyurin.normalized-lr-gd.rate",
-    reference="papers/tyurin_2024/reduction.py, with proof",
-    kind="anytime",
-    claim=r"\|\theta_t/\gamma - \hat\theta_t\| \le E_t(\gamma),\quad E_{t+1} = E_t + 2R\,"
-    r"\min\left(1, \frac{T_t}{|S_t| - T_t}\right),\quad T_t = \sum_{i=1}^n"
-    r" \frac{1}{1 + \exp(\gamma(|y_i a_i^\top\hat\theta_t| - R E_t))}",
-    solvers=("normalized-lr-gd",),
-    assumes=(has_step,),
+@ours.bound(
+    "tyurin.normalized-lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", NORMALIZED
 )
 class NormalizedDescentRate(Closeness):
-    """At every γ, and on any data, Normalized LR+GD divided by γ is within E_t(γ) of Normalized
-    Batch Perceptron, until that has separated the data."""
+    r"""At every γ, and on any data, Normalized LR+GD divided by γ is within E_t(γ) of Normalized
+    Batch Perceptron, until that has separated the data.
+
+    $\|\theta_t/\gamma - \hat\theta_t\| \le E_t(\gamma),\quad E_{t+1} = E_t + 2R\,\min\left(1,
+    \frac{T_t}{|S_t| - T_t}\right),\quad T_t = \sum_{i=1}^n \frac{1}{1 + \exp(\gamma(|y_i
+    a_i^\top\hat\theta_t| - R E_t))}$"""
 
     kind = NormalizedRate
 
 
-@stopping(
-    "gb.batch",
-    reference="docs/own-results.md, gb.batch",
-    claim=r"\text{Batch Perceptron solves (1) after at most } \frac{(n+1)^2}{4n}\cdot"
-    r"\frac{R^2}{\mu^2} \text{ iterations if } \hat\theta_0 = 0",
-    solvers=("batch-perceptron",),
-    assumes=(separable,),
-    note="A quarter of what Theorem 3.3 of Tyurin (2024) prints, for large n: no data use more than"
-    " (n+1)²/(4n²) of that bound.",
+@ours.stopping(
+    "batch",
+    "docs/own-results.md, gb.batch",
+    BATCH,
+    separable,
     slower="batch-perceptron/first-step-not-divided",
 )
 def batch_perceptron(case: Case) -> Any:
-    """Batch Perceptron separates separable data after at most (n+1)²R²/(4nμ²) iterations."""
+    r"""Batch Perceptron separates separable data after at most (n+1)²R²/(4nμ²) iterations.
+
+    $\text{Batch Perceptron solves (1) after at most } \frac{(n+1)^2}{4n}\cdot\frac{R^2}{\mu^2}
+    \text{ iterations if } \hat\theta_0 = 0$
+
+    A quarter of what Theorem 3.3 of Tyurin (2024) prints, for large n: no data use more than
+    (n+1)²/(4n²) of that bound."""
     return squared_ratio(case) * (case.n + 1) ** 2 / (4 * case.n)

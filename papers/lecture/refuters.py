@@ -8,23 +8,7 @@ from __future__ import annotations
 from fractions import Fraction as Q
 from typing import Any
 
-from gammabar.papers.witness import (
-    Claim,
-    bits,
-    completes,
-    demand,
-    dot,
-    exp,
-    fraction_time,
-    matrix,
-    rational,
-    refuter,
-    spend,
-    sqrt,
-    total,
-    vector,
-    whole,
-)
+from gammabar.papers.witness import *
 
 
 @refuter("lec.thm1")

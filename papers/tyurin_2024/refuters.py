@@ -8,22 +8,7 @@ from __future__ import annotations
 from fractions import Fraction as Q
 from typing import Any
 
-from gammabar.papers.witness import (
-    Claim,
-    completes,
-    demand,
-    dot,
-    exp,
-    interval,
-    log,
-    matrix,
-    rational,
-    refuter,
-    separable,
-    total,
-    vector,
-    whole,
-)
+from gammabar.papers.witness import *
 
 
 @refuter("tyurin.thm4.1")
