@@ -1,20 +1,11 @@
-"""Figures 1 to 3 of the lecture: the exponential loss, AdaBoost's errors, and its margins.
+"""Figures 1 to 3 of the lecture: AdaBoost with decision stumps on two digits.
 
-AdaBoost with decision stumps on two digits: errors, losses and margins, round by round.
-
-The exact ℓ₁ margin of all decision stumps on a set of points.
-
-It is max over convex combinations H of stumps of the smallest y_i H(x_i); there are as many stumps
-as pixels times grey levels, but few of them matter. Stumps are added that the dual weights q of
-those at hand find better than the value so far (column generation, in doubles). Then the value over
-those at hand is computed exactly, and from its rational q the largest Σ_i q_i y_i h(x_i) over *all*
-stumps h, exactly too. By duality no combination of stumps has a larger margin than that, so that
-the value is proved if both are equal.
+Errors, losses and margins round by round, and the exact ℓ₁ margin of all stumps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import islice, pairwise
@@ -29,56 +20,99 @@ from gammabar.problems import DenseProblem, load
 from gammabar.solvers import AdaBoost
 from gammabar.solvers.boosting import Stump
 
+Numbers = dict[str, Any]
+Part = tuple[str, Callable[[], Any]]
 
-def _boosted(quick: bool) -> tuple[str, Callable[[], Any]]:
+FULL, QUICK = "mnist:3,8:n=1000,seed=0", "mnist-sample:3,8, every fifth point"
+#: Margins are shown after these rounds, and after the last.
+ROUNDS = (5, 100)
+
+
+def _boosted(quick: bool) -> Part:
     data, rounds = (QUICK, 150) if quick else (FULL, 1000)
     return f"AdaBoost with stumps, {data}, {rounds} rounds", partial(boosting, data, rounds)
 
 
-def _margin(quick: bool) -> tuple[str, Callable[[], Any]]:
+def _margin(quick: bool) -> Part:
     data, rounds = (QUICK, 150) if quick else (FULL, 500)
     return f"ℓ₁ margin of all stumps, {data}", partial(largest_margin, data, rounds)
 
 
-def _course(numbers: dict[str, Any]) -> Any:
-    return next(value for name, value in numbers.items() if name.startswith("AdaBoost"))
+def _found(numbers: Numbers, name: str) -> Any:
+    return next(value for key, value in numbers.items() if key.startswith(name))
 
 
-def _largest(numbers: dict[str, Any]) -> Any:
-    return next(value for name, value in numbers.items() if name.startswith("ℓ₁"))
+def points(data: str) -> tuple[DenseProblem, Any, Any]:
+    """What is learned from, and points and labels for the test."""
+    if data == QUICK:
+        problem: Any = load("mnist-sample:3,8")
+        X, y = np.asarray(problem.X), np.asarray(problem.y)
+        kept = np.arange(len(y)) % 5 == 0
+        return DenseProblem(X[kept], y[kept]), X[~kept], y[~kept]
+    train: Any = load(data)
+    return train, *held_out_images("mnist-test", (3, 8))
 
 
-def _parts_1(quick: bool) -> Mapping[str, Callable[[], Any]]:
-    return dict([_boosted(quick)])
+def boosting(data: str, rounds: int) -> Numbers:
+    """Errors, mean of exp(−y H(x)) and smallest margin at some rounds; margins at a few."""
+    problem, X, y = points(data)
+    H, wanted = np.zeros(len(y)), set(logarithmic(rounds, 40))
+    names = ("t", "train", "test", "exponential", "margin")
+    found: Numbers = {name: [] for name in names}
+    margins: dict[str, list[float]] = {}
+    above, perfect = True, None
+    vote: Any
+    for vote in islice(AdaBoost().iterates(problem), 1, rounds + 1):
+        H += vote.w[-1] * vote.hypotheses[-1](X)
+        loss = float(np.exp(-vote.scores).mean())
+        above = above and vote.error <= loss * (1 + 1e-9)
+        if perfect is None and vote.error == 0:
+            perfect = vote.t
+        if vote.t in wanted or vote.t == perfect:
+            row = vote.t, vote.error, float(np.mean(y * H <= 0)), loss, float(vote.margin)
+            for name, value in zip(names, row, strict=True):
+                found[name].append(value)
+        if vote.t in (*ROUNDS, rounds):
+            margins[str(vote.t)] = np.sort(vote.scores / vote.norm).tolist()
+    about = {"n": problem.n, "tested": len(y), "perfect": perfect, "above": bool(above)}
+    return {**about, "margins": margins, **found}
 
 
-def _parts_3(quick: bool) -> Mapping[str, Callable[[], Any]]:
-    return dict([_boosted(quick), _margin(quick)])
+def largest_margin(data: str, rounds: int) -> Numbers:
+    """The exact ℓ₁ margin of all stumps, from those of AdaBoost on."""
+    problem, _, _ = points(data)
+    vote: Any = next(islice(AdaBoost().iterates(problem), rounds, None))
+    found = stump_margin(np.asarray(problem.X), problem.y, vote.hypotheses)
+    return {
+        "value": float(found.value),
+        "bound": float(found.bound),
+        "exact": found.value == found.bound,
+        "fraction": str(found.value),
+        "stumps": found.stumps,
+    }
 
 
-# --- Figure 1: the exponential loss above the 0/1 loss ---------------------------------------
+# Figure 1: the exponential loss above the 0/1 loss
 
 
-def _draw_1(figure: Any, numbers: dict[str, Any]) -> None:
-    import numpy as np
-
+def _draw_1(figure: Any, numbers: Numbers) -> None:
     figure.set_size_inches(8.0, 3.4)
     left, right = figure.subplots(1, 2)
     x = np.linspace(-2, 3, 201)
     left.step([-2, 0, 3], [1, 1, 0], where="pre", label="0/1 loss")
     left.plot(x, np.exp(-x), label="exp(−x)")
     left.set(xlabel="x = y H(x)", ylabel="loss", ylim=(0, 4))
-    left.legend()
-    course = _course(numbers)
+    course = _found(numbers, "AdaBoost")
     seen = [(t, e) for t, e in zip(course["t"], course["train"], strict=True) if e > 0]
     right.loglog(*zip(*seen, strict=True), label="training error")
     right.loglog(course["t"], course["exponential"], label="mean of exp(−y H(x))")
     right.set(xlabel="rounds of AdaBoost", ylim=(1e-4, 1.5))
-    right.legend()
+    for axes in (left, right):
+        axes.legend()
 
 
-def _shown_1(numbers: dict[str, Any]) -> list[Shown]:
-    course = _course(numbers)
+def _shown_1(numbers: Numbers) -> list[Shown]:
+    course = _found(numbers, "AdaBoost")
     falls = course["exponential"]
     return [
         Shown(
@@ -95,12 +129,11 @@ def _shown_1(numbers: dict[str, Any]) -> list[Shown]:
     ]
 
 
-# --- Figure 2: training and test error -------------------------------------------------------
+# Figure 2: training and test error
 
 
-def _draw_2(figure: Any, numbers: dict[str, Any]) -> None:
-    axes = figure.subplots()
-    course = _course(numbers)
+def _draw_2(figure: Any, numbers: Numbers) -> None:
+    axes, course = figure.subplots(), _found(numbers, "AdaBoost")
     axes.semilogx(course["t"], course["train"], label="training error")
     axes.semilogx(course["t"], course["test"], label="test error")
     if course["perfect"]:
@@ -110,48 +143,49 @@ def _draw_2(figure: Any, numbers: dict[str, Any]) -> None:
     axes.legend()
 
 
-def _shown_2(numbers: dict[str, Any]) -> list[Shown]:
-    course = _course(numbers)
+NEVER = [Shown("AdaBoost reaches training error zero", False, "not in these rounds")]
+
+
+def _shown_2(numbers: Numbers) -> list[Shown]:
+    course = _found(numbers, "AdaBoost")
     if course["perfect"] is None:
-        return [Shown("AdaBoost reaches training error zero", False, "not in these rounds")]
-    then = course["test"][course["t"].index(course["perfect"])]
+        return NEVER
+    then, end = course["test"][course["t"].index(course["perfect"])], course["test"][-1]
     return [
         Shown(
             "test error can go down even after training error is already zero",
-            course["test"][-1] < then,
+            end < then,
             f"training error 0 first at round {course['perfect']}; test error on"
-            f" {course['tested']:,} images {then:.4f} then, {course['test'][-1]:.4f} after"
+            f" {course['tested']:,} images {then:.4f} then, {end:.4f} after"
             f" {course['t'][-1]:,} rounds",
         )
     ]
 
 
-# --- Figure 3: margins -----------------------------------------------------------------------
+# Figure 3: margins
 
 
-def _draw_3(figure: Any, numbers: dict[str, Any]) -> None:
+def _draw_3(figure: Any, numbers: Numbers) -> None:
     figure.set_size_inches(8.0, 3.6)
     left, right = figure.subplots(1, 2)
-    course, best = _course(numbers), _largest(numbers)
+    course, best = _found(numbers, "AdaBoost"), _found(numbers, "ℓ₁")["value"]
     for rounds, margins in course["margins"].items():
         share = [(i + 1) / len(margins) for i in range(len(margins))]
         left.step(margins, share, where="post", label=f"{int(rounds):,} rounds")
     left.set(xlabel="margin y H(x)/Σ|α|", ylabel="share of the points", xlim=(-1, 1))
     right.semilogx(course["t"], course["margin"], label="smallest margin of AdaBoost")
-    right.set(xlabel="rounds", ylim=(-1, 1.6 * best["value"]))
-    for axes, line in ((left, left.axvline), (right, right.axhline)):
-        line(
-            best["value"], color="0.4", lw=1, ls="--", label=f"ℓ₁ margin {best['value']:.5f}, exact"
-        )
-        axes.legend(fontsize=7, loc="upper left" if axes is left else "lower right")
+    right.set(xlabel="rounds", ylim=(-1, 1.6 * best))
+    for line in (left.axvline, right.axhline):
+        line(best, color="0.4", lw=1, ls="--", label=f"ℓ₁ margin {best:.5f}, exact")
+    left.legend(fontsize=7, loc="upper left")
+    right.legend(fontsize=7, loc="lower right")
 
 
-def _shown_3(numbers: dict[str, Any]) -> list[Shown]:
-    course, best = _course(numbers), _largest(numbers)
-    end = course["margin"][-1]
+def _shown_3(numbers: Numbers) -> list[Shown]:
+    course, best = _found(numbers, "AdaBoost"), _found(numbers, "ℓ₁")
     if course["perfect"] is None:
-        return [Shown("AdaBoost reaches training error zero", False, "not in these rounds")]
-    then = course["margin"][course["t"].index(course["perfect"])]
+        return NEVER
+    then, end = course["margin"][course["t"].index(course["perfect"])], course["margin"][-1]
     return [
         Shown(
             "AdaBoost maximises some notion of margin after getting perfect accuracy",
@@ -168,100 +202,38 @@ def _shown_3(numbers: dict[str, Any]) -> list[Shown]:
     ]
 
 
+def _figure(
+    number: int, title: str, parts: tuple[Callable[[bool], Part], ...], draw: Any, shown: Any
+):
+    return Artefact(
+        id=f"lec.fig{number}",
+        reference=f"Figure {number}",
+        title=f"{title}MNIST digits 3 and 8",
+        parts=lambda quick: dict(part(quick) for part in parts),
+        draw=draw,
+        shown=shown,
+        data=("mnist", "mnist-test"),
+    )
+
+
 ARTEFACTS = (
-    Artefact(
-        id="lec.fig1",
-        reference="Figure 1",
-        title="exp(−x) above the 0/1 loss, and on MNIST digits 3 and 8",
-        parts=_parts_1,
-        draw=_draw_1,
-        shown=_shown_1,
-        data=("mnist", "mnist-test"),
-    ),
-    Artefact(
-        id="lec.fig2",
-        reference="Figure 2",
-        title="Training and test error of AdaBoost, MNIST digits 3 and 8",
-        parts=_parts_1,
-        draw=_draw_2,
-        shown=_shown_2,
-        data=("mnist", "mnist-test"),
-    ),
-    Artefact(
-        id="lec.fig3",
-        reference="Figure 3",
-        title="Margins of AdaBoost beside the exact ℓ₁ margin, MNIST digits 3 and 8",
-        parts=_parts_3,
-        draw=_draw_3,
-        shown=_shown_3,
-        data=("mnist", "mnist-test"),
+    _figure(1, "exp(−x) above the 0/1 loss, and on ", (_boosted,), _draw_1, _shown_1),
+    _figure(2, "Training and test error of AdaBoost, ", (_boosted,), _draw_2, _shown_2),
+    _figure(
+        3,
+        "Margins of AdaBoost beside the exact ℓ₁ margin, ",
+        (_boosted, _margin),
+        _draw_3,
+        _shown_3,
     ),
 )
 
-
-FULL, QUICK = "mnist:3,8:n=1000,seed=0", "mnist-sample:3,8, every fifth point"
-#: Margins are shown after these rounds, and after the last.
-ROUNDS = (5, 100)
-
-
-def points(data: str) -> tuple[DenseProblem, Any, Any]:
-    """What is learned from, and points and labels for the test."""
-    if data == QUICK:
-        problem: Any = load("mnist-sample:3,8")
-        X, y = np.asarray(problem.X), np.asarray(problem.y)
-        kept = np.arange(len(y)) % 5 == 0
-        return DenseProblem(X[kept], y[kept]), X[~kept], y[~kept]
-    train: Any = load(data)
-    return train, *held_out_images("mnist-test", (3, 8))
-
-
-def boosting(data: str, rounds: int) -> dict[str, Any]:
-    """Errors, mean of exp(−y H(x)) and smallest margin at some rounds; margins at a few."""
-    problem, X, y = points(data)
-    value = np.zeros(len(y))
-    wanted = set(logarithmic(rounds, 40))
-    found: dict[str, Any] = {"t": [], "train": [], "test": [], "exponential": [], "margin": []}
-    margins: dict[str, list[float]] = {}
-    above, perfect = True, None
-    for vote in islice(AdaBoost().iterates(problem), 1, rounds + 1):
-        vote_now: Any = vote
-        value += vote_now.w[-1] * vote_now.hypotheses[-1](X)
-        losses = np.exp(-vote_now.scores)
-        above = above and vote_now.error <= losses.mean() * (1 + 1e-9)
-        if perfect is None and vote_now.error == 0:
-            perfect = vote_now.t
-        if vote_now.t in wanted or vote_now.t == perfect:
-            found["t"].append(vote_now.t)
-            found["train"].append(vote_now.error)
-            found["test"].append(float(np.mean(y * value <= 0)))
-            found["exponential"].append(float(losses.mean()))
-            found["margin"].append(float(vote_now.margin))
-        if vote_now.t in (*ROUNDS, rounds):
-            ordered = np.sort(vote_now.scores / vote_now.norm)
-            margins[str(vote_now.t)] = ordered.tolist()
-    return {
-        "n": problem.n,
-        "tested": len(y),
-        "perfect": perfect,
-        "above": bool(above),
-        "margins": margins,
-        **found,
-    }
-
-
-def largest_margin(data: str, rounds: int) -> dict[str, Any]:
-    """The exact ℓ₁ margin of all stumps, from those of AdaBoost on."""
-    problem, _, _ = points(data)
-    vote: Any = next(islice(AdaBoost().iterates(problem), rounds, None))
-    found = stump_margin(np.asarray(problem.X), problem.y, vote.hypotheses)
-    return {
-        "value": float(found.value),
-        "bound": float(found.bound),
-        "exact": found.value == found.bound,
-        "fraction": str(found.value),
-        "stumps": found.stumps,
-    }
-
+# The exact ℓ₁ margin of all stumps: max over convex combinations H of stumps of the smallest
+# y_i H(x_i). There are as many stumps as pixels times grey levels, but few of them matter: those
+# are added that the dual weights q of those at hand find better than the value so far (column
+# generation, in doubles). Then the value over those at hand is computed exactly, and from its
+# rational q the largest Σ_i q_i y_i h(x_i) over *all* stumps h, exactly too. By duality no
+# combination of stumps has a larger margin than that, so the value is proved if both are equal.
 
 #: Stumps that are added at a time, and times.
 _EACH, _ROUNDS = 40, 200
