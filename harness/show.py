@@ -44,8 +44,8 @@ LEGEND = (
 #: What a mark means; only those that are shown are explained.
 MARKS = {
     "✓": "✓ tested, as expected",
-    "·": "a dot: says nothing, a solver that stands still passes as well",
-    "✗": "✗ not expected",
+    "·": "a dot: vacuous, a solver that never moves passes as well",
+    "✗": "✗ FAILED",
 }
 
 
@@ -84,7 +84,7 @@ def _one_by_one(by_source: dict[str, dict[str, list[Result]]]) -> None:
         own = dict.fromkeys(r.run.by for r in results if _foreign(r))
         names = [source, *COLUMNS[1:]]
         if beside:
-            names.insert(4, "the method's")
+            names.insert(4, "reference solver")
         if len(own) > 1:  # one may err where another does not
             names.insert(1, "solver")
         rows = []
@@ -104,7 +104,7 @@ def _foreign(result: Result) -> bool:
 
 
 def _reasons(results: list[Result]) -> list[str]:
-    """Why statements say nothing of a solver of one's own."""
+    """Why statements are inapplicable to a solver of one's own."""
     found: dict[tuple[str, str], list[str]] = {}
     for r in results:
         if _foreign(r) and r.verdict.verdict is Ruling.INAPPLICABLE:
@@ -116,7 +116,7 @@ def _reasons(results: list[Result]) -> list[str]:
 
 
 def _by_source(by_source: dict[str, dict[str, list[Result]]]) -> None:
-    """How many statements of each source hold, say nothing, or are false as printed."""
+    """How many statements of each source hold, are vacuous, or are false as printed."""
     for source, statements in by_source.items():
         marks = Counter(_mark(found) for found in statements.values())
         refuted = _refuted(statements)
@@ -124,10 +124,8 @@ def _by_source(by_source: dict[str, dict[str, list[Result]]]) -> None:
         parts = {
             "holds ✓" if hold == 1 else "hold ✓": hold,
             f"false as printed ✓ ({by_severity(refuted.elements())})": refuted.total(),
-            "says nothing or was not tested"
-            if nothing == 1
-            else "say nothing or were not tested": nothing,
-            "not as expected ✗": marks["✗"],
+            "vacuous or not tested": nothing,
+            "FAILED ✗": marks["✗"],
         }
         counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
         say(f"{source}: {_named(source)}")
@@ -193,7 +191,7 @@ def _row(identifier: str, results: list[Result], beside: bool) -> tuple[str, ...
 
 
 def _mark(results: list[Result]) -> str:
-    """A tick for what was tested and is as expected, and nothing for what says nothing."""
+    """A tick for what was tested and is as expected, and a dot for what is vacuous."""
     if not all(result.as_expected for result in results):
         return "✗"
     tested = (r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results)
@@ -226,18 +224,19 @@ def _verdict(results: list[Result]) -> str:
         if name is Ruling.HOLDS:
             text += _empty([r for r in results if r.verdict.says_nothing], counts[name])
         if name is Ruling.REFUTED:
-            text += " (expected)" if all(r.as_expected for r in refuted) else " (not expected)"
+            known = all(r.as_expected for r in refuted)
+            text += " (known to be false)" if known else " (FAILED)"
         parts.append(text)
     failures = sum(bool(result.verdict.failure) for result in results)
     return ", ".join(parts) + (f", {failures} failed" if failures else "")
 
 
 def _empty(results: list[Result], holds: int) -> str:
-    """Of passes that say nothing: that they do, or how many."""
+    """Of vacuous passes: that they are, or how many."""
     if not results:
         return ""
     if len(results) < holds:
-        return f" ({len(results)} of them say nothing)"
+        return f" ({len(results)} of them vacuous)"
     worst = max(results, key=lambda r: r.verdict.vacuous_to or 0)
     return f" ({worth(worst.verdict, obeyed_at_rest(worst.verdict.statement))})"
 
@@ -253,14 +252,14 @@ def closing_line(summary: dict[str, int], seconds: float, severities: str = "") 
     counts = ", ".join(f"{summary[name]} {name}" for name in VERDICTS if summary[name])
     wrong = summary["unexpected"]
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
-    judgement = f"{wrong} not expected{failed}" if wrong else "all as expected"
+    judgement = f"{wrong} FAILED{failed}" if wrong else "all as expected"
     total = summary["results"]
     false = f"; refuted as printed: {severities}" if severities else ""
     return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement}{false} ({seconds:.0f} s)"
 
 
 def attention(results: list[Result], full: bool = False) -> list[str]:
-    """What was not expected, for people: of a solver of one's own the root first.
+    """What failed, for people: of a solver of one's own the root first.
 
     What follows from the first wrong step is folded into a line; so is, unless `full`, what would
     not fit on a screen.
@@ -297,7 +296,7 @@ def _rooted(results: list[Result]) -> str:
 
 
 def explain(result: Result) -> str:
-    """A result that was not expected, in full."""
+    """A result that failed, in full."""
     statement = find_statement(result.verdict.statement)
     solver = result.run.solver.title if result.run.solver is not None else ""
     verdict = result.verdict

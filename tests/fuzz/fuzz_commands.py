@@ -126,7 +126,7 @@ def call(arguments: list[str], folder: Path, *instead: type[Exception]) -> None:
         json.loads(out.getvalue(), parse_constant=_no_json)
     if code == 2:
         # What a command that takes long says at once is no part of the answer.
-        at_once = ("verifying ", "comparing with ")
+        at_once = ("checking ", "comparing with ")
         lines = [line for line in said.splitlines() if not line.startswith(at_once)]
         if len(lines) != 1:
             raise Fault(f"not one sentence: {said[:300]!a}")
