@@ -36,9 +36,9 @@ from gammabar.harness.verify.certified import (
 from gammabar.harness.verify.combinations import (
     carried as carried,
     claimed_weights as claimed_weights,
-    combined as combined,
     combined_norm as combined_norm,
     combined_square as combined_square,
+    combined_vector as combined_vector,
     ended as ended,
     is_distribution as is_distribution,
     lengths as lengths,

@@ -67,7 +67,7 @@ def is_distribution(it: View, weights: Floats) -> Trit:
     return within(abs(float(weights.sum()) - 1), allowed, 1.0)
 
 
-def combined(it: View, weights: Floats) -> Vec:
+def combined_vector(it: View, weights: Floats) -> Vec:
     """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
     if isinstance(it.case.problem, KernelProblem):
         return it.vec(weights)  # a combination is represented by its weights
@@ -84,7 +84,7 @@ def lengths(it: View, weights: Floats) -> float:
 def combined_square(it: View, weights: Floats) -> Number:
     """‖Aᵀq‖² for weights in doubles."""
     if not it.level:
-        vector = combined(it, weights)
+        vector = combined_vector(it, weights)
         return vector.inner(vector)
     if isinstance(it.case.problem, KernelProblem):
         return it.space.exact_inner(weights, weights)
@@ -230,12 +230,12 @@ def represents(it: View, weights: Floats, k: int, name: str = "α") -> Relation:
     parts = (k + it.n + it.space.dimension) * size
     # A step w + θ(a − w) leaves roundoffs of the w before, however short the next one is.
     more = 16 * ROUNDOFF * ((k + 2) * size + it.carried)
-    return same_point(it, combined(it, weights), what, more, parts=parts + it.carried)
+    return same_point(it, combined_vector(it, weights), what, more, parts=parts + it.carried)
 
 
 def stands_for(it: View, weights: Floats) -> Trit:
     """Whether w_k = Aᵀp, where both were carried along for k convex combinations."""
-    vector, size = combined(it, weights), lengths(it, weights)
+    vector, size = combined_vector(it, weights), lengths(it, weights)
     gap = it.here - vector
     allowed = 4 * gap.err + 16 * (it.t + 2) * ROUNDOFF * size
     # Beside rows, of which it is a mean: they may cancel, and what rounding leaves then is small.

@@ -330,7 +330,7 @@ class Calls:
         self.last_q, self.q = self.q, p
         if p is None:
             return
-        apart = it.here - combined(it, p)
+        apart = it.here - combined_vector(it, p)
         allowed = 64 * (it.t + 2) * (it.n + 8) * ROUNDOFF * it.space.radius
         if (known := within(apart.norm(), allowed, it.space.least_radius)) is not True:
             self.wrong.append(fact(known, "a call starts at q_t = p_k"))
