@@ -497,10 +497,10 @@ def weighted_sum(
         else:
             pairs = float(a), x.mid, float(b), y.mid, float(c), z.mid, float(e), u.mid
             square = compiled[2](mid, *pairs)
-    terms = None  # as a rule no more than `reach`
-    for factor, v in ((a, x), (b, y), (c, z), (e, u)):
-        if v is not None and v._terms is not None:
-            terms = (terms or reach) + abs(factor) * v._terms
+    terms = None  # no more than `reach`, as a rule
+    if x._terms or y._terms or (z is not None and z._terms) or (u is not None and u._terms):
+        pairs_of = ((a, x), (b, y), (c, z), (e, u))
+        terms = sum((abs(factor) * v.terms() for factor, v in pairs_of if v is not None), tiny)
     return Vec(space, mid, error * _GROWN + tiny, reach * _GROWN + tiny, square, terms)
 
 

@@ -301,7 +301,7 @@ class IterateCheck(Check):
         if it.t < self._since:
             return
         # Nearly all claims are certain at once, and most are one relation: that must cost little.
-        claimed = self._claim(it)
+        claimed = self._claim(it, self.case)
         if type(claimed) is Relation:
             self.compared += 1
             tightness = claimed.held()
@@ -328,7 +328,7 @@ class IterateCheck(Check):
 
         def claim(level: int) -> list[Relation]:
             view = views.setdefault(level, it.at(level) if level else it)
-            return listed(self._claim(view))
+            return listed(self._claim(view, self.case))
 
         self.tally.weigh(claim, it.t, run_rounding(it.n, it.space.dimension, it.t))
         self.done = self.tally.broken is not None

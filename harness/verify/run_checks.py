@@ -202,21 +202,22 @@ class _Run:
 
     def _see(self, it: View) -> None:
         case, t = self.case, it.t
-        for check in self.checks:
-            # Other checks may prolong the run, and must not change what this one sees.
-            if check.done or t > check.asked:
-                continue
-            case.declared = check.statement.history
-            try:
-                check.see(it)
-            except Unclaimed as missing:
-                check.drop(str(missing))
-            except ProblemError:
-                raise
-            except Exception as error:
-                raise check.statement.error(raised(error), error) from error
-            finally:
-                case.declared = None
+        try:
+            for check in self.checks:
+                # Other checks may prolong the run, and must not change what this one sees.
+                if check.done or t > check.asked:
+                    continue
+                case.declared = check.statement.history
+                try:
+                    check.see(it)
+                except Unclaimed as missing:
+                    check.drop(str(missing))
+        except ProblemError:
+            raise
+        except Exception as error:
+            raise check.statement.error(raised(error), error) from error
+        finally:
+            case.declared = None
 
     def _tell(self, kind: Any, it: View) -> None:
         """Tell a history; a claim that it cannot go on with ends the run for those who need it."""

@@ -32,7 +32,7 @@ FALSE = frozenset((VIOLATED, ROUNDING))
 FARTHEST = 10**9
 
 #: What a statement does with every iterate, if anything, and what it claims of it.
-Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View], Any]]
+Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View, Any], Any]]
 
 
 def parts(statement: IterateStatement, case: Case) -> Parts:
@@ -40,18 +40,18 @@ def parts(statement: IterateStatement, case: Case) -> Parts:
     body: Any = statement.body
     if isinstance(body, type):
         checker: Any = body(case)
-        return getattr(checker, "update", None), checker.claim
+        return getattr(checker, "update", None), lambda it, case: checker.claim(it)
     if statement.takes_all:
-        pairs = _Pairs(body, case)
+        pairs = _Pairs(body)
         return pairs.update, pairs.claim
-    return None, lambda it: body(it, case)
+    return None, body
 
 
 class _Pairs:
     """A claim about w_t and w_{t−1}: one iterate is kept."""
 
-    def __init__(self, body: Callable[..., Any], case: Case) -> None:
-        self._body, self._case = body, case
+    def __init__(self, body: Callable[..., Any]) -> None:
+        self._body = body
         self._now: View | None = None
         self._before: View | None = None
 
@@ -59,11 +59,11 @@ class _Pairs:
         it.keep()
         self._before, self._now = self._now, it
 
-    def claim(self, it: View) -> Any:
+    def claim(self, it: View, case: Case) -> Any:
         before = self._before
         if before is None:
             return None
-        return self._body(it, before.at(it.level) if it.level else before, self._case)
+        return self._body(it, before.at(it.level) if it.level else before, case)
 
 
 class Idle:
@@ -142,7 +142,7 @@ class Idle:
             return True
         try:
             _, claim = self._open.get(check) or parts(statement, self.case)
-            relations = listed(claim(view))
+            relations = listed(claim(view, self.case))
         except Exception:
             self._drop([check])
             return True

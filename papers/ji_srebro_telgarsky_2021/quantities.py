@@ -57,6 +57,12 @@ def _accelerated(t: int) -> Fraction:
     return Fraction(2, t + 2)
 
 
+@lru_cache(maxsize=64)
+def _coefficients(last: Fraction, lam: Fraction) -> tuple[float, float, float]:
+    """λ_{t−1}(1 − λ_t)/λ_t, 1 − λ_{t−1} and 1 − λ_t in doubles."""
+    return float(last * (1 - lam) / lam), float(1 - last), float(1 - lam)
+
+
 @cache
 def _recursive(t: int) -> float:
     """The double that comes of λ²_{t+1} = (1 − λ_{t+1}) λ²_t, λ_0 = 1."""
@@ -308,15 +314,15 @@ class Sequences:
         lam, pull = mixing(case, t), self._pull(it)
         if past is None:
             none = pull * 0.0
-            mu, g, weighted = pull, none, none
+            mu, g, weighted, rest = pull, none, none, float(1 - lam)
             self.start, self.next_sum = psi_of(it), none
         else:
             last = mixing(case, t - 1)
-            beta = float(last * (1 - lam) / lam)
-            mu = weighted_sum(float(1 - last), past.mu, float(last), pull)
+            beta, kept, rest = _coefficients(last, lam)
+            mu = weighted_sum(kept, past.mu, float(last), pull)
             g = weighted_sum(beta, past.g, beta, pull)
             weighted = weighted_sum(1.0, past.weighted, float(t), pull)
-        nu = weighted_sum(float(1 - lam), mu, float(lam), pull)
+        nu = weighted_sum(rest, mu, float(lam), pull)
         length, norm = float(step(case, t)) / self.rho, mu.norm()
         move = weighted_sum(length, g, length, pull)
         square, inverse = norm * norm, number(1 / lam)
