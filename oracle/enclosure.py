@@ -34,7 +34,6 @@ and n 2⁻¹⁰⁷⁴ more where products underflow; the Frobenius norm of |R|�
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
@@ -156,20 +155,6 @@ def _enclose(
         chosen = np.array([corral[k] for k in order], dtype=np.int64)
         kept = [numerators[k] for k in order]
         return Enclosure(chosen, kept, sum(kept), lower, upper, rounds)
-
-
-def opposite_twins(problem: KernelProblem) -> tuple[int, int] | None:
-    """Two identical points with opposite labels: no kernel whatsoever separates them."""
-    seen: dict[bytes, dict[int, int]] = defaultdict(dict)
-    for i in range(problem.X.shape[0]):
-        row = problem.X[i]
-        row = row.toarray() if hasattr(row, "toarray") else np.asarray(row)
-        key = (row + 0).tobytes()  # + 0 turns −0.0 into 0.0
-        label = int(problem.y[i])
-        if -label in seen[key]:
-            return seen[key][-label], i
-        seen[key].setdefault(label, i)
-    return None
 
 
 def _integers(weights: NDArray[np.float64], bits: int) -> list[int]:

@@ -43,7 +43,7 @@ from flint import arb, arb_mat, ctx, fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.rational import ROUNDOFF, SAFETY, product, signed_rows
-from gammabar.problems.points import small_gemm
+from gammabar.problems.points import is_sparse, small_gemm
 
 Floats = NDArray[np.float64]
 
@@ -118,42 +118,46 @@ class RowSystem(System):
 
     Parameters
     ----------
-    rows : array of shape (s, d)
+    rows : array or sparse array of shape (s, d)
         Doubles, signs included. Columns of zeros are left out.
     sides : array of int
     """
 
-    def __init__(self, rows: Floats, sides: NDArray[np.int64]) -> None:
-        self.columns = np.flatnonzero(rows.any(axis=0))
+    def __init__(self, rows: Any, sides: NDArray[np.int64]) -> None:
+        self.columns = (
+            np.unique(rows.nonzero()[1]) if is_sparse(rows) else np.flatnonzero(rows.any(axis=0))
+        )
         self.rows = rows[:, self.columns]
         self.sides = sides
         s, d = self.rows.shape
-        top = float(np.abs(self.rows).max(initial=0.0))
+        top = float(np.abs(_values(self.rows)).max(initial=0.0))
         self.exponent = math.frexp(top)[1]
         self.bits = 53 - LIMB - 1 - max(s, d, 2).bit_length()
-        self.scaled = np.ldexp(self.rows, -self.exponent)  # entries of at most one
+        # Entries of at most one.
+        self.scaled = _like(self.rows, np.ldexp(_values(self.rows), -self.exponent))
         self.slices = self._cut()
-        # Rows are 2^(exponent − depth) times integers, and c = 1 or 4 times the largest square.
+        # Rows are 2^(exponent − depth) times integers, and c is about the largest square.
         self.depth = self.bits * len(self.slices)
         self.unit = Fraction(4) ** (self.exponent - self.depth)
-        square = float(np.einsum("ij,ij->i", self.scaled, self.scaled).max(initial=0.0))
+        square = float((self.scaled * self.scaled).sum(axis=1).max()) if d else 0.0
         self.border = 1 << max(0, 2 * self.depth + math.frexp(square)[1])
 
-    def _cut(self) -> list[Floats]:
+    def _cut(self) -> list[Any]:
         """Slices Y_k of integers below 2^bits with Σ Y_k 2^(−bits (k + 1)) = scaled; [] if none.
 
         y − rint(y) is exact, and so is a product with a power of two unless it underflows.
         """
-        if self.bits < SLICE or not (np.ldexp(self.scaled, self.exponent) == self.rows).all():
+        rest = _values(self.scaled)
+        if self.bits < SLICE or not (np.ldexp(rest, self.exponent) == _values(self.rows)).all():
             return []
-        rest = self.scaled
-        slices: list[Floats] = []
+        slices: list[Any] = []
         while rest.any():
             if len(slices) == SLICES:
                 return []
             rest = np.ldexp(rest, self.bits)
-            slices.append(np.rint(rest))
-            rest = rest - slices[-1]
+            whole = np.rint(rest)
+            slices.append(_like(self.scaled, whole))
+            rest = rest - whole
         return slices
 
     @property
@@ -161,13 +165,22 @@ class RowSystem(System):
         """Whether there are slices."""
         return bool(self.slices)
 
+    @property
+    def spans(self) -> bool:
+        """Whether rows that are affinely independent, side by side, are as many as there can be."""
+        s, d = self.rows.shape
+        return s - self.t == d
+
     def doubles(self) -> tuple[Floats, Floats, int]:
         """An entry of d products, in any order, is off by at most (d + 1) u ‖a_i‖ ‖a_j‖ [Higham].
 
         A norm is the root of a sum of squares, whose relative error the factor SAFETY covers.
         """
         s, d = self.scaled.shape
-        gram = small_gemm(self.scaled, self.scaled)
+        if is_sparse(self.scaled):
+            gram = (self.scaled @ self.scaled.T).toarray()
+        else:
+            gram = small_gemm(self.scaled, self.scaled)
         norms = np.sqrt(np.diagonal(gram) * SAFETY + 2.0**-1000)
         share = (d + 1) * ROUNDOFF * SAFETY * float(norms.sum())
         return gram, share * norms + s * d * UNDERFLOW, 2 * self.depth
@@ -176,6 +189,13 @@ class RowSystem(System):
         """Σ z_i a_i in `columns`, in integers times 2^(exponent − depth)."""
         limbs = _limbs(z)
         return self._joined([part.T @ limbs for part in self.slices])
+
+    def spread(self, values: list[int], dimension: int) -> list[int]:
+        """A vector that has the values in `columns` and is zero elsewhere."""
+        dense = [0] * dimension
+        for column, value in zip(self.columns.tolist(), values, strict=True):
+            dense[column] = value
+        return dense
 
     def gram_times(self, z: list[int]) -> list[int]:
         limbs = _limbs(self.combine(z))
@@ -215,6 +235,18 @@ class GramSystem(System):
     def gram(self) -> tuple[fmpz_mat, Fraction]:
         s = len(self.sides)
         return fmpz_mat(s, s, self.entries), self.unit
+
+
+def _values(rows: Any) -> Any:
+    """The entries of a dense or sparse array."""
+    return rows.data if is_sparse(rows) else rows
+
+
+def _like(rows: Any, values: Any) -> Any:
+    """Other entries in the same places."""
+    if not is_sparse(rows):
+        return values
+    return type(rows)((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _limbs(values: list[int]) -> Floats:
@@ -315,7 +347,7 @@ def _digits(R: Floats, r: list[int], exponent: int) -> list[int] | None:
 
 
 #: Bits of the balls that are tried, and unknowns up to which they are.
-PRECISIONS, UNKNOWNS = (256, 1024), 300
+PRECISIONS, UNKNOWNS = (256, 1024), 150
 
 
 def _balls(system: System, bits: int) -> Enclosure | None:

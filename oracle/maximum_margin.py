@@ -162,7 +162,7 @@ def solve(
     if problem.intercept == "free" and (signed or norm != "l2"):
         what = "the negative margin" if signed else f"the {norm} margin"
         raise ProblemError(f"{what} has no free intercept here; use intercept='augmented'")
-    watch = _watch(time_limit, progress)
+    watch = limited_watch(time_limit, progress)
     if norm != "l2" or signed:
         _unlimited(time_limit, "the negative margin" if signed else f"norm {norm}")
     if norm != "l2":
@@ -179,7 +179,8 @@ def solve(
     return _negative(truth, progress) if signed and not truth.separable else truth
 
 
-def _watch(time_limit: float | None, progress: Progress) -> Watch:
+def limited_watch(time_limit: float | None, progress: Progress) -> Watch:
+    """A watch with the limit that was asked for, if that is one."""
     known = time_limit is None or isinstance(time_limit, Real)
     if not known or (time_limit is not None and not 0 <= time_limit < float("inf")):
         raise ProblemError(f"time_limit must be a number of seconds, not {time_limit!r}")
@@ -416,11 +417,10 @@ def _gordan(
     can be in the way. Normalisation rescales q and does not move zero, so for the other kernels
     the plain rational problem decides; it is asked only when the candidate is close to zero.
     """
-    from gammabar.oracle.enclosure import opposite_twins
     from gammabar.oracle.proof import minimum_norm_point
-    from gammabar.oracle.rational import exact_rows
+    from gammabar.oracle.rational import exact_rows, opposite_twins
 
-    twins = opposite_twins(problem) if problem.kernel.name != "precomputed" else None
+    twins = opposite_twins(problem.X, problem.y) if problem.kernel.name != "precomputed" else None
     if twins is not None:
         return np.array(sorted(twins), dtype=np.int64), [1, 1], 2
     gram = problem.gram(candidate.support)

@@ -53,7 +53,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import NARROW, ROOM
-from gammabar.oracle.rational import integer_rows, largest
+from gammabar.oracle.rational import integer_rows, largest, two_product, two_sum
 from gammabar.problems.environment import require_doubles
 
 Array = NDArray[Any]
@@ -314,24 +314,3 @@ class Longer:
         product, error = two_product(first, other.high)
         rest = (self.high - product) - error + self.low - first * other.low
         return np.asarray(first + rest / other.high)
-
-
-def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
-    """a + b as a double and its rounding error (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def two_product(a: Any, b: Any) -> tuple[Any, Any]:
-    """a b as a double and its rounding error (Dekker; Veltkamp's splitting)."""
-    product = a * b
-    (a1, a2), (b1, b2) = _split(a), _split(b)
-    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
-
-
-def _split(a: Any) -> tuple[Any, Any]:
-    """Two halves of 26 bits."""
-    large = 134217729.0 * a
-    head = large - (large - a)
-    return head, a - head

@@ -12,11 +12,17 @@ their digits as are wanted come from the enclosure (`SupportProof`).
     because x solves the system exactly; only the inequalities have to be decided, and a strict
     inequality of the enclosure is one of the truth.
 
+Data that cannot be separated are proved by the same means if the support spans the space: if its
+rows are affinely independent and one more than there are coordinates (two more, if the intercept is
+free), their affine hull is everything, so that the solution of the system is a point of length zero
+exactly, and positive weights are all that is left to prove (Gordan).
+
 If weights are negative or rows are below their level, they leave or enter, and the proof is tried
-again. Ties, dependent rows and data that cannot be separated are left to rational arithmetic:
-Wolfe's method, exact. A violated row enters, rows with negative weight leave, so that it ends with
-the truth after finitely many rounds whatever the candidate was. Small supports take this road at
-once, because their fractions are short.
+again. Two equal points of opposite classes prove by themselves that nothing separates the data.
+Ties and dependent rows are left to rational arithmetic: Wolfe's method, exact. A violated row
+enters, rows with negative weight leave, so that it ends with the truth after finitely many rounds
+whatever the candidate was. Small supports take this road at once, because their fractions are
+short.
 
 With a free intercept the rows have two *sides*, the classes, and q puts half of its weight on each:
 the point is half the difference of a point of either hull. All that changes is that a row is
@@ -52,6 +58,8 @@ BITS, MORE = 96, 400
 TRIALS = 12
 #: Rows that the doubles leave in doubt, at most, for which products are computed exactly.
 DOUBTFUL = 2000
+#: Share of the radius below which a candidate's point is about zero.
+NEAR = 1e-6
 #: What coordinates of w may be off by, as a share of each, in bits: they are rounded once more.
 SLIGHT = 70
 
@@ -100,6 +108,7 @@ class SupportProof:
     system: System
     enclosure: Enclosure
     rounds: int
+    zero: bool = False  # whether γ̄ = 0, because the support spans the space
 
     @cached_property
     def exact(self) -> MinimumNorm:
@@ -122,7 +131,7 @@ class SupportProof:
 
     @property
     def square(self) -> Fraction:
-        return self.exact.square
+        return Fraction(0) if self.zero else self.exact.square
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
@@ -130,7 +139,7 @@ class SupportProof:
 
     def decide(self, function: Callable[[Fraction], Found], bits: int = 64) -> Found:
         """function(γ̄²) for a monotone function with few values: equal at both ends of a bound."""
-        for wanted in (bits, 2 * bits + 64):
+        for wanted in () if self.zero else (bits, 2 * bits + 64):
             low, high = self._square(wanted)
             value = function(low)
             if value == function(high):
@@ -176,10 +185,17 @@ class SupportProof:
         error = found.error * s << system.depth + SLIGHT
         if not all(abs(v) > error for v in values):
             return None
-        dense = [0] * dimension
-        for column, value in zip(system.columns.tolist(), values, strict=True):
-            dense[column] = value
-        return dense
+        return system.spread(values, dimension)
+
+    def separating(self, dimension: int, radius_squared: Fraction) -> list[int] | None:
+        """Integers w with ⟨a_i, w⟩ > 0 for all rows, near to a multiple of Aᵀq̄; one side only."""
+        system, found = self.system, self.enclosure
+        s = len(self.support)
+        # No product is further from the level than e s R² (see `_compared`).
+        level = (found.z[s] - found.error) * system.border * system.unit
+        if not isinstance(system, RowSystem) or level <= found.error * s * radius_squared:
+            return None
+        return system.spread(system.combine(found.z[:s]), dimension)
 
     def half_difference(self) -> Fraction:
         """(λ₀ − λ₁)/2 of the two levels, with a relative error below 2⁻⁷⁰."""
@@ -213,10 +229,26 @@ def minimum_norm_point(
         With ``square`` = γ̄² if positive; zero if and only if the rows are not separable.
     """
     if len(support) > SMALL:
-        found = prove_support(rows, support, watch)
+        found = _opposed(rows, support, weights) or prove_support(rows, support, watch)
         if found is not None:
             return found
     return rational_point(rows, support, weights, watch)
+
+
+def _opposed(
+    rows: ExactRows, support: NDArray[np.int64], weights: NDArray[np.float64]
+) -> MinimumNorm | None:
+    """Two equal points of opposite classes, if the candidate's point is about zero."""
+    q = np.zeros(rows.n)
+    q[support] = weights
+    problem = rows.problem
+    twins = None
+    if problem.norm(problem.combine(q)) < NEAR * problem.radius:
+        twins = rows.twins()
+    if twins is None:
+        return None
+    zero = (Fraction(0),) * rows.sides
+    return MinimumNorm(np.array(sorted(twins), dtype=np.int64), [1, 1], 2, zero[0], zero, 1)
 
 
 def prove_support(
@@ -234,9 +266,10 @@ def prove_support(
             found = enclose(system, bits)
             if found is None:
                 return None
-            clear, better = _compared(rows, support, system, found)
+            spans = isinstance(system, RowSystem) and system.spans
+            clear, better = _compared(rows, support, system, found, spans)
             if clear:
-                return SupportProof(support, system, found, trial)
+                return SupportProof(support, system, found, trial, spans)
             if better is not None:
                 break
         if better is None or len({rows.side(int(i)) for i in better}) < rows.sides:
@@ -259,7 +292,7 @@ def system_of(rows: ExactRows, support: NDArray[np.int64]) -> System | None:
 
 
 def _compared(
-    rows: ExactRows, support: NDArray[np.int64], system: System, found: Enclosure
+    rows: ExactRows, support: NDArray[np.int64], system: System, found: Enclosure, spans: bool
 ) -> tuple[bool, NDArray[np.int64] | None]:
     """Whether the support is proved; if not, and if it is known how, a better one.
 
@@ -272,8 +305,8 @@ def _compared(
     if min(z[:s]) <= e:
         left = support[np.array([v > e for v in z[:s]])]
         return False, left if min(z[:s]) < -e and len(left) else None
-    if sum(z[s:]) <= system.t * e:
-        return False, None
+    if spans or sum(z[s:]) <= system.t * e:
+        return spans, None
     unit = system.border * system.unit
     slack = e * (s * rows.radius_squared() + unit)
     levels = [level * unit for level in z[s:]]

@@ -31,15 +31,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from gammabar.problems import (
     DenseProblem,
@@ -111,13 +113,17 @@ class ExactRows(ABC):
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
         """Integers G and a unit with ⟨a_i, a_j⟩ = unit · G_ij on the given rows."""
 
-    def doubles(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Some rows as doubles (a copy), where they have coordinates and doubles hold them."""
+    def doubles(self, rows: NDArray[np.int64]) -> Any:
+        """Some rows as doubles (a copy, dense or sparse), if doubles hold their coordinates."""
         return None
 
     def repeated(self, rows: NDArray[np.int64], support: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which rows are known to be equal to one of the support, and of its side."""
         return np.zeros(len(rows), dtype=np.bool_)
+
+    def twins(self) -> tuple[int, int] | None:
+        """Two rows whose sum is zero because they are one point with both labels, if known."""
+        return None
 
     @abstractmethod
     def radius_squared(self) -> Fraction:
@@ -157,6 +163,28 @@ def exact_rows(problem: Problem) -> ExactRows:
     if isinstance(problem, KernelProblem) and has_exact_kernel(problem):
         return KernelRows(problem)
     raise ProblemError(f"{type(problem).__name__} has no exact rational form")
+
+
+def opposite_twins(X: Any, y: NDArray[Any]) -> tuple[int, int] | None:
+    """Two identical points with opposite labels: no kernel whatsoever separates them."""
+    seen: dict[bytes, tuple[int, int]] = {}
+    for i, (key, label) in enumerate(zip(_keys(X), np.asarray(y).tolist(), strict=True)):
+        other, at = seen.setdefault(key, (label, i))
+        if other != label:
+            return at, i
+    return None
+
+
+def _keys(X: Any) -> Iterator[bytes]:
+    """Bytes for each row that are equal exactly if rows (of one matrix or alike) are."""
+    if not is_sparse(X):
+        yield from ((np.asarray(row) + 0).tobytes() for row in X)  # + 0 turns −0.0 into 0.0
+        return
+    X = csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    for start, end in pairwise(X.indptr.tolist()):
+        yield X.indices[start:end].astype(np.int64).tobytes() + X.data[start:end].tobytes()
 
 
 def has_exact_kernel(problem: KernelProblem) -> bool:
@@ -245,20 +273,29 @@ class _Linear(_Coordinates):
         integers, exponent = self._rows(rows)
         return product(integers, integers), Fraction(4) ** exponent
 
-    def doubles(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    def doubles(self, rows: NDArray[np.int64]) -> Any:
         block = self.X[rows]
-        dense = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
-        if dense.dtype.kind in "iu" and largest(dense) > 2**53:
+        values = block.data if is_sparse(block) else np.asarray(block)
+        if values.dtype.kind in "iu" and largest(values) > 2**53:
             return None
-        return np.asarray(dense.astype(np.float64) * self.y[rows][:, None])
+        signs = self.y[rows].astype(np.float64)
+        if not is_sparse(block):
+            return values.astype(np.float64) * signs[:, None]
+        block = csr_array(block.astype(np.float64))
+        block.data = block.data * np.repeat(signs, np.diff(block.indptr))
+        return block
 
     def repeated(self, rows: NDArray[np.int64], support: NDArray[np.int64]) -> NDArray[np.bool_]:
         some, those = self.doubles(rows), self.doubles(support)
         if some is None or those is None:
             return super().repeated(rows, support)
-        known = {(v.tobytes(), self.side(i)) for v, i in zip(those + 0.0, support, strict=True)}
-        pairs = zip(some + 0.0, rows, strict=True)
-        return np.array([(v.tobytes(), self.side(i)) in known for v, i in pairs], dtype=np.bool_)
+        known = {(key, self.side(i)) for key, i in zip(_keys(those), support, strict=True)}
+        pairs = zip(_keys(some), rows, strict=True)
+        return np.array([(key, self.side(i)) in known for key, i in pairs], dtype=np.bool_)
+
+    def twins(self) -> tuple[int, int] | None:
+        known = isinstance(self.problem, DenseProblem | SparseProblem)
+        return opposite_twins(self.X, self.y) if known else None
 
     def radius_squared(self) -> Fraction:
         return largest_norm(self.points)
@@ -492,6 +529,8 @@ def _kernel_value(kernel: Any, square: Fraction) -> Fraction:
 
 #: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
 ROUNDOFF, SAFETY = 2.0**-53, 1.02
+#: Rows up to which exact norms are compared without more ado.
+FEW = 8
 #: Columns up to which the slack of `Points.longest` (10⁻⁹) covers the rounding of sums of squares.
 MANY = 1 << 22
 
@@ -636,7 +675,30 @@ def largest_norm(points: Points) -> Fraction:
         return max(_norms(points.X, np.flatnonzero(squares >= squares.max() * (1 - 3 * error))))
     if not len(points.longest):
         points.largest()
-    return max(_norms(points.X, points.longest))
+    rows = points.longest
+    if len(rows) > FEW and points.X.dtype.kind == "f" and not is_sparse(points.X):
+        rows = rows[_may_be_longest(np.asarray(points.X[rows], dtype=np.float64))]
+    return max(_norms(points.X, rows))
+
+
+def _may_be_longest(block: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which rows of doubles may be the longest: sums of squares to twice as many digits.
+
+    Entries are scaled to at most one and at least ½ for the largest, so that what underflows is
+    nothing beside the longest row. With two_sum and two_product the high parts are right up to the
+    sum of the low ones; d (d + 1) u² of the sum, times a few, is more than the rounding of these.
+    """
+    d = block.shape[1]
+    scaled = np.ldexp(block, -exponent_of(block))
+    high, low = np.zeros(len(block)), np.zeros(len(block))
+    for column in np.ascontiguousarray(scaled.T):
+        square, error = two_product(column, column)
+        high, lost = two_sum(high, square)
+        low += error + lost
+    top = int(np.argmax(high))
+    behind = (high - high[top]) + (low - low[top])
+    most = float(behind.max())
+    return np.asarray(behind >= most - 16 * d * (d + 1) * ROUNDOFF**2 * high[top])
 
 
 def smallest_norm(points: Points) -> Fraction:
@@ -649,12 +711,41 @@ def smallest_norm(points: Points) -> Fraction:
 
 def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
     """Exact squared norms of some rows."""
+    if is_sparse(X):
+        return [_square(row.data) for row in (X[[i]].tocsr() for i in rows.tolist())]
     integers, exponent = integer_rows(X, rows)
     if integers.dtype != object and largest(integers) ** 2 * X.shape[1] < 2**63:
         squares = np.einsum("ij,ij->i", integers, integers).tolist()
     else:
         squares = [sum(int(v) ** 2 for v in row) for row in integers]
     return [square * Fraction(4) ** exponent for square in set(squares)]
+
+
+def _square(values: NDArray[Any]) -> Fraction:
+    """The sum of squares of some numbers, exactly."""
+    integers, exponent = integer_rows(values[None, :], np.zeros(1, dtype=np.int64))
+    return sum(int(v) ** 2 for v in integers[0]) * Fraction(4) ** exponent
+
+
+def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    """a + b as a double and its rounding error (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """a b as a double and its rounding error (Dekker; Veltkamp's splitting)."""
+    product = a * b
+    (a1, a2), (b1, b2) = _split(a), _split(b)
+    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def _split(a: Any) -> tuple[Any, Any]:
+    """Two halves of 26 bits."""
+    large = 134217729.0 * a
+    head = large - (large - a)
+    return head, a - head
 
 
 #: Binary exponents of data, and of the parameters of a kernel, that are left alone.

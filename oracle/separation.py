@@ -13,12 +13,16 @@ positive on the boundary and zero off it, with Σ q_i a_i = 0 (Gordan for no bou
 nothing else, and their mixture). Then Σ q_i ⟨a_i, β'⟩ = 0 for every β', so that no direction
 without negative products has a positive one on the boundary.
 
-The pair is built in rounds. The oracle separates the rows, or finds weights q on some of them with
-sum zero. These belong to the boundary, and so do all rows that they span; the others are looked at
-modulo that span, where the oracle is asked again. Each round adds to the rank of the boundary.
+Complete separation is proved by the maximum margin, and overlap by positive weights on rows that
+span the space (`gammabar.oracle.proof`); the fractions of the certificate are written when they are
+asked for. What is left is built in rounds. The oracle separates the rows, or finds weights q on
+some of them with sum zero. These belong to the boundary, and so do all rows that they span; the
+others are looked at modulo that span, where the oracle is asked again. Each round adds to the rank
+of the boundary. Of more columns than rows only independent ones take part.
 
 A coefficient *diverges* if it is not zero in all directions of recession: those orthogonal to the
-boundary, so that this is linear algebra [2]_. One that no row determines is not identified.
+boundary, so that this is linear algebra [2]_. One that no row determines is not identified: the
+unit vector of its column is not in the span of the rows.
 
 References
 ----------
@@ -31,6 +35,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -44,9 +49,13 @@ from numpy.typing import NDArray
 from gammabar.oracle.candidate import Progress, load_core, silent
 from gammabar.oracle.certificate import data_section, weights_section, write_certificate
 from gammabar.oracle.l1 import solve_l1
-from gammabar.oracle.maximum_margin import solve
+from gammabar.oracle.linear_system import RowSystem
+from gammabar.oracle.maximum_margin import limited_watch, solve
+from gammabar.oracle.proof import SupportProof
 from gammabar.oracle.rational import integer_matrix, largest, signed_rows, to_fmpz_mat
+from gammabar.oracle.result import Truth
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
+from gammabar.problems.conversion import from_arrays, with_intercept
 
 KINDS = ("complete", "quasi-complete", "overlap")
 #: Regular modulo a prime is regular; what is singular is tried with the next.
@@ -67,8 +76,8 @@ class Separation:
         The points, with a constant feature if there is an intercept.
     direction : list of int
         β: no row has a negative product with it, and all rows off the boundary a positive one.
-    weights : dict
-        Positive integers by row: q on the boundary, with Σ q_i a_i = 0.
+    boundary : array of int
+        Rows that every direction of recession leaves on the boundary.
     diverging, unidentified : lists of int
         Columns, the intercept being the last, whose coefficients diverge; those that no row
         determines, whatever else the data are.
@@ -77,17 +86,23 @@ class Separation:
 
     problem: Problem = field(repr=False)
     direction: list[int] = field(repr=False)
-    weights: Weights = field(repr=False)
+    boundary: NDArray[np.int64] = field(repr=False)
     diverging: list[int] = field(repr=False)
     unidentified: list[int] = field(repr=False)
     seconds: float = 0.0
+    _write: Callable[[], Weights] = field(default=dict, repr=False)
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Positive integers by row: q on the boundary, with Σ q_i a_i = 0."""
+        return self._write()
 
     @property
     def kind(self) -> str:
         """One of `KINDS`."""
-        if not self.weights:
+        if not len(self.boundary):
             return "complete"
-        return "overlap" if len(self.weights) == self.problem.n else "quasi-complete"
+        return "overlap" if len(self.boundary) == self.problem.n else "quasi-complete"
 
     @property
     def estimate_exists(self) -> bool:
@@ -98,11 +113,6 @@ class Separation:
     def intercept(self) -> bool:
         """Whether there is one."""
         return self.problem.intercept != "none"
-
-    @cached_property
-    def boundary(self) -> NDArray[np.int64]:
-        """Rows that every direction of recession leaves on the boundary."""
-        return np.array(sorted(self.weights), dtype=np.int64)
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
@@ -131,7 +141,12 @@ class Separation:
 
 
 def separation(
-    problem: Any, y: Any = None, *, intercept: bool = False, progress: Progress = silent
+    problem: Any,
+    y: Any = None,
+    *,
+    intercept: bool = False,
+    time_limit: float | None = None,
+    progress: Progress = silent,
 ) -> Separation:
     """Complete or quasi-complete separation, or overlap, exactly and with proof.
 
@@ -143,6 +158,8 @@ def separation(
         The labels, if X was given.
     intercept : bool
         Whether the model has one; a problem that was made with one (of either kind) has it.
+    time_limit : float, optional
+        Seconds after which the search is given up, at its next step, with a `ProblemError`.
     progress : callable
         Told the name of each stage as it begins.
 
@@ -151,8 +168,6 @@ def separation(
     >>> separation([[1], [2], [2], [3]], [0, 0, 1, 1], intercept=True).kind
     'quasi-complete'
     """
-    from gammabar.problems.conversion import from_arrays, with_intercept
-
     if not isinstance(problem, Problem):
         if y is None:
             raise ProblemError("separation takes a problem, or the points X and their labels y")
@@ -166,12 +181,29 @@ def separation(
         )
     biased = intercept or problem.intercept != "none"
     rows = with_intercept(problem.raw(), "augmented" if biased else "none")
+    assert isinstance(rows, DenseProblem | SparseProblem)
     load_core(rows)  # before the clock starts
-    start = perf_counter()
-    table, _ = integer_matrix(rows)
-    progress("first round")
-    found = _Search(table, progress).run(_first(rows))
-    return Separation(problem=rows, seconds=perf_counter() - start, **found)
+    clock = _Clock(time_limit, progress)
+    found = _Search(rows, clock).run()
+    return Separation(problem=rows, seconds=clock.spent(), **found)
+
+
+class _Clock:
+    """The time that is left, and who is told what it is spent on."""
+
+    def __init__(self, limit: float | None, progress: Progress) -> None:
+        self.watch, self.start = limited_watch(limit, progress), perf_counter()
+
+    def spent(self) -> float:
+        return perf_counter() - self.start
+
+    def stage(self, text: str) -> float | None:
+        """Something else begins; the seconds that are left for it."""
+        limit = self.watch.limit
+        if limit is not None and self.spent() >= limit:
+            raise ProblemError(f"the separation is not decided after {limit:g} seconds")
+        self.watch.progress(text)
+        return None if limit is None else limit - self.spent()
 
 
 class _Answer(NamedTuple):
@@ -181,108 +213,227 @@ class _Answer(NamedTuple):
     direction: list[int] | None
 
 
-def _first(problem: Problem) -> _Answer:
-    """The answer of the oracle for the rows of a problem."""
-    truth = solve(problem)
-    support = [int(i) for i in truth.support]
-    if not truth.separable:
-        return _Answer(dict(zip(support, truth.numerators, strict=True)), None)
-    table, _ = signed_rows(problem.X, problem.y, np.array(support, dtype=np.int64))
-    return _Answer({}, _combined(table, truth.numerators))
-
-
-def _asked(rows: NDArray[Any]) -> _Answer:
-    """The answer for rows of integers of any size."""
-    if largest(rows) < 2**62:
-        return _first(DenseProblem(rows.astype(np.int64), np.ones(len(rows), np.int8)))
-    truth = solve_l1(rows, signed=True)
-    if truth.separable is None:
-        raise ProblemError("whether the data overlap takes too long to decide exactly")
-    if not truth.separable:
-        return _Answer(dict(zip(truth.q.support, truth.q.numerators, strict=True)), None)
-    direction = [0] * rows.shape[1]
-    for j, value in zip(truth.w.columns, truth.w.numerators, strict=True):
-        direction[j] = value
-    return _Answer({}, direction)
-
-
 class _Search:
-    """The rounds, on rows of integers."""
+    """What separates the rows of a problem, as integers."""
 
-    def __init__(self, table: NDArray[Any], progress: Progress) -> None:
-        self.table, self.progress = table, progress
-        self.n, self.d = table.shape
+    def __init__(self, problem: DenseProblem | SparseProblem, clock: _Clock) -> None:
+        self.problem, self.clock = problem, clock
+        self.n, self.d = problem.n, problem.dimension
 
-    def run(self, answer: _Answer) -> dict[str, Any]:
+    @cached_property
+    def table(self) -> NDArray[Any]:
+        """All rows, up to a common factor."""
+        return integer_matrix(self.problem)[0]
+
+    def run(self) -> dict[str, Any]:
         """Fields of the result."""
-        q: Weights = {}
-        basis = _identity(self.d)  # of the directions orthogonal to the boundary found so far
-        outside = list(range(self.n))  # the rows that it does not span
-        while answer.direction is None:
-            q = self.merged(q, {outside[k]: v for k, v in answer.weights.items()})
-            basis = _null_space(self.table[sorted(q)])
-            self.progress(f"rank {self.d - basis.ncols()} of the boundary")
-            image = self.product(basis)
-            outside = np.flatnonzero((image != 0).any(axis=1)).tolist()
-            if not outside:
-                break
-            answer = _asked(_smaller(image[outside]))
-        unidentified = _touched(_null_space(self.table))
-        if answer.direction is None:
-            diverging, direction = set[int](), [0] * self.d
-        else:
-            diverging = set(_touched(basis)).difference(unidentified)
-            step = fmpz_mat(basis.ncols(), 1, answer.direction)
-            direction = self.generic(_integers(basis * step), basis, diverging)
-        spanned = set(range(self.n)).difference(outside, q)
+        truth = self.solve(self.problem)
+        if truth.separable:
+            return self.fields(_direction(truth), [], dict)
+        proof = truth.proof
+        if isinstance(proof, SupportProof) and self._spans(proof):
+            return self.fields([0] * self.d, list(range(self.n)), lambda: self.everywhere(truth))
+        weights = dict(zip(truth.support.tolist(), truth.numerators, strict=True))
+        return self.rounds(weights)
+
+    def solve(self, problem: Problem) -> Truth:
+        truth = solve(problem, time_limit=self.clock.stage("maximum margin"))
+        if truth.separable is None:
+            self.clock.stage("")  # the time is up
+        return truth
+
+    def _spans(self, proof: SupportProof) -> bool:
+        system = proof.system
+        return proof.zero and isinstance(system, RowSystem) and len(system.columns) == self.d
+
+    def everywhere(self, truth: Truth) -> Weights:
+        """Positive weights on all rows, if those of the truth span the space."""
+        weights = dict(zip(truth.support.tolist(), truth.numerators, strict=True))
+        others = set(range(self.n)).difference(weights)
+        return _merged(self.table, weights, dict.fromkeys(sorted(others), 1))
+
+    def fields(
+        self, direction: list[int], boundary: list[int], write: Callable[[], Weights]
+    ) -> dict[str, Any]:
+        """What is known once the boundary is."""
+        unidentified = self.loose(range(self.n))
+        diverging: list[int] = []
+        if len(boundary) < self.n:
+            diverging = sorted(set(self.loose(boundary)).difference(unidentified))
+            direction = self.generic(direction, boundary, diverging)
         return {
             "direction": direction,
-            "weights": self.merged(q, dict.fromkeys(spanned, 1)),
-            "diverging": sorted(diverging),
+            "boundary": np.array(boundary, dtype=np.int64),
+            "diverging": diverging,
             "unidentified": unidentified,
+            "_write": write,
         }
 
-    def product(self, right: fmpz_mat) -> NDArray[Any]:
-        """All rows times a matrix, exactly."""
-        if self.n * right.nrows() * right.ncols() > MOST:
-            raise ProblemError(
-                f"{self.n:,} rows with {self.d:,} features are too many to decide between "
-                "quasi-complete separation and overlap exactly; take fewer columns"
-            )
-        entries = _integers(to_fmpz_mat(self.table) * right)
-        return np.array(entries, dtype=object).reshape(self.n, right.ncols())
+    def rounds(self, weights: Weights) -> dict[str, Any]:
+        """From weights on some rows to all that belong to the boundary."""
+        columns = list(range(self.d))
+        if self.d > self.n:
+            columns = _pivots(self.table, PRIMES[0])
+        while True:
+            q, step, boundary = self._rounds(self.table[:, columns], weights)
+            pull = _combined(self.table[boundary], [q[i] for i in boundary])
+            missing = [j for j, v in enumerate(pull) if v]
+            if not missing:
+                break
+            columns = sorted({*columns, *missing[:1]})  # an unlucky prime
+        direction = [0] * self.d
+        for j, value in zip(columns, step, strict=True):
+            direction[j] = value
+        return self.fields(direction, boundary, lambda: q)
 
-    def merged(self, q: Weights, more: Weights) -> Weights:
-        """Positive weights on the rows of both, with sum zero.
+    def _rounds(
+        self, table: NDArray[Any], weights: Weights
+    ) -> tuple[Weights, list[int], list[int]]:
+        """Weights, a direction and the boundary, for some columns."""
+        q: Weights = {}
+        outside = list(range(self.n))  # the rows that the boundary found so far does not span
+        direction: list[int] | None = None
+        while direction is None:
+            q = _merged(table, q, {outside[k]: v for k, v in weights.items()})
+            basis = _null_space(table[sorted(q)])  # of the directions orthogonal to it
+            left = self.clock.stage(f"rank {table.shape[1] - basis.ncols()} of the boundary")
+            image = _product(table, basis)
+            outside = np.flatnonzero((image != 0).any(axis=1)).tolist()
+            if not outside:
+                direction = [0] * table.shape[1]
+                break
+            weights, step = _asked(_smaller(image[outside]), left, self.clock)
+            if step is not None:
+                direction = _integers(basis * fmpz_mat(basis.ncols(), 1, step))
+        spanned = sorted(set(range(self.n)).difference(outside, q))
+        q = _merged(table, q, dict.fromkeys(spanned, 1))
+        return q, direction, sorted(q)
 
-        The weighted sum of `more` lies in the span of the rows of q (or is zero, if there are
-        none): c takes it away there, and a large multiple of q keeps everything positive.
-        """
-        if not q or not more:
-            return q or more
-        rows = sorted(q)
-        extra = _combined(self.table[list(more)], list(more.values()))
-        c, denominator = _coordinates(self.table[rows], extra)
-        times = max(1, 1 + max(c_i // q[i] for i, c_i in zip(rows, c, strict=True)))
-        both = {i: times * q[i] - c_i for i, c_i in zip(rows, c, strict=True)}
-        both |= {i: denominator * weight for i, weight in more.items()}
-        shared = math.gcd(*both.values())
-        return {i: v // shared for i, v in both.items()}
+    def loose(self, rows: Sequence[int]) -> list[int]:
+        """Columns whose unit vector is not in the span of some rows; few rows often span all."""
+        some = np.array(rows[:: len(rows) // (2 * self.d + 10) + 1], dtype=np.int64)
+        if len(some) >= self.d:
+            part, _ = signed_rows(self.problem.X, self.problem.y, some)
+            if len(_pivots(part, PRIMES[0])) == self.d:
+                return []
+        return _loose(self.table[list(rows)])
 
-    def generic(self, direction: list[int], basis: fmpz_mat, wanted: set[int]) -> list[int]:
+    def generic(self, direction: list[int], boundary: list[int], wanted: list[int]) -> list[int]:
         """A direction with the same signs of products that is zero in none of these columns."""
-        for number in range(basis.ncols()):
-            step = [int(basis[j, number]) for j in range(self.d)]
-            if not any(step[j] and not direction[j] for j in wanted):
+        missing = [j for j in wanted if not direction[j]]
+        basis = _null_space(self.table[boundary]) if missing and boundary else None
+        for j in missing:
+            if direction[j]:
                 continue
+            step = _unit(self.d, j) if basis is None else _touching(basis, j)
             pairs = [v for pair in zip(direction, step, strict=True) for v in pair]
-            scores = self.product(fmpz_mat(self.d, 2, pairs))
+            scores = _product(self.table, fmpz_mat(self.d, 2, pairs))
             sizes = [(a, b) for a, b in scores if a]
             sizes += [pair for pair in zip(direction, step, strict=True) if pair[0]]
             times = 1 + max(abs(b) // abs(a) for a, b in sizes)
             direction = [times * v + s for v, s in zip(direction, step, strict=True)]
-        shared = math.gcd(*direction)
+        shared = math.gcd(*direction) or 1
         return [v // shared for v in direction]
+
+
+def _direction(truth: Truth) -> list[int]:
+    """Integers with a positive product with every row of data that are separable."""
+    problem, proof = truth.problem, truth.proof
+    if isinstance(proof, SupportProof):
+        found = proof.separating(problem.dimension, truth.radius_squared_lo)
+        if found is not None:
+            return found
+    table, _ = signed_rows(problem.X, problem.y, truth.support)
+    return _combined(table, truth.numerators)
+
+
+def _asked(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer:
+    """The answer for rows of integers of any size."""
+    if largest(rows) < 2**62:
+        return _answer(rows.astype(np.int64), left, clock)
+    found = _independent(rows) or _suggested(rows, left, clock)
+    if found is not None:
+        return found
+    clock.stage("linear programme")
+    exact = solve_l1(rows, signed=True)
+    if exact.separable is None:
+        raise ProblemError("whether the data overlap takes too long to decide exactly")
+    if not exact.separable:
+        return _Answer(dict(zip(exact.q.support, exact.q.numerators, strict=True)), None)
+    direction = [0] * rows.shape[1]
+    for j, value in zip(exact.w.columns, exact.w.numerators, strict=True):
+        direction[j] = value
+    return _Answer({}, direction)
+
+
+def _answer(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer:
+    truth = solve(DenseProblem(rows, np.ones(len(rows), np.int8)), time_limit=left)
+    if truth.separable is None:
+        clock.stage("")  # the time is up
+    if truth.separable:
+        return _Answer({}, _direction(truth))
+    return _Answer(dict(zip(truth.support.tolist(), truth.numerators, strict=True)), None)
+
+
+def _independent(rows: NDArray[Any]) -> _Answer | None:
+    """A direction with the same product with all rows, if these are linearly independent."""
+    n, d = rows.shape
+    columns = _pivots(rows, PRIMES[0]) if n <= d else []
+    if len(columns) < n:
+        return None
+    solution: Any = to_fmpz_mat(rows[:, columns]).solve(fmpz_mat(n, 1, [1] * n))
+    numerators, denominator = solution.numer_denom()
+    direction, sign = [0] * d, 1 if int(denominator) > 0 else -1
+    for j, value in zip(columns, _integers(numerators), strict=True):
+        direction[j] = sign * value
+    return _Answer({}, direction)
+
+
+def _suggested(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer | None:
+    """What rounded rows, each divided by its size, suggest, if it is exactly true of the rows."""
+    sizes = [max(abs(v) for v in row) or 1 for row in rows.tolist()]
+    divided = [[v / size for v in row] for row, size in zip(rows.tolist(), sizes, strict=True)]
+    weights, direction = _answer(np.array(divided), left, clock)
+    if direction is not None:
+        scores = _integers(to_fmpz_mat(rows) * fmpz_mat(len(direction), 1, direction))
+        return _Answer({}, direction) if min(scores) > 0 else None
+    chosen = sorted(weights)
+    relations = _null_space(rows[chosen].T)
+    if relations.ncols() != 1:
+        return None
+    q = _integers(relations)
+    q = q if q[0] > 0 else [-v for v in q]
+    return _Answer(dict(zip(chosen, q, strict=True)), None) if min(q) > 0 else None
+
+
+def _product(table: NDArray[Any], right: fmpz_mat) -> NDArray[Any]:
+    """All rows times a matrix, exactly."""
+    n, d = table.shape
+    if n * d * right.ncols() > MOST:
+        raise ProblemError(
+            f"{n:,} rows with {d:,} features are too many to decide between "
+            "quasi-complete separation and overlap exactly; take fewer columns"
+        )
+    entries = _integers(to_fmpz_mat(table) * right)
+    return np.array(entries, dtype=object).reshape(n, right.ncols())
+
+
+def _merged(table: NDArray[Any], q: Weights, more: Weights) -> Weights:
+    """Positive weights on the rows of both, with sum zero.
+
+    The weighted sum of `more` lies in the span of the rows of q (or is zero, if there are
+    none): c takes it away there, and a large multiple of q keeps everything positive.
+    """
+    if not q or not more:
+        return q or more
+    rows = sorted(q)
+    extra = _combined(table[list(more)], list(more.values()))
+    c, denominator = _coordinates(table[rows], extra)
+    times = max(1, 1 + max(c_i // q[i] for i, c_i in zip(rows, c, strict=True)))
+    both = {i: times * q[i] - c_i for i, c_i in zip(rows, c, strict=True)}
+    both |= {i: denominator * weight for i, weight in more.items()}
+    shared = math.gcd(*both.values())
+    return {i: v // shared for i, v in both.items()}
 
 
 # --- linear algebra over the integers -------------------------------------------------------
@@ -311,8 +462,55 @@ def _touched(basis: fmpz_mat) -> list[int]:
     return [j for j, row in enumerate(basis.tolist()) if any(row)]
 
 
+def _unit(d: int, j: int) -> list[int]:
+    return [int(k == j) for k in range(d)]
+
+
+def _touching(basis: fmpz_mat, j: int) -> list[int]:
+    """A vector of a basis that is not zero at j."""
+    k = next(k for k in range(basis.ncols()) if basis[j, k])
+    return [int(basis[i, k]) for i in range(basis.nrows())]
+
+
+def _loose(table: NDArray[Any]) -> list[int]:
+    """Columns j for which some vector orthogonal to all rows is not zero at j.
+
+    Modulo a prime, if the rank r is that of all columns there is none. If it is the rank over the
+    integers, take r independent rows: the block of their pivot columns is regular, the other
+    columns are loose, and a pivot column is if its row of the reduced form is not zero in one of
+    the others. What is zero modulo the prime is settled over the integers.
+    """
+    n, d = table.shape
+    used = np.flatnonzero((table != 0).any(axis=0))
+    idle = np.setdiff1d(np.arange(d), used).tolist()
+    if not len(used):
+        return list(range(d))
+    reduced, pivots = _reduced(table[:, used], PRIMES[0])
+    if len(pivots) == len(used):
+        return idle
+    if len(pivots) < n:
+        if n > len(used) or to_fmpz_mat(table[:, used]).rank() > len(pivots):
+            return _touched(_null_space(table))
+        table, n = table[_pivots(table[:, used].T, PRIMES[0])], len(pivots)
+    others = sorted(set(range(len(used))).difference(pivots))
+    bound = [j for k, j in enumerate(pivots) if not any(int(reduced[k, other]) for other in others)]
+    square = to_fmpz_mat(table[:, used[pivots]]).transpose()
+    for j in list(bound):  # is the unit vector of j a combination of the rows?
+        right = fmpz_mat(n, 1, _unit(n, pivots.index(j)))
+        solution: Any = square.solve(right)
+        numerators, _ = solution.numer_denom()
+        if any(_combined(table[:, used[others]], _integers(numerators))):
+            bound.remove(j)
+    return sorted([*idle, *(int(used[j]) for j in range(len(used)) if j not in bound)])
+
+
 def _pivots(table: NDArray[Any], prime: int) -> list[int]:
     """Columns that are independent modulo a prime, and so over the rationals, and span the rest."""
+    return _reduced(table, prime)[1]
+
+
+def _reduced(table: NDArray[Any], prime: int) -> tuple[nmod_mat, list[int]]:
+    """The reduced row echelon form modulo a prime, and its pivot columns."""
     entries = [int(v) % prime for v in table.ravel().tolist()]
     reduced, rank = nmod_mat(len(table), table.shape[1], entries, prime).rref()
     pivots, column = [], 0
@@ -320,7 +518,7 @@ def _pivots(table: NDArray[Any], prime: int) -> list[int]:
         while int(reduced[row, column]) == 0:
             column += 1
         pivots.append(column)
-    return pivots
+    return reduced, pivots
 
 
 def _null_space(table: NDArray[Any]) -> fmpz_mat:

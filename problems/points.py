@@ -404,7 +404,7 @@ class SparsePoints(_Rows):
         squares = np.concatenate(parts)
         self.longest = longest_rows(squares, self.shape[1])
         close = self.take(rows_to_compare(squares, self.longest, self.shape[1]))
-        rows = np.split(close.data, close.indptr[1:-1])
+        rows = np.split(close.data, close.indptr[1:-1]) if close.shape[0] else []
         return norm_of_longest(rows, exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:

@@ -487,9 +487,15 @@ MEANING = {
 @reading_options
 @what("--intercept", "The model has an intercept.")
 @write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
+@run("--time-limit SECONDS", "Give up after so many seconds.", type=SECONDS)
 @JSON
 def separation_command(
-    data: str, intercept: bool, certificate: Path | None, as_json: bool, **reading: Any
+    data: str,
+    intercept: bool,
+    certificate: Path | None,
+    time_limit: float | None,
+    as_json: bool,
+    **reading: Any,
 ) -> int:
     """Complete separation, quasi-complete separation, or overlap of DATA, exactly.
 
@@ -497,18 +503,24 @@ def separation_command(
     the coefficients puts no row on the wrong side and at least one strictly on its own side
     (Albert and Anderson 1984).
     """
-    return _separation(data, intercept, certificate, as_json, **reading)
+    return _separation(data, intercept, certificate, time_limit, as_json, **reading)
 
 
 def _separation(
-    data: str, intercept: bool, certificate: Path | None, as_json: bool, **reading: Any
+    data: str,
+    intercept: bool,
+    certificate: Path | None,
+    time_limit: float | None,
+    as_json: bool,
+    **reading: Any,
 ) -> int:
     from gammabar.oracle.separation import separation
     from gammabar.problems import load
 
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
-        found = separation(load(data, **reading), intercept=intercept, progress=stage)
+        problem = load(data, **reading)
+        found = separation(problem, intercept=intercept, time_limit=time_limit, progress=stage)
         answer = {"data": data, **_separation_fields(found)}
         lines = _separation_lines(found)
         if certificate:
@@ -544,6 +556,10 @@ def _separation_lines(found: Separation) -> dict[str, str]:
     lines = {"model": f"{n:,} rows × {d:,}, {with_}", "verdict": MEANING[found.kind]}
     if found.kind == "quasi-complete":
         lines["boundary"] = f"{_some(found.boundary.tolist())} ({len(found.boundary)} rows)"
+    if found.kind == "complete" and len(found.unidentified) == found.problem.dimension:
+        lines["estimate"] = "no coefficient has a finite one, and the rows identify none by itself"
+        lines["time"] = f"{found.seconds:.3g} s"
+        return lines
     if found.kind != "overlap":
         lines["diverging"] = _columns(found.diverging, d)
     if found.unidentified:

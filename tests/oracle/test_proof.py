@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from certificates_for_tests import between, shortest
+from scipy.sparse import csr_array
 
 import gammabar as gb
 from gammabar.oracle import candidate, linear_system, maximum_margin, proof
@@ -375,3 +376,56 @@ def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
     assert again.gamma_squared == truth.gamma_squared
     assert again.support.tolist() == truth.support.tolist()
     assert again.rounds > 1
+
+
+def test_sparse_rows_of_one_length_have_it_as_radius():
+    """As many rows tie as normalised texts have: the accurate norms are not compared then."""
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 40)) * (rng.random((300, 40)) < 0.3)
+    X[:, 0] += 0.1
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    problem = gb.from_arrays(csr_array(X), np.arange(300) % 2)
+    assert problem.radius == pytest.approx(1, rel=1e-12)
+    assert problem.radius >= np.sqrt((X * X).sum(axis=1)).max() * (1 - 1e-15)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_inseparable_data_are_proved_without_fractions(free):
+    """The support spans the space, so that its point is zero exactly; rationals agree."""
+    rng = np.random.default_rng(9)
+    X, y = rng.standard_normal((400, 30)), np.where(rng.random(400) < 0.5, 1, -1)
+    truth = gb.solve(X, y, intercept=free)
+    assert isinstance(truth.proof, SupportProof)
+    assert (truth.separable, truth.exact, truth.gamma, truth.digits(5)) == (False, True, 0, "0")
+    assert "exact" not in vars(truth.proof)
+    rows = exact_rows(truth.problem)
+    signs = [v * int(y[i]) for i, v in zip(truth.support.tolist(), truth.numerators, strict=True)]
+    assert truth.gamma_squared == 0
+    assert (
+        rows.point(truth.support, truth.numerators).vector
+        == 0 * rows.point(truth.support, truth.numerators).vector
+    )
+    assert sum(signs) == 0 or not free
+
+
+def test_points_with_both_labels_are_found_by_hashing():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((300, 200)) * (rng.random((300, 200)) < 0.2)
+    y = np.where(np.arange(300) % 2, 1, -1)
+    X[7], X[20] = X[4], -0.0 * X[20]
+    for store in (np.asarray, csr_array):
+        truth = gb.solve(store(X[:, :]), y)
+        assert truth.separable is False
+        twins = exact_rows(gb.from_arrays(store(X), y)).twins()
+        assert twins == (4, 7)
+
+
+def test_the_longest_of_many_rows_of_about_one_length():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((500, 7))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    exact = max(sum(Fraction(v) ** 2 for v in row) for row in X.tolist())
+    for made in (X, csr_array(X), X * 2.0**-400):
+        scale = 2 ** (-800 if made is not X and not hasattr(made, "tocsr") else 0)
+        problem = gb.from_arrays(made, np.arange(500) % 2)
+        assert exact_rows(problem).radius_squared() == exact * Fraction(scale)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.oracle import check, separation
-from gammabar.oracle.separation import _coordinates, _null_space
+from gammabar.oracle.separation import _coordinates, _loose, _null_space, _touched
 from gammabar.problems import ProblemError, from_arrays
 
 NUMBERS = {
@@ -223,3 +223,44 @@ def test_no_corruption_is_accepted_for_a_false_claim(tmp_path, kind, intercept):
     table.write_text(TABLES[kind].replace("2", "4", 1))
     with pytest.raises(check.Rejected):
         check.check(str(tmp_path / "c.json"), str(table))
+
+
+def test_more_columns_than_rows(tmp_path):
+    """Independent rows are separated completely, and twins of both classes leave the others so."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((12, 60)), np.arange(12) % 2
+    found = gb.separation(X, y, intercept=True)
+    assert (found.kind, found.diverging, found.unidentified) == ("complete", [], list(range(61)))
+    X[1] = X[0]
+    X[:, 5] = 0
+    X[3, 5] = 1.0
+    np.savez(tmp_path / "data.npz", X=X, y=np.where(y, 1, -1))
+    found = gb.separation(gb.load(str(tmp_path / "data.npz")), intercept=True)
+    assert (found.kind, found.boundary.tolist()) == ("quasi-complete", [0, 1])
+    found.save(tmp_path / "c.json")
+    assert "quasi-complete" in check.check(str(tmp_path / "c.json"), str(tmp_path / "data.npz"))
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 4), st.integers(1, 7), st.integers(0, 2**32 - 1))
+def test_columns_that_the_rows_do_not_determine(n, d, seed):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(-2, 3, (n, d))
+    assert _loose(table) == _touched(_null_space(table))
+
+
+def test_overlap_needs_no_fractions_until_they_are_asked_for(tmp_path):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((120, 30)), np.where(rng.random(120) < 0.5, 1, -1)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    found = gb.separation(gb.load(str(tmp_path / "data.npz")))
+    assert found.kind == "overlap"
+    assert "weights" not in vars(found)
+    found.save(tmp_path / "c.json")
+    assert "overlap" in check.check(str(tmp_path / "c.json"), str(tmp_path / "data.npz"))
+
+
+def test_a_time_limit():
+    rng = np.random.default_rng(5)
+    with pytest.raises(ProblemError, match="not decided after 0 seconds"):
+        gb.separation(rng.standard_normal((50, 5)), np.arange(50) % 2, time_limit=0)
