@@ -1,19 +1,13 @@
-"""Readers for binary files: NPZ archives of NumPy and the idx files of MNIST.
+"""Readers for binary files: NPZ and NPY of NumPy, SciPy's sparse NPZ, idx, Parquet, Arrow, Feather.
 
 Nothing is ever unpickled: arrays of Python objects are refused by their header, before a byte of
 their contents is looked at, and the size that a header claims is compared with the size of the
-archive member before memory is set aside for it.
+file before memory is set aside for it. An ``.npy`` file is mapped into memory and not read before
+it is used. What the files mean is laid down in oracle/CERTIFICATE.md, under "Files".
 
-Readers for points and labels in two files: ``.npy`` arrays, and sparse matrices of SciPy.
-
-An ``.npy`` file is mapped into memory and not read before it is used. What the files mean is laid
-down in oracle/CERTIFICATE.md, under "Files".
-
-Readers for Parquet, Arrow and Feather files, through pyarrow (the extra ``parquet``).
-
-A table has a column for each feature and one for the label, as a CSV file has. Values keep their
-type: integers stay integers. The independent checker does not read these files; a certificate is
-about the same numbers as an NPZ file (`gammabar data export`), and bound to them by their digest.
+A Parquet or Arrow file (through pyarrow, the extra ``parquet``) has a column for each feature and
+one for the label, as a CSV file has. The independent checker does not read these; a certificate is
+about the same numbers as an NPZ file (`gammabar data export`), bound to them by their digest.
 """
 
 from __future__ import annotations
@@ -60,16 +54,16 @@ def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
     Other names may be wanted. X has a point in each slice along its first axis; further axes
     (images, say) are flattened.
     """
-    with readable(path), archive_of(path) as archive:
+    with readable(path), _archive_of(path) as archive:
         listed = archive.namelist()
         members = {name.removesuffix(".npy"): name for name in listed if name.endswith(".npy")}
         if len(set(listed)) < len(listed):
             raise ProblemError(f"{path}: holds several members of the same name")
         for names in (wanted,) if wanted else _NAMES:
             if all(name in members for name in names):
-                X, y = (member_of(path, archive, members[name]) for name in names)
+                X, y = (_member_of(path, archive, members[name]) for name in names)
                 called = f"{path}, array {names[0]}", f"{path}, array {names[1]}"
-                return Points(*points_and_labels(called, X, y), arrays=names)
+                return Points(*_points_and_labels(called, X, y), arrays=names)
     found = ", ".join(sorted(members)) or "nothing"
     if "format" in members:
         raise ProblemError(f"{path}: a sparse matrix of SciPy; give its labels by --labels y.npy")
@@ -77,7 +71,7 @@ def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
     raise ProblemError(f"{path}: needs arrays named {needed}, but holds {found}")
 
 
-def archive_of(path: Path) -> zipfile.ZipFile:
+def _archive_of(path: Path) -> zipfile.ZipFile:
     """An NPZ archive, opened."""
     if path.is_file() and path.stat().st_size == 0:
         raise ProblemError(f"{path}: the file is empty")
@@ -89,13 +83,13 @@ def archive_of(path: Path) -> zipfile.ZipFile:
         ) from None
 
 
-def member_of(path: Path, archive: zipfile.ZipFile, member: str, empty: bool = False) -> Array:
+def _member_of(path: Path, archive: zipfile.ZipFile, member: str, empty: bool = False) -> Array:
     """One array of the archive, after its header has been found harmless and honest."""
     what = f"{path}, array {member.removesuffix('.npy')}"
     info = archive.getinfo(member)
     try:
         with archive.open(info) as stream:
-            shape, fortran, dtype = header_of(what, stream)
+            shape, fortran, dtype = _header_of(what, stream)
             size = prod(shape) * dtype.itemsize
             if stream.tell() + size != info.file_size:
                 raise ProblemError(f"{what}: truncated, or longer than its header says")
@@ -122,7 +116,7 @@ def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
         done += len(chunk)
 
 
-def header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array, from its header alone."""
     try:
         with warnings.catch_warnings():
@@ -148,7 +142,7 @@ def header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.d
     return shape, fortran, dtype
 
 
-def points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:
+def _points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:
     """Points and labels that were called so, refused if they cannot be any."""
     check_truth_values(names[0], X)
     check_points(names[0], X.shape, X.dtype)
@@ -249,11 +243,11 @@ def read_npy(path: Path, labels: Path) -> Points:
     The points have a row for each in the first axis; further axes are flattened.
     """
     called = str(path), str(labels)
-    return Points(*points_and_labels(called, read_array(path), read_array(labels)))
+    return Points(*_points_and_labels(called, read_array(path), read_array(labels)))
 
 
 @dataclass(frozen=True)
-class ArrayFile:
+class _ArrayFile:
     """An array in an ``.npy`` file that is not compressed: what its header says."""
 
     path: Path
@@ -275,15 +269,15 @@ class ArrayFile:
         return np.memmap(self.path, self.dtype, "r", self.start, self.shape, order)
 
 
-def array_in(path: Path) -> ArrayFile:
+def array_in(path: Path) -> _ArrayFile:
     """The array in an ``.npy`` file, of which only the header is read."""
     with readable(path), path.open("rb") as stream:
-        return ArrayFile(path, *_described(path, stream))
+        return _ArrayFile(path, *_described(path, stream))
 
 
 def _described(path: Path, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Shape, order and type by the header, and where the entries begin."""
-    shape, fortran, dtype = header_of(str(path), stream)
+    shape, fortran, dtype = _header_of(str(path), stream)
     start = stream.tell()
     size = stream.seek(0, io.SEEK_END) - start
     if prod(shape) * dtype.itemsize != size:
@@ -307,7 +301,7 @@ def read_scipy(path: Path, labels: Path) -> Points:
     """A sparse matrix as ``scipy.sparse.save_npz`` writes it, and labels in an ``.npy`` file."""
     from scipy.sparse import coo_array, csc_array, csr_array
 
-    with readable(path), archive_of(path) as archive:
+    with readable(path), _archive_of(path) as archive:
         listed = archive.namelist()
         if len(set(listed)) < len(listed):
             raise ProblemError(f"{path}: holds several members of the same name")
@@ -316,7 +310,7 @@ def read_scipy(path: Path, labels: Path) -> Points:
             if f"{name}.npy" not in listed:
                 raise ProblemError(f"{path}: a sparse matrix in format {kind} has an array {name}")
         first, second, data = (_entries(path, archive, name) for name in _MEMBERS[kind])
-        sides = member_of(path, archive, "shape.npy")
+        sides = _member_of(path, archive, "shape.npy")
     if sides.dtype.kind not in "iu" or sides.shape != (2,) or min(sides.tolist()) < 1:
         raise ProblemError(f"{path}: the array shape is not that of a matrix with rows and columns")
     shape = tuple(int(side) for side in sides.tolist())
@@ -350,14 +344,14 @@ def _kind(path: Path, archive: Any, listed: list[str]) -> str:
 
 def _text_of(path: Path, archive: Any) -> str:
     """The format, which is a single text, of bytes mostly."""
-    array = member_of(path, archive, "format.npy")
+    array = _member_of(path, archive, "format.npy")
     text = array.ravel()[0]
     return text.decode("latin-1") if isinstance(text, bytes) else str(text)
 
 
 def _entries(path: Path, archive: Any, name: str) -> Array:
     """One array of numbers; a matrix without entries has arrays without any."""
-    array = member_of(path, archive, f"{name}.npy", empty=True)
+    array = _member_of(path, archive, f"{name}.npy", empty=True)
     if array.ndim != 1:
         raise ProblemError(f"{path}, array {name}: has shape {array.shape}, but needs one axis")
     return array

@@ -1,16 +1,12 @@
-"""Rows in chunks that are not in memory together, and how work is taken to them.
+"""Problems whose points are in chunks: files larger than memory, and Dask clusters.
 
-Work goes to the rows, and what comes back is small: a number for each row, or a vector as long as
-w. Where the chunks are, in files or on the workers of a Dask cluster, is the business of
-`Chunks.each`; everything else is written once, here and in `scattered`.
+Work goes to the rows, and what comes back is small: a number for each row, a vector as long as w,
+or the few rows that the oracle's working set asks for. Where the chunks are is the business of
+`Chunks.each`; everything else is written once.
 
-Problems whose points are in chunks: files larger than memory, or a Dask cluster.
-
-Points on a Dask cluster: the chunks stay on the workers, and work goes to them.
-
-What travels is w, one number for each row, and the few rows that the oracle's working set asks for.
-A worker that dies takes its chunks with it; Dask makes them again from where they came from, on
-another worker, and results are the same.
+Chunks stay on the workers of a cluster. A worker that dies takes its chunks with it; Dask makes
+them again from where they came from, on another worker, and results are the same. A chunk that
+holds other numbers in another pass is refused.
 """
 
 from __future__ import annotations
@@ -102,21 +98,21 @@ class Chunks(ABC):
         """(first row, end) of each chunk."""
         return list(pairwise(accumulate(self.lengths, initial=0)))
 
-    def changed(self, step: Step) -> Chunks:
+    def changed(self, step: _Step) -> Chunks:
         """The same chunks after a step that is taken whenever they are visited."""
-        return Changed(self, step)
+        return _Changed(self, step)
 
 
-def selection(chunks: Chunks, rows: Array) -> Select:
+def selection(chunks: Chunks, rows: Array) -> _Select:
     """The step that keeps these rows, which increase, of all chunks."""
     places = []
     for lo, hi in chunks.bounds:
         first, end = np.searchsorted(rows, (lo, hi))
         places.append(rows[first:end] - lo)
-    return Select(tuple(places))
+    return _Select(tuple(places))
 
 
-class Step(ABC):
+class _Step(ABC):
     """Something that is done to the rows of a chunk before any work."""
 
     @abstractmethod
@@ -133,7 +129,7 @@ class Step(ABC):
 
 
 @dataclass(frozen=True)
-class Select(Step):
+class _Select(_Step):
     """Keep some of the rows of every chunk: those at these places, which increase."""
 
     places: tuple[Array, ...]
@@ -146,7 +142,7 @@ class Select(Step):
 
 
 @dataclass(frozen=True)
-class Constant(Step):
+class Constant(_Step):
     """Append a column of ones, in a type that holds it."""
 
     dtype: np.dtype[Any]
@@ -164,7 +160,7 @@ class Constant(Step):
 
 
 @dataclass(frozen=True)
-class Divide(Step):
+class Divide(_Step):
     """Divide by 2**exponent, in doubles."""
 
     exponent: int
@@ -180,10 +176,10 @@ class Divide(Step):
         return width, np.dtype(np.float64)
 
 
-class Changed(Chunks):
+class _Changed(Chunks):
     """Chunks of another after a step; those without rows left are not visited."""
 
-    def __init__(self, base: Chunks, step: Step) -> None:
+    def __init__(self, base: Chunks, step: _Step) -> None:
         self._base, self._step, self.place = base, step, base.place
         lengths = [step.length(length, k) for k, length in enumerate(base.lengths)]
         self._kept = [k for k, length in enumerate(lengths) if length]
@@ -202,7 +198,7 @@ class Changed(Chunks):
 class _AfterStep:
     """Work on a chunk that is changed first."""
 
-    step: Step
+    step: _Step
     work: Work
     common: int
 
@@ -223,7 +219,7 @@ def tidy(X: Any) -> Any:
     return matrix if matrix.flags.aligned else frozen(matrix.copy())
 
 
-def fingerprint(X: Any) -> int:
+def _fingerprint(X: Any) -> int:
     """A number that changes when a chunk does: by sums over rows and columns of its words."""
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     found = 0
@@ -279,7 +275,7 @@ class FileChunks(Chunks):
         if self._last is None or self._last[0] != chunk:
             self._last = None  # before the next is read: two need not fit
             points = points_of(tidy(self.load(chunk)))
-            self._fingerprints.check(chunk, fingerprint(points.X))
+            self._fingerprints.check(chunk, _fingerprint(points.X))
             self._last = chunk, points
         return self._last[1]
 
@@ -720,7 +716,7 @@ def _on_block(
         )
     X = exact_matrix(block, first, finite=False)
     X = X if is_sparse(X) else exact_cast(X, dtype)
-    return fingerprint(X), work(points_of(tidy(X)), *sent)
+    return _fingerprint(X), work(points_of(tidy(X)), *sent)
 
 
 def from_dask(
@@ -755,10 +751,10 @@ def from_dask(
 
     extra_module("dask", "dask", "a Dask array")
     labels = y.compute() if hasattr(y, "dask") else y
-    return from_arrays(chunks_of(X), labels, intercept=intercept, source=source)
+    return from_arrays(_chunks_of(X), labels, intercept=intercept, source=source)
 
 
-def chunks_of(X: Any) -> DaskChunks:
+def _chunks_of(X: Any) -> DaskChunks:
     """The chunks of rows of a Dask array or data frame."""
     if hasattr(X, "to_dask_array"):
         return _partitions_of(X)
@@ -798,12 +794,12 @@ def spreader(client: Any) -> Callable[[Points], Points]:
 
     def spread(points: Points) -> Points:
         assert isinstance(points.X, FileChunks)
-        return replace(points, X=on_cluster(points.X, client))
+        return replace(points, X=_on_cluster(points.X, client))
 
     return spread
 
 
-def on_cluster(chunks: FileChunks, client: Any) -> DaskChunks:
+def _on_cluster(chunks: FileChunks, client: Any) -> DaskChunks:
     """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
     dask = extra_module("dask", "dask", "--dask")
     blocks: list[Any] = [Recipe(chunks, k) for k in range(len(chunks.lengths))]

@@ -21,7 +21,7 @@ from numba import int32, njit
 from gammabar.problems.problem import Array, Floats
 
 #: indptr, indices and data of a canonical CSR matrix.
-Csr: TypeAlias = tuple[Array, Array, Array]
+_Csr: TypeAlias = tuple[Array, Array, Array]
 
 # Sums in the order that is written, a product and its sum perhaps in one rounding.
 _in_order: Any = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
@@ -94,7 +94,7 @@ def dense_softmin(
 
 
 @_in_order
-def sparse_dot(csr: Csr, w: Floats, out: Floats, lo: int, hi: int) -> None:
+def sparse_dot(csr: _Csr, w: Floats, out: Floats, lo: int, hi: int) -> None:
     """out[i] = <x_i, w> for lo <= i < hi."""
     indptr, indices, data = csr
     for i in range(lo, hi):
@@ -105,7 +105,7 @@ def sparse_dot(csr: Csr, w: Floats, out: Floats, lo: int, hi: int) -> None:
 
 
 @_in_order
-def sparse_add(csr: Csr, rows: Array, q: Floats, out: Floats) -> None:
+def sparse_add(csr: _Csr, rows: Array, q: Floats, out: Floats) -> None:
     """out += sum of q[r] x_rows[r]."""
     indptr, indices, data = csr
     for r in range(len(rows)):
@@ -116,7 +116,7 @@ def sparse_add(csr: Csr, rows: Array, q: Floats, out: Floats) -> None:
 
 @_in_order
 def sparse_softmin(
-    csr: Csr,
+    csr: _Csr,
     y: Array,
     w: Floats,
     factors: tuple[float, float, float],

@@ -31,7 +31,7 @@ from gammabar.problems.problem import INTERCEPTS, Array, Problem, ProblemError, 
 from gammabar.problems.rounding import EXACT
 
 
-def intercept_named(kind: str | bool | None) -> str:
+def _intercept_named(kind: str | bool | None) -> str:
     """One of `INTERCEPTS`: True is "free"; False and None are "none"."""
     if isinstance(kind, bool | np.bool_) or kind is None:
         return "free" if kind else "none"
@@ -50,7 +50,7 @@ def with_intercept(problem: Problem, kind: str | bool | None) -> Problem:
     kind : {"none", "free", "augmented"} or bool
         See the module; True is "free".
     """
-    kind = intercept_named(kind)
+    kind = _intercept_named(kind)
     if kind == problem.intercept:
         return problem
     plain = problem.plain

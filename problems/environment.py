@@ -1,15 +1,7 @@
-"""The arithmetic that every error bound assumes: doubles that round to nearest and keep small ones.
+"""The machine: IEEE arithmetic, optional packages and memory.
 
-A process may have neither. Libraries compiled with ``-ffast-math`` switch a processor to flushing
-subnormal numbers to zero when they are loaded [1]_, and ``fesetround`` changes the direction of
-rounding. The bounds of `problems.rounding` are then those of another machine.
-
-References
-----------
-.. [1] S. Byrne (2022), Shared library compiled with -ffast-math modifies FPU state of thread.
-   LLVM, issue 57589.
-
-Packages that only some uses need, imported when they are; a sentence if they are missing.
+Every error bound assumes doubles that round to nearest and keep small ones (`require_doubles`).
+Packages that only some uses need are imported when they are, or one sentence says what to install.
 """
 
 from __future__ import annotations

@@ -149,9 +149,9 @@ def _named(name: str) -> Dataset:
 
 def _not_fetched(dataset: Dataset, folder: Path, reason: str) -> str:
     by_hand = f"put {' and '.join(dataset.files)} into {folder} by hand"
-    if dataset.name in ARCHIVES:
+    if dataset.name in _ARCHIVES:
         by_hand = (
-            f"download {ARCHIVES[dataset.name][0]} and run "
+            f"download {_ARCHIVES[dataset.name][0]} and run "
             f"`gammabar data fetch {dataset.name} --archive FILE`"
         )
     return f"{dataset.name} could not be fetched ({reason}): {by_hand}"
@@ -392,11 +392,11 @@ DOWNLOADS: dict[str, tuple[str, Download]] = {
 }
 
 # Archives that a user can download and hand over: their address, and from the file to arrays.
-ARCHIVES: dict[str, tuple[str, Download]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
+_ARCHIVES: dict[str, tuple[str, Download]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
 
 
 def from_archive(name: str, archive: Path) -> dict[str, Array]:
     """The arrays of a data set in an archive that is on this machine already."""
-    if name not in ARCHIVES:
-        raise DownloadError(f"archives are read of {', '.join(ARCHIVES)} only")
-    return ARCHIVES[name][1](archive)
+    if name not in _ARCHIVES:
+        raise DownloadError(f"archives are read of {', '.join(_ARCHIVES)} only")
+    return _ARCHIVES[name][1](archive)

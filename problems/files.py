@@ -1,7 +1,4 @@
-"""Opening files for the readers: compression, memory, and errors that a person can act on.
-
-How labels are written, whatever they were read from, and the classes they name.
-"""
+"""Opening files: compression, memory and errors; and the texts and classes of labels."""
 
 from __future__ import annotations
 

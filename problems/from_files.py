@@ -1,4 +1,4 @@
-"""From a file that a DATA string names to a problem: its format, its classes, its labels."""
+"""Problems from files that a DATA string names: their format, their classes, their labels."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class NamedFile:
+class _NamedFile:
     """A file, the format that its name says, and the classes that are wanted of it."""
 
     path: Path
@@ -91,20 +91,20 @@ class NamedFile:
     classes: tuple[str, ...] = ()
 
 
-def named_file(text: str) -> NamedFile | None:
+def named_file(text: str) -> _NamedFile | None:
     """The file that a DATA string names; None if it is no file name."""
     if text == "-":
-        return NamedFile(Path("-"), "stdin")
+        return _NamedFile(Path("-"), "stdin")
     whole = _format(text)
     if whole and (_exists(text) or ":" not in text):
-        return NamedFile(Path(text), whole)
+        return _NamedFile(Path(text), whole)
     for place in (k for k, c in enumerate(text) if c == ":"):
         name, classes = text[:place], text[place + 1 :]
         format_ = "stdin" if name == "-" else _format(name)
         if format_:
             asked = tuple(label_text(part) for part in classes.split(","))
-            return NamedFile(Path(name), format_, asked)
-    return NamedFile(Path(text), whole) if whole else None
+            return _NamedFile(Path(name), format_, asked)
+    return _NamedFile(Path(text), whole) if whole else None
 
 
 def _exists(text: str) -> bool:
@@ -126,7 +126,7 @@ def _format(text: str) -> str | None:
 
 
 def load_file(
-    file: NamedFile, text: str, reading: Reading, multiclass: bool, build: Build
+    file: _NamedFile, text: str, reading: Reading, multiclass: bool, build: Build
 ) -> Problem:
     """Read a file and build its problem."""
     if file.format == "stdin":
@@ -296,7 +296,7 @@ _MAGIC = {
 
 
 @contextmanager
-def _spooled() -> Iterator[NamedFile]:
+def _spooled() -> Iterator[_NamedFile]:
     """What comes on standard input, in a file of the name that its first bytes suggest."""
     from gammabar.problems.files import read_bytes
 
@@ -314,7 +314,7 @@ def _spooled() -> Iterator[NamedFile]:
             raise ProblemError("stdin: an .npy array is read from a file, not from standard input")
         suffix = suffix or _text_suffix(path)
         named = path.rename(path.with_name(f"stdin{suffix}"))
-        yield NamedFile(named, _FORMATS[suffix])
+        yield _NamedFile(named, _FORMATS[suffix])
 
 
 def _keep_stdin(path: Path) -> None:

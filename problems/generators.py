@@ -1,23 +1,4 @@
-"""Generated points and the truth that is known of them by construction.
-
-Problems with a planted margin: gamma is known exactly, whatever the seed.
-
-The rows are integers. Before they are hidden by a reflection, every row has a first coordinate of
-at least p m, and the rows on the margin balance each other in the other coordinates, so the best
-direction is the first axis; one row of length q m on that axis sets the radius. With gamma = p / q
-as written ("0.1" is one tenth) the margin in the convention of the papers is gamma, not a double
-near it.
-
-Data sets of the papers, and random data without structure.
-
-Small problems in special position, where careless code goes wrong.
-
-Data on which the bounds of the papers are nearly attained: they tell a rate from a slower one.
-
-All are so symmetric that their truth is known in closed form, and is exact for the data as they
-are made: where a number of the definition is irrational, it is rounded before the truth is taken.
-
-The families of generated problems: names, options, and what is known of them.
+"""Generated problems whose margin is known by construction, and the table of their names.
 
 All data are integers or dyadic fractions, so they are exact in any format, and all draws are
 integer arithmetic on the raw output of PCG64 (`portable_rng`): the same seed gives the same data
@@ -82,7 +63,7 @@ class Generated:
     known: Known | None = None
 
 
-def mixed_labels(draws: Draws, n: int) -> Integers:
+def _mixed_labels(draws: Draws, n: int) -> Integers:
     """Random labels, both of which occur if n >= 2."""
     y = draws.signs(n)
     if n > 1:
@@ -103,6 +84,13 @@ def largest_square(A: Integers) -> Fraction:
     A = A.astype(np.int64)
     return Fraction(int((A * A).sum(axis=1).max()))
 
+
+# --- a planted margin -----------------------------------------------------------------------------
+# The rows are integers. Before they are hidden by a reflection, every row has a first coordinate of
+# at least p m, and the rows on the margin balance each other in the other coordinates, so the best
+# direction is the first axis; one row of length q m on that axis sets the radius. With
+# gamma = p / q as written ("0.1" is one tenth) the margin in the convention of the papers is gamma,
+# not a double near it.
 
 _SPREAD = 16  # entries of the integer vectors that rows are made of
 _MAX_RADIUS = 2**31 - 1  # squares of rows stay within int64
@@ -213,7 +201,7 @@ def planted(
     if support is not None and support > most:
         raise ProblemError(f"planted: support={support} must be at most {most} for n={n}, d={d}")
     rows = _planted_rows("planted", draws, n, d, gamma, support or most)
-    return _finish("planted", draws, rows, mixed_labels(draws, n), rotate)
+    return _finish("planted", draws, rows, _mixed_labels(draws, n), rotate)
 
 
 def duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Generated:
@@ -221,7 +209,7 @@ def duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Gener
     check_size("duplicated", n * copies, d)
     draws = Draws(seed)
     rows = _planted_rows("duplicated", draws, n, d, gamma, max(1, min(d, n - 1)))
-    y = mixed_labels(draws, n)
+    y = _mixed_labels(draws, n)
     return _finish("duplicated", draws, rows, y, True, np.repeat(np.arange(n), copies))
 
 
@@ -248,10 +236,12 @@ def imbalanced(n: int, d: int, ratio: int, gamma: Fraction, seed: int) -> Genera
     return _finish("imbalanced", draws, rows, y, True, copies)
 
 
+# --- data of the papers, and random data without structure ----------------------------------------
+
 _GRID = 10  # gaussian data are multiples of 2**-10
 
 
-def worst_case(n: int) -> Generated:
+def _worst_case(n: int) -> Generated:
     """One sample (0.5, -1) of class 1 and n - 1 samples (-0.5, -1) of class -1.
 
     Tyurin (2024), proof of Theorem 5.1: the batch perceptron needs a number of iterations
@@ -265,7 +255,7 @@ def worst_case(n: int) -> Generated:
     return Generated(X, y, Known(Fraction(1, 4), Fraction(5, 4), uniform([0, 1])))
 
 
-def loss_spike() -> Generated:
+def _loss_spike() -> Generated:
     """One sample (1, -1) of class 1 and one sample (-1, -4) of class -1.
 
     Tyurin (2024), proof of Theorem 4.1: with a large step, gradient descent on the logistic loss
@@ -276,7 +266,7 @@ def loss_spike() -> Generated:
     return Generated(X, np.array([1, -1]), Known(Fraction(1), Fraction(17), q))
 
 
-def two_lines(r: Fraction, n: int) -> Generated:
+def _two_lines(r: Fraction, n: int) -> Generated:
     """Points of class 1 on the line 6 x_2 = 8 x_1 and of class -1 on 8 x_2 = 6 x_1.
 
     Ramdas and Pena (2015), Section 2.2: norms lie between 1/r and r, so the margin divided by the
@@ -309,7 +299,7 @@ def inseparable(n: int, d: int, seed: int) -> Generated:
     weights[-1] = 1
     A[balanced - 1] = -(weights[:-1] @ A[: balanced - 1])
     order = draws.permutation(n)
-    y = mixed_labels(draws, n)
+    y = _mixed_labels(draws, n)
     total = int(weights.sum())
     q = tuple(
         (place, Fraction(int(weights[i]), total))
@@ -320,7 +310,7 @@ def inseparable(n: int, d: int, seed: int) -> Generated:
     return Generated(A[order] * y[:, None], y, truth)
 
 
-def gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
+def _gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
     """Points with nearly standard normal coordinates, on a grid of 2**-10.
 
     Labels are random, or (separable) the side of a random hyperplane through the origin.
@@ -329,7 +319,7 @@ def gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
     draws = Draws(seed)
     grid = draws.bell((n, d), _GRID)
     if not separable:
-        return Generated(grid / 2.0**_GRID, mixed_labels(draws, n))
+        return Generated(grid / 2.0**_GRID, _mixed_labels(draws, n))
     normal = draws.integers(-8, 8, d)
     normal[0] = normal[0] or 1
     tied = grid @ normal == 0
@@ -339,6 +329,8 @@ def gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
         grid[1], y[1] = -grid[1], -y[1]
     return Generated(grid / 2.0**_GRID, y)
 
+
+# --- special positions, where careless code goes wrong --------------------------------------------
 
 _Dual = tuple[tuple[int, Fraction], ...]
 _Made = tuple[Integers, Fraction, _Dual]  # rows, gamma^2 and the dual weights
@@ -425,11 +417,15 @@ def degenerate(kind: str, n: int, d: int, seed: int) -> Generated:
         raise ProblemError(f"degenerate: n={n} must be at least 2 for kind=ties")
     draws = Draws(seed)
     A, gamma_squared, q = KINDS[kind](draws, n, d)
-    y = mixed_labels(draws, n)
+    y = _mixed_labels(draws, n)
     if kind == "opposite":
         y[-1] = -y[0]
     return Generated(A * y[:, None], y, Known(gamma_squared, largest_square(A), q))
 
+
+# --- data on which the bounds of the papers are nearly attained -----------------------------------
+# All are so symmetric that their truth is known in closed form, and is exact for the data as they
+# are made: where a number of the definition is irrational, it is rounded before the truth is taken.
 
 _SCALE = 2**20  # the lengths of orthogonal rows are multiples of this part of the unit
 
@@ -479,7 +475,7 @@ def opposed(r: int, copies: int) -> Generated:
     return Generated(A * y[:, None], y, known)
 
 
-def crossed(copies: int) -> Generated:
+def _crossed(copies: int) -> Generated:
     """Copies of e_1, and the two rows e_2 and -e_2, which alone prove that nothing separates them.
 
     The dual weights of SNKP start with nearly all of their mass on e_1, as far as can be from those
@@ -494,7 +490,7 @@ def crossed(copies: int) -> Generated:
     return Generated(A * y[:, None], y, known)
 
 
-def centred(n: int, copies: int) -> Generated:
+def _centred(n: int, copies: int) -> Generated:
     """The corners n e_i - (1, ..., 1) of a regular simplex around the origin, the first repeated.
 
     Nothing separates them. From any mean of corners the nearest point of the hull is approached
@@ -508,7 +504,7 @@ def centred(n: int, copies: int) -> Generated:
     return Generated(A * y[:, None], y, known)
 
 
-def staggered(d: int, r: int, copies: int) -> Generated:
+def _staggered(d: int, r: int, copies: int) -> Generated:
     """Rows r e_1 (copies), r e_2 - e_1, and r e_j + e_1 - 2 e_(j-1) for j = 3, ..., d.
 
     Nearly orthogonal, and tilted so that each row is misclassified by the sum of those before it,
@@ -583,19 +579,19 @@ FAMILIES: dict[str, Family] = {
             "worst-case",
             "one point against n - 1 copies of another (Tyurin 2024, Theorem 5.1)",
             (_size(1000, low=2),),
-            worst_case,
+            _worst_case,
         ),
         Family(
             "loss-spike",
             "two points on which the loss explodes before it vanishes (Tyurin 2024, Theorem 4.1)",
             (),
-            loss_spike,
+            _loss_spike,
         ),
         Family(
             "two-lines",
             "points on two lines, norms from 1/r to r (Ramdas and Pena 2015, Section 2.2)",
             (Option("r", "3", "largest norm", rational(1, 10_000)), _size(100, low=4)),
-            two_lines,
+            _two_lines,
         ),
         Family(
             "imbalanced",
@@ -624,7 +620,7 @@ FAMILIES: dict[str, Family] = {
                 SEED,
                 Option("separable", "0", "label by a random hyperplane", switch),
             ),
-            gaussian,
+            _gaussian,
         ),
         Family(
             "duplicated",
@@ -671,7 +667,7 @@ FAMILIES: dict[str, Family] = {
             "crossed",
             "copies of e_1, and e_2 and -e_2, which alone prove that nothing separates them",
             (Option("copies", "98", "how many times e_1 occurs", integer(1)),),
-            crossed,
+            _crossed,
         ),
         Family(
             "centred",
@@ -680,7 +676,7 @@ FAMILIES: dict[str, Family] = {
                 _size(60, "number of corners, and dimension", low=2),
                 Option("copies", "60", "how many times the first occurs", integer(1)),
             ),
-            centred,
+            _centred,
         ),
         Family(
             "staggered",
@@ -690,7 +686,7 @@ FAMILIES: dict[str, Family] = {
                 Option("r", "16", "their length, nearly", integer(1, 2**20)),
                 Option("copies", "32", "how many times the first occurs", integer(1)),
             ),
-            staggered,
+            _staggered,
         ),
     )
 }

@@ -1,7 +1,4 @@
-"""Problems in the reproducing-kernel Hilbert space of a kernel.
-
-The values of a kernel between all points, computed when asked for and kept within bounds.
-"""
+"""Problems in the reproducing-kernel Hilbert space of a kernel, and the rows of its Gram matrix."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Kernels K(x, x'): linear, polynomial, Gaussian, of a network, a function, or a Gram matrix.
 
-The kernel of a network with one hidden layer of ReLU nodes, at its random start, in closed form.
-
-The network is f(x) = m^(-1/2) sum_j a_j max(0, <w_j, x>), with m nodes, a_j = +-1 and no biases, so
+The kernel "network" is that of a network with one hidden layer of ReLU nodes, at its random start,
+in closed form. The network is f(x) = m^(-1/2) sum_j a_j max(0, <w_j, x>), with m nodes, a_j = +-1 and no biases, so
 it is homogeneous of degree 2 in all its parameters (a, w). The gradient by them is
 
     d f / d w_j = m^(-1/2) a_j [<w_j, x> > 0] x,      d f / d a_j = m^(-1/2) max(0, <w_j, x>),
@@ -47,7 +46,7 @@ from gammabar.problems.problem import Array, Floats, ProblemError
 from gammabar.problems.suggest import did_you_mean
 
 #: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
-Prepared: TypeAlias = Any
+_Prepared: TypeAlias = Any
 
 _PARAMETERS = {
     "linear": (),
@@ -198,7 +197,9 @@ class Kernel:
             return replace(self, by_rows=True)
         return replace(self, by_rows=shape != (len(left), len(right)))
 
-    def matrix(self, X: Any, Z: Any, x_known: Prepared = None, z_known: Prepared = None) -> Floats:
+    def matrix(
+        self, X: Any, Z: Any, x_known: _Prepared = None, z_known: _Prepared = None
+    ) -> Floats:
         """K(x, z) for the rows of X and Z (dense or CSR), and what `prepare` knows of them."""
         given = X, Z
         X, Z = _doubles(X), _doubles(Z)
@@ -219,13 +220,13 @@ class Kernel:
         """Whether a value is a function of <x, z> and of what is known of x and of z."""
         return self.name in ("linear", "poly", "network")
 
-    def from_products(self, inner: Floats, x_known: Prepared, z_known: Prepared) -> Floats:
+    def from_products(self, inner: Floats, x_known: _Prepared, z_known: _Prepared) -> Floats:
         """K(x, z) from the inner products <x, z> of such a kernel."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "poly":
                 return np.asarray((self.gamma * inner + self.coef0) ** self.degree)
             if self.name == "network":
-                return network_kernel(inner, x_known, z_known)
+                return _network_kernel(inner, x_known, z_known)
         return inner
 
     def prepare(self, points: Points) -> Any:
@@ -234,13 +235,13 @@ class Kernel:
             if self.name == "rbf":
                 return points.squares()  # ||x||^2
             if self.name == "network":
-                return hidden_layers(points, self.width, self.seed)
+                return _hidden_layers(points, self.width, self.seed)
         return np.zeros(points.shape[0])
 
-    def _hidden(self, X: Any, known: Prepared) -> Hidden:
-        if isinstance(known, Hidden):
+    def _hidden(self, X: Any, known: _Prepared) -> _Hidden:
+        if isinstance(known, _Hidden):
             return known
-        return hidden_layer(X, self.width, self.seed)
+        return _hidden_layer(X, self.width, self.seed)
 
     def diagonal(self, points: Points) -> Floats:
         """K(x_i, x_i) of every point; for a precomputed kernel the points are its Gram matrix."""
@@ -257,7 +258,7 @@ class Kernel:
             if self.name == "linear":
                 return squares
             if self.name == "network":
-                return network_diagonal(squares, hidden_layers(points, self.width, self.seed))
+                return _network_diagonal(squares, _hidden_layers(points, self.width, self.seed))
             return np.asarray((self.gamma * squares + self.coef0) ** self.degree)
 
     def _call(self, X: Floats, Z: Floats) -> Floats:
@@ -417,7 +418,7 @@ def whole_weights(width: int, inputs: int, seed: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Hidden:
+class _Hidden:
     """What the hidden layer makes of some points: which nodes are active, and how much.
 
     Attributes
@@ -431,29 +432,29 @@ class Hidden:
     active: Array
     outputs: Floats
 
-    def __getitem__(self, rows: Any) -> Hidden:
-        return Hidden(self.active[rows], self.outputs[rows])
+    def __getitem__(self, rows: Any) -> _Hidden:
+        return _Hidden(self.active[rows], self.outputs[rows])
 
 
-def hidden_layer(X: Any, width: int, seed: int) -> Hidden:
+def _hidden_layer(X: Any, width: int, seed: int) -> _Hidden:
     """The hidden layer for the rows of X, a matrix of doubles, dense or CSR."""
     outputs = np.asarray(X @ whole_weights(width, X.shape[1], seed).T)
     np.maximum(outputs, 0, out=outputs)
     padded = np.zeros((len(outputs), -(-width // 64) * 64), dtype=bool)
     padded[:, :width] = outputs > 0
-    return Hidden(np.packbits(padded, axis=1).view(np.uint64), outputs)
+    return _Hidden(np.packbits(padded, axis=1).view(np.uint64), outputs)
 
 
-def hidden_layers(points: Points, width: int, seed: int) -> Hidden:
+def _hidden_layers(points: Points, width: int, seed: int) -> _Hidden:
     """The hidden layer for all points, block by block."""
-    parts = [hidden_layer(block, width, seed) for _, _, block in points.blocks(1 << 22)]
+    parts = [_hidden_layer(block, width, seed) for _, _, block in points.blocks(1 << 22)]
     active, outputs = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("active", "outputs")
     )
-    return Hidden(active, outputs)
+    return _Hidden(active, outputs)
 
 
-def shared(left: Hidden, right: Hidden) -> Floats:
+def shared(left: _Hidden, right: _Hidden) -> Floats:
     """How many nodes are active for both, for all pairs."""
     total = np.zeros((len(left.active), len(right.active)))
     for a, b in zip(left.active.T, right.active.T, strict=True):
@@ -461,14 +462,14 @@ def shared(left: Hidden, right: Hidden) -> Floats:
     return total
 
 
-def network_kernel(inner: Floats, left: Hidden, right: Hidden) -> Floats:
+def _network_kernel(inner: Floats, left: _Hidden, right: _Hidden) -> Floats:
     """K(x, z) from the inner products <x, z> and the hidden layers."""
     width = left.outputs.shape[1]
     second = left.outputs @ right.outputs.T
     return np.asarray((inner * shared(left, right) + second / UNIT**2) / width)
 
 
-def network_diagonal(squares: Floats, hidden: Hidden) -> Floats:
+def _network_diagonal(squares: Floats, hidden: _Hidden) -> Floats:
     """K(x, x) from ||x||^2 and the hidden layer."""
     nodes = np.bitwise_count(hidden.active).sum(axis=1, dtype=np.float64)
     second = np.square(hidden.outputs).sum(axis=1)

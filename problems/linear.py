@@ -1,9 +1,4 @@
-"""What dense and sparse problems have in common: w is a vector of the space of the points.
-
-Problems whose points are the rows of a dense matrix.
-
-Problems whose points are the rows of a sparse (CSR) matrix.
-"""
+"""Linear problems: w is a vector of the space of the points, which are dense or sparse rows."""
 
 from __future__ import annotations
 

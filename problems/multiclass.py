@@ -1,7 +1,4 @@
-"""Multiclass problems, by the reduction of the first paper, which is never written out.
-
-Multiclass problems in the space of a kernel: the same reduction, and never a row of it.
-"""
+"""Multiclass problems, with and without a kernel, by a reduction that is never written out."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from gammabar.problems.problem import (
 )
 
 
-class Reduction(Problem):
+class _Reduction(Problem):
     """What problems of several classes share: which row stands for which point and which class.
 
     Attributes
@@ -84,7 +81,7 @@ class Reduction(Problem):
         return canonical.digest(self.X, self.labels)
 
 
-class MulticlassProblem(Reduction):
+class MulticlassProblem(_Reduction):
     """N points with labels 0, ..., k - 1 become N (k - 1) rows of R^(d k).
 
     For every point i and every wrong class j, ascending, there is the row
@@ -231,7 +228,7 @@ def _classes(labels: Array, n: int, k: int | None) -> tuple[Array, int]:
 _ROWS = 256
 
 
-class MulticlassKernelProblem(Coefficients, Reduction):
+class MulticlassKernelProblem(Coefficients, _Reduction):
     """N points with labels 0, ..., k - 1 and a kernel become N (k - 1) rows.
 
     For every point i and every wrong class j there is the row phi(x_i) (e_c - e_j)^T / sqrt(2), c

@@ -18,7 +18,7 @@ from gammabar.problems.problem import ProblemError
 from gammabar.problems.suggest import did_you_mean
 
 MOST_CHARACTERS = 500  # of a number; Python converts those of at least 640 digits
-MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine
+_MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def switch(text: str) -> bool:
 SEED = Option("seed", "0", "seed of the random draws", integer(0, 2**64 - 1))
 
 
-def split_options(owner: str, text: str, known: Collection[str]) -> dict[str, str]:
+def _split_options(owner: str, text: str, known: Collection[str]) -> dict[str, str]:
     """The values of ``option=value,…`` as texts, by option.
 
     A comma within a value, as of a list or of options of a kernel, belongs to it.
@@ -124,13 +124,13 @@ def split_options(owner: str, text: str, known: Collection[str]) -> dict[str, st
 
 def parse_options(owner: str, text: str, options: Sequence[Option]) -> dict[str, Any]:
     """The values of all options: those written in `text`, and the defaults of the others."""
-    given = split_options(owner, text, [option.name for option in options])
+    given = _split_options(owner, text, [option.name for option in options])
     return {option.name: _value(owner, option, given.get(option.name)) for option in options}
 
 
 def typed_options(owner: str, text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the options that are written in `text`, each of the type that it has."""
-    found = split_options(owner, text, kinds)
+    found = _split_options(owner, text, kinds)
     return {name: _typed(owner, name, kinds[name], value) for name, value in found.items()}
 
 
@@ -146,7 +146,7 @@ def _value(owner: str, option: Option, text: str | None) -> Any:
 def check_size(owner: str, n: int, d: int) -> None:
     """Refuse n points of dimension d that this machine cannot hold."""
     # Building a problem needs a few arrays of its size at the same time.
-    if n * d > MAX_NUMBERS or 8 * n * d * 4 > 2 * memory_budget():
+    if n * d > _MAX_NUMBERS or 8 * n * d * 4 > 2 * memory_budget():
         raise ProblemError(
             f"{owner}: n={n} and d={d} would need {gigabytes(8 * n * d)} and is more than this "
             "machine can work with (choose a smaller n or d)"

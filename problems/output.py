@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all.
+"""Atomic files: written whole or not at all; and JSON without NaN and infinities.
 
 What is there stays until the new one is complete: whoever is killed in between, or finds the disk
 full, still has the old one. That is done by renaming, and a name may stand for more than a file:
@@ -9,8 +9,6 @@ full, still has the old one. That is done by renaming, and a name may stand for 
 - a file keeps its permissions and its owner; one in a folder that takes no new files is written
   into, since there is no other way;
 - the unfinished file has a name that nobody else has, in the same folder.
-
-What JSON can say: it has no infinity, and nothing that is no number.
 """
 
 from __future__ import annotations

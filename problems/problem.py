@@ -1,4 +1,4 @@
-"""What is to be separated: the protocol that every geometry obeys.
+"""The protocol of problems: rows that a half-space is to contain.
 
 The rows of a problem are a_i = y_i x_i, so the margin of w is always
 

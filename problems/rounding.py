@@ -1,6 +1,6 @@
-"""What the doubles are worth: a proved bound on the error of every fast evaluation of a problem.
+"""Rounding errors: a proved bound on the error of every fast evaluation of a problem.
 
-The court and the oracle build on these bounds, so they are here, beside the code that they speak
+The harness and the oracle build on these bounds, so they are here, beside the code that they speak
 about, each with its proof, and nowhere else.
 
 Notation
@@ -18,7 +18,7 @@ underflows to zero. A bound is infinite where an intermediate result might have 
 decides nothing.
 
 d is the number of columns, n of rows; R is the largest norm of a row a_i of the view, s <= R of a
-row as stored, and outer and inner the factors of the view (`base._factors`). Stored values become
+row as stored, outer and inner the factors of the view (`problem._factors`). Stored values become
 doubles with one rounding (integers beyond 2^53) or none. A `unit` view divides by a computed
 radius, whose relative error rho is `Problem.radius_error`; a sum of d squares errs by at most
 (d + 2) u relatively, so rho <= (d + 8) u / 2, or 8 u where the longest rows could be looked at one
@@ -445,6 +445,6 @@ def rounding_of(problem: Problem) -> LinearRounding | KernelRounding:
     if isinstance(problem, MulticlassKernelProblem):
         raise ProblemError(
             "several classes with a kernel have no error bounds here: solvers run on them, but "
-            "nothing is judged"
+            "nothing is checked"
         )
     return LinearRounding(problem)

@@ -1,6 +1,5 @@
-"""DATA strings: from ``mnist:0,1``, ``planted:n=200,d=10`` or ``points.csv`` to a problem.
-
-Problems written out in a DATA string: ``rows:1,0;1/2,-3*4`` is five rows in the plane.
+"""DATA strings: from ``mnist:0,1``, ``planted:n=200,d=10``, ``rows:1,0;1/2,-3*4`` or ``points.csv``
+to a problem.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from gammabar.problems.kernels import Kernel
 
 
-SAMPLING = (
+_SAMPLING = (
     Option("n", None, "take this many points at random", integer(1)),
     SEED,
     Option("keep", None, "then keep this fraction of them", rational(0, 1)),
@@ -127,7 +126,7 @@ def load(
     if name in DATASETS:
         return _load_dataset(DATASETS[name], text, rest, multiclass, build)
     if name == "rows":
-        X, y = written_rows(rest)
+        X, y = _written_rows(rest)
         classes = _plain_classes(2, multiclass)
         return build(X, y, Source(text, "npz", ("rows.npz",), classes, arrays=("X", "y")))
     if name in FAMILIES:
@@ -165,7 +164,7 @@ def _load_dataset(
     if "=" in first and not second:  # options without classes
         first, second = "", first
     asked = [label_text(part) for part in first.split(",")] if first.strip() else []
-    values = parse_options(dataset.name, second, SAMPLING)
+    values = parse_options(dataset.name, second, _SAMPLING)
     classes = check_classes(dataset, asked, multiclass)
     sampling = Sampling(**values)
     data = read(dataset)
@@ -279,7 +278,7 @@ def catalogue() -> list[Entry]:
                 "data set",
                 syntax,
                 dataset.what,
-                _described(SAMPLING),
+                _described(_SAMPLING),
                 dataset.classes,
                 where,
             )
@@ -305,14 +304,14 @@ _MOST = 10_000  # numbers; more belong in a file
 _COUNT = integer(1, _MOST)
 
 
-def written_rows(text: str) -> tuple[Array, Array]:
+def _written_rows(text: str) -> tuple[Array, Array]:
     """Points and labels whose rows y_i x_i are those of a text; labels alternate.
 
     ``*4`` after a row: four times.
 
     Examples
     --------
-    >>> X, y = written_rows("1,0;1/2,-3")
+    >>> X, y = _written_rows("1,0;1/2,-3")
     >>> (X * y[:, None]).tolist()
     [[1.0, 0.0], [0.5, -3.0]]
     """

@@ -1,4 +1,4 @@
-"""The nearest of the names that there are, for messages about one that there is not.
+"""Suggestions for misspelt names.
 
 Nothing else in the project compares spellings: what has names asks here.
 """
