@@ -1,8 +1,12 @@
 """Kernels K(x, x'): linear, polynomial, Gaussian, of a network, a function, or a Gram matrix.
 
 The kernel "network" is that of a network with one hidden layer of ReLU nodes, at its random start,
-in closed form. The network is f(x) = m^(-1/2) sum_j a_j max(0, <w_j, x>), with m nodes, a_j = +-1 and no biases, so
-it is homogeneous of degree 2 in all its parameters (a, w). The gradient by them is
+in closed form:
+
+    f(x) = m^(-1/2) sum_j a_j max(0, <w_j, x>),
+
+with m nodes, a_j = +-1 and no biases. It is homogeneous of degree 2 in all its parameters (a, w).
+The gradient by them is
 
     d f / d w_j = m^(-1/2) a_j [<w_j, x> > 0] x,      d f / d a_j = m^(-1/2) max(0, <w_j, x>),
 
