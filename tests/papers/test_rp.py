@@ -392,3 +392,52 @@ def test_rational_and_ball_gram_matrices_agree() -> None:
         for alpha in small_data.samples(exact):
             one, other = small_data.Gram(exact).loss(alpha), small_data.Gram(balls).loss(alpha)
             assert other.overlaps(number(one))
+
+
+# --- rounding refutes nobody ---------------------------------------------------------------------
+
+
+class Written:
+    """A right method as a user writes it: w ← w + θ(a_j − w), or (1 − θ)w + θ a_j."""
+
+    def __init__(self, method: str, difference: bool):
+        self.method, self.difference, self.epsilon = method, difference, 0.01
+
+    def iterates(self, problem, rng=None):
+        A = np.array([problem.row(i) for i in range(problem.n)])
+        p = np.full(len(A), 1 / len(A)) if self.method == "nvn" else np.zeros(len(A))
+        w = A.T @ p
+        for k in range(20):
+            scores = A @ w
+            j = int(np.argmin(scores))
+            if self.method == "nvn":
+                halt = {"halt": "certificate"} if np.sqrt(w @ w) <= self.epsilon else {}
+                gain, length = w @ w - scores[j], w @ w - 2 * scores[j] + A[j] @ A[j]
+                theta = min(1.0, gain / length) if gain > 0 < length else 0.0
+            else:
+                halt = {"halt": "separated"} if (scores > 0).all() else {}
+                theta = 1 / (k + 1)
+            yield Iterate(k, w, dual=p, extra={"i": j, **halt})
+            if halt:
+                return
+            e = np.eye(len(A))[j]
+            if self.difference:
+                w, p = w + theta * (A[j] - w), p + theta * (e - p)
+            else:
+                w, p = (1 - theta) * w + theta * A[j], (1 - theta) * p + theta * e
+
+
+@pytest.mark.parametrize("difference", [True, False])
+@pytest.mark.parametrize("method", ["nvn", "nkp", "normalized-perceptron"])
+def test_rounding_refutes_no_right_method_however_long_a_row_is(method, difference):
+    """One row 10⁻¹² to 10¹² times as long as the others: holds, or is undecided."""
+    about = [s for s in STATEMENTS.values() if s.source == "gb" and method in s.solvers and s.unit]
+    assert {f"gb.rp.{method}.step"} <= {s.id for s in about}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(int(rng.integers(2, 7)), int(rng.integers(1, 5))))
+        X[0] *= 10.0 ** rng.integers(-12, 13)
+        y = np.where(np.arange(len(X)) % 2, -1, 1)
+        case = Case(from_arrays(X, y), Written(method, difference), unit=True)
+        for one in hear(case, about, 15, 15):
+            assert one.verdict != "refuted", (one, X.tolist())
