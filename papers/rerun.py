@@ -2,7 +2,7 @@
 
 For statements of one's own about an algorithm of one of the papers. The witness has the rows, the
 options and t, and dual weights that prove the margin. Here the rows are taken as the rationals that
-they are; the algorithm is that of a paper, word for word (``reference.py`` of its package), in
+they are; the algorithm is that of a paper, word for word (``algorithms.py`` of its package), in
 fractions where it is rational and in balls that contain the true values otherwise; the margin is
 proved anew; and the statement's own lines say what is claimed of it. No solver, no judge and no
 oracle has a part in it.
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction as Q
+from functools import partial
 from importlib import import_module
 from re import compile as pattern
 from types import SimpleNamespace
@@ -287,9 +288,9 @@ def _facts(rows: list[Row], data: Data, options: SimpleNamespace, unit: bool) ->
 
 def _options(data: Data, name: str) -> SimpleNamespace:
     given, known = data["options"], ALGORITHMS[name].options
-    if not isinstance(given, dict) or any(given[k] not in known.get(k, ()) for k in given):
+    if not isinstance(given, dict) or not all(k in known and known[k](v) for k, v in given.items()):
         raise Rejected("an option of the algorithm is not known here")
-    return SimpleNamespace(**({k: v[0] for k, v in known.items()} | given))
+    return SimpleNamespace(**(ALGORITHMS[name].defaults | given))
 
 
 # ---- algorithms -----------------------------------------------------------------------------
@@ -304,14 +305,25 @@ class Algorithm:
     run : callable
         Iterates, from rows, the number of columns and facts.
     options : dict
-        Values of options, the default first.
+        Names of options, and whether a value may be one of theirs.
+    defaults : dict
+        Their values, unless they are given.
     dense : bool
         Whether it needs all products of rows.
     """
 
     run: Callable[[list[Row], int, Facts], Iterator[Moment]]
-    options: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    options: dict[str, Callable[[Any], bool]] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
     dense: bool = False
+
+
+def _among(*values: Any) -> Callable[[Any], bool]:
+    return lambda value: type(value) in map(type, values) and value in values
+
+
+def _positive(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < float("inf")
 
 
 def _perceptrons(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
@@ -331,38 +343,119 @@ def _perceptrons(which: str) -> Callable[[list[Row], int, Facts], Iterator[Momen
     return run
 
 
-def _accelerated(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-    """Algorithm 1 of Ji, Srebro and Telgarsky (2021), in balls; Z has minus the rows."""
-    paper = import_module("gammabar.papers.ji_srebro_telgarsky_2021.algorithms")
-    length = _number(facts.radius_squared).sqrt() if facts.unit else _number(1)
-    scaled = [{j: -_number(v) / length for j, v in row.items()} for row in rows]
-    space = paper.Sparse(scaled, d)
-    theta = _number(Q(facts.solver.step))
-    for t, state in enumerate(paper.algorithm1(space, theta)):
-        scores = [-v for v in space.times(state.w)]
-        yield Moment(t, facts.n, scores, state.w @ state.w)
+def _logistic(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
+    """Gradient methods of Tyurin (2024), in balls."""
+
+    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
+        paper = import_module("gammabar.papers.tyurin_2024.reference")
+        length = _number(facts.radius_squared).sqrt() if facts.unit else _number(1)
+        dense = [[_number(row.get(j, Q(0))) / length for j in range(d)] for row in rows]
+        rule = partial(getattr(paper, which), step=_number(Q(facts.solver.step)))
+        for t, theta in enumerate(paper.iterates(rule, dense)):
+            yield Moment(t, facts.n, list(paper.scores(dense, theta)), theta @ theta)
+
+    return run
+
+
+def _descent(
+    vectors: Callable[[Any, Any, Any], Iterator[Any]],
+) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
+    """Methods of Ji, Srebro and Telgarsky (2021), in balls; Z has minus the rows."""
+
+    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
+        paper = import_module("gammabar.papers.ji_srebro_telgarsky_2021.algorithms")
+        length = _number(facts.radius_squared).sqrt() if facts.unit else _number(1)
+        space = paper.Sparse([{j: -_number(v) / length for j, v in r.items()} for r in rows], d)
+        for t, w in enumerate(vectors(paper, space, facts.solver)):
+            yield Moment(t, facts.n, [-v for v in space.times(w)], w @ w)
+
+    return run
+
+
+@_descent
+def _accelerated(paper: Any, space: Any, options: Any) -> Iterator[Any]:
+    """Algorithm 1, with the step θ/ρ."""
+    rho = options.smoothness or (1 if options.loss == "exponential" else space.n)
+    theta = _number(Q(options.step)) / _number(Q(rho))
+    return (state.w for state in paper.algorithm1(space, theta, options.loss))
+
+
+@_descent
+def _gradient_descent(paper: Any, space: Any, options: Any) -> Iterator[Any]:
+    found: Iterator[Any] = paper.gradient_descent(space, _number(Q(options.step)), options.loss)
+    return found
+
+
+@_descent
+def _normalised(paper: Any, space: Any, options: Any) -> Iterator[Any]:
+    step, decay = _number(Q(options.step)), options.decay
+    found: Iterator[Any] = paper.normalised(
+        space, lambda t: step / _number(t + 1).sqrt() if decay else step
+    )
+    return found
 
 
 def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-    """Algorithm 4 of Ramdas and Peña (2015), in balls."""
-    paper = import_module("gammabar.papers.ramdas_pena_2015.algorithms")
-    scale = facts.radius_squared if facts.unit else Q(1)
-    gram = [[_number(_products(a, b) / scale) for b in rows] for a in rows]
-    for k, (alpha, _, _) in enumerate(paper.snkp(gram, _number(1))):
+    """Algorithm 4 of Ramdas and Peña (2015), in balls; with ε it also ends where ‖p_k‖_G ≤ ε."""
+    paper, epsilon = _ramdas_pena(), facts.solver.epsilon
+    gram = [[_number(v) for v in row] for row in _gram(rows, facts)]
+    for k, (alpha, p, _) in enumerate(paper.snkp(gram, _number(1))):
         scores = paper.times(gram, alpha)
         yield Moment(k, facts.n, scores, paper.dot(alpha, scores))
+        if epsilon is not None and not (
+            paper.dot(p, paper.times(gram, p)) > _number(Q(epsilon) ** 2)
+        ):
+            return  # it ends here, or may
 
 
-def _products(a: Row, b: Row) -> Q:
-    return sum((v * b[j] for j, v in a.items() if j in b), Q(0))
+def _combined(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
+    """NKP and NVN of Ramdas and Peña (2015), in fractions."""
+
+    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
+        paper, gram = _ramdas_pena(), _gram(rows, facts)
+        more = () if which == "nkp" else (Q(facts.solver.epsilon),)
+        for k, alpha in enumerate(getattr(paper, which)(gram, *more)):
+            scores = paper.times(gram, alpha)
+            yield Moment(k, facts.n, scores, paper.dot(alpha, scores))
+
+    return run
 
 
+def _ramdas_pena() -> Any:
+    return import_module("gammabar.papers.ramdas_pena_2015.algorithms")
+
+
+def _gram(rows: list[Row], facts: Facts) -> list[list[Q]]:
+    scale = facts.radius_squared if facts.unit else Q(1)
+    return [
+        [sum((v * b[j] for j, v in a.items() if j in b), Q(0)) / scale for b in rows] for a in rows
+    ]
+
+
+_LOSS = _among("exponential", "logistic")
+_STEP = {"step": 1.0}
 ALGORITHMS = {
-    "perceptron": Algorithm(_perceptrons("perceptron"), {"choice": ("first",)}),
+    "perceptron": Algorithm(
+        _perceptrons("perceptron"), {"choice": _among("first")}, {"choice": "first"}
+    ),
     "batch-perceptron": Algorithm(_perceptrons("batch_perceptron")),
     "normalized-batch-perceptron": Algorithm(_perceptrons("normalized_batch_perceptron")),
+    "lr-gd": Algorithm(_logistic("lr_gd"), {"step": _positive}, _STEP),
+    "normalized-lr-gd": Algorithm(_logistic("normalized_lr_gd"), {"step": _positive}, _STEP),
     "dual-acceleration": Algorithm(
-        _accelerated, {"loss": ("exponential",), "step": (1.0, 1), "smoothness": (None,)}
+        _accelerated,
+        {"loss": _LOSS, "step": _positive, "smoothness": _positive},
+        _STEP | {"loss": "exponential", "smoothness": None},
     ),
-    "snkp": Algorithm(_smoothed, {"epsilon": (None,)}, dense=True),
+    "gradient-descent": Algorithm(
+        _gradient_descent, {"loss": _LOSS, "step": _positive}, _STEP | {"loss": "exponential"}
+    ),
+    "normalized-gradient-descent": Algorithm(
+        _normalised,
+        {"step": _positive, "decay": _among(True, False)},
+        {"step": 1.0, "decay": False},
+    ),
+    "snkp": Algorithm(_smoothed, {"epsilon": _positive}, {"epsilon": None}, dense=True),
+    "nkp": Algorithm(_combined("nkp"), dense=True),
+    "nvn": Algorithm(_combined("nvn"), {"epsilon": _positive}, {"epsilon": 0.01}, dense=True),
 }

@@ -212,8 +212,10 @@ def _rerun(statement: Statement, found: Finding) -> list[dict[str, Any]]:
 
 
 def _option(part: str) -> tuple[str, Any]:
-    name, _, value = part.partition("=")
+    name, _, value = (text.strip() for text in part.partition("="))
+    if value in ("True", "False"):
+        return name, value == "True"
     try:
-        return name.strip(), float(value)
+        return name, float(value)
     except ValueError:
-        return name.strip(), value.strip()
+        return name, value

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from gammabar.harness.certificates import Rejected as Refused, check
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
-from gammabar.harness.registry import everything, open_paper
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.registry import close_paper, everything, open_paper
+from gammabar.harness.run.specs import Registered, open_problem, open_solver
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers import rerun
-from gammabar.papers.witness import Rejected, TooCostly
+from gammabar.papers.witness import Data, Rejected, TooCostly
 from gammabar.problems import ProblemError
 
 CONJECTURES = Path(__file__).resolve().parents[3] / "docs" / "examples" / "conjectures.py"
@@ -84,7 +86,8 @@ def document(statement: str, known) -> dict:
 ALTERATIONS = {
     "another algorithm": lambda d: d.update(algorithm="normalized-batch-perceptron"),
     "an unknown algorithm": lambda d: d.update(algorithm="magic"),
-    "an unknown option": lambda d: d.update(options={"step": 2.0}),
+    "an unknown option": lambda d: d.update(options={"speed": 2.0}),
+    "a value that no step has": lambda d: d.update(options={"step": -1.0}),
     "options that are none": lambda d: d.update(options=[1]),
     "a part that shows nothing": lambda d: d.update(more="1"),
     "weights that do not sum to one": lambda d: d["q"].update({"0": "2"}),
@@ -200,3 +203,59 @@ def test_a_forged_file_is_refused_by_the_command(gammabar, tmp_path):
     assert (code, out.startswith("rejected")) == (1, True)
     with pytest.raises(Refused):
         check(path)
+
+
+WITH_OPTIONS = (
+    "perceptron",
+    "batch-perceptron",
+    "normalized-batch-perceptron",
+    "lr-gd:step=0.3",
+    "normalized-lr-gd:step=2",
+    "dual-acceleration:loss=logistic",
+    "dual-acceleration:loss=logistic,smoothness=1",
+    "dual-acceleration:step=0.5",
+    "gradient-descent:loss=logistic,step=0.1",
+    "gradient-descent:step=0.5",
+    "normalized-gradient-descent:decay=True,step=0.5",
+    "snkp:epsilon=0.05",
+    "nkp",
+    "nvn:epsilon=0.2",
+)
+
+
+@pytest.mark.parametrize("solver", WITH_OPTIONS)
+@pytest.mark.parametrize("unit", [True, False])
+def test_an_algorithm_run_again_is_the_solver_with_its_options(solver: str, unit: bool):
+    rows = "rows:2,1;1,-1/2;1,3;-1,4"
+    problem = open_problem(rows).unit() if unit else open_problem(rows)
+    statement = replace(everything()["gb.sharp"], unit=unit)
+    [form] = _rerun(statement, finding(rows, solver, 3))
+    name = form["algorithm"]
+    data = Data(form)
+    found, d = rerun._rows(data)
+    facts = rerun._facts(found, data, rerun._options(data, name), unit)
+    again = islice(rerun.ALGORITHMS[name].run(found, d, facts), 12)
+    for it, moment in zip(islice(open_solver(solver).iterates(problem), 12), again, strict=False):
+        assert float(moment.norm_squared) == pytest.approx(float(problem.norm(it.w)) ** 2, 1e-9)
+        assert [float(s) for s in moment.scores] == pytest.approx(problem.scores(it.w), 1e-9, 1e-12)
+    assert moment.t >= 1
+
+
+def test_a_refutation_that_needs_an_option_has_a_witness(tmp_path):
+    paper = tmp_path / "guess.py"
+    paper.write_text(
+        "from gammabar.papers import Paper, at_most, per_iterate, separable\n"
+        'paper = Paper(key="slow", title="T", authors="A")\n'
+        '@per_iterate("slow.rate", reference="-", claim="x", since=1, unit=True,\n'
+        '             solvers=("normalized-gradient-descent",), assumes=(separable,))\n'
+        "def rate(it, case):\n"
+        '    """The norm of w_t is at least γ̄ t."""\n'
+        "    return at_most(case.gamma * it.t, it.norm)\n"
+    )
+    open_paper(str(paper))
+    path = tmp_path / "witness.json"
+    found = finding("rows:1", "normalized-gradient-descent:decay=True", 3)
+    assert "is false" in write(path, everything()["slow.rate"], found)
+    with pytest.raises(ProblemError):
+        write(path, everything()["slow.rate"], finding("rows:1", "normalized-gradient-descent", 3))
+    close_paper(str(paper))
