@@ -2,7 +2,7 @@
 
 Each quantity comes in two ways. *Fast*: one evaluation in doubles and a bound on its error. The
 bounds of scores, products and radii are those of `gammabar.problems.rounding`, which proves them
-beside the code that they speak about; here are only those of vectors that the court itself adds up
+beside the code that they speak about; here are only those of vectors that are added up here
 (`tiny`, `lost`), by the same analysis [1]_. Where something may overflow a bound is infinite.
 *Exact*: the doubles taken for the exact numbers they are, in balls of the current precision. A
 `unit` view divides the rows by the exact largest norm, a square root of a rational.

@@ -1,7 +1,4 @@
-"""What a plan consists of: a solver on a problem, heard for so many iterates.
-
-What is on trial: a problem, a solver, and the truth about the problem.
-"""
+"""Contexts of checks: a problem, a solver, and the truth about the problem."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ import numpy as np
 from flint import ctx
 
 from gammabar.harness.verify.certified import Floats, Space, space_of
-from gammabar.harness.verify.iterate import Ledger, ObservedProblem, Unclaimed, View
+from gammabar.harness.verify.iterate import ObservedProblem, Unclaimed, View
 from gammabar.harness.verify.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
@@ -27,7 +24,7 @@ from gammabar.solvers.adapters import with_options, with_plain_options
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of one solver, which all statements about that solver hear.
+    """A planned run of one solver, in which all statements about that solver are checked.
 
     Attributes
     ----------
@@ -38,7 +35,7 @@ class Trial:
         As ``gammabar verify`` takes it: DATA, and what follows it on the command line, as in
         "iris:0,1 --kernel rbf:gamma=1" or "iris:0,1,2 --multiclass".
     iterations : int
-        Claims about every iterate hear t = 0, …, iterations.
+        Claims about every iterate are checked at t = 0, …, iterations.
     seed : int
         Of the solver's random numbers.
     """
@@ -51,7 +48,7 @@ class Trial:
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
 FINER = 90
-#: From so many entries of the matrix on, a few iterates are judged together.
+#: From so many entries of the matrix on, a few iterates are checked together.
 LARGE, TOGETHER = 1 << 21, 2
 #: Iterates of a solver that a function starts.
 Watch: TypeAlias = Callable[[Callable[[], Iterator[Any]]], Iterator[Any]]
@@ -137,7 +134,7 @@ class Case:
         self.inputs: dict[str, Any] | None = None
         #: Kinds of history that the statement which is asked has declared; None: nobody is asked.
         self.declared: Collection[type] | None = None
-        #: w_0, w_1, … of the run that is heard, a few of them.
+        #: w_0, w_1, … of the run, a few of them.
         self.early: list[Floats] = []
 
     @cached_property
@@ -158,18 +155,13 @@ class Case:
         return space_of(self.problem)
 
     @cached_property
-    def ledger(self) -> Ledger:
-        """What the problem last answered the solver."""
-        return Ledger()
-
-    @cached_property
     def observed(self) -> ObservedProblem:
         """The problem as the solver gets it."""
-        return ObservedProblem(self.problem, self.ledger)
+        return ObservedProblem(self.problem)
 
     @cached_property
     def together(self) -> int:
-        """How many iterates are judged together: several if passes over the data are long."""
+        """How many iterates are checked together: several if passes over the data are long."""
         if not isinstance(self.problem, DenseProblem | SparseProblem):
             return 1
         return TOGETHER if self.problem.points.values >= LARGE else 1
@@ -289,7 +281,7 @@ class Case:
     # runs
 
     def remember(self, name: str, make: Callable[[], Any]) -> Any:
-        """make(), called once while a direct or randomised statement is judged, whatever the level.
+        """make(), called once while a direct or randomised statement is checked, at any level.
 
         A claim that is not certain is evaluated again with more digits. The run of the solver must
         not be: one with randomness of its own would get another try. So this is for what a solver
@@ -313,7 +305,7 @@ class Case:
         return np.random.default_rng([self.seed, *more])
 
     def views(self, solver: Any = None, rng: np.random.Generator | None = None) -> Iterator[View]:
-        """The iterates of a solver (default: the one on trial) as statements see them."""
+        """The iterates of a solver (default: that of the case) as statements see them."""
         own, rng = solver is None, self.rng() if rng is None else rng
         chosen = self.solver if own else solver
 

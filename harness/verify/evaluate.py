@@ -340,8 +340,8 @@ class IterateCheck(Check):
         if halted and last.t < self.asked:
             wrong = no_end(last, self.statement.solvers)
             if wrong:
-                heard = f"{last.t + 1} of {self.asked + 1} iterates were heard"
-                self.unfinished = f"{heard}: the solver ended the run, {wrong}"
+                seen = f"{last.t + 1} of {self.asked + 1} iterates were seen"
+                self.unfinished = f"{seen}: the solver ended the run, {wrong}"
                 return
         if self.statement.waits is not None:
             waits = self.statement.waits(last, self.case)
@@ -476,7 +476,7 @@ def first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
 def check_once(statement: Statement, case: Case) -> Verdict:
     """The verdict on a claim that is not about runs."""
     tally = Tally(statement.id)
-    case.forget()  # runs of its solver, which are made once and judged at every level
+    case.forget()  # runs of its solver, which are made once and checked at every level
 
     def claim(level: int) -> list[Relation]:
         case.level = level

@@ -1,7 +1,7 @@
 """Equations between vectors in doubles, and vectors that a solver claims.
 
 Error bounds travel with vectors (`Vec`) and score arrays (`ScoreVec`) and hold for any order of
-summation, so the bound on our evaluation of a vector covers an honest solver's evaluation as well.
+summation, so the bound on our evaluation of a vector covers a right solver's evaluation as well.
 What "equal up to rounding" allows for is derived in `zero`, once for all papers.
 """
 
@@ -104,8 +104,8 @@ def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
     gap : Vec
         The sum, with iterates that were delivered among its terms.
     about : Vec
-        The one on trial, beside which rounding must be small for the comparison to tell something:
-        the step, where the others are iterates.
+        The one in question, beside which rounding must be small for the comparison to tell
+        something: the step, where the others are iterates.
     what : str
     more : float
         What the solver may be off besides: numbers that it has carried along in doubles.
@@ -266,7 +266,7 @@ class Logistic:
 
 
 def roundoff(reach: Any, steps: float = 1) -> Any:
-    """What rounding in so many steps may move a vector of this size by, in an honest solver."""
+    """What rounding in so many steps may move a vector of this size by, in a right solver."""
     return 4 * steps * ROUNDOFF * reach
 
 

@@ -1,20 +1,13 @@
-"""Taking over what a solver yields: real numbers, exactly, in memory that it does not have.
+"""Iterates as statements see them: copies of what a solver yields, and facts about them as balls.
 
 A solver may go on with its arrays, and statements look back: so everything is copied when it is
 yielded. What is no array of real numbers that doubles hold exactly is refused, for a conversion
-would judge something else than was delivered.
+would check something else than was delivered.
 
-The problem as a solver gets it: it answers as ever, and its answers are noted.
-
-A pass over the data is most of what an iteration costs, and the court needs the same pass to judge
-its iterate. So what the problem answered for w is kept, and used if exactly that w is yielded.
-
-An iterate as a statement sees it: its facts as balls, whatever the solver says about itself.
-
-Of what a solver yields, only t and w are taken on trust as *the iterate*; scores, norms and dual
-weights are recomputed here, or taken from what the problem itself computed for that very w
-(`gammabar.harness.verify.iterate`). What the solver claims besides (``momentum``, ``dual``, and in
-``extra`` further sequences) is there to be judged.
+Only t and w are taken on trust as *the iterate*; scores, norms and dual weights are recomputed
+here, or taken from what the problem itself answered for that very w (`ObservedProblem`). What the
+solver claims besides (``momentum``, ``dual``, and in ``extra`` further sequences) is there to be
+checked.
 """
 
 from __future__ import annotations
@@ -85,7 +78,7 @@ class NotFinite(Fault):
 
 
 class _Noticed(local):
-    """What was noticed of the run that is heard in this thread."""
+    """What was noticed of the run in this thread."""
 
     narrow = ""
 
@@ -206,7 +199,7 @@ def delivered(it: Any) -> SimpleNamespace:
         t, w = index(carried.pop("t")), carried.pop("w")
     except (TypeError, KeyError):
         raise Fault(f"iterates yields {type(it).__name__}, which has no t and w") from None
-    carried.pop("problem", None)  # the court has its own
+    carried.pop("problem", None)  # the harness has its own
     taken = {name: taken_over(value, f"{name} of t = {t}") for name, value in carried.items()}
     return SimpleNamespace(t=t, w=taken_vector(w, f"w_{t}"), **taken)
 
@@ -249,37 +242,11 @@ def _doubles(array: NDArray[Any], name: str) -> Floats:
     return doubles
 
 
-class Ledger:
-    """The last answers of a problem, each with the point it was given for."""
-
-    def __init__(self, keep: int = 4) -> None:
-        self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
-        self._scores: deque[tuple[Floats, Floats]] = deque(maxlen=keep)
-
-    def note_soft(self, w: Array, soft: SoftMin) -> None:
-        """Note what `softmin` answered for w at temperature 1."""
-        # Copies: a solver may go on with its arrays, or change what it was given (not scores).
-        kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores)
-        self._soft.appendleft((np.array(w, dtype=np.float64), kept))
-
-    def note_scores(self, w: Array, scores: Floats) -> None:
-        """Note the scores of w."""
-        self._scores.appendleft((np.array(w, dtype=np.float64), scores.copy()))
-
-    def soft(self, w: Floats) -> SoftMin | None:
-        """What `softmin` answered for w at temperature 1."""
-        return next((soft for point, soft in self._soft if (point == w).all()), None)
-
-    def scores(self, w: Floats) -> Floats | None:
-        """The scores of w, if they were computed."""
-        soft = self.soft(w)
-        if soft is not None:
-            return soft.scores
-        return next((s for point, s in self._scores if np.array_equal(point, w)), None)
-
-
 class ObservedProblem:
-    """A problem whose `softmin` and `scores` are noted in a ledger; the rest is the problem itself.
+    """The problem as a solver gets it: its last answers are noted, each with the point it is for.
+
+    A pass over the data is most of what an iteration costs, and the checks of w_t need the same
+    pass. So what `softmin` and `scores` answered is used again if exactly that w is yielded.
 
     Attributes
     ----------
@@ -289,21 +256,36 @@ class ObservedProblem:
 
     meanwhile: Callable[[], None] | None = None
 
-    def __init__(self, problem: Problem, ledger: Ledger) -> None:
-        self._problem, self._ledger = problem, ledger
+    def __init__(self, problem: Problem, keep: int = 4) -> None:
+        self._problem = problem
+        self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
+        self._scores: deque[tuple[Floats, Floats]] = deque(maxlen=keep)
 
     def softmin(
         self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
     ) -> SoftMin:
         soft = self._problem.softmin(w, temperature, meanwhile or self.meanwhile)
         if temperature == 1:
-            self._ledger.note_soft(w, soft)
+            # Copies: a solver may go on with its arrays, or change what it was given (not scores).
+            kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores)
+            self._soft.appendleft((np.array(w, dtype=np.float64), kept))
         return soft
 
     def scores(self, w: Array) -> Floats:
         scores = self._problem.scores(w)
-        self._ledger.note_scores(w, scores)
+        self._scores.appendleft((np.array(w, dtype=np.float64), scores.copy()))
         return scores
+
+    def noted_soft(self, w: Floats) -> SoftMin | None:
+        """What `softmin` answered for w at temperature 1."""
+        return next((soft for point, soft in self._soft if (point == w).all()), None)
+
+    def noted_scores(self, w: Floats) -> Floats | None:
+        """The scores of w, if they were computed."""
+        soft = self.noted_soft(w)
+        if soft is not None:
+            return soft.scores
+        return next((s for point, s in self._scores if np.array_equal(point, w)), None)
 
     # A view of another scale is not observed: its answers are no answers for this one.
 
@@ -321,7 +303,7 @@ class ObservedProblem:
         return cast(Problem, self)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_problem", "_ledger"):
+        if name.startswith("__") or name in ("_problem", "_soft", "_scores"):
             raise AttributeError(name)  # of an object that is not made yet, as `copy` asks
         return getattr(self._problem, name)
 
@@ -452,7 +434,7 @@ class View:
         return view
 
     def keep(self) -> None:
-        """Be ready to be judged later, when the ledger has forgotten this iterate."""
+        """Be ready to be checked later, when the answers for this iterate are forgotten."""
         if self._soft is None:
             self._noted  # noqa: B018
 
@@ -614,12 +596,12 @@ class View:
 
     @lazy
     def _soft(self) -> SoftMin | None:
-        return self._base._soft if self._base is not None else self.case.ledger.soft(self.w)
+        return self._base._soft if self._base is not None else self.case.observed.noted_soft(self.w)
 
     @lazy
     def _noted(self) -> Floats | None:
         """Scores that the solver asked for."""
-        return self.case.ledger.scores(self.w)
+        return self.case.observed.noted_scores(self.w)
 
     @lazy
     def soft(self) -> SoftMin:

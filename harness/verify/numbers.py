@@ -1,4 +1,4 @@
-"""Numbers with error bounds: balls of Arb, in which every scalar of the court is computed.
+"""Numbers with error bounds: balls of Arb, in which every scalar is computed.
 
 A ball is a midpoint and a radius; operations round outwards, so whatever a comparison of two balls
 says with certainty is true of the numbers that they contain. Vectors stay in doubles, for speed,

@@ -8,7 +8,7 @@ A statement that brings its own data says with ``inputs`` what else these may be
         for a, T in case.instances([([1, 2], 3)]):
             yield at_most(…)
 
-The plan judges it at the instances that it lists; a search (``gammabar falsify``) draws others, and
+The plan checks it at the instances that it lists; a search (``gammabar falsify``) draws others, and
 ``--problem 'inputs:a=1,2&T=3'`` names one. Sizes are names, so that what must have the same length
 has: "n" above is any number from 1 to 4.
 """

@@ -89,7 +89,8 @@ def check_iterations(iterations: Any) -> None:
     if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer):
         raise ProblemError(f"iterations must be a whole number, not {iterations!r}")
     if iterations < 1:
-        raise ProblemError(f"iterations must be at least 1, not {iterations}: nothing is heard")
+        what = f"iterations must be at least 1, not {iterations}: nothing would be checked"
+        raise ProblemError(what)
 
 
 def _blaming(statement: Statement, call: Callable[..., Any], *given: Any) -> Any:

@@ -103,7 +103,7 @@ class Statement:
     why : str
         Why it has that severity, in a sentence.
     charitable : str or None
-        Id of the reading to which its authors would point, judged as a statement of its own.
+        Id of the reading to which its authors would point, checked as a statement of its own.
     survives : str
         If it is refuted: what is built on it, and how much of that stands.
     note : str
@@ -204,7 +204,7 @@ class Statement:
         raise ProblemError(f"{self.id} is not about a run of a solver")
 
     def examine(self, case: Case) -> Verdict:
-        """The verdict on it, without a run that others hear."""
+        """The verdict on it, without a run that others share."""
         raise ProblemError(f"{self.id} is about a run of a solver")
 
 

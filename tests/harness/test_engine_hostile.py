@@ -125,11 +125,11 @@ class PatchesTheProblem(Wrong):
         problem.scores = lambda w: np.ones(problem.n)
 
 
-class LiesInTheLedger(Wrong):
+class LiesAboutAnswers(Wrong):
     def iterates(self, problem, rng):
         for it in super().iterates(problem, rng):
             for thing in gc.get_objects():
-                if type(thing).__name__ == "Ledger":
+                if type(thing).__name__ == "ObservedProblem":
                     for notes in (thing._soft, thing._scores):
                         for point, answer in notes:
                             point[...] = it.w

@@ -2,7 +2,7 @@
 
 Three ways to find one that is. For every statement about runs, on small trials of its own:
 
-1. the iterates at which the court compared something are counted against those of which the
+1. the iterates at which something was compared are counted against those of which the
    statement speaks. The latter are taken from a run of the solver without the court; where a
    statement is silent of some, `SILENT` says of which, and why, by rational arithmetic or from
    what is printed, and not by the statement's own code;
@@ -188,6 +188,9 @@ class Watched:
             claim = body.claim
             noted = lambda judge, it: self._note(it, it.case, claim(judge, it))  # noqa: E731
             self.statement = replace(statement, body=type(body.__name__, (body,), {"claim": noted}))
+        elif statement.takes_all:
+            pair = lambda now, last, case: self._note(now, case, body(now, last, case))  # noqa: E731
+            self.statement = replace(statement, body=pair)
         else:
             noted = lambda it, case: self._note(it, case, body(it, case))  # noqa: E731
             self.statement = replace(statement, body=noted)
