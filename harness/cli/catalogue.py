@@ -1,15 +1,11 @@
-"""``gammabar list KIND``: what there is.
-
-``gammabar show ID``: all about a statement, a solver, a problem, a mutant or an artefact.
-"""
+"""``gammabar list KIND`` and ``gammabar show ID``: what there is, and all about one thing."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, is_dataclass, replace
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +28,6 @@ from gammabar.harness.verify.verdict import Severity, Status, by_severity
 
 if TYPE_CHECKING:
     from gammabar.harness.run.results import Result
-    from gammabar.harness.verify.statement import Statement
-    from gammabar.problems.specs import Entry
 
 
 @click.command("list", cls=Command)
@@ -82,203 +76,176 @@ def list_command(
     are those of that paper.
     """
     _, keys = open_papers(papers)
-    choice = Choice((*keys, *sources), status, severity, text)
-    if replace(choice, text=None) != Choice() and kind != "statements" and not papers:
+    if (sources or status or severity) and kind != "statements":
         raise click.UsageError("--source, --status and --severity go with statements")
     if matrix is not None:
         if kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
-    show: dict[str, Callable[[bool], None]] = {
-        "statements": partial(_statements, choice=choice),
-        "solvers": partial(_solvers, text=text),
-        "problems": partial(_problems, text=text),
-        "mutants": partial(_mutants, text=text),
-        "papers": partial(_papers, text=text),
-        "artefacts": partial(_artefacts, text=text),
-    }
-    show[kind](as_json)
+    shown = _KINDS[kind]
+    entries = [entry for entry in shown.entries() if _says(text, entry)]
+    if kind == "statements":
+        entries = _chosen(entries, (*keys, *sources), status, severity)
+    if as_json:
+        print_json(entries)
+        return
+    for title in dict.fromkeys(map(shown.title, entries)):
+        rows = [shown.row(entry) for entry in entries if shown.title(entry) == title]
+        print_table((title, *shown.columns), rows)
+    if kind == "statements":
+        say(_counted(entries))
 
 
-#: What JSON says of a statement.
-_FIELDS = (
-    "id",
-    "source",
-    "reference",
-    "kind",
-    "claim",
-    "words",
-    "status",
-    "witness",
-    "fixed_by",
-    "severity",
-    "why",
-    "charitable",
-    "survives",
-    "solvers",
-    "problems",
-    "note",
-    "instances",
-    "powerless",
-    "at_rest",
-    "slower",
-)
+Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which statements the user wants to see; all, unless something is chosen."""
+class _Kind:
+    """How one kind of things is listed: entries as in JSON, and a table for each title."""
 
-    sources: tuple[str, ...] = ()
-    status: str | None = None
-    severity: str | None = None
-    text: str | None = None
-
-    def fits(self, statement: Statement) -> bool:
-        """Whether it is one of them."""
-        s = statement
-        shown = (s.id, s.reference, s.words, s.note, s.why, s.claim)
-        return (
-            (not self.sources or s.source in self.sources)
-            and self.status in (None, s.status)
-            and self.severity in (None, s.severity)
-            and (self.text is None or any(self.text.lower() in part.lower() for part in shown))
-        )
+    entries: Callable[[], list[Entry]]
+    title: Callable[[Entry], str]
+    columns: tuple[str, ...]
+    row: Callable[[Entry], tuple[str, ...]]
 
 
-def _statements(as_json: bool, choice: Choice) -> None:
-    from gammabar.harness.registry import find_sources, load_statements, witness
-
-    find_sources(choice.sources)  # a source that is none is refused
-    statements = [s for s in load_statements().values() if choice.fits(s)]
-    if as_json:
-        print_json([_described(s, witness(s.id)) for s in statements])
-        return
-    for source in dict.fromkeys(s.source for s in statements):
-        rows = [
-            (s.id, s.kind, _status(s), s.severity or "", _words(s))
-            for s in statements
-            if s.source == source
-        ]
-        print_table((source, "kind", "expected", "severity", "what it says"), rows)
-    say(_counted(statements))
+def _says(text: str | None, entry: Entry) -> bool:
+    """Whether an entry contains a text, in whatever field."""
+    return text is None or text.lower() in json.dumps(entry, ensure_ascii=False).lower()
 
 
-def _words(statement: Statement) -> str:
-    """What it says, and where a claim about everything was put to the test."""
-    tested = f" [tested at: {statement.instances}]" if statement.instances else ""
-    return statement.words + tested
+def _chosen(
+    entries: list[Entry], sources: tuple[str, ...], status: str | None, severity: str | None
+) -> list[Entry]:
+    from gammabar.harness.registry import find_sources
+
+    find_sources(sources)  # a source that is none is refused
+    return [
+        entry
+        for entry in entries
+        if (not sources or entry["source"] in sources)
+        and status in (None, entry["status"])
+        and severity in (None, entry["severity"])
+    ]
 
 
-def _status(statement: Statement) -> str:
-    see = dict.fromkeys(filter(None, (statement.fixed_by, statement.charitable)))
-    return statement.status + (f", see {' and '.join(see)}" if see else "")
+#: What JSON says of a statement, besides its witness.
+_STATEMENT = (
+    *("id", "source", "reference", "kind", "claim", "words", "status", "witness", "fixed_by"),
+    *("severity", "why", "charitable", "survives", "solvers", "problems", "note", "instances"),
+    *("powerless", "at_rest", "slower"),
+)
 
 
-def _counted(statements: list[Statement]) -> str:
+def _statements() -> list[Entry]:
+    from gammabar.harness.registry import load_statements, witness
+
+    def entry(statement: Any) -> Entry:
+        path, here = witness(statement.id), Path.cwd()
+        if path is not None and path.is_relative_to(here):
+            path = path.relative_to(here)
+        found = {name: getattr(statement, name, None) for name in _STATEMENT}
+        return found | {"witness": None if path is None else str(path)}
+
+    return [entry(statement) for statement in load_statements().values()]
+
+
+def _statement_row(entry: Entry) -> tuple[str, ...]:
+    """Its id, what it says, and where a claim about everything was put to the test."""
+    see = dict.fromkeys(filter(None, (entry["fixed_by"], entry["charitable"])))
+    expected = entry["status"] + (f", see {' and '.join(see)}" if see else "")
+    tested = f" [tested at: {entry['instances']}]" if entry["instances"] else ""
+    words = entry["words"] + tested
+    return entry["id"], entry["kind"], expected, entry["severity"] or "", words
+
+
+def _counted(statements: list[Entry]) -> str:
     """How many there are of each status, and of those that are refuted, of each severity."""
-    counts = Counter(s.status for s in statements)
+    counts = Counter(entry["status"] for entry in statements)
     parts = [f"{counts[status]} {status}" for status in Status if counts[status]]
-    ways = by_severity(s.severity for s in statements)
+    ways = by_severity(entry["severity"] for entry in statements)
     end = f" ({ways})" if ways else ""
     number = len(statements)
     return f"{number} statement{'s' * (number != 1)}: {', '.join(parts) or 'none'}{end}"
 
 
-def _says(text: str | None, entry: Any) -> bool:
-    """Whether an entry contains a text, in whatever field."""
-    values = asdict(entry) if is_dataclass(entry) and not isinstance(entry, type) else entry
-    return text is None or text.lower() in json.dumps(values, ensure_ascii=False).lower()
-
-
-def _papers(as_json: bool, text: str | None) -> None:
+def _papers() -> list[Entry]:
     from gammabar.harness.registry import load_statements, papers
 
     sources = Counter(statement.source for statement in load_statements().values())
-    found = [p for p in papers().values() if _says(text, [p.key, str(p), p.venue])]
-    if as_json:
-        names = ("key", "title", "authors", "year", "venue", "url", "text")
-        print_json(
-            [{n: getattr(p, n) for n in names} | {"statements": sources[p.key]} for p in found]
-        )
-        return
-    rows = [(p.key, str(sources[p.key]), str(p), p.venue) for p in found]
-    print_table(("key", "statements", "paper", "where"), rows)
+    names = ("key", "title", "authors", "year", "venue", "url", "text")
+    return [
+        {name: getattr(paper, name) for name in names} | {"statements": sources[paper.key]}
+        for paper in papers().values()
+    ]
 
 
-def _artefacts(as_json: bool, text: str | None) -> None:
-    from gammabar.harness.paper import cost
+def _paper_row(entry: Entry) -> tuple[str, ...]:
+    from gammabar.harness.registry import papers
+
+    paper = str(papers()[entry["key"]])
+    return entry["key"], str(entry["statements"]), paper, entry["venue"]
+
+
+def _artefacts() -> list[Entry]:
     from gammabar.harness.registry import artefacts, measured
+
+    took = measured()
+    return [
+        {name: getattr(one, name) for name in ("id", "reference", "title", "data", "cost")}
+        | {name: took.get(one.id, {}).get(name) for name in ("seconds", "cpu", "memory")}
+        for one in artefacts().values()
+    ]
+
+
+def _artefact_row(entry: Entry) -> tuple[str, ...]:
+    from gammabar.harness.paper import cost
     from gammabar.problems.datasets import DATASETS, is_here
 
-    about = artefacts().values()
-    found = [a for a in about if _says(text, [a.id, a.reference, a.title, a.data])]
-    names = ("seconds", "cpu", "memory")
-    took = {one: {name: about[name] for name in names} for one, about in measured().items()}
-    if as_json:
-        known = ("id", "reference", "title", "data", "cost")
-        print_json(
-            [
-                {name: getattr(one, name) for name in known}
-                | took.get(one.id, dict.fromkeys(names))
-                for one in found
-            ]
-        )
-        return
-    rows = [
-        (
-            one.id,
-            one.reference,
-            one.title,
-            _needs(one.data, DATASETS, is_here),
-            cost(**took[one.id]) if one.id in took else one.cost or "—",
-        )
-        for one in found
-    ]
-    print_table(("artefact", "reference", "what it shows", "needs", "takes"), rows)
+    here = [name if is_here(DATASETS[name]) else f"{name} (not here)" for name in entry["data"]]
+    takes = entry["cost"] or "—"
+    if entry["seconds"] is not None:
+        takes = cost(entry["seconds"], entry["cpu"], entry["memory"])
+    return entry["id"], entry["reference"], entry["title"], ", ".join(here) or "—", takes
 
 
-def _needs(data: tuple[str, ...], known: Any, is_here: Callable[[Any], bool]) -> str:
-    here = (name if is_here(known[name]) else f"{name} (not here)" for name in data)
-    return ", ".join(here) or "—"
-
-
-def _described(statement: Statement, witness: Path | None) -> dict[str, Any]:
-    """A statement for JSON; its witness by a path that leads there from this folder."""
-    here = Path.cwd()
-    if witness is not None and witness.is_relative_to(here):
-        witness = witness.relative_to(here)
-    known = {name: getattr(statement, name) for name in _FIELDS if name != "witness"}
-    known["witness"] = None if witness is None else str(witness)
-    return {name: known[name] for name in _FIELDS}
-
-
-def _mutants(as_json: bool, text: str | None) -> None:
+def _mutants() -> list[Entry]:
     from gammabar.harness.registry import matrix, mutants
 
     killers = {name: list(found) for name, found in matrix().items()}
-    entries: list[dict[str, Any]] = [
-        {
-            "name": m.name,
-            "family": m.family,
-            "solver": m.solver,
-            "wrong": m.wrong,
-            "equivalent": m.equivalent,
-            "killed_by": killers.get(m.name),
-        }
+    names = ("name", "family", "solver", "wrong", "equivalent")
+    return [
+        {name: getattr(m, name) for name in names} | {"killed_by": killers.get(m.name)}
         for m in mutants().values()
     ]
-    entries = [entry for entry in entries if _says(text, entry)]
-    if as_json:
-        print_json(entries)
-        return
-    for family in dict.fromkeys(entry["family"] for entry in entries):
-        rows = [
-            (e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—")
-            for e in entries
-            if e["family"] == family
+
+
+def _problems() -> list[Entry]:
+    from gammabar.problems.specs import catalogue
+
+    return [asdict(entry) for entry in catalogue()]
+
+
+def _problem_row(entry: Entry) -> tuple[str, ...]:
+    last = entry["where"]
+    if entry["kind"] != "data set":
+        options = [
+            f"{name}={default}" if default else name for name, default, _ in entry["options"]
         ]
-        print_table((f"mutant ({family})", "what is wrong", "killed by"), rows)
+        last = ", ".join(options)
+    return entry["syntax"], entry["what"], last
+
+
+def _solvers() -> list[Entry]:
+    from gammabar.harness.registry import load_statements
+    from gammabar.solvers.base import SOLVERS, solver
+
+    # What is said about a solver is the statements' to say, not its own.
+    statements = load_statements().values()
+    return [
+        asdict(solver(name).card) | {"statements": [s.id for s in statements if name in s.solvers]}
+        for name in SOLVERS
+    ]
 
 
 def _compute(path: Path, quiet: bool) -> None:
@@ -293,50 +260,50 @@ def _compute(path: Path, quiet: bool) -> None:
     write_whole(path, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def _problems(as_json: bool, text: str | None) -> None:
-    from gammabar.problems.specs import catalogue
-
-    entries = [entry for entry in catalogue() if _says(text, entry)]
-    if as_json:
-        print_json([asdict(entry) for entry in entries])
-        return
-    for kind in ("data set", "generator", "file"):
-        rows = [(e.syntax, e.what, _last(e)) for e in entries if e.kind == kind]
-        last = {"data set": "where", "generator": "options (default)", "file": ""}[kind]
-        if rows:
-            print_table((kind, "what it is", last), rows)
-
-
-def _last(entry: Entry) -> str:
-    if entry.kind == "data set":
-        return entry.where
-    return ", ".join(f"{name}={default}" if default else name for name, default, _ in entry.options)
-
-
-def _solvers(as_json: bool, text: str | None) -> None:
-    from gammabar.harness.registry import load_statements
-    from gammabar.solvers.base import SOLVERS, solver
-
-    cards = [card for card in (solver(name).card for name in SOLVERS) if _says(text, card)]
-    # What is said about a solver is the statements' to say, not its own.
-    about = {
-        card.name: [s.id for s in load_statements().values() if card.name in s.solvers]
-        for card in cards
-    }
-    if as_json:
-        print_json([asdict(card) | {"statements": about[card.name]} for card in cards])
-        return
-    rows = [
-        (card.name, card.reference, " ".join(card.geometries), " ".join(about[card.name]) or "—")
-        for card in cards
-    ]
-    print_table(("solver", "reference", "runs on", "statements"), rows)
+_KINDS = {
+    "statements": _Kind(
+        _statements,
+        lambda entry: entry["source"],
+        ("kind", "expected", "severity", "what it says"),
+        _statement_row,
+    ),
+    "solvers": _Kind(
+        _solvers,
+        lambda entry: "solver",
+        ("reference", "runs on", "statements"),
+        lambda e: (
+            e["name"],
+            e["reference"],
+            " ".join(e["geometries"]),
+            " ".join(e["statements"]) or "—",
+        ),
+    ),
+    "problems": _Kind(
+        _problems,
+        lambda entry: entry["kind"],
+        ("what it is", "where, or options (default)"),
+        _problem_row,
+    ),
+    "mutants": _Kind(
+        _mutants,
+        lambda entry: f"mutant ({entry['family']})",
+        ("what is wrong", "killed by"),
+        lambda e: (e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—"),
+    ),
+    "papers": _Kind(_papers, lambda entry: "key", ("statements", "paper", "where"), _paper_row),
+    "artefacts": _Kind(
+        _artefacts,
+        lambda entry: "artefact",
+        ("reference", "what it shows", "needs", "takes"),
+        _artefact_row,
+    ),
+}
 
 
 #: Verdicts that are shown to people; JSON has them all.
-MOST = 12
+_MOST = 12
 #: Shown in this order, if there is anything to show.
-FIELDS = {
+_FIELDS = {
     "reference": "where",
     "source": "source",
     "what": "what",
@@ -401,7 +368,7 @@ def show_command(
         print_json(facts, "show")
         return
     say(f"{facts['id']} ({facts['kind']})")
-    for field, label in (*FIELDS.items(), ("where", "code")):
+    for field, label in (*_FIELDS.items(), ("where", "code")):
         text = _text(field, facts)
         if text:
             print_lines(f"    {label:<10} {text}")
@@ -449,8 +416,8 @@ def _text(field: str, facts: dict[str, Any]) -> str:
         return ", ".join(value)
     if not isinstance(value, list):
         return str(value)
-    if field == "parts" and len(value) > MOST:  # a run for each of many seeds
-        value = [*value[: MOST // 2], f"… ({len(value)} in all)"]
+    if field == "parts" and len(value) > _MOST:  # a run for each of many seeds
+        value = [*value[: _MOST // 2], f"… ({len(value)} in all)"]
     # Sentences have their full stops; names do not.
     return (" " if all(one.endswith(".") for one in value) else "; ").join(value)
 
@@ -467,9 +434,9 @@ def _verdict_table(verdicts: list[dict[str, Any]]) -> None:
         )
         for v in sorted(
             verdicts, key=lambda v: (v["verdict"] != "refuted", -(v["tightness"] or 0.0))
-        )[:MOST]
+        )[:_MOST]
     ]
     columns = ("problem", "solver", "verdict", "tightness", "worst t", "informative")
     print_table(columns, rows)
-    if len(verdicts) > MOST:
-        say(f"and {len(verdicts) - MOST} more, with --json")
+    if len(verdicts) > _MOST:
+        say(f"and {len(verdicts) - _MOST} more, with --json")
