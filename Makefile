@@ -97,7 +97,7 @@ format: $(STAMP)
 bench: $(STAMP) ## run every asv benchmark once, and compare with what a user would pick instead
 	@$(BIN)/asv machine --yes >/dev/null
 	@$(BIN)/asv run --quick --python=same $(ARGS)
-	@$(BIN)/python benchmarks/oracle_ratios.py --quick
+	@$(BIN)/gammabar bench --quick --only oracle
 
 gate: $(STAMP) ## compare with the commit named in benchmarks/BASE (another: ARGS=COMMIT)
 	@$(BIN)/gammabar gate $(ARGS)

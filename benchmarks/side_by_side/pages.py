@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from side_by_side.document import section, tables
-from side_by_side.pictures import GAPS, GROWTH, SCALE, draw
+from side_by_side.pictures import GAPS, SCALE, draw
 
 from gammabar.problems import ProblemError
 from gammabar.problems.output import write_whole
@@ -87,10 +87,6 @@ the data is the least that it can take: the faster of summing the words of the m
 threads and of one BLAS product. The NumPy step is the obvious one, two products with a matrix of
 doubles. Times are medians of at least 45 runs in nine turns; the first run of a turn, which wakes
 threads up, does not count.""",
-    "growth": """\
-Generated data with a gap; medians. The exponent is the slope between the two largest sizes on
-logarithmic axes: 1 is linear. LIBLINEAR is here for its time only; it may have reached its limit of
-1,000 iterations.""",
     "scale": """\
 The oracle beside LIBLINEAR as far as this machine goes, on generated data with a gap: processor
 time (of all threads) and peak memory with the data, each contestant once, alone in a process that
@@ -119,7 +115,6 @@ def text(document: dict[str, Any]) -> str:
     """The page in Markdown."""
     parts = [_introduction(document)]
     pictures = {
-        "growth": f"![Times against sizes on logarithmic axes]({GROWTH})",
         "scale": f"![Processor time and memory against sizes on logarithmic axes]({SCALE})",
         "margin": f"![Gap of the margin against time, on logarithmic axes]({GAPS})",
     }

@@ -1,4 +1,4 @@
-"""The pictures of the page: growth on logarithmic axes, and time-to-gap curves."""
+"""The pictures of the page: size on logarithmic axes, and time-to-gap curves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from gammabar.problems.environment import extra_module
 from gammabar.problems.output import whole
 
-GROWTH, GAPS = "benchmarks-growth.svg", "benchmarks-gaps.svg"
-SCALE = "benchmarks-scale.svg"
+GAPS, SCALE = "benchmarks-gaps.svg", "benchmarks-scale.svg"
 #: The smallest gap that is drawn; what is exact is drawn there.
 FLOOR = 3e-4
 
@@ -17,8 +16,6 @@ FLOOR = 3e-4
 def draw(document: dict[str, Any], folder: Path) -> list[Path]:
     """Draw what the document has numbers for; returns the files written."""
     run, written = document["sections"], []
-    if run.get("growth"):
-        written.append(_save(_growth(run["growth"]), folder / GROWTH))
     if run.get("scale"):
         written.append(_save(_scale(run["scale"]), folder / SCALE))
     if run.get("margin"):
@@ -49,20 +46,6 @@ def _save(figure: Any, path: Path) -> Path:
     with matplotlib.rc_context(style), whole(path, "wb") as file:
         figure.savefig(file, format="svg", metadata={"Date": None})
     return path
-
-
-def _growth(results: list[dict[str, Any]]) -> Any:
-    figure, axes = _subplots(len(results), 3)
-    for place, result in zip(axes, results, strict=True):
-        for name, times in result["curves"].items():
-            label = f"{name}: {result['exponents'][name]:.2f}"
-            place.loglog(result["sizes"], times, "o-", ms=3, lw=1.5, label=label)
-        place.set_title(f"growth with {result['axis']}, {result['fixed']}", fontsize=10)
-        place.set_xlabel(result["axis"])
-        place.set_ylabel("seconds")
-        place.grid(alpha=0.3)
-        place.legend(fontsize=7, frameon=False, title="exponent at the end", title_fontsize=7)
-    return figure
 
 
 def _scale(results: list[dict[str, Any]]) -> Any:

@@ -7,6 +7,7 @@ wants more memory than there is, or more time than it is given, has failed, and 
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +18,6 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from side_by_side.growth import LIBLINEAR, ORACLE, exponent
 from side_by_side.table import Table, digits, duration
 
 from gammabar.harness.screen import Stage
@@ -26,6 +26,7 @@ from gammabar.problems.files import memory_budget
 from gammabar.problems.problem import Array
 
 TITLE = "Size"
+ORACLE, LIBLINEAR = "exact oracle", "LIBLINEAR (hinge, C = 1e6)"
 CHUNKED = "exact oracle, from disk in chunks"
 #: Columns of the dense data; entries of a sparse row, each in one of two columns of its own.
 WIDTH, ENTRIES = 20, 100
@@ -294,3 +295,8 @@ def _bytes(size: int) -> str:
 def _slope(sizes: list[int], found: list[dict[str, Any]]) -> str:
     times = [one["computing"] for one in found if not one["failure"]]
     return digits(exponent(sizes[: len(times)], times), 2) if len(times) > 1 else ""
+
+
+def exponent(sizes: list[int], times: list[float]) -> float:
+    """The slope between the two largest sizes, on logarithmic axes."""
+    return math.log(times[-1] / times[-2]) / math.log(sizes[-1] / sizes[-2])

@@ -7,8 +7,6 @@ import json
 import math
 import os
 import signal
-import subprocess
-import sys
 import time
 import warnings
 from collections import Counter
@@ -21,7 +19,6 @@ from side_by_side import (
     classifier,
     contest,
     document,
-    growth,
     iteration,
     margin,
     oracle,
@@ -214,7 +211,7 @@ class TestMargin:
 
 class TestOtherSections:
     def test_growth_of_a_power(self):
-        assert growth.exponent([10, 100, 1000], [5.0, 1.0, 100.0]) == pytest.approx(2)
+        assert scale.exponent([10, 100, 1000], [5.0, 1.0, 100.0]) == pytest.approx(2)
 
     def test_judges_hear_all_that_is_claimed_of_the_iterates(self):
         found = {statement.id for statement in overhead.spoken_of("dual-acceleration")}
@@ -244,7 +241,6 @@ def tiny():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contest, "PAUSE", 0.0)
         patch.setattr(overhead, "PAUSE", 0.0)
-        dense = {size: growth._dense(size, 3) for size in (20, 40)}
         sections = {
             "oracle": oracle.measure(True, say, names=[TINY], repeat=1),
             "classifier": classifier.measure(
@@ -256,13 +252,6 @@ def tiny():
                 iteration.sparse(50, 1),
                 iteration.kernel(50, 1),
                 iteration.memory(50, 3, say),
-            ],
-            "growth": [
-                growth._axis("n", "d = 3", dense, 1, 1),
-                growth._axis(
-                    "nnz", "20,000 × 5,000", dict(map(growth._sparse, (1e-5, 2e-5))), 1, 1
-                ),
-                growth._axis("d", "n = 50", {d: growth._proofs(50, d) for d in (2, 4)}, 1, 1),
             ],
             "scale": scale.measure(True, say, sizes={"dense": (300, 600), "sparse": (30_000,)}),
             "overhead": [overhead.compare(TINY, 5, 2)],
@@ -330,9 +319,6 @@ class TestDocument:
         for result in tiny["sections"]["iteration"]:
             assert all(value >= 0 for value in result["ratios"].values())
             assert not result.get("failure")
-        for result in tiny["sections"]["growth"]:
-            assert all(map(math.isfinite, result["exponents"].values()))
-            assert all(len(c) == len(result["sizes"]) for c in result["curves"].values())
 
     def test_contestants_of_any_size_find_the_same_margin(self, tiny):
         dense, sparse = tiny["sections"]["scale"]
@@ -470,11 +456,11 @@ class TestCommand:
         monkeypatch.setattr(document, "measure", measure)
         out_file = tmp_path / "out.json"
         code, out, _ = gammabar(
-            "--quick", "--only", "growth", "--only", "oracle", "--json", "--out", out_file
+            "--quick", "--only", "scale", "--only", "oracle", "--json", "--out", out_file
         )
         assert code == 0
         assert json.loads(out) == json.loads(out_file.read_text("utf-8")) == tiny
-        assert asked == [(["oracle", "growth"], True)]
+        assert asked == [(["oracle", "scale"], True)]
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -493,30 +479,6 @@ class TestCommand:
         assert (code, out) == (2, "")
         assert words in err
         assert err.count("\n") == 1
-
-    @pytest.mark.parametrize("script", ["oracle_ratios", "several_classes", "solver_speed"])
-    def test_scripts_import_nothing_until_they_run(self, script):
-        """asv imports them on commits that have no such package."""
-        line = f"import sys, benchmarks.{script}; sys.exit('harness' in sys.modules)"
-        done = subprocess.run([sys.executable, "-c", line], cwd=ROOT, check=False)
-        assert done.returncode == 0
-
-    @pytest.mark.slow
-    def test_the_script_of_the_oracle(self, tmp_path):
-        figures = tmp_path / "figures.json"
-        arguments = [
-            sys.executable,
-            "benchmarks/oracle_ratios.py",
-            "--repeat",
-            "1",
-            "--json",
-            str(figures),
-            TINY,
-        ]
-        done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert "LIBLINEAR" in done.stdout
-        assert json.loads(figures.read_text("utf-8"))[0]["data"] == TINY
 
     @pytest.mark.slow
     def test_quick(self, tmp_path, gammabar):
