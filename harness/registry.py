@@ -19,10 +19,11 @@ of a paper are imported when something in them is asked for.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import pkgutil
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -31,11 +32,12 @@ from types import ModuleType
 from typing import Any
 
 from gammabar.harness.paper import Artefact, Extremal, Mutant, Paper, read as read_extremal
-from gammabar.harness.run.user_files import forget, load_files, read_files
+from gammabar.harness.run.user_files import as_solver_class, forget, load_files, read_files
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
+from gammabar.solvers.base import SOLVERS
 
 #: The order in which papers are listed; others follow, by name.
 _FIRST = ("jst", "tyurin", "rp", "lec", "gb")
@@ -83,6 +85,8 @@ class _Package:
     name: str
     parts: tuple[str, ...]
     folder: Path
+    #: Solvers that it brings: their names in its text, and in the registry.
+    solvers: Mapping[str, str] = field(default_factory=dict)
 
     def modules(self) -> Iterator[ModuleType]:
         """All modules, imported now."""
@@ -122,7 +126,9 @@ class _Package:
         """Its runs of the default plan."""
         alone, ours = self.module("trials"), self.name.startswith("gammabar.papers.")
         for module in [alone] if alone or ours else self.modules():
-            yield from getattr(module, "TRIALS", ())
+            for trial in getattr(module, "TRIALS", ()):
+                name, colon, options = trial.solver.partition(":")
+                yield replace(trial, solver=self.solvers.get(name, name) + colon + options)
 
     def read(self, name: str) -> Any:
         """What a JSON file beside its modules holds; nothing if it is not there."""
@@ -158,6 +164,8 @@ def open_paper(paper: PaperRef | str) -> Paper:
 def close_paper(path: str) -> None:
     """Forget a paper of the user, with all its statements."""
     _, package = _OPENED.pop(path)
+    for name in package.solvers.values():
+        del SOLVERS[name]
     _forget(package.name, [s for s in STATEMENTS if _is_of(s, package.paper)])
 
 
@@ -181,12 +189,43 @@ def _opened(ref: PaperRef) -> _Package:
         if taken is not None:
             raise ProblemError(f"{ref.path}: the key {paper.key!r} is taken by {taken}")
         _check_ids(paper, [i for i in STATEMENTS if i not in before], ref.path)
+        path = Path(ref.path)
+        parts = tuple(m.__name__.removeprefix(f"{name}.") for m in modules[1:])
+        package = _Package(paper, name, parts, path if path.is_dir() else path.parent)
+        return _with_solvers(package, ref.path, modules)
     except BaseException:
         _forget(name, set(STATEMENTS) - before)  # nothing of it stays
         raise
-    path = Path(ref.path)
-    parts = [m.__name__.removeprefix(f"{name}.") for m in modules[1:]]
-    return _Package(paper, name, tuple(parts), path if path.is_dir() else path.parent)
+
+
+def _with_solvers(package: _Package, path: str, modules: Iterable[ModuleType]) -> _Package:
+    """The paper with the solvers that it brings, registered as KEY.NAME.
+
+    They are the generator functions and classes of its own that its statements or runs name.
+    """
+    paper, statements = package.paper, package.statements()
+    asked = {name for s in statements.values() for name in s.solvers}
+    asked |= {trial.solver.partition(":")[0] for trial in package.trials()} | set(paper.random)
+    own = {name: f"{paper.key}.{name}" for name in asked if _solver_in(modules, name)}
+    for name, full in own.items():
+        SOLVERS[full] = as_solver_class(full, path, _solver_in(modules, name))
+    for identifier, statement in statements.items():
+        names = tuple(own.get(name, name) for name in statement.solvers)
+        STATEMENTS[identifier] = replace(statement, solvers=names)
+    random = {own.get(name, name): options for name, options in paper.random.items()}
+    return replace(package, paper=replace(paper, random=random), solvers=own)
+
+
+def _solver_in(modules: Iterable[ModuleType], name: str) -> Any:
+    """The generator function, or class with ``iterates``, of this name that a paper defines."""
+    for module in modules:
+        found = getattr(module, name, None)
+        fits = inspect.isgeneratorfunction(found) or (
+            inspect.isclass(found) and hasattr(found, "iterates")
+        )
+        if fits and found.__module__ == module.__name__:
+            return found
+    return None
 
 
 def _check_ids(paper: Paper, identifiers: list[str], path: str) -> None:

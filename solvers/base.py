@@ -193,8 +193,8 @@ def _check_positive(option: str, value: float | None, default: float | None) -> 
         raise ProblemError(f"option {option} must be a positive number, not {value!r}")
 
 
-#: Registry name → class, in the order of the sources.
-SOLVERS = {
+#: Registry name → class or its name, in the order of the sources. Papers of users add theirs.
+SOLVERS: dict[str, Any] = {
     "dual-acceleration": "DualAcceleration",
     "dual-acceleration-dual": "DualForm",
     "adaptive-sampling": "AdaptiveSampling",
@@ -232,4 +232,5 @@ def solver(name: str) -> Any:
     if name not in SOLVERS:
         hint = did_you_mean(name, SOLVERS, "see `gammabar list solvers`")
         raise ProblemError(f"{name!r} is no solver ({hint})")
-    return getattr(import_module("gammabar.solvers"), SOLVERS[name])
+    found = SOLVERS[name]
+    return getattr(import_module("gammabar.solvers"), found) if isinstance(found, str) else found

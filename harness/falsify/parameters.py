@@ -117,7 +117,7 @@ def small_rows(solvers: Solvers, dimension: int = DIMENSION) -> SearchStrategy[C
 def _plain(solvers: Solvers) -> bool:
     """Whether only vectors of ℝᵈ are tried: in other geometries a row is not a vector, which a
     solver of the user's may not know."""
-    return not all(isinstance(solver, Registered) for solver, _ in solvers)
+    return not all(isinstance(solver, Registered) and not solver.own for solver, _ in solvers)
 
 
 def _runs(problems: SearchStrategy[str], solvers: Solvers) -> SearchStrategy[Candidate]:

@@ -24,7 +24,7 @@ from gammabar.harness.run.processes import (
     time_limit,
 )
 from gammabar.harness.run.results import Outcome, Result, Run, Task, results_of, settle
-from gammabar.harness.run.specs import InFile, Registered, open_once
+from gammabar.harness.run.specs import InFile, Registered, SolverRef, open_once
 from gammabar.harness.run.store import Store
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case
@@ -113,7 +113,7 @@ def _outcomes(
     tasks: list[Task], jobs: int | None, dask: str | None
 ) -> Generator[tuple[int, Outcome], None, None]:
     """Numbers of tasks and their outcomes, in any order."""
-    foreign = any(isinstance(task.run.solver, InFile) for task in tasks)
+    foreign = any(_is_users(task.run.solver) for task in tasks)
     if jobs is None:
         jobs = _processes(len(tasks) if foreign else -(-len(tasks) // WORTH_A_PROCESS))
     if dask is not None:
@@ -128,6 +128,11 @@ def _outcomes(
         jobs = min(jobs, len(tasks))
         with Pool(single=jobs > 1) as pool:
             yield from in_threads(pool.perform, tasks, jobs, pool)
+
+
+def _is_users(solver: SolverRef | None) -> bool:
+    """Whether a run calls code of the user's."""
+    return isinstance(solver, InFile) or (isinstance(solver, Registered) and solver.own)
 
 
 def _processes(useful: int) -> int:
@@ -228,7 +233,7 @@ def _along_run(task: Task, problem: Problem | None, statements: list[Statement])
     start = perf_counter()
     solver = _opened(run, task.limit)
     file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
-    watch = partial(_watched, file=file, foreign=run.solver.foreign)
+    watch = partial(_watched, file=file, foreign=run.solver.foreign or _is_users(run.solver))
     case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed, watch=watch)
     found = hear(case, statements, run.iterations)
     if run.solver.foreign and perf_counter() - start < COMPARED:

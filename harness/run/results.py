@@ -17,7 +17,7 @@ from typing import Any, Self
 from xml.etree import ElementTree as xml
 
 from gammabar.harness.registry import PaperRef
-from gammabar.harness.run.specs import SolverRef, reference
+from gammabar.harness.run.specs import TRAJECTORY, Registered, SolverRef, reference
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
 from gammabar.problems.output import finite, write_whole
@@ -256,10 +256,16 @@ class Task:
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """From JSON."""
         run, solver = values["run"], values["run"]["solver"]
-        found = None if solver is None else reference(solver["text"], solver.get("code"))
+        found = None if solver is None else _solver(solver["text"], solver.get("code"))
         lists = {name: tuple(values[name]) for name in ("statements", "expected")}
         lists["papers"] = tuple(PaperRef.from_dict(paper) for paper in values["papers"])
         return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
+
+
+def _solver(text: str, code: str | None) -> SolverRef | None:
+    """The solver of a task; a user's has its code, and that of a paper may not be known yet."""
+    known = code is not None or text.startswith(TRAJECTORY)
+    return reference(text, code) if known else Registered(text)
 
 
 @dataclass(frozen=True)

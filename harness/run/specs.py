@@ -65,6 +65,11 @@ class Registered:
         return self.text.partition(":")[0].strip()
 
     @property
+    def own(self) -> bool:
+        """Whether it is one that a user's paper brings."""
+        return "." in self.name
+
+    @property
     def plain(self) -> bool:
         """Whether it is a mere name, without options."""
         return self.text == self.name
@@ -206,9 +211,13 @@ def reference(text: str, code: str | None = None) -> SolverRef | None:
         return None
     if text.startswith(TRAJECTORY):
         return Recorded(text)
-    if code is None and text.partition(":")[0].strip() in SOLVERS:
+    if code is None and (text.partition(":")[0].strip() in SOLVERS or _OWN.fullmatch(text)):
         return Registered(text)
     return InFile(text, code)
+
+
+#: A solver of a paper, with options perhaps: KEY.NAME, where NAME is no suffix of a file.
+_OWN = re.compile(r"[a-z][a-z0-9-]*\.(?!py:)[^\W\d]\w*(:[^\W\d]\w*=.*)?", re.DOTALL)
 
 
 _SWITCHES = ("multiclass", "normalised")

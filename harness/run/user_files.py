@@ -23,6 +23,7 @@ import os
 import sys
 import typing
 from collections.abc import Iterator
+from dataclasses import field, make_dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +32,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gammabar.harness.run.specs import InFile
+from gammabar.harness.verify.statement import STATEMENTS
 from gammabar.problems import ProblemError
 from gammabar.problems.binary_readers import read_array
 from gammabar.problems.environment import extra_module, for_arrow
@@ -39,7 +41,8 @@ from gammabar.problems.options import typed_options
 from gammabar.problems.problem import Array
 from gammabar.problems.suggest import did_you_mean, no_file
 from gammabar.problems.text_readers import read_numbers
-from gammabar.solvers.adapters import Recorder, arguments_of, from_function
+from gammabar.solvers.adapters import Recorder, arguments_of, counted, from_function
+from gammabar.solvers.base import Card
 
 #: Relative names and texts.
 Files = tuple[tuple[str, str], ...]
@@ -191,11 +194,55 @@ def load(reference: InFile) -> Any:
     assert reference.code is not None
     path, name = reference.file, reference.made
     name_of_module = f"gammabar_solver_{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
-    (module,) = load_files(path, (("__init__.py", reference.code),), name_of_module)
+    # A file may hold a paper as well, whose statements are none of the solver's business.
+    known = dict(STATEMENTS)
+    STATEMENTS.clear()
+    try:
+        (module,) = load_files(path, (("__init__.py", reference.code),), name_of_module)
+    finally:
+        STATEMENTS.clear()
+        STATEMENTS.update(known)
     found = _found(path, name, module)
     if inspect.isclass(found):
         return _instance(path, name, found, reference.options)
     return _function(path, name, found, reference.options)
+
+
+def as_solver_class(name: str, path: str, found: Any) -> Any:
+    """A class or generator function of a user's paper, as a class like those of the registry.
+
+    Parameters
+    ----------
+    name : str
+        Under which it is registered.
+    path : str
+        The file, for messages.
+    found : class or function
+    """
+    if inspect.isclass(found):
+        arguments, kinds = _kinds(found)
+        parameters = inspect.signature(found).parameters if arguments else {}
+        defaults = {n: parameters[n].default for n in arguments}
+    else:
+        defaults = {n: p.default for n, p in arguments_of(found)[1].items()}
+        kinds = {n: _kind_of(default) for n, default in defaults.items()} | _hints(found)
+    needed = [n for n, default in defaults.items() if default is inspect.Parameter.empty]
+    if needed:
+        raise ProblemError(f"{path}: {found.__name__} needs a default for {needed[0]}")
+    options = [(n, kinds[n], field(default=default)) for n, default in defaults.items()]
+
+    def made(self: Any) -> Any:
+        values = {n: getattr(self, n) for n in defaults}
+        return found(**values) if inspect.isclass(found) else from_function(found, **values)
+
+    body = {
+        "card": Card(name, path, ("dense", "sparse")),
+        "ends": (),
+        "iterates": lambda self, problem, rng: counted(made(self).iterates(problem, rng)),
+        "__doc__": inspect.getdoc(found) or "",
+        "__module__": found.__module__,
+    }
+    return make_dataclass(found.__name__, options, namespace=body, frozen=True)
 
 
 def _found(path: str, name: str, module: ModuleType) -> Any:

@@ -273,3 +273,70 @@ def test_the_command_says_it_in_one_sentence(tmp_path: Path, gammabar):
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].startswith("gammabar: ")
     assert "Traceback" not in err
+
+
+OWN = """
+import numpy as np
+def perceptron(problem, step=1.0):
+    "Descent along the softmax, under the name of another method."
+    A = np.array([problem.row(i) for i in range(problem.n)])
+    w = np.zeros(A.shape[1])
+    while True:
+        yield w
+        scores = -(A @ w)
+        q = np.exp(scores - scores.max())
+        w = w + step * A.T @ (q / q.sum())
+
+class Still:
+    def iterates(self, problem, rng):
+        while True:
+            yield problem.origin()
+
+TRIALS = (Trial("perceptron:step=0.5", "iris:0,1", 5), Trial("Still", "iris:0,1", 5))
+
+@per_iterate("mine.grows", reference="Lemma 2", claim="0 < t", since=1,
+             solvers=("perceptron", "Still"))
+def grows(it, case):
+    "w_t is not zero."
+    return at_most(0.001, it.norm)
+"""
+
+
+def test_a_paper_brings_its_solvers(tmp_path, capsys):
+    """A name means the function or class of the paper's own, and the registry's if it has none."""
+    from gammabar.harness.cli import main
+
+    path = written(tmp_path, HEAD + OWN)
+    open_paper(path)
+    assert load_statements()["mine.grows"].solvers == ("mine.perceptron", "mine.Still")
+    assert {t.solver for t in trials() if t.problem == "iris:0,1" and "mine" in t.solver} == {
+        "mine.perceptron:step=0.5",
+        "mine.Still",
+    }
+
+    def asked(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([*arguments, "--paper", path, "--json"])
+        return left.value.code, json.loads(capsys.readouterr().out)
+
+    for jobs in ("1", "2"):
+        code, found = asked("verify", "--source", "mine", "--jobs", jobs)
+        verdicts = {r["solver"]: (r["verdict"], r["failure"]) for r in found["results"]}
+        assert verdicts == {
+            "mine.perceptron:step=0.5": ("holds", ""),
+            "mine.Still": ("refuted", ""),
+        }
+        assert code == 1
+    _, cards = asked("list", "solvers")
+    assert next(c for c in cards if c["name"] == "mine.Still")["statements"] == ["mine.grows"]
+    _, facts = asked("show", "mine.perceptron")
+    assert facts["options"] == {"step": "1.0"}
+    assert asked("verify", "--solver-file", f"{path}:Still", "--statement", "mine.grows")[0] == 1
+    assert load_statements()["mine.grows"].body  # the solver's process has not taken it away
+
+
+def test_a_solver_of_a_paper_needs_no_arguments(tmp_path):
+    path = written(tmp_path, HEAD + OWN.replace("step=1.0", "step"))
+    with pytest.raises(ProblemError, match="perceptron needs a default for step"):
+        open_paper(path)
+    assert "mine" not in papers()
