@@ -199,10 +199,10 @@ SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
     "Proof of Lemma 7, the third line on z_{t+1}",
     BOOSTING,
     Erratum(
-        severity="misprint",
+        severity="transcription",
         fixed_by="alg3.z.sum.fixed",
         charitable="alg3.z.sum.fixed",
-        why="The last minus stands for an equality sign.",
+        why="The last minus stands for an equality sign, which the text at hand may have lost.",
         survives="Everything: the next line, z_{t+1} = √(1 − 4γ_t²), is right (lec.alg3.z).",
     ),
     kind="identity",

@@ -347,9 +347,12 @@ def _has_features(K: fmpq_mat) -> bool:
     "thm10",
     "Theorem 10 (Mercer)",
     Erratum(
-        severity="substance",
+        severity="misprint",
         fixed_by="thm10.fixed",
-        why="Symmetry is missing, and with features in ℝᵐ of finite m so is the converse.",
+        charitable="thm10.fixed",
+        why="Positive semidefinite is normally said of symmetric matrices, and the text before the"
+        " theorem has features that may be infinite; the definition that it recalls, vᵀKv ≥ 0 for"
+        " all v, lacks the former, and Definition 8 the latter.",
         survives="Theorem 11 (lec.thm11), which follows from feature maps and not from this "
         "theorem. What does not: to show that a function is a kernel by vᵀKv ≥ 0 "
         "alone.",

@@ -236,8 +236,8 @@ def _length(v: Any) -> Number:
         severity="misprint",
         fixed_by="fn3.fixed",
         charitable="fn3.fixed",
-        why="The ½ in the first step of Batch Perceptron is to be changed as well, which is plainly"
-        " what is meant.",
+        why="Read as a change of Assumption 3.1 alone. The sentence may as well mean every ½, that"
+        " of the first step of Batch Perceptron included, and then it is true.",
         survives="Everything: all theorems start at θ_0 = 0. From elsewhere the limit is a "
         "Batch Perceptron with other weights in its first step (tyurin.fn3.fixed).",
     ),

@@ -98,10 +98,11 @@ class Limits:
     "Tyurin (2024), Section 6",
     GRADIENT,
     Erratum(
-        severity="substance",
+        severity="misprint",
         fixed_by="sec6.limits.fixed",
-        why="Sign and factor of one limit and the value of the other are wrong, and so is their"
-        " product.",
+        charitable="sec6.limits.fixed",
+        why="Equation (3) has the gradient with its sign and 1/n, and the line before has β_t: the"
+        " limits are those of other factors, and they are drawn from nowhere else.",
         survives="Everything: the proof of Theorem 6.1 does not use these limits. And what "
         "they are to explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i "
         "a_i/|S_t|, the step of Normalized Batch Perceptron; the printed ones do not.",
