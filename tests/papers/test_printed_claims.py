@@ -1,0 +1,166 @@
+"""Statements that are false as printed say what is printed: their sides, from formulas by hand.
+
+A slip of the transcription would be refuted as well. So each relation that fails is compared with
+the printed formula, evaluated here in floats and without the modules of the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction as Q
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from gammabar.harness.registry import load_statements
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import LEVELS, working
+from gammabar.problems import DenseProblem, load
+from gammabar.solvers.tyurin import LogisticRegressionGD
+
+STATEMENTS = load_statements()
+
+
+def sides(name: str, case: Case, **inputs: object) -> list[tuple[float, float]]:
+    """Both sides of every relation of a direct statement, for inputs of a search if given."""
+    case.inputs = inputs or None
+    with working(LEVELS[1]):
+        found = STATEMENTS[name].body(case)
+        relations = found if hasattr(found, "__iter__") else [found]
+        return [(float(r.left), float(r.right)) for r in relations if r.op != "fact"]
+
+
+def sigma(x: float) -> float:
+    return 1 / (1 + math.exp(x))
+
+
+#: Statement → inputs, and both sides of its first relations, as the source prints them.
+DIRECT = {
+    # α/μ with α = (2 log(2n−1) + R²)/(γμ), and R²/μ² + 2 log(2n−1)/(γμ²)
+    "tyurin.appC.alpha": (
+        {"n": 3, "step": Q(2), "R": Q(3), "mu": Q(1, 2)},
+        [((2 * math.log(5) + 9) / (2 * 0.25), 36 + 2 * math.log(5) / (2 * 0.25))],
+    ),
+    # g(a; θ) = aθ at 0: the printed step a/2, and −γ∇f = γya/2
+    "tyurin.sec8.step": ({"a": Q(3), "y": -1, "step": Q(5)}, [(1.5, -7.5)]),
+    # ‖θ_1/γ − θ̂_1‖ with the half step, and E_1 = 2‖θ_0‖/γ, for γ = 100
+    "tyurin.fn3": (
+        {"rows": ((Q(2),),), "theta_0": (Q(1),)},
+        [(abs(0.01 + 2 * sigma(2) - 1), 0.02)],
+    ),
+    # A = diag(9, 1), b = (9, 0), T = 2: (9/2)(4/5)⁴ against e^{−2/9}·9/4
+    "lec.thm1": (
+        {"diagonal": (Q(9), Q(1)), "b": (Q(9), Q(0)), "T": 2},
+        [(1152 / 625, math.exp(-2 / 9) * 9 / 4)],
+    ),
+    # z = 2√(ε(1 − ε)), and the printed right side, which is 0
+    "lec.alg3.z.sum": ({"epsilon": Q(1, 5)}, [(0.8, 0.0)]),
+    "lec.alg3.z.exp": (
+        {"gamma": Q(1, 4)},
+        [(math.sqrt(0.75), math.exp(-0.125)), (math.exp(-0.125), math.exp(0.125))],
+    ),
+    # At T = 1 the VC dimension of the thresholds and their negatives, and c·1·1·log 1
+    "lec.sec4.vc": ({"H": "thresholds", "T": 1}, [(2.0, 0.0)]),
+}
+
+
+@pytest.mark.parametrize("name", DIRECT)
+def test_both_sides_are_those_printed(name: str) -> None:
+    inputs, wanted = DIRECT[name]
+    found = sides(name, Case(), **inputs)
+    for (left, right), sides_by_hand in zip(found, wanted, strict=False):
+        assert (left, right) == pytest.approx(sides_by_hand, rel=1e-9, abs=1e-12)
+    assert len(found) >= len(wanted)
+
+
+def test_theorem_4_1_as_printed() -> None:
+    """f(0) = log 2, whatever the data, against what tends to infinity with γ."""
+    found = sides("tyurin.thm4.1", Case(load("loss-spike")))
+    assert [high for _, high in found] == pytest.approx([math.log(2)] * 3)
+    assert [low for low, _ in found] == pytest.approx([100 / 9, 1e4 / 9, 1e6 / 9])
+
+
+def test_example_9_2_and_the_learner_of_lemma_7_as_printed() -> None:
+    assert sides("lec.ex9.2", Case()) == [(len(set("university") & set("california")), 2)]
+    for name, gamma in (("lec.lem7.line4", Q(2, 5)), ("lec.def5", Q(3, 5))):
+        # T = ln 6/(2γ²) is 5.6 and 2.5, so the last two rounds up to ⌈T⌉ are meant.
+        found = sides(name, Case(), y=(1, 1, -1), gamma=gamma)
+        assert found == [pytest.approx((1 / 3, 0))] * 2
+
+
+def relations_at(name: str, case: Case, t: int) -> list:
+    """What a statement about every iterate compares at t."""
+    body = STATEMENTS[name].body
+    judge = body(case) if isinstance(body, type) else None
+    for it in case.views():
+        if judge is not None:
+            judge.update(it)
+        if it.t == t:
+            with working(LEVELS[0]):
+                found = judge.claim(it) if judge is not None else body(it, case)
+                return list(found) if hasattr(found, "__iter__") else [found]
+    raise AssertionError("the run is too short")
+
+
+def test_the_limits_of_section_6_as_printed() -> None:
+    """Rows (1, −1) twice and (1, 4) thrice, t = 1: S_1 is known, and so are the printed limits."""
+    rows = np.array([[1, -1], [1, -1], [1, 4], [1, 4], [-1, 9]])
+    theta = rows.mean(axis=0) / 2
+    wrong = rows[rows @ theta <= 0]
+    gamma, n = 1e6, len(rows)
+    case = Case(DenseProblem(rows, np.ones(n, dtype=int)), LogisticRegressionGD(gamma))
+    gradient, beta = relations_at("tyurin.sec6.limits", case, 1)[:2]
+    true = -wrong.sum(axis=0) / n  # the limit, of which the run is within 10⁻⁶
+    assert 0 < len(wrong) < n
+    assert float(gradient.left) == pytest.approx(
+        np.linalg.norm(true - wrong.mean(axis=0)), rel=1e-5
+    )
+    assert float(beta.left) == pytest.approx(abs(n / len(wrong) - len(wrong)), rel=1e-5)
+
+
+def test_the_bias_of_section_8_as_printed() -> None:
+    """One row 1: log(1 + e^{−1}) ≤ f(θ_3), with θ_3 from three steps of the text."""
+    theta = 0.0
+    for _ in range(3):
+        theta += sigma(theta)
+    case = Case(load("degenerate:kind=simplex,n=1,d=1"), LogisticRegressionGD(1.0))
+    (relation,) = relations_at("tyurin.sec8.bias", case, 3)
+    assert float(relation.left) == pytest.approx(math.log1p(math.exp(-1)))
+    assert float(relation.right) == pytest.approx(math.log1p(math.exp(-theta)))
+
+
+def facts(name: str, **inputs: object) -> dict[str, bool]:
+    """What a statement of facts says of inputs."""
+    case = Case()
+    case.inputs = inputs
+    with working(LEVELS[1]):
+        return {r.what: r.fact for r in STATEMENTS[name].body(case)}
+
+
+def test_the_derivation_of_section_5_as_printed() -> None:
+    """Φ = (0), y = 1, λ = 1 and α = 0: the third ⟺ alone fails."""
+    found = facts("lec.ridge", features=((Q(0),),), y=(Q(1),), alpha=(Q(0),), **{"lambda": Q(1)})
+    assert list(found.values()) == [True, True, False, True]
+
+
+def test_example_2_compares_every_point_with_the_minimum(monkeypatch) -> None:
+    """With another vector in place of A⁻¹b, both facts about the minimum fail."""
+    section1 = import_module("gammabar.papers.lecture.section1")
+
+    class Moved(section1.fmpq_mat):
+        def solve(self, b):
+            return super().solve(b) + b
+
+    monkeypatch.setattr(section1, "matrix", lambda rows: Moved(rows))
+    false = {r.what for r in STATEMENTS["lec.ex2"].body(Case()) if r.fact is False}
+    assert {"A⁻¹b is the minimum", "f(x) − f(A⁻¹b) = ½‖x − A⁻¹b‖²_A"} <= false
+
+
+def test_theorem_10_as_printed() -> None:
+    for K, kernel in (
+        (((0, -1), (1, 0)), False),  # vᵀKv = 0, and no features
+        (((2, 1), (1, 2)), True),
+        (((1, 2), (2, 1)), True),  # neither
+    ):
+        assert list(facts("lec.thm10", K=K).values()) == [kernel]
