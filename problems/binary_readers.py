@@ -12,7 +12,9 @@ about the same numbers as an NPZ file (`gammabar data export`), bound to them by
 
 from __future__ import annotations
 
+import ast
 import io
+import re
 import struct
 import warnings
 import zipfile
@@ -42,10 +44,10 @@ from gammabar.problems.text_readers import Points, find_column
 _NAMES = (("X", "y"), ("x", "y"))
 _MAX_HEADER = 10_000  # NumPy's own bound on the text of a header
 _MAX_SIDES = 32
-_HEADERS: dict[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+_VERSIONS = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}  # first bytes, and those of the length
+_TYPE = re.compile(
+    r"[<>|](b1|i1|u1|S[1-9][0-9]{0,5})|[<>]([iu][248]|f[248]|U[1-9][0-9]{0,5})"
+).fullmatch
 
 
 def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
@@ -117,29 +119,34 @@ def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
 
 
 def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and type of an array, from its header alone."""
+    """Shape, order and type of an array, from its header alone.
+
+    By the rules of the independent checker: NumPy's own reader takes and refuses other headers.
+    """
+    width = _VERSIONS.get(stream.read(8), 0)
+    length = int.from_bytes(stream.read(width), "little")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes and calls in what is no literal anyway
-            read = _HEADERS[np.lib.format.read_magic(stream)]
-            shape, fortran, dtype = read(stream, max_header_size=_MAX_HEADER)
-    except (zipfile.BadZipFile, zlib.error):
-        raise
-    except Exception:  # whatever NumPy says of bytes that are no header of an array
-        raise ProblemError(f"{what}: not a plain NumPy array") from None
-    if len(shape) > _MAX_SIDES or any(type(side) is not int or side < 0 for side in shape):
+            header = ast.literal_eval(
+                stream.read(min(length, _MAX_HEADER)).decode("latin-1").strip()
+            )
+        shape, fortran, kind = header["shape"], header["fortran_order"], header["descr"]
+        plain = width and length <= _MAX_HEADER and len(header) == 3 and type(fortran) is bool
+        plain = plain and type(shape) is tuple and len(shape) <= _MAX_SIDES
+        plain = plain and all(type(side) is int and 0 <= side < 2**63 for side in shape)
+    except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
+        plain = False
+    if not plain:
         raise ProblemError(f"{what}: not a plain NumPy array")
-    if dtype.hasobject:
+    if isinstance(kind, str) and kind[1:2] == "O":
         raise ProblemError(
             f"{what}: holds Python objects, which are never loaded (save plain numbers instead)"
         )
-    if (
-        dtype.kind not in "biufSU"
-        or not dtype.itemsize
-        or (dtype.kind == "f" and dtype.itemsize > 8)
-    ):
-        raise ProblemError(f"{what}: holds {dtype}, but numbers or texts of NumPy are needed")
-    return shape, fortran, dtype
+    if not isinstance(kind, str) or not _TYPE(kind):
+        shown = repr(kind)[:40]
+        raise ProblemError(f"{what}: holds {shown}, but numbers or texts of NumPy are needed")
+    return shape, fortran, np.dtype(kind)
 
 
 def _points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:
