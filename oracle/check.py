@@ -1,4 +1,4 @@
-"""Check a margin certificate against its data, trusting nothing but this file and Python.
+"""Check a margin certificate against its data, trusting nothing but Python.
 
     python check.py CERTIFICATE DATA... [--limit SECONDS]
 
@@ -7,31 +7,50 @@ names.  Exit code 0: accepted, and what is proved is printed; 1: rejected, with 
 file is missing or unreadable, or the check would take longer than the limit.  CERTIFICATE.md
 states the format and why each test suffices.  All arithmetic is on integers and fractions; a
 double of the data is an integer times a power of two.
+
+The proofs are here; `check_readers.py` reads files and fields, and `check_kernels.py` multiplies in
+the space of a kernel.  All three use Python's standard library and nothing of this project.
 """
 
 from __future__ import annotations
 
-import ast
-import bz2
-import csv
-import gzip
-import hashlib
 import json
-import lzma
-import math
-import re
-import struct
 import sys
-import unicodedata
-import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, Inexact
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
-from itertools import pairwise
-from operator import mul
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+if not __package__:  # run as a script: it and the modules beside it are a package of their own
+    __package__ = "checker"
+    sys.modules[__package__] = ModuleType(__package__)
+    sys.modules[__package__].__path__ = [str(Path(__file__).resolve().parent)]
+
+from .check_kernels import Kernel
+from .check_readers import (
+    Budget,
+    Combination,
+    Points,
+    Rejected,
+    TooCostly,
+    about,
+    combination,
+    contents,
+    demand,
+    distinct,
+    dot,
+    fields,
+    integer,
+    length,
+    number,
+    product_time,
+    rational,
+    whole,
+)
+
+__all__ = ["LIMIT", "Rejected", "TooCostly", "check", "main"]
 
 LIMIT = 600.0  # seconds of computing, by the estimates below, unless --limit says otherwise
 
@@ -57,587 +76,8 @@ KERNELS = {
     "network": " width seed",
 }
 
-Row = tuple[Sequence[int], Sequence[Any]]  # columns (a range when all are there) and values
-Combination = dict[int, int]  # coefficients by index
-
-
-class Rejected(Exception):
-    """The certificate does not prove its claim about these data; the message says why."""
-
-
-class TooCostly(Exception):
-    """The check would take more computing than is allowed; the message says how much."""
-
-
-def demand(condition: object, reason: str) -> None:
-    if not condition:
-        raise Rejected(reason)
-
-
-def quoted(text: str) -> str:
-    """A text from outside, in quotes and escaped: it cannot pass for words of this program."""
-    return ascii(text if len(text) <= 80 else text[:60] + "[...]" + text[-15:])
-
-
-# ---- cost: estimated from sizes before it is spent ---------------------------------------------
-
-
-class Budget:
-    """Seconds of computing that may be spent."""
-
-    def __init__(self, limit: float) -> None:
-        self.limit, self.spent = limit, 0.0
-
-    def spend(self, seconds: float, what: str) -> None:
-        self.spent += seconds
-        if self.spent > self.limit:
-            raise TooCostly(
-                f"{what} would bring the check to about {self.spent:.3g} seconds of computing, and "
-                f"the limit is {self.limit:.3g} (raise it with --limit)"
-            )
-
-    def hold(self, count: float, what: str) -> None:
-        """Bytes of memory; those that the limit allows by default are 6 GB."""
-        self.spend(1e-7 * count, what)
-
-
-def product_time(bits: float, other: float) -> float:
-    """Seconds for the product of two integers of so many bits, as Python multiplies them."""
-    small, large = sorted((bits / 30 + 1, other / 30 + 1))
-    return 1e-7 + 4e-9 * large * small**0.585
-
-
-def quotient_time(bits: float, divisor: float) -> float:
-    """Seconds for a division of integers, which takes time in proportion to both lengths."""
-    return 2e-7 + 4e-9 * max(1.0, bits - divisor) / 30 * (divisor / 30 + 1)
-
-
-# ---- fields of the certificate: nothing is used before it is guarded ---------------------------
-
-MOST_DIGITS = 1 << 20  # of one hexadecimal number
-HEXADECIMAL = re.compile("0x0|-?0x[1-9a-f][0-9a-f]*").fullmatch
-
-
-def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    demand(len(dict(pairs)) == len(pairs), "the certificate has a JSON key twice in one object")
-    return dict(pairs)
-
-
-def fields(section: Any, where: str, required: str, optional: str = "") -> dict[str, Any]:
-    names, needed = set(section if isinstance(section, dict) else ()), set(required.split())
-    demand(needed <= names, f"{where} is not an object with the fields {required}")
-    demand(names <= needed | set(optional.split()), f"{where} has a field besides {required}")
-    return dict(section)
-
-
-def whole(value: Any, what: str, low: int, end: int) -> int:
-    demand(type(value) is int and low <= value < end, f"{what} is not an integer in [{low}, {end})")
-    return int(value)
-
-
-def integer(text: Any, what: str) -> int:
-    demand(
-        isinstance(text, str) and len(text) <= MOST_DIGITS and HEXADECIMAL(text),
-        f"{what} is not an integer in hexadecimal of at most {MOST_DIGITS} digits",
-    )
-    return int(text, 16)
-
-
-def rational(text: Any, what: str, budget: Budget) -> Fraction:
-    top, _, bottom = text.partition("/") if isinstance(text, str) else ("", "", "")
-    value, below = integer(top, what), integer(bottom, what)
-    budget.spend(quotient_time(8 * len(text), 4 * len(text)), f"reading {what}")
-    demand(below > 0 and math.gcd(value, below) == 1, f"{what} is not a fraction in lowest terms")
-    return Fraction(value, below)
-
-
-def combination(indices: Any, values: Any, end: int, what: str) -> Combination:
-    demand(type(indices) is type(values) is list, f"the {what} or their indices are not a list")
-    demand(len(indices) == len(values), f"the {what} and their indices differ in number")
-    keys = [whole(index, f"an index of the {what}", 0, end) for index in indices]
-    demand(all(a < b for a, b in pairwise(keys)), f"the indices of the {what} do not increase")
-    numbers = [integer(value, f"number {k} of the {what}") for k, value in enumerate(values)]
-    demand(all(numbers), f"one of the {what} is zero")
-    return dict(zip(keys, numbers, strict=True))
-
-
-def length(values: Iterable[int]) -> int:
-    """Bits of the longest of some integers."""
-    return max((abs(value).bit_length() for value in values), default=0)
-
-
-# ---- data files, as CERTIFICATE.md specifies them under "Files" --------------------------------
-
-OPEN: dict[str, Callable[[Path, Any], Any]] = {
-    ".gz": gzip.GzipFile,
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
-}
-BLANKS = " \t"
-CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]").search
-INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
-NUMERAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
-NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE).fullmatch
-NPY = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}  # the first bytes, and those of the length
-NPY_TYPE = re.compile(
-    r"([<>|])(b1|i1|u1|S[1-9][0-9]{0,5})|([<>])([iu][248]|f[248]|U[1-9][0-9]{0,5})"
-).fullmatch
-CODES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "f2": "e", "f4": "f", "f8": "d"}
-CODES |= {"u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
-
-
-class Table:
-    """What the files hold: a label for each point, the points, and how many columns they have."""
-
-    def __init__(self, labels: list[str], row: Callable[[int], Row], width: int) -> None:
-        self.labels, self.row, self.width = labels, row, width
-
-
-class Array:
-    """Entries as they are stored, the shape, and whether they are in Fortran's order."""
-
-    def __init__(self, entries: Sequence[Any], shape: Sequence[int], fortran: bool) -> None:
-        self.entries, self.shape, self.fortran = entries, shape, fortran
-
-
-def contents(path: Path, budget: Budget) -> bytes:
-    """The bytes of a file, decompressed as its last suffix says."""
-    parts = []
-    with OPEN.get(path.suffix.lower(), open)(path, "rb") as stream:
-        while part := stream.read(1 << 20):
-            budget.spend(1e-6 * len(part), f"reading {quoted(path.name)}")
-            parts.append(part)
-    return b"".join(parts)
-
-
-def label_text(label: object, where: str) -> str:
-    """Numbers in one way of writing, other texts without the blanks around them."""
-    text = str(label).strip(BLANKS)
-    demand(0 < len(text) <= 500, f"{where} has a label that is missing or very long")
-    demand(text.lower() not in ("nan", "+nan", "-nan"), f"{where} has a label that is missing")
-    odd = [c for c in text if not c.isprintable() and unicodedata.category(c) in ("Cc", "Cs")]
-    demand(not odd, f"{where} has a label with a control character")
-    if INTEGER(text):
-        digits = text.lstrip("+-").lstrip("0") or "0"
-        return f"-{digits}" if text[0] == "-" and digits != "0" else digits
-    if NUMERAL(text) and math.isfinite(float(text)):
-        number = float(text)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return text
-
-
-def lines(raw: bytes, where: str) -> list[str]:
-    text = raw.decode("utf-8-sig")
-    demand(not CONTROL(text), f"{where} has a control character")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def numbers(rows: list[list[str]], where: str) -> list[list[Any]]:
-    """Integers of 64 bits if every feature of the file is an integer, doubles otherwise."""
-    for row in rows:
-        demand(all(map(NUMERAL, row)), f"{where} has a feature that is not a finite number")
-    if all(all(map(INTEGER, row)) for row in rows):
-        return [[small_integer(text, 1 << 63, where) for text in row] for row in rows]
-    table = [list(map(float, row)) for row in rows]
-    for values in table:
-        demand(all(map(math.isfinite, values)), f"{where} has a number too large for a double")
-    return table
-
-
-def small_integer(text: str, end: int, where: str) -> int:
-    """An integer in [-end, end), however many zeros it begins with."""
-    digits = text.lstrip("+-").lstrip("0") or "0"
-    value = int(digits[:20]) * (-1 if text[0] == "-" else 1)
-    demand(len(digits) < 20 and -end <= value < end, f"{where} has an integer that is too large")
-    return value
-
-
-def column_of(name: Any, head: list[str], where: str) -> int:
-    """The index of a column that is given by its name in the first line, or by its index."""
-    if isinstance(name, str):
-        once = head.count(name) == 1 and not NUMERAL(name)
-        demand(once, f"{where}: not one column {quoted(name)}")
-        return head.index(name)
-    return whole(name, "data.label or data.drop", -len(head), len(head)) % len(head)
-
-
-def read_csv(raw: bytes, label: Any, drop: list[Any], where: str) -> Table:
-    kept = [line for line in lines(raw, where) if line.strip(BLANKS)]
-    demand(kept, f"{where} is empty")
-    reader = csv.reader(kept, delimiter=max(",;\t", key=kept[0].count), strict=True)
-    table = [[field.strip(BLANKS) for field in row] for row in reader]
-    demand(len(table) == len(kept), f"{where} has quotation marks that go over the end of a line")
-    head = table[0]
-    at, *without = (column_of(name, head, where) for name in (label, *drop))
-    demand(len({at, *without}) == 1 + len(drop), "data.label and data.drop name a column twice")
-    features = [k for k in range(len(head)) if k != at and k not in without]
-    words = [head[k] for k in features]
-    header = any(isinstance(name, str) for name in (label, *drop))
-    if any(field and not NUMERAL(field) and not NOT_FINITE(field) for field in words):
-        half = any(map(NUMERAL, [head[at], *words]))
-        demand(header or not half, f"{where}: the first line has a word")
-        header = True
-    if header:
-        del table[0]
-    demand(table and features, f"{where} has no data")
-    demand(all(len(row) == len(head) for row in table), f"{where} is ragged")
-    labels = [label_text(row[at], where) for row in table]
-    columns = range(len(features))
-    values = numbers([[row[k] for k in features] for row in table], where)
-    return Table(labels, lambda i: (columns, values[i]), len(columns))
-
-
-def read_svmlight(raw: bytes, where: str) -> Table:
-    parts = [re.findall(r"[^ \t]+", line.partition("#")[0]) for line in lines(raw, where)]
-    parts = [part for part in parts if part]
-    demand(all(":" not in part[0] for part in parts), f"{where} has a line without label")
-    labels = [label_text(part[0], where) for part in parts]
-    pairs = [
-        [field.partition(":") for field in part[1 + part[1].startswith("qid:") :]]
-        if len(part) > 1
-        else []
-        for part in parts
-    ]
-    columns = []
-    for row in pairs:
-        demand(
-            all(colon and index.isascii() and index.isdigit() for index, colon, _ in row),
-            f"{where} has a field that is not index:value",
-        )
-        columns.append([small_integer(index, 1 << 32, where) for index, _, _ in row])
-        rising = all(a < b for a, b in pairwise(columns[-1]))
-        demand(rising, f"{where} has columns that do not increase")
-    demand(any(columns), f"{where} has no data")
-    if min(row[0] for row in columns if row):  # else indices count from 0
-        columns = [[index - 1 for index in row] for row in columns]
-    values = numbers([[value for _, _, value in row] for row in pairs], where)
-    width = max(row[-1] + 1 for row in columns if row)
-    demand(width < 1 << 32, f"{where} has too many columns")
-    return Table(labels, lambda i: (columns[i], values[i]), width)
-
-
-def members(path: Path, where: str, names: Sequence[str], budget: Budget) -> list[Array]:
-    """Some arrays of an NPZ archive."""
-    with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
-        listed = archive.namelist()
-        demand(len(set(listed)) == len(listed), f"{where} has members of the same name")
-        found = []
-        for name in names:
-            info = archive.getinfo(f"{name}.npy")
-            budget.spend(1e-6 * info.file_size, f"reading {where}")
-            with archive.open(info) as member:
-                raw = member.read(info.file_size + 1)
-            demand(len(raw) == info.file_size, f"{where} has an array of the wrong length")
-            found.append(npy(raw, where))
-    return found
-
-
-def npy(raw: bytes, where: str) -> Array:
-    size = NPY.get(raw[:8])
-    demand(size, f"{where} has an array of an unknown version")
-    end = 8 + (size or 0) + int.from_bytes(raw[8 : 8 + (size or 0)], "little")
-    demand(end <= min(len(raw), 10_012), f"{where} has an array with a long header")
-    header = ast.literal_eval(raw[8 + (size or 0) : end].decode("latin-1").strip())
-    fields(header, "the header of an array", "descr fortran_order shape")
-    kind, shape, fortran = header["descr"], header["shape"], header["fortran_order"]
-    demand(type(fortran) is bool and type(shape) is tuple and len(shape) <= 32, "no array")
-    demand(all(type(side) is int and 0 <= side < 1 << 63 for side in shape), "no array")
-    demand(isinstance(kind, str) and NPY_TYPE(kind), f"{where} has an array of another type")
-    return Array(unpacked(raw[end:], kind, math.prod(shape), where), shape, fortran)
-
-
-def unpacked(body: bytes, kind: str, count: int, where: str) -> Sequence[Any]:
-    """The entries of an array, or None among them for bytes that are no text."""
-    order, kind = kind[0], kind[1:]
-    wide = {"U": 4, "S": 1}.get(kind[0], 0) * int(kind[1:])
-    size = wide or int(kind[1:])
-    demand(len(body) == count * size, f"{where} has an array of the wrong length")
-    if wide:
-        code = "utf-8" if kind[0] == "S" else "utf-32-be" if order == ">" else "utf-32-le"
-        texts = [body[i : i + wide] for i in range(0, len(body), wide)]
-        if kind[0] == "S":
-            return [text.rstrip(b"\0").decode(code) for text in texts]
-        return [text.decode(code).rstrip("\0") for text in texts]
-    if kind == "b1":
-        demand(max(body, default=0) <= 1, f"{where} has a truth value that is not 0 or 1")
-    if size == 1 and kind != "i1":
-        return body
-    entries = struct.unpack(f"{'>' if order == '>' else '<'}{count}{CODES[kind]}", body)
-    demand(kind[0] != "f" or all(map(math.isfinite, entries)), f"{where} has no finite number")
-    return entries
-
-
-def idx(raw: bytes, where: str) -> Array:
-    demand(raw[:3] == b"\0\0\x08" and 1 <= raw[3] <= 4, f"{where}: not idx files of bytes")
-    shape, body = struct.unpack_from(f">{raw[3]}I", raw, 4), raw[4 + 4 * raw[3] :]
-    demand(body and len(body) == math.prod(shape), f"{where}: an idx file of the wrong length")
-    return Array(body, shape, False)
-
-
-def from_arrays(points: Array, names: Array, where: str) -> Table:
-    shape, values = points.shape, points.entries
-    demand(len(shape) > 1, f"{where} has no array of points")
-    demand(len(values), f"{where} has no data")
-    demand(not isinstance(values[0], str), f"{where} has texts where numbers are needed")
-    n, d = shape[0], math.prod(shape[1:])
-    labels = labels_of(names, n, where)
-    if not points.fortran:
-        return Table(labels, lambda i: (range(d), values[i * d : (i + 1) * d]), d)
-    offsets, stride = [0], n  # where the features of point 0 are
-    for side in shape[1:]:
-        offsets = [base + stride * k for base in offsets for k in range(side)]
-        stride *= side
-    return Table(labels, lambda i: (range(d), [values[i + place] for place in offsets]), d)
-
-
-def labels_of(names: Array, n: int, where: str) -> list[str]:
-    demand(tuple(names.shape) in ((n,), (n, 1)), f"{where} has not one label for each point")
-    return [label_text(label, where) for label in names.entries]
-
-
-SPARSE = {"csr": "indptr indices data", "csc": "indptr indices data", "coo": "row col data"}
-
-
-def read_scipy(path: Path, names: Array, where: str, budget: Budget) -> Table:
-    """A sparse matrix as SciPy saves it."""
-    (form,) = members(path, where, ["format"], budget)
-    demand(form.entries and isinstance(form.entries[0], str), f"{where} has no format")
-    kind = form.entries[0]
-    demand(kind in SPARSE, f"{where} is a sparse matrix in another format than csr, csc or coo")
-    shape, *arrays = members(path, where, ["shape", *SPARSE[kind].split()], budget)
-    for array in (shape, *arrays):
-        demand(len(array.shape) == 1, f"{where} has an array that is no list")
-    first, second, data = (list(array.entries) for array in arrays)
-    sizes = list(shape.entries)
-    whole_numbers = all(type(value) is int for value in (*sizes, *first, *second))
-    demand(whole_numbers, f"{where} has a place that is no integer")
-    demand(len(sizes) == 2 and min(sizes) > 0, f"{where} is no matrix")
-    demand(sizes[1] < 1 << 32, f"{where} has too many columns")
-    demand(not data or not isinstance(data[0], str), f"{where} has texts for numbers")
-    if kind != "coo":
-        ends = first
-        fits = len(ends) == sizes[kind == "csc"] + 1 and ends[0] == 0 and ends[-1] == len(data)
-        demand(fits and all(a <= b for a, b in pairwise(ends)), f"{where}: indptr does not fit")
-        first = [k for k, (a, b) in enumerate(pairwise(ends)) for _ in range(b - a)]
-    demand(len(first) == len(second) == len(data), f"{where} has arrays of different lengths")
-    if kind == "csc":
-        first, second = second, first
-    for places, size in zip((first, second), sizes, strict=True):
-        inside = 0 <= min(places, default=0) <= max(places, default=0) < size
-        demand(inside, f"{where} has an entry outside of it")
-    rows: dict[int, dict[int, Any]] = {}
-    for i, j, value in zip(first, second, data, strict=True):
-        rows.setdefault(i, {})[j] = value
-    demand(sum(map(len, rows.values())) == len(data), f"{where} has an entry twice")
-
-    def row(i: int) -> Row:
-        found = sorted(rows.get(i, {}).items())
-        return [j for j, _ in found], [value for _, value in found]
-
-    return Table(labels_of(names, sizes[0], where), row, sizes[1])
-
-
-def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
-    """The data files: those that were given, or those of these names in the folder given."""
-    demand(
-        isinstance(files, list) and len(files) == count and all(type(f) is str for f in files),
-        f"data.files is not the name(s) of {count} file(s)",
-    )
-    places = list(map(Path, paths))
-    if len(paths) == 1 and places[0].is_dir():
-        for name in files:
-            plain = (
-                name.isprintable()
-                and len(name) < 256
-                and name not in ("", ".", "..")
-                and not set(name) & {*"/\\:"}
-            )
-            demand(plain, "data.files has a name that is not that of a file in a folder")
-        places = [Path(paths[0], name) for name in files]
-    if len(places) != count:
-        names = " and ".join(map(quoted, files))
-        raise FileNotFoundError(2, f"{count} data file(s) are needed, such as {names}")
-    return places
-
-
-FORMATS = {"csv": 1, "svmlight": 1, "npz": 1, "npy": 2, "scipy": 2, "idx": 2}  # and their files
-
-
-def read(data: dict[str, Any], paths: Sequence[str], budget: Budget) -> tuple[Table, str]:
-    """The table in the data files, and how to call them."""
-    form, label, arrays = data["format"], data.get("label"), data.get("arrays")
-    drop = data.get("drop")
-    demand(form in list(FORMATS), f"data.format is not one of {', '.join(FORMATS)}")
-    demand(label is drop is None or form == "csv", "data.label and data.drop are for CSV files")
-    demand(arrays is None or form == "npz", "data.arrays is for NPZ files")
-    places = locate(data["files"], FORMATS[form], paths)
-    where = " and ".join(quoted(path.name) for path in places)
-    if form == "npz":
-        arrays = ["X", "y"] if arrays is None else arrays
-        demand(type(arrays) is list and len(arrays) == 2, "data.arrays is not a pair of names")
-        demand(all(type(name) is str for name in arrays), "data.arrays is not a pair of names")
-        points, names = members(places[0], where, arrays, budget)
-        told = ", ".join(map(ascii, arrays))
-        return from_arrays(points, names, where), f"{where} (arrays {told})"
-    if form == "scipy":
-        names = npy(contents(places[1], budget), where)
-        return read_scipy(places[0], names, where, budget), where
-    raws = [contents(path, budget) for path in places]
-    if form == "csv":
-        label, drop = 0 if label is None else label, [] if drop is None else drop
-        demand(type(drop) is list, "data.drop is not a list of columns")
-        words = [f"label in column {shown(label)}", *(f"without {shown(name)}" for name in drop)]
-        return read_csv(raws[0], label, drop, where), f"{where} ({', '.join(words)})"
-    if form == "svmlight":
-        return read_svmlight(raws[0], where), where
-    if form == "npy":
-        points, names = (npy(raw, where) for raw in raws)
-        return from_arrays(points, names, where), where
-    names, points = sorted((idx(raw, where) for raw in raws), key=lambda array: len(array.shape))
-    return from_arrays(points, names, where), where
-
-
-def shown(column: Any) -> str:
-    return quoted(column) if isinstance(column, str) else f"{column}, counted from 0"
-
-
-def canonical(label: int, row: Row) -> bytes:
-    """A point in the form that is hashed."""
-    columns, values = [c for c, v in zip(*row, strict=True) if v], [v for v in row[1] if v]
-    count = len(values)
-    packed = struct.pack(f">iI{count}I{count}d", label, count, *columns, *values)
-    if max(map(abs, values), default=0) <= 1 << 53:
-        return packed
-    rest = [int(v) - int(float(v)) for v in values]  # an integer may be no double
-    return packed + (b"r" + struct.pack(f">{count}q", *rest) if any(rest) else b"")
-
-
-class Points:
-    """The data: rows of integers, which are the points divided by 2^exponent, and their classes."""
-
-    def __init__(
-        self,
-        data: dict[str, Any],
-        paths: Sequence[str],
-        k: int,
-        two: bool,
-        intercept: str,
-        budget: Budget,
-    ) -> None:
-        table, where = read(data, paths, budget)
-        texts = data["classes"]
-        n, d = (whole(data[name], f"data.{name}", 1, 1 << 32) for name in "nd")
-        demand(
-            isinstance(texts, list)
-            and all(isinstance(text, str) for text in texts)
-            and len(texts) == k == len(set(texts)),
-            f"data.classes is not a list of {k} labels",
-        )
-        same = all(label_text(text, "data.classes") == text for text in texts)
-        demand(same, "data.classes has a text that no label is read as")
-        chosen, known = self.choose(data.get("rows"), table.labels, texts)
-        demand(n == len(chosen), f"data.n is {n} but the data hold {len(chosen)} such points")
-        place = {text: index for index, text in enumerate(texts)}
-        self.classes = [place[table.labels[i]] for i in chosen]
-        rows = [table.row(i) for i in chosen]
-        self.chosen, self.everything = chosen, chosen == list(range(len(table.labels)))
-        self.dense = isinstance(rows[0][0], range)
-        self.columns = rows[0][0] if self.dense else sorted(set().union(*(c for c, _ in rows)))
-        demand(
-            max(self.columns, default=-1) < d <= table.width,
-            f"data.d is not {table.width}, as in {where}",
-        )
-        digest = hashlib.sha256(b"gammabar-data-1\n" + struct.pack(">qq", n, d))
-        for c, point in zip(self.classes, rows, strict=True):
-            digest.update(canonical(2 * c - 1 if two else c, point))
-        demand(digest.hexdigest() == data["sha256"], f"{where}: other data, by their SHA-256")
-        self.n, self.d, self.k, self.budget = n * (k - 1), d, k, budget
-        self.rows, self.exponent = self.integers(rows)
-        if intercept == "augmented":
-            self.append_one()
-        self.intercept = intercept
-        #: With a free intercept the two classes are the sides, otherwise all rows are of one.
-        self.sides = 2 if intercept == "free" else 1
-        self.bits = max(map(length, (values for _, values in self.rows)))
-        budget.spend(self.entries() * product_time(self.bits, self.bits), "the norms of the points")
-        self.squares = [sum(map(mul, values, values)) for _, values in self.rows]
-        self.summary = f"{n} x {d}, {selection(len(set(chosen)), known)} of {where} with label "
-        self.summary += class_names(texts, two)
-
-    @staticmethod
-    def choose(rows: Any, labels: list[str], texts: list[str]) -> tuple[list[int], int]:
-        """The rows of the file that the certificate speaks of; how many have its labels."""
-        wanted = set(texts)
-        known = [i for i, text in enumerate(labels) if text in wanted]
-        if rows is None:
-            demand(known, "no point has a label of data.classes")
-            return known, len(known)
-        demand(type(rows) is list and rows, "data.rows is not a list of rows")
-        chosen = [whole(i, "an entry of data.rows", 0, len(labels)) for i in rows]
-        strays = set(chosen).difference(known)
-        demand(not strays, "data.rows has a row whose label is not in data.classes")
-        return chosen, len(known)
-
-    def append_one(self) -> None:
-        """Give every point one more feature, which is 1."""
-        self.budget.hold(8 * self.entries(), "to append a constant feature")
-        here, one = len(self.columns), 1 << -self.exponent
-        self.columns = [*self.columns, self.d]
-        if self.dense:
-            self.columns = range(self.d + 1)
-            self.rows = [(self.columns, [*values, one]) for _, values in self.rows]
-        else:
-            self.rows = [([*columns, here], [*values, one]) for columns, values in self.rows]
-        self.d += 1
-
-    def side(self, i: int) -> int:
-        """The side of a row."""
-        return self.classes[i] if self.sides == 2 else 0
-
-    def entries(self) -> int:
-        return sum(len(values) for _, values in self.rows)
-
-    def integers(self, rows: list[Row]) -> tuple[list[Row], int]:
-        """Rows of integers, and the power of two to multiply them by."""
-        scale = 1
-        if any(isinstance(v, float) for _, values in rows for v in values[:1]):
-            ratios = [(c, [v.as_integer_ratio() for v in values]) for c, values in rows]
-            scale = max(bottom for _, pairs in ratios for _, bottom in pairs)
-            top = max(abs(v) for _, pairs in ratios for v, _ in pairs)
-            count = sum(len(pairs) for _, pairs in ratios)
-            most = top.bit_length() + scale.bit_length()
-            self.budget.hold(count * most / 8, "to hold the data as integers")
-            rows = [(c, [top * (scale // bottom) for top, bottom in pairs]) for c, pairs in ratios]
-        if not self.dense:  # number the columns that occur, and leave out zeros
-            place = {column: i for i, column in enumerate(self.columns)}
-            rows = [
-                (
-                    [place[c] for c, v in zip(*row, strict=True) if v],
-                    [v for v in row[1] if v],
-                )
-                for row in rows
-            ]
-        return rows, 1 - scale.bit_length()
-
-
-def selection(taken: int, there: int) -> str:
-    if taken == there:
-        return "every point"
-    return f"ONLY {taken} (those listed in the certificate) of the {there} points"
-
-
-def class_names(texts: list[str], two: bool) -> str:
-    if two:
-        return f"{quoted(texts[0])} (class -1) or {quoted(texts[1])} (class 1)"
-    shown = [f"{quoted(text)} (class {index})" for index, text in enumerate(texts[:10])]
-    return " or ".join(shown) + (f" or {len(texts) - 10} others" if len(texts) > 10 else "")
-
 
 # ---- inner products: integers, or bounds on them, in multiples of `unit` -----------------------
-
-
-def dot(row: Row, w: Any) -> int:
-    return sum(map(mul, row[1], w if isinstance(row[0], range) else map(w.__getitem__, row[0])))
 
 
 class Linear(Points):
@@ -695,242 +135,6 @@ class Linear(Points):
                 exact = min(self.scores(i, w))
                 best[side] = min(best.get(side, exact), exact)
         return list(best.values())
-
-
-def exp_minus(top: int, bottom: int, p: int) -> tuple[int, int]:
-    """Bounds of 2^p exp(-x), x = top/bottom >= 0: those of exp(-x / 2^halvings), squared."""
-    if top > p * bottom:
-        return 0, 1
-    halvings, k = 8 + p.bit_length(), 0
-    bits = p + 2 * halvings + 8
-    z = (top << bits - halvings) // bottom  # z <= 2^bits x / 2^halvings < z + 1
-    low = high = least = most = 1 << bits
-    while most > 1:  # the terms of the series, between least and most, alternate and decrease
-        k += 1
-        least, most = (least * z >> bits) // k, ((most * (z + 1) >> bits) + 1) // k + 1
-        low, high = (low - most, high - least) if k % 2 else (low + least, high + most)
-    low, high = low - most, high + most  # what is left is smaller than the last term
-    for _ in range(halvings):
-        low, high = low * low >> bits, (high * high >> bits) + 1
-    return low >> bits - p, (high >> bits - p) + 1
-
-
-class Kernel(Points):
-    """Rows y_i phi(x_i), <phi(x), phi(z)> = K(x, z), over sqrt(K(x, x) K(z, z)) if normalised.
-
-    K is (slope <x, z> + shift)^degree / unit with integers, or exp(-slope |x - z|^2 / shift); for a
-    network, <x, z> is replaced by 16 <x, z> times the nodes that are active for both, and their
-    outputs for the one times those for the other.
-    """
-
-    def __init__(self, form: dict[str, Any], plain: bool, precision: int, *data: Any) -> None:
-        super().__init__(*data)
-        kernel, normalised = form["kernel"], form["normalised"]
-        self.name, self.precision = kernel["name"], precision
-        gamma = rational(kernel.get("gamma", "0x1/0x1"), "gamma", self.budget)
-        coef0 = rational(kernel.get("coef0", "0x0/0x1"), "coef0", self.budget)
-        demand(gamma > 0 <= coef0, "the kernel is not one unless gamma > 0 and coef0 >= 0")
-        self.degree = whole(kernel.get("degree", 1), "the degree", 1, 1 << 20)
-        self.given, self.rbf = self.name == "precomputed", self.name == "rbf"
-        self.hidden: list[list[int]] = []
-        self.drawn = ""
-        if self.name == "network":
-            width = whole(kernel["width"], "the width", 1, 1 << 17)
-            seed = whole(kernel["seed"], "the seed", 0, 1 << 64)
-            gamma, self.drawn = Fraction(1, 16 * width), f" of width {width} and seed {seed}"
-            self.take_network(width, seed)
-        self.exact = not self.rbf and (plain or not normalised)
-        rate = gamma * Fraction(2 if self.given else 4) ** self.exponent
-        bottom = rate.denominator if self.rbf else math.lcm(rate.denominator, coef0.denominator)
-        within = rational(form.get("within", "0x0/0x1"), "within", self.budget)
-        demand(within >= 0 and (self.given or not within), "within is not for this kernel")
-        bottom = math.lcm(bottom, within.denominator) if self.exact else bottom
-        self.slope = int(rate * bottom)
-        self.shift = bottom if self.rbf else int(coef0 * bottom)
-        self.described = self.words(gamma, coef0, within, normalised)
-        self.prepare(bottom)
-        if self.given:
-            self.take_matrix()
-        self.norms = [1] * self.n if self.rbf else list(map(self.value, *self.own()))
-        demand(not normalised or min(self.norms) > 0, "K(x, x) <= 0 for a point: not normalised")
-        self.unit = Fraction(1, bottom**self.degree if self.exact else 1 << precision)
-        self.radius_squared = max(self.norms)
-        self.slack = math.ceil(within / self.unit)  # of every entry of the matrix, in units
-
-    def words(self, gamma: Fraction, coef0: Fraction, within: Fraction, normalised: bool) -> str:
-        divided = ", divided by sqrt(K(x, x) K(z, z))" * normalised
-        if within:
-            return (
-                f"with precomputed kernel values{divided}, for every positive semidefinite matrix "
-                f"within {about(within, ROUND_FLOOR)} of these in the 2-norm, if there is one"
-            )
-        options = {
-            "poly": f" (gamma <x, z> + coef0)^{self.degree} with gamma = {number(gamma)} and coef0 "
-            f"= {number(coef0)}",
-            "rbf": f" exp(-gamma |x - z|^2) with gamma = {number(gamma)}",
-            "network": self.drawn,
-            "precomputed": " values, provided that this matrix is positive semidefinite",
-        }
-        return f"with {self.name} kernel{options.get(self.name, '')}{divided}"
-
-    def prepare(self, bottom: int) -> None:
-        """Estimate the time for one product of two rows of the space."""
-        inner = 2 * self.bits + self.d.bit_length()
-        inner += 10 + 2 * self.d.bit_length() if self.hidden else 0
-        size = max(inner + self.slope.bit_length(), length([self.shift, bottom])) + 1
-        across = 1 if self.given else max(len(values) for _, values in self.rows)
-        self.time = across * product_time(self.bits, self.bits) + product_time(inner, size)
-        self.time += 3 * len((self.hidden or [[]])[0]) * product_time(self.bits, self.bits)
-        if self.rbf:
-            p = self.precision + 50
-            self.size = self.precision + 1
-            self.time += (p / 4 + 60) * product_time(p, p) + quotient_time(size + p, size)
-        else:
-            self.size = size * self.degree
-            self.time += 3 * product_time(self.size, self.size)
-        if not self.rbf and not self.exact:
-            both = 2 * (self.size + self.precision)
-            self.time += 2 * quotient_time(both, self.size) + quotient_time(both, both / 2)
-            self.size = self.precision + 1
-        self.budget.spend(self.n * self.time, "the norms of the points in the space of the kernel")
-        self.budget.hold(self.n * self.size / 8, "to hold these norms")
-
-    def take_matrix(self) -> None:
-        # Its columns are all the points of the file, in their order: so must be its rows.
-        square = self.d == self.n and self.everything
-        demand(square, "a precomputed kernel needs a square matrix of all points, in their order")
-        if not self.dense:
-            self.budget.hold(8 * self.n**2, "to hold the matrix")
-            cells = [{self.columns[c]: v for c, v in zip(*row, strict=True)} for row in self.rows]
-            full = range(self.d)
-            self.rows = [(full, [cell.get(j, 0) for j in full]) for cell in cells]
-            self.dense = True
-        table = [tuple(values) for _, values in self.rows]
-        demand(table == list(zip(*table, strict=True)), "the matrix is not symmetric")
-        self.squares = [values[i] for i, values in enumerate(table)]
-
-    def take_network(self, width: int, seed: int) -> None:
-        """What each node of the hidden layer puts out for each point, times 4.
-
-        A weight, times 4, is the number of ones among 64 bits of SHAKE-128, less 32.
-        """
-        self.budget.spend(width * self.d * 4e-7, "the weights of the network")
-        each = product_time(self.bits, 6)
-        self.budget.spend(width * self.entries() * each, "the hidden layer of the network")
-        self.budget.hold(width * (self.n * (32 + self.bits / 8) + 8 * self.d), "to hold that layer")
-        self.hidden = [[] for _ in range(self.n)]
-        for node in range(width):
-            bits = hashlib.shake_128(b"gammabar network %d %d" % (seed, node)).digest(8 * self.d)
-            weights = [
-                int.from_bytes(bits[8 * c : 8 * c + 8]).bit_count() - 32 for c in self.columns
-            ]
-            for outputs, row in zip(self.hidden, self.rows, strict=True):
-                outputs.append(max(0, dot(row, weights)))
-
-    def own(self) -> tuple[list[int], Iterable[int], Iterable[int]]:
-        """The products of points with themselves, and their numbers, twice."""
-        return self.squares, range(self.n), range(self.n)
-
-    def value(self, product: int, i: int, j: int) -> int:
-        if self.hidden:
-            left, right = self.hidden[i], self.hidden[j]
-            both = sum(map(bool, map(mul, left, right)))
-            product = 16 * both * product + sum(map(mul, left, right))
-        return int((self.slope * product + self.shift) ** self.degree)
-
-    def entry(self, i: int, j: int, product: int) -> tuple[int, int]:
-        """Bounds of <phi(x_i), phi(x_j)> from the product of x_i and x_j."""
-        if self.rbf:
-            apart = self.squares[i] + self.squares[j] - 2 * product
-            return exp_minus(self.slope * apart, self.shift, self.precision)
-        value = self.value(product, i, j)
-        if self.exact:
-            return value, value
-        square = (value * value << 2 * self.precision) // (self.norms[i] * self.norms[j])
-        low = math.isqrt(square)
-        return (low, low + 1) if value >= 0 else (-low - 1, -low)
-
-    def scores(self, q: Combination, among: Sequence[int], side: int) -> dict[int, int]:
-        """Lower (side 0) or upper (side 1) bounds of <a_i, sum_j q_j a_j> for i in among."""
-        each = self.time + product_time(self.size, length(q.values()))
-        self.budget.spend(len(q) * len(among) * each, "the products in the space of the kernel")
-        rows, classes, bounds = self.rows, self.classes, dict.fromkeys(among, 0)
-        for j, weight in q.items():
-            vector = rows[j][1] if self.dense else Counter(dict(zip(*rows[j], strict=True)))
-            for i in bounds:
-                factor = weight if classes[i] == classes[j] else -weight
-                pair = self.entry(i, j, rows[i][1][j] if self.given else dot(rows[i], vector))
-                bounds[i] += factor * pair[side if factor > 0 else 1 - side]
-        return bounds
-
-    def norm(self, q: Combination) -> int:
-        """The squared norm of sum q_i a_i, or an upper bound; 0 if equal points cancel.
-
-        By how much the matrix may differ from the one given is added, see CERTIFICATE.md.
-        """
-        sums: Counter[Any] = Counter()
-        for i, weight in q.items():
-            columns, values = self.rows[i]
-            point = (() if self.dense else tuple(columns), tuple(values))
-            sums[i if self.given else point] += weight if self.classes[i] else -weight
-        if not any(sums.values()):
-            return 0
-        total = self.slack * sum(map(abs, q.values())) ** 2
-        for side in (0, 1):
-            among = [i for i in q if (q[i] > 0) == (side == 1)]
-            total += sum(q[i] * bound for i, bound in self.scores(q, among, side).items())
-        return total
-
-    def least(self, q: Combination) -> list[int]:
-        """Of each side, a lower bound of its scores."""
-        slack = self.slack * sum(map(abs, q.values()))
-        scores = self.scores(q, range(self.n), 0)
-        by_side = [[v for i, v in scores.items() if self.side(i) == k] for k in range(self.sides)]
-        return [min(values) - slack for values in by_side]
-
-
-# ---- numbers for people ------------------------------------------------------------------------
-
-
-def about(
-    value: Fraction,
-    rounding: str = ROUND_HALF_EVEN,
-    root: bool = False,
-    over: Fraction = Fraction(1),
-) -> str:
-    """A rational (over another), or its square root, in 15 digits; never rounded to zero."""
-    if not value:
-        return "0"
-    context = Context(prec=60, Emin=-(10**17), Emax=10**17)
-    found, lost = Decimal(1), False
-    for part, step in (
-        (value.numerator, context.multiply),
-        (value.denominator, context.divide),
-        (over.numerator, context.divide),
-        (over.denominator, context.multiply),
-    ):
-        cut = max(0, part.bit_length() - 256)
-        lost = lost or part >> cut << cut != part
-        found = step(found, context.multiply(Decimal(part >> cut), context.power(2, cut)))
-    found = context.sqrt(found) if root else found
-    # What was cut off and rounded so far is less than 1e-50 of it.
-    inexact = lost or bool(context.flags[Inexact])
-    sign = {ROUND_FLOOR: -1, ROUND_CEILING: 1}.get(rounding, 0) * inexact
-    found = context.add(found, context.multiply(abs(found), Decimal(sign).scaleb(-50)))
-    short = Context(prec=15, rounding=rounding, Emin=-(10**17), Emax=10**17).plus(found)
-    return f"{short.normalize(context):g}"
-
-
-def number(value: Fraction) -> str:
-    """A rational: in full if it is short or a double, else about."""
-    if max(abs(value.numerator), value.denominator) < 10**9:
-        return str(value)
-    try:
-        if Fraction(float(value)) == value:
-            return f"{float(value)!r} (a double)"
-    except OverflowError:
-        pass
-    return f"about {about(value)} (a rational of {value.denominator.bit_length()} bits)"
 
 
 # ---- the proofs --------------------------------------------------------------------------------
@@ -1138,13 +342,13 @@ def check(certificate_path: str, *data_paths: str, limit: float = LIMIT) -> str:
     """Say what the certificate proves.
 
     Raises Rejected; TooCostly if it would take more seconds of computing than `limit`, by an
-    estimate; or OSError if a file is missing.
+    estimate; MemoryError; or OSError if a file is missing.
     """
     budget = Budget(limit)
     try:
         raw = contents(Path(certificate_path), budget)
         return prove(json.loads(raw, object_pairs_hook=distinct), data_paths, budget)
-    except (Rejected, TooCostly):
+    except (Rejected, TooCostly, MemoryError):
         raise
     except Exception as error:  # whatever a malformed file may provoke; none is worth a traceback
         if isinstance(error, OSError) and error.errno:
@@ -1169,6 +373,8 @@ def main(arguments: list[str]) -> int:
         code, text = 1, f"rejected: {reason}"
     except (OSError, TooCostly) as error:
         code, text = 2, f"{error}"
+    except MemoryError:
+        code, text = 2, "there is not enough memory for this check"
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     print(text.encode("ascii", "backslashreplace").decode(), file=sys.stderr if code > 1 else None)
     return code

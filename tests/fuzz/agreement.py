@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.oracle import check as checker
+from gammabar.oracle import check_readers as checker
 from gammabar.problems import ProblemError
 from gammabar.problems.files import label_text
 from gammabar.problems.text_readers import Points

@@ -7,23 +7,26 @@ import bz2
 import gzip
 import hashlib
 import importlib.util
-import io
 import json
 import lzma
 import math
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
-import tokenize
 from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import certificates_for_tests as make
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+
+import gammabar as gb
+from gammabar.oracle.certificate import rational
 
 CHECKER = Path(__file__).resolve().parents[2] / "oracle" / "check.py"
 spec = importlib.util.spec_from_file_location("independent_checker", CHECKER)
@@ -31,6 +34,8 @@ assert spec is not None
 assert spec.loader is not None
 checker: Any = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(checker)
+kernels, readers = sys.modules["checker.check_kernels"], sys.modules["checker.check_readers"]
+TRUSTED = [CHECKER, CHECKER.with_name("check_kernels.py"), CHECKER.with_name("check_readers.py")]
 
 CASES = make.all_cases()
 
@@ -42,14 +47,15 @@ def run(case: make.Case, folder: Path) -> str:
 # --- the checker itself ----------------------------------------------------------------------
 
 
-def test_it_imports_the_standard_library_and_nothing_else() -> None:
-    imported = set()
-    for node in ast.walk(ast.parse(CHECKER.read_text(encoding="utf-8"))):
+@pytest.mark.parametrize("path", TRUSTED, ids=lambda path: path.name)
+def test_it_imports_the_standard_library_and_nothing_else(path: Path) -> None:
+    imported, beside = set(), {path.stem for path in TRUSTED}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "a relative import reaches into the project"
-            imported.add(str(node.module).split(".")[0])
+            assert node.level == (node.module in beside), "it reaches into the project"
+            imported |= {str(node.module).split(".")[0]} - beside
         elif isinstance(node, ast.Name):
             assert node.id not in ("__import__", "exec", "eval", "importlib")
     assert imported <= sys.stdlib_module_names
@@ -65,27 +71,74 @@ def test_no_module_beside_it_shadows_the_standard_library() -> None:
 
 
 def test_it_can_be_read_in_one_sitting() -> None:
-    source = CHECKER.read_text(encoding="utf-8")
-    skipped = {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        for line in range(node.lineno, (node.end_lineno or 0) + 1)
-    }
-    layout = {tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT}
-    lines = {
-        line
-        for token in tokenize.generate_tokens(io.StringIO(source).readline)
-        if token.type not in layout | {tokenize.ENDMARKER}
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    assert len(lines - skipped) <= 1000
-    assert "fmt:" not in source, "formatted for people to read"
+    for path, most in zip(TRUSTED, (500, 300, 700), strict=True):
+        source = path.read_text(encoding="utf-8")
+        assert len(source.splitlines()) <= most
+        assert "fmt:" not in source, "formatted for people to read"
+
+
+@pytest.mark.parametrize("flags", [["-S"], ["-I", "-S"]])
+def test_it_runs_from_any_folder_and_wherever_the_three_files_are(flags, tmp_path: Path) -> None:
+    for path in TRUSTED:
+        shutil.copy(path, tmp_path / path.name)
+    certificate, *data = make.linear([[1, 1], [2, 1]], [1, 1]).write(tmp_path)
+    for script in (CHECKER, tmp_path / "check.py"):
+        command = [sys.executable, *flags, str(script), str(certificate), *map(str, data)]
+        done = subprocess.run(command, cwd="/", capture_output=True, text=True)
+        assert (done.returncode, done.stdout[:9]) == (0, "accepted:"), done.stderr
+
+
+def test_short_memory_is_no_reason_to_reject(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    def short(*_: Any) -> None:
+        raise MemoryError
+
+    paths = make.linear([[1, 1], [2, 1]], [1, 1]).write(tmp_path)
+    monkeypatch.setattr(checker.Linear, "norm", short)
+    assert checker.main(list(map(str, paths))) == 2
+    assert "memory" in capsys.readouterr().err
+
+
+def test_memory_for_parsing_is_counted(tmp_path: Path) -> None:
+    """A small file may be large when it is unpacked, and its fields larger still."""
+    with lzma.open(tmp_path / "d.csv.xz", "wt") as stream:
+        stream.write("1,0\n" * 100_000)
+    case = make.linear([[1, 1], [2, 1]], [1, 1])
+    case.certificate["data"] |= {"format": "csv", "files": ["d.csv.xz"]}
+    for name in ("label", "arrays"):
+        case.certificate["data"].pop(name, None)
+    (tmp_path / "c.json").write_text(json.dumps(case.certificate))
+    with pytest.raises(checker.TooCostly, match="to parse"):
+        checker.check(str(tmp_path / "c.json"), str(tmp_path / "d.csv.xz"), limit=1)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_lower_bound_of_an_enclosure_is_that_of_its_point(free: bool, tmp_path: Path) -> None:
+    """γ_lo up to the margin of the primal point is accepted, and nothing larger."""
+    X, y = np.array([[3, 0], [4, 5], [-2, 0], [-5, 1]]), np.array([1, 1, -1, -1])
+    truth = gb.solve(X, y, intercept=free)
+    gamma = math.isqrt(truth.gamma_squared.numerator * 10**40 // truth.gamma_squared.denominator)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    body = dict(truth.certificate, kind="enclosure")
+    weights = dict(zip(body["support"], body["weights"], strict=True))
+    body["primal"] = {"support": list(weights), "coefficients": list(weights.values())}
+    for name in ("gamma_squared", "radius_squared"):
+        del body[name]
+    for lower, accepted in ((gamma - 1, True), (gamma + 1, False), (2 * gamma, False)):
+        body["gamma_lo"] = rational(Fraction(lower, 10**20))
+        body["gamma_hi"] = rational(Fraction(max(lower, gamma + 1), 10**20))
+        (tmp_path / "c.json").write_text(json.dumps(body))
+        try:
+            found = checker.check(str(tmp_path / "c.json"), str(tmp_path / "data.npz"))
+        except checker.Rejected as error:
+            assert not accepted, error
+            assert "gamma_lo" in str(error)
+        else:
+            assert accepted, found
 
 
 @given(st.fractions(min_value=0, max_value=400), st.sampled_from([64, 128, 300]))
 def test_bounds_of_the_exponential(x: Fraction, bits: int) -> None:
-    low, high = (Fraction(v, 2**bits) for v in checker.exp_minus(*x.as_integer_ratio(), bits))
+    low, high = (Fraction(v, 2**bits) for v in kernels.exp_minus(*x.as_integer_ratio(), bits))
     context = Context(prec=200)
     value = context.exp(context.divide(Decimal(-x.numerator), Decimal(x.denominator)))
     nearly = Fraction(1, 10**150)
@@ -276,8 +329,8 @@ def test_bounds_are_told_outwards(top: int, zeros: int, more: int, over: bool) -
     value = Fraction(max(1, top * 10**zeros + more))
     value = 1 / value if over else value
     low, high = (
-        Fraction(checker.about(value, rounding))
-        for rounding in (checker.ROUND_FLOOR, checker.ROUND_CEILING)
+        Fraction(readers.about(value, rounding))
+        for rounding in (readers.ROUND_FLOOR, readers.ROUND_CEILING)
     )
     assert low <= value <= high
     assert high - low <= value / 10**13
