@@ -58,7 +58,7 @@ Floats = NDArray[np.float64]
 #: What covers the rounding of a bound itself.
 _GROWN = 1 + 8 * ROUNDOFF
 #: What is below this does not overflow when a few such numbers are added, or a million.
-HUGE = 2.0**1000
+_HUGE = 2.0**1000
 
 
 class TooLarge(ProblemError):
@@ -177,7 +177,7 @@ class LinearSpace(Space):
         # coefficients as large as 2¹⁰⁰⁰, and a factor that vanishes takes the others with it.
         self.tiny = TINY
         #: ‖w‖ up to which nothing overflows.
-        self._most = HUGE / max(1.0, inner, self.radius / outer, self.radius)
+        self._most = _HUGE / max(1.0, inner, self.radius / outer, self.radius)
 
     def size(self, v: Floats, square: float | None = None) -> float:
         return self._length(v, square) * (1 + self._dot) + TINY

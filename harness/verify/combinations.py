@@ -114,7 +114,7 @@ def carried(it: View, k: int) -> float:
     return 2 * (k + 2) * each * SAFETY
 
 
-def carried_rows(it: View, k: int) -> Floats:
+def _carried_rows(it: View, k: int) -> Floats:
     """The same row by row."""
     each = it.space.score_errors(_as_long_as_a_row(it))
     each += 8 * ROUNDOFF * it.space.radius * it.space.radius * it.space.shares
@@ -160,7 +160,7 @@ def told_apart(scores: Floats, off: Floats, parts: Any) -> Trit:
 
 
 def _slacks(it: View, k: int) -> Floats:
-    return np.asarray((carried_rows(it, k) + it.score_errors) * SAFETY)
+    return np.asarray((_carried_rows(it, k) + it.score_errors) * SAFETY)
 
 
 def lowest(it: View, k: int) -> NDArray[np.int64]:

@@ -47,11 +47,11 @@ class Trial:
 
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
-FINER = 90
+_FINER = 90
 #: From so many entries of the matrix on, a few iterates are checked together.
 LARGE, TOGETHER = 1 << 21, 2
 #: Iterates of a solver that a function starts.
-Watch: TypeAlias = Callable[[Callable[[], Iterator[Any]]], Iterator[Any]]
+_Watch: TypeAlias = Callable[[Callable[[], Iterator[Any]]], Iterator[Any]]
 _TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
 
 
@@ -121,7 +121,7 @@ class Case:
         unit: bool = False,
         name: str = "",
         seed: int = 0,
-        watch: Watch | None = None,
+        watch: _Watch | None = None,
     ) -> None:
         self.given, self.unit, self._watch = problem, unit, watch
         self.solver: Any = None if solver is None else with_plain_options(solver)
@@ -236,7 +236,7 @@ class Case:
         if self.truth.exact:
             return self.truth
         if self._finer is None:
-            self._finer = solve(self.problem.raw(), digits=FINER)
+            self._finer = solve(self.problem.raw(), digits=_FINER)
         return self._finer
 
     @property

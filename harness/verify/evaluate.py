@@ -169,7 +169,7 @@ def digits(value: Number) -> str:
 
 
 #: Every t up to here is kept, and then one in each step of this factor: evenly on a log axis.
-EVERY, FACTOR = 8, 1.15
+_EVERY, _FACTOR = 8, 1.15
 #: A claim may compare many things at an iterate; pictures of so many of them are kept.
 MOST = 4
 
@@ -190,7 +190,7 @@ class Curve:
         if t != self.at:
             if t < self.due:
                 return
-            self.at, self.due = t, t + 1 if t < EVERY else ceil(t * FACTOR)
+            self.at, self.due = t, t + 1 if t < _EVERY else ceil(t * _FACTOR)
         kept = self._points.get(relation.what)
         if kept is None:
             if len(self._points) == MOST:
@@ -338,7 +338,7 @@ class IterateCheck(Check):
         if self.done or last is None:
             return
         if halted and last.t < self.asked:
-            wrong = no_end(last, self.statement.solvers)
+            wrong = _no_end(last, self.statement.solvers)
             if wrong:
                 seen = f"{last.t + 1} of {self.asked + 1} iterates were seen"
                 self.unfinished = f"{seen}: the solver ended the run, {wrong}"
@@ -412,7 +412,7 @@ class StoppingCheck(Check):
         return not away or self._trit(self._goal(it.at_zero(), self.case)) is False
 
     def _reached(self, it: View) -> Trit:
-        level, reached = first_known(it, lambda view: self._trit(self._goal(view, self.case)))
+        level, reached = _first_known(it, lambda view: self._trit(self._goal(view, self.case)))
         self.tally.escalated += level > 0 and reached is not None
         return reached
 
@@ -460,7 +460,7 @@ class StoppingCheck(Check):
             self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
 
 
-def first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
+def _first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
     """What is known of an iterate at the first level at which it is, and that level."""
     for level, bits in enumerate(LEVELS):
         try:
@@ -495,10 +495,10 @@ def check_once(statement: Statement, case: Case) -> Verdict:
 # Only where the method itself ends in its paper, and what it says then is true, is there no more.
 
 #: What can be checked of a method that halts.
-CHECKED = ("separated", "certificate")
+_CHECKED = ("separated", "certificate")
 
 
-def no_end(last: View, solvers: tuple[str, ...]) -> str:
+def _no_end(last: View, solvers: tuple[str, ...]) -> str:
     """Why a run that was ended with this iterate has not come to its end, or "".
 
     Parameters
@@ -512,7 +512,7 @@ def no_end(last: View, solvers: tuple[str, ...]) -> str:
     if solvers and not any(halt in _ends(name) for name in solvers):
         return f"and the method does not end in its paper, with {halt!r} or otherwise"
     if halt == "separated":
-        separated = first_known(last, lambda view: view.separates)[1]
+        separated = _first_known(last, lambda view: view.separates)[1]
         return "" if separated else "and the last one does not separate the data"
     if halt == "certificate":
         return _no_certificate(last)
@@ -525,7 +525,7 @@ def _ends(name: str) -> tuple[str, ...]:
     try:
         return getattr(solver(name), "ends", ())
     except ProblemError:  # the solver of somebody's own paper
-        return CHECKED
+        return _CHECKED
 
 
 def _no_certificate(last: View) -> str:

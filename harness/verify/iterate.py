@@ -110,7 +110,7 @@ def taken_vector(value: Any, name: str) -> Floats:
     return _doubles(array, name)
 
 
-def taken_over(value: Any, name: str) -> Any:
+def _taken_over(value: Any, name: str) -> Any:
     """A copy of what a solver claims beside w: arrays, also in lists, tuples and dictionaries."""
     if value is None or type(value) in (bool, int, float, str):
         return value
@@ -121,9 +121,9 @@ def taken_over(value: Any, name: str) -> Any:
         doubles = _doubles(array, name)  # whole numbers stay such: they may be indices
         return doubles if array.dtype.kind == "f" else np.array(array)
     if isinstance(value, Mapping):
-        return {key: taken_over(one, f"{name}[{key!r}]") for key, one in value.items()}
+        return {key: _taken_over(one, f"{name}[{key!r}]") for key, one in value.items()}
     if isinstance(value, list | tuple):
-        parts = [taken_over(one, f"{name}[{k}]") for k, one in enumerate(value)]
+        parts = [_taken_over(one, f"{name}[{k}]") for k, one in enumerate(value)]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, complex | np.complexfloating):
         raise Fault(f"{name} is complex")
@@ -132,7 +132,9 @@ def taken_over(value: Any, name: str) -> Any:
     if isinstance(value, np.integer | np.bool_ | AnyNumber | str | bytes):
         return value
     if hasattr(value, "__array__") or isinstance(value, buffer | memoryview | bytearray):
-        return taken_over(np.asarray(value), name)  # a tensor, or a buffer: the solver's own memory
+        return _taken_over(
+            np.asarray(value), name
+        )  # a tensor, or a buffer: the solver's own memory
     try:
         return deepcopy(value)
     except Exception as error:
@@ -141,7 +143,7 @@ def taken_over(value: Any, name: str) -> Any:
         ) from None
 
 
-def finite_square(array: Floats) -> float | None:
+def _finite_square(array: Floats) -> float | None:
     """The sum of the squares of a vector in doubles; None where some entry is not finite."""
     square = float(array.dot(array))
     # A finite sum of squares has finite terms; an infinite one may have them, too.
@@ -162,7 +164,7 @@ def claimed_entries(value: Any, size: int) -> tuple[Floats, float] | str:
     found = _shaped(value, (size,))
     if isinstance(found, str):
         return found
-    square = finite_square(found)
+    square = _finite_square(found)
     return _NOT_FINITE if square is None else (found, square)
 
 
@@ -200,7 +202,7 @@ def delivered(it: Any) -> SimpleNamespace:
     except (TypeError, KeyError):
         raise Fault(f"iterates yields {type(it).__name__}, which has no t and w") from None
     carried.pop("problem", None)  # the harness has its own
-    taken = {name: taken_over(value, f"{name} of t = {t}") for name, value in carried.items()}
+    taken = {name: _taken_over(value, f"{name} of t = {t}") for name, value in carried.items()}
     return SimpleNamespace(t=t, w=taken_vector(w, f"w_{t}"), **taken)
 
 
@@ -319,7 +321,7 @@ class ObservedProblem:
 T = TypeVar("T")
 
 
-class lazy(Generic[T]):
+class _lazy(Generic[T]):
     """A property that is computed once, without the lock that makes `cached_property` slow."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
@@ -384,20 +386,20 @@ class View:
         self.w = taken_vector(claimed.w, f"w_{t}")
         if self.w.shape != (self.space.dimension,):
             raise Fault(f"w_{t} has shape {self.w.shape}, not ({self.space.dimension},)")
-        square = finite_square(self.w)
+        square = _finite_square(self.w)
         if square is None:
             raise NotFinite(f"w_{t} has entries that are not finite numbers")
         self.here = Vec(self.space, self.w, square=square)
         self.carried = self.here.reach() + (0.0 if last is None else last.carried)
         given = claimed.dual, claimed.momentum
-        self.dual = None if given[0] is None else taken_over(given[0], f"dual of t = {t}")
-        self.momentum = None if given[1] is None else taken_over(given[1], f"momentum of t = {t}")
+        self.dual = None if given[0] is None else _taken_over(given[0], f"dual of t = {t}")
+        self.momentum = None if given[1] is None else _taken_over(given[1], f"momentum of t = {t}")
         self.extra = {}
         extra = claimed.extra
         if extra is not None and not isinstance(extra, dict):
             raise Fault(f"extra of t = {t} is no dictionary")
         if extra:
-            self.extra = taken_over(extra, f"extra of t = {t}")
+            self.extra = _taken_over(extra, f"extra of t = {t}")
             halt = self.extra.get("halt")
             if not (halt is None or isinstance(halt, str | int)):
                 raise Fault(f'extra["halt"] of t = {t} is {type(halt).__name__}, and not a text')
@@ -447,7 +449,7 @@ class View:
 
     # scores
 
-    @lazy
+    @_lazy
     def score_doubles(self) -> Floats:
         """A w in doubles; each within `score_error` of the truth."""
         if self._base is not None:
@@ -463,24 +465,24 @@ class View:
             raise NotFinite(f"the scores of w_{self.t} leave the range of doubles")
         return scores
 
-    @lazy
+    @_lazy
     def score_error(self) -> float:
         """How far `score_doubles` may be off."""
         return self.space.score_error(self.w, self.here.square)
 
-    @lazy
+    @_lazy
     def score_errors(self) -> Floats:
         """The same row by row."""
         return self.space.score_errors(self.w) if self.w.any() else np.zeros(self.n)
 
-    @lazy
+    @_lazy
     def scores(self) -> list[Number]:
         """A w, row by row: for small problems."""
         if self.level:
             return self.space.exact_scores(self.w, np.arange(self.n))
         return [ball(v, self.score_error) for v in self.score_doubles.tolist()]
 
-    @lazy
+    @_lazy
     def smallest(self) -> Number:
         """min_i (A w)_i."""
         doubles, error = self.score_doubles, self.score_error
@@ -492,7 +494,7 @@ class View:
         rows = np.flatnonzero(~(doubles > least + 2 * error * SAFETY))
         return smallest(self.space.exact_scores(self.w, rows))
 
-    @lazy
+    @_lazy
     def largest(self) -> Number:
         """max_i (A w)_i."""
         doubles, error = self.score_doubles, self.score_error
@@ -502,13 +504,13 @@ class View:
         rows = np.flatnonzero(~(doubles < top - 2 * error * SAFETY))  # all, if that is no number
         return -smallest([-s for s in self.space.exact_scores(self.w, rows)])
 
-    @lazy
+    @_lazy
     def separates(self) -> Trit:
         """Whether every score is positive."""
         least = self.smallest
         return True if least > 0 else False if least <= 0 else None
 
-    @lazy
+    @_lazy
     def misses(self) -> Trit:
         """Whether w does not separate the data: decided exactly; None where that is too much.
 
@@ -523,17 +525,17 @@ class View:
 
     # norms and margins
 
-    @lazy
+    @_lazy
     def norm(self) -> Number:
         """‖w‖."""
         return self.here.norm(exact=self.level > 0)
 
-    @lazy
+    @_lazy
     def norm_squared(self) -> Number:
         """‖w‖²."""
         return self.space.exact_inner(self.w, self.w) if self.level else self.norm * self.norm
 
-    @lazy
+    @_lazy
     def at_origin(self) -> bool:
         """Whether w is known to be 0: nothing is said there of what is divided by ‖w‖.
 
@@ -542,7 +544,7 @@ class View:
         """
         return not self.norm > 0 and (not self.w.any() or bool(self.norm <= 0))
 
-    @lazy
+    @_lazy
     def margin(self) -> Number:
         """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
         norm = self.norm
@@ -550,7 +552,7 @@ class View:
             return number(0)
         return self.smallest / norm
 
-    @lazy
+    @_lazy
     def toward(self) -> Number:
         """⟨Aᵀq̄, w⟩ = γ̄ ⟨ū, w⟩, with the oracle's q̄: from the scores of the rows in its support."""
         truth = self.case.truth
@@ -564,7 +566,7 @@ class View:
 
     # the exponential loss
 
-    @lazy
+    @_lazy
     def psi(self) -> Number:
         """ψ(−A w) = ln Σ_i exp(−(A w)_i): minus a smoothed smallest score."""
         if self.level:
@@ -576,7 +578,7 @@ class View:
         error = self.score_error + ROUNDOFF * SAFETY * (2 * self.n + 64 + 8 * size)
         return ball(soft.logsumexp, error * SAFETY)
 
-    @lazy
+    @_lazy
     def pull(self) -> Vec:
         """Aᵀq for q = softmax(−A w), with its error bound; in doubles at every level."""
         if self._base is not None:
@@ -586,7 +588,7 @@ class View:
         error = self.space.radius * (growth + ROUNDOFF * (4 * self.n + 128 + self.space.dimension))
         return self.vec(self.soft.pull, error * SAFETY + self.space.lost)
 
-    @lazy
+    @_lazy
     def weights(self) -> list[Number]:
         """q = softmax(−A w), row by row: for small problems."""
         least = self.smallest
@@ -594,16 +596,16 @@ class View:
         mass = total(raw)
         return [v / mass for v in raw]
 
-    @lazy
+    @_lazy
     def _soft(self) -> SoftMin | None:
         return self._base._soft if self._base is not None else self.case.observed.noted_soft(self.w)
 
-    @lazy
+    @_lazy
     def _noted(self) -> Floats | None:
         """Scores that the solver asked for."""
         return self.case.observed.noted_scores(self.w)
 
-    @lazy
+    @_lazy
     def soft(self) -> SoftMin:
         """What one pass over the data says about w."""
         if self._base is not None:
@@ -612,7 +614,7 @@ class View:
 
     # vectors
 
-    @lazy
+    @_lazy
     def here(self) -> Vec:
         """w as a vector, exactly its doubles."""
         return self.vec(self.w) if self._base is None else self._base.here

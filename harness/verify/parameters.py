@@ -32,7 +32,7 @@ _NUMBER = re.compile(
     r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]+/[0-9]+"
 ).fullmatch
 #: A number or a word, or tuples of them, or tuples of tuples.
-Value: TypeAlias = Any
+_Value: TypeAlias = Any
 Sizes: TypeAlias = dict[str, int]
 
 
@@ -128,7 +128,7 @@ def places(entry: Entry, sizes: Sizes) -> Iterator[tuple[int, ...]]:
     yield from product(*(range(_size(s, sizes)) for s in entry.shape))
 
 
-def shaped(entry: Entry, sizes: Sizes, values: Iterator[Any]) -> Value:
+def shaped(entry: Entry, sizes: Sizes, values: Iterator[Any]) -> _Value:
     """Numbers, one after the other, in the shape of an entry."""
     if not entry.shape:
         return next(values)
@@ -139,12 +139,12 @@ def shaped(entry: Entry, sizes: Sizes, values: Iterator[Any]) -> Value:
     return tuple(tuple(next(values) for _ in range(columns)) for _ in rows)
 
 
-def flat(value: Value) -> list[Any]:
+def flat(value: _Value) -> list[Any]:
     """The numbers of a value, one after the other."""
     return [x for part in value for x in flat(part)] if isinstance(value, tuple) else [value]
 
 
-def sizes_of(inputs: Inputs, values: Mapping[str, Value]) -> Sizes:
+def sizes_of(inputs: Inputs, values: Mapping[str, _Value]) -> Sizes:
     """The sizes that values have.
 
     Raises
@@ -165,12 +165,12 @@ def sizes_of(inputs: Inputs, values: Mapping[str, Value]) -> Sizes:
     return {name: length for name, length in found.items() if not name.isdigit()}
 
 
-def text_of(values: Mapping[str, Value]) -> str:
+def text_of(values: Mapping[str, _Value]) -> str:
     """``inputs:a=1,2&T=3``, as `read` takes it."""
     return PREFIX + "&".join(f"{name}={_text(value)}" for name, value in values.items())
 
 
-def read(inputs: Inputs, text: str) -> dict[str, Value]:
+def read(inputs: Inputs, text: str) -> dict[str, _Value]:
     """The values that a text names.
 
     Raises
@@ -187,7 +187,7 @@ def read(inputs: Inputs, text: str) -> dict[str, Value]:
     if unknown or missing or len(given) < len(parts):
         needed = "&".join(f"{name}=…" for name in inputs)
         raise ProblemError(f"{text[:60]}: write inputs:{needed}")
-    found: dict[str, Value] = {}
+    found: dict[str, _Value] = {}
     for name, entry in inputs.items():
         try:
             found[name] = _value(entry, given[name])
@@ -200,7 +200,7 @@ def read(inputs: Inputs, text: str) -> dict[str, Value]:
     return found
 
 
-def _value(entry: Entry, text: str) -> Value:
+def _value(entry: Entry, text: str) -> _Value:
     if not entry.shape:
         return entry.written(text.strip())
     if len(entry.shape) == 1:
@@ -211,7 +211,7 @@ def _value(entry: Entry, text: str) -> Value:
     return tuple(rows)
 
 
-def _text(value: Value) -> str:
+def _text(value: _Value) -> str:
     if not isinstance(value, tuple):
         return str(value)
     between = ";" if value and isinstance(value[0], tuple) else ","

@@ -21,7 +21,7 @@ from gammabar.problems import DenseProblem, SparseProblem
 
 Mask = NDArray[np.bool_]
 #: Data with more than so many entries are not turned into integers to learn how sums round.
-MANY_ENTRIES = 10**6
+_MANY_ENTRIES = 10**6
 
 
 def has_coordinates(case: Case) -> bool:
@@ -149,7 +149,7 @@ def misclassified(it: View) -> tuple[Mask, Mask]:
 
 def sums_are_exact(it: View) -> bool:
     """Whether doubles hold every sum of t rows: then no right solver has rounded w_t or a score."""
-    if not has_coordinates(it.case) or it.n * it.space.dimension > MANY_ENTRIES:
+    if not has_coordinates(it.case) or it.n * it.space.dimension > _MANY_ENTRIES:
         return False
     entries, power = integer_rows(it.case.problem.X, np.arange(it.n))
     return -1000 < power < 900 and largest(entries) * max(it.t, 1) < 2**53

@@ -61,7 +61,7 @@ def hear(
         Claims about stopping see as many iterates as they need, but not more than this. By
         default `MOST`; of a run that is ``finite``, as a recorded one is, no more than others.
     """
-    check_iterations(iterations)
+    _check_iterations(iterations)
     if most is None:
         most = iterations if getattr(case.solver, "finite", False) is True else MOST
     require_doubles()
@@ -84,7 +84,7 @@ def _spared(verdict: Verdict) -> Verdict:
     return replace(verdict, verdict=Ruling.UNDECIDED, reason=f"{reason}: compute in float64")
 
 
-def check_iterations(iterations: Any) -> None:
+def _check_iterations(iterations: Any) -> None:
     """Refuse a length of a run that is no positive whole number."""
     if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer):
         raise ProblemError(f"iterations must be a whole number, not {iterations!r}")

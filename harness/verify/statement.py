@@ -57,7 +57,7 @@ from gammabar.problems.suggest import did_you_mean
 Assumption: TypeAlias = Callable[[Case], str | None]
 
 #: Stands for what must be given: its author is told so.
-REQUIRED: Any = None
+_REQUIRED: Any = None
 
 STATEMENTS: dict[str, Statement] = {}
 KINDS = (
@@ -132,12 +132,12 @@ class Statement:
     takes: ClassVar[tuple[str, ...]] = ("case",)
     takes_more: ClassVar[tuple[str, ...]] = ()
 
-    id: str = REQUIRED
-    reference: str = REQUIRED
-    kind: str = REQUIRED
-    claim: str = REQUIRED
+    id: str = _REQUIRED
+    reference: str = _REQUIRED
+    kind: str = _REQUIRED
+    claim: str = _REQUIRED
     words: str = ""
-    body: Any = field(default=REQUIRED, repr=False)
+    body: Any = field(default=_REQUIRED, repr=False)
     solvers: tuple[str, ...] = ()
     assumes: tuple[Assumption, ...] = ()
     problems: tuple[str, ...] = ()
@@ -239,7 +239,7 @@ class IterateStatement(RunStatement):
     takes_more: ClassVar[tuple[str, ...]] = ("now", "before", "case")
 
     kind: str = "anytime"
-    solvers: tuple[str, ...] = REQUIRED
+    solvers: tuple[str, ...] = _REQUIRED
     since: int = 0
     waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
 
@@ -263,7 +263,7 @@ class StoppingStatement(RunStatement):
     """
 
     kind: str = "stopping"
-    solvers: tuple[str, ...] = REQUIRED
+    solvers: tuple[str, ...] = _REQUIRED
     goal: Callable[[View, Case], Trit] = field(default=separates, repr=False)
 
     def check(self, case: Case) -> Check:
@@ -277,7 +277,7 @@ class DirectStatement(Statement):
     The body of one that is not reproducible returns a text: what was found instead.
     """
 
-    problems: tuple[str, ...] = REQUIRED
+    problems: tuple[str, ...] = _REQUIRED
 
     def examine(self, case: Case) -> Verdict:
         if self.status is Status.NOT_REPRODUCIBLE:
@@ -300,9 +300,9 @@ class RandomisedStatement(Statement):
     takes_more: ClassVar[tuple[str, ...]] = ("case", "rng", "delta")
 
     kind: str = "probability"
-    problems: tuple[str, ...] = REQUIRED
-    delta: Any = REQUIRED
-    runs: int = REQUIRED
+    problems: tuple[str, ...] = _REQUIRED
+    delta: Any = _REQUIRED
+    runs: int = _REQUIRED
 
     def run(self, case: Case, rng: Any) -> Any:
         """What is claimed of one run."""
@@ -346,7 +346,7 @@ def _documented(body: Any) -> dict[str, str]:
     return found
 
 
-def per_iterate(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+def per_iterate(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     """Register a claim about every iterate of a solver from t = `since` on.
 
     `reference`, `claim` and `solvers` must be given; see `IterateStatement` for all fields.
@@ -354,7 +354,7 @@ def per_iterate(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], An
     return declare(IterateStatement, identifier, **fields)
 
 
-def stopping(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+def stopping(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     """Register a claim that a goal is reached at some t ≤ limit; the body returns the limit.
 
     `reference`, `claim` and `solvers` must be given. The default goal is that w_t separates the
@@ -363,7 +363,7 @@ def stopping(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     return declare(StoppingStatement, identifier, **fields)
 
 
-def direct(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+def direct(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     """Register a claim about a problem, or about data that it brings itself (problems = ("",)).
 
     `reference`, `claim`, `kind` and `problems` must be given.
@@ -371,7 +371,7 @@ def direct(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     return declare(DirectStatement, identifier, **fields)
 
 
-def randomised(identifier: str = REQUIRED, **fields: Any) -> Callable[[Any], Any]:
+def randomised(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
     """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance.
 
     `reference`, `claim`, `problems`, `delta` and `runs` must be given.

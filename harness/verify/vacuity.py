@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 #: What is proved to be false; the verdict on a solver is not "holds" then.
 FALSE = frozenset((VIOLATED, ROUNDING))
 #: How far the search for the end of a vacuous bound goes.
-FARTHEST = 10**9
+_FARTHEST = 10**9
 
 #: What a statement does with every iterate, if anything, and what it claims of it.
-Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View, Any], Any]]
+_Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View, Any], Any]]
 
 
-def parts(statement: IterateStatement, case: Case) -> Parts:
+def parts(statement: IterateStatement, case: Case) -> _Parts:
     """The parts of a statement that see a run."""
     body: Any = statement.body
     if isinstance(body, type):
@@ -66,7 +66,7 @@ class _Pairs:
         return self._body(it, before.at(it.level) if it.level else before, case)
 
 
-class Idle:
+class _Idle:
     """A solver that does not move, or makes one step: its case has histories of its own."""
 
     def __init__(self, case: Case, checks: list[IterateCheck], start: View) -> None:
@@ -175,11 +175,11 @@ class Vacuity:
         self._case, self._last = case, 0
         self._along = [c for c in known if c.statement.remembers]
         self._after = [c for c in known if not c.statement.remembers]
-        self._idle: list[Idle] = []
+        self._idle: list[_Idle] = []
         #: At how many iterates something was compared, so far.
         self._compared = dict.fromkeys(self._along, 0)
         #: Who passed each claim last: as long as one does, the others need not be asked.
-        self._passing: dict[IterateCheck, Idle] = {}
+        self._passing: dict[IterateCheck, _Idle] = {}
 
     def see(self, it: View) -> None:
         """See w_t, after the checks: idle solvers are now where they are at t as well."""
@@ -204,7 +204,7 @@ class Vacuity:
             self._idle[0].moves(it)  # the first one goes along with the first step
             return
         starts = [it, it, it.at_zero()] if it.w.any() else [it, it]
-        self._idle = [Idle(self._case, self._along, start) for start in starts]
+        self._idle = [_Idle(self._case, self._along, start) for start in starts]
 
     def _passed(self, check: IterateCheck, compared: bool, t: int | None = None) -> bool:
         """Whether one of them passes where they are, or at t."""
@@ -255,7 +255,7 @@ class Vacuity:
         while passes(high):
             if not check.telling:
                 return
-            if high > FARTHEST:
+            if high > _FARTHEST:
                 check.vacuous_to = self._last
                 return
             # The last iterate of the run is asked in any case.

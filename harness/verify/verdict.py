@@ -157,7 +157,7 @@ class StatementError(ProblemError):
 
 def place(body: Any, error: Exception | None = None) -> str:
     """Where a body is written: " (paper.py, line 12)"."""
-    code = code_of(body)
+    code = _code_of(body)
     file = code.co_filename if code is not None else _file(body)
     if not file:
         return ""
@@ -168,7 +168,7 @@ def place(body: Any, error: Exception | None = None) -> str:
     return f" ({_short(file)}, line {line})" if line else f" ({_short(file)})"
 
 
-def code_of(body: Any) -> CodeType | None:
+def _code_of(body: Any) -> CodeType | None:
     """The code of a function, or of the method ``claim`` of a class."""
     function = getattr(body, "claim", None) if isinstance(body, type) else body
     code = getattr(function, "__code__", None)
