@@ -398,13 +398,10 @@ def _normalised(paper: Any, space: Any, options: Any) -> Iterator[Any]:
 def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
     """Algorithm 4 of Ramdas and Peña (2015), in balls; with ε it also ends where ‖p_k‖_G ≤ ε."""
     paper, epsilon = _ramdas_pena(), facts.solver.epsilon
-    gram = [[_number(v) for v in row] for row in _gram(rows, facts)]
+    gram = paper.array([[_number(v) for v in row] for row in _gram(rows, facts)])
     for k, (alpha, p, _) in enumerate(paper.snkp(gram, _number(1))):
-        scores = paper.times(gram, alpha)
-        yield Moment(k, facts.n, scores, paper.dot(alpha, scores))
-        if epsilon is not None and not (
-            paper.dot(p, paper.times(gram, p)) > _number(Q(epsilon) ** 2)
-        ):
+        yield Moment(k, facts.n, list(gram @ alpha), paper.square(gram, alpha))
+        if epsilon is not None and not paper.square(gram, p) > _number(Q(epsilon) ** 2):
             return  # it ends here, or may
 
 
@@ -412,11 +409,11 @@ def _combined(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]
     """NKP and NVN of Ramdas and Peña (2015), in fractions."""
 
     def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-        paper, gram = _ramdas_pena(), _gram(rows, facts)
+        paper = _ramdas_pena()
+        gram = paper.array(_gram(rows, facts))
         more = () if which == "nkp" else (Q(facts.solver.epsilon),)
         for k, alpha in enumerate(getattr(paper, which)(gram, *more)):
-            scores = paper.times(gram, alpha)
-            yield Moment(k, facts.n, scores, paper.dot(alpha, scores))
+            yield Moment(k, facts.n, list(gram @ alpha), paper.square(gram, alpha))
 
     return run
 

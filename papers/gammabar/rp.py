@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.algorithms import line_search, mixed, smoothed_alpha
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.section4 import temperature
 from gammabar.papers.ramdas_pena_2015.section6 import counts_of
@@ -271,12 +272,11 @@ class NVNStep(Walk):
         error = 4 * (carried(before, before.t) + before.score_error)
         ww, wa = float(before.norm_squared.mid()), float(before.score_doubles[j])
         aa = self.case.problem.norm(self.case.problem.row(j)) ** 2
-        gain, length = ww - wa, ww - 2 * wa + aa
+        length = ww - 2 * wa + aa
         if length <= 8 * error:
             return None
-        best = min(1.0, max(0.0, gain / length))
         moved = 4 * error / (length - 4 * error) * SAFETY
-        return best, moved + slack(before, 0), length
+        return line_search(ww, wa, aa), moved + slack(before, 0), length
 
 
 # Smoothed methods
@@ -322,11 +322,11 @@ class _Smoothed(Walk):
         """α_{k+1} and p_{k+1} from α_k and p_k; `now` and `last` are such pairs."""
         theta, (alpha, p) = 2 / (k + 3), last
         old, error = self.answer(before, self._mu(k))
-        predicted = (1 - theta) * (alpha + theta * p) + theta**2 * old
+        predicted = smoothed_alpha(theta, alpha, p, old)
         what = "α_{k+1} is the step from α_k"
         found = [same_weights(now[0], predicted, theta**2 * error, what, start=alpha)]
         new, error = self.answer(it, self._mu(k + 1))
-        predicted, what = (1 - theta) * p + theta * new, "p_{k+1} is the step from p_k"
+        predicted, what = mixed(theta, p, new), "p_{k+1} is the step from p_k"
         return [*found, same_weights(now[1], predicted, theta * error, what, start=p)]
 
     def pair(self, it):

@@ -1,204 +1,169 @@
-"""Algorithms 2 to 7 and Winnow of Ramdas and Peña (2015), word for word and slowly.
+"""Algorithms 2 to 7 and Winnow of Ramdas and Peña (2015): one rule each, for any type of number.
 
-The Gram matrix G is an explicit matrix, the rows y_i x_i are explicit lists. Fractions where the
-method is rational (norms appear squared); where it has exponentials python-flint's `arb`, which
-returns intervals that contain the true values. Where the minimum is attained more than once,
-`pick(k, values)` decides, by default for the first; `solved(k, values)`, by default that all are
-positive, is the test for the exit. Shares no code with solvers.
+Vectors are NumPy arrays of doubles, or of fractions or balls (dtype object). Loops are slow and
+word for word: the Gram matrix G and the rows y_i x_i are explicit; fractions where the method is
+rational (norms appear squared), balls of python-flint where it has exponentials. Where the minimum
+is attained more than once, `pick(k, scores)` decides, by default for the first; `solved(k, scores)`
+is the test for the exit, by default that all are positive. Shares no code with solvers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
-Vector = list[Any]
-Matrix = Sequence[Sequence[Any]]
-Pick = Callable[[int, list[Any]], int]
-Solved = Callable[[int, list[Any]], bool]
+import numpy as np
+
+Array = Any
+Pick = Callable[[int, Array], int]
+Solved = Callable[[int, Array], bool]
 
 
-def dot(u: Sequence[Any], v: Sequence[Any]) -> Any:
-    total = u[0] * v[0]
-    for x, y in zip(u[1:], v[1:], strict=True):
-        total = total + x * y
-    return total
+def array(values: Any) -> Array:
+    """An array of exact numbers."""
+    return np.array(values, dtype=object)
 
 
-def times(G: Matrix, v: Sequence[Any]) -> Vector:
-    return [dot(line, v) for line in G]
+def square(G: Array, p: Array) -> Any:
+    """‖p‖²_G."""
+    return p @ (G @ p)
 
 
-def gram(rows: Matrix) -> list[Vector]:
-    return [[dot(a, b) for b in rows] for a in rows]
+def corner(j: int, n: int) -> Array:
+    """e_j."""
+    return array([Fraction(int(i == j)) for i in range(n)])
 
 
-def add(*terms: tuple[Any, Sequence[Any]]) -> Vector:
-    """The linear combination."""
-    return [sum(c * v[i] for c, v in terms) for i in range(len(terms[0][1]))]
+def first_smallest(k: int, scores: Array) -> int:
+    return list(scores).index(min(scores))
 
 
-def first_smallest(k: int, values: list[Any]) -> int:
-    return values.index(min(values))
+def positive(k: int, scores: Array) -> bool:
+    return all(s > 0 for s in scores)
 
 
-def positive(k: int, values: list[Any]) -> bool:
-    return all(v > 0 for v in values)
+# Rules
 
 
-def unit_vector(j: int, n: int) -> Vector:
-    return [Fraction(int(i == j)) for i in range(n)]
+def mixed(theta: Any, old: Array, new: Array) -> Array:
+    """(1 − θ) old + θ new: every update but that of α in Algorithms 4 and 6."""
+    return (1 - theta) * old + theta * new
 
 
-def normalized_perceptron(
-    rows: Matrix, pick: Pick = first_smallest, solved: Solved = positive
-) -> Iterator[Vector]:
-    """Algorithm 2."""
-    w = [Fraction(0)] * len(rows[0])
-    k = 0
-    while True:
-        yield w
-        scores = times(rows, w)
-        if solved(k, scores):
-            return
-        theta = Fraction(1, k + 1)
-        w = add((1 - theta, w), (theta, rows[pick(k, scores)]))
-        k += 1
+def smoothed_alpha(theta: Any, alpha: Array, p: Array, answer: Array) -> Array:
+    """α_{k+1} of Algorithms 4 and 6, where `answer` is p_{μ_k}(α_k)."""
+    return (1 - theta) * (alpha + theta * p) + theta**2 * answer
 
 
-def nkp(G: Matrix, pick: Pick = first_smallest, solved: Solved = positive) -> Iterator[Vector]:
-    """Algorithm 3."""
-    n = len(G)
-    alpha = [Fraction(0)] * n
-    k = 0
-    while True:
-        yield alpha
-        scores = times(G, alpha)
-        if solved(k, scores):
-            return
-        theta = Fraction(1, k + 1)
-        alpha = add((1 - theta, alpha), (theta, unit_vector(pick(k, scores), n)))
-        k += 1
+def softmax(scores: Array, mu: Any) -> Array:
+    """p_μ(α) of equation (11)."""
+    weights = np.exp(-scores / mu)
+    return weights / weights.sum()
 
 
-def softmax(G: Matrix, alpha: Vector, mu: Any) -> Vector:
-    """p_mu(alpha) of equation (11), in arb."""
-    e = [(-s / mu).exp() for s in times(G, alpha)]
-    total = sum(e[1:], e[0])
-    return [v / total for v in e]
-
-
-def snkp_alpha(G: Matrix, k: int, alpha: Vector, p: Vector, mu: Any) -> Vector:
-    """alpha_{k+1} of Algorithm 4."""
-    theta = Fraction(2, k + 3)
-    a, b, c = (_like(mu, v) for v in (1 - theta, (1 - theta) * theta, theta**2))
-    return add((a, alpha), (b, p), (c, softmax(G, alpha, mu)))
-
-
-def snkp_p(G: Matrix, k: int, p: Vector, alpha_next: Vector, mu_next: Any) -> Vector:
-    """p_{k+1} of Algorithm 4."""
-    theta = Fraction(2, k + 3)
-    a, b = _like(mu_next, 1 - theta), _like(mu_next, theta)
-    return add((a, p), (b, softmax(G, alpha_next, mu_next)))
-
-
-def snkp(G: Matrix, one: Any) -> Iterator[tuple[Vector, Vector, Any]]:
-    """Algorithm 4 from the start, without its exit; `one` is 1 of the number system."""
-    n = len(G)
-    alpha, mu = [one / n] * n, 2 * one
-    p = softmax(G, alpha, mu)
-    k = 0
-    while True:
-        yield alpha, p, mu
-        alpha = snkp_alpha(G, k, alpha, p, mu)
-        mu = _like(one, 1 - Fraction(2, k + 3)) * mu
-        p = snkp_p(G, k, p, alpha, mu)
-        k += 1
-
-
-def _like(number: Any, q: Fraction) -> Any:
-    """The rational q in the number system of `number`."""
-    return (number * 0 + q.numerator) / q.denominator
-
-
-def nvn_theta(G: Matrix, p: Vector, j: int) -> Fraction:
-    """The lambda in [0, 1] that minimises ||(1 - lambda) w + lambda a_j||; 0 if all do."""
-    direction = add((Fraction(1), unit_vector(j, len(G))), (Fraction(-1), p))
-    quadratic, linear = dot(direction, times(G, direction)), dot(p, times(G, direction))
-    # ||w||^2 + 2 lambda linear + lambda^2 quadratic
-    if quadratic == 0:
-        return Fraction(0)
-    return max(Fraction(0), min(Fraction(1), -linear / quadratic))
-
-
-def nvn(
-    G: Matrix, epsilon: Fraction, pick: Pick = first_smallest, p: Vector | None = None
-) -> Iterator[Vector]:
-    """Algorithm 5, from p_0 = 1/n or from a given p."""
-    n = len(G)
-    p = [Fraction(1, n)] * n if p is None else p
-    k = 0
-    while True:
-        yield p
-        if dot(p, times(G, p)) <= epsilon**2:
-            return
-        j = pick(k, times(G, p))
-        theta = nvn_theta(G, p, j)
-        p = add((1 - theta, p), (theta, unit_vector(j, n)))
-        k += 1
-
-
-def nearest_in_simplex(v: Vector) -> Vector:
-    """The projection: p_i = max(v_i - tau, 0) with sum 1, found by trying every support size."""
+def nearest_in_simplex(v: Array) -> Array:
+    """The projection: p_i = max(v_i − τ, 0) with sum 1, found by trying every support size."""
     ordered = sorted(v, reverse=True)
     for size in range(1, len(v) + 1):
-        tau = (sum(ordered[:size]) - 1) / size
-        p = [max(x - tau, Fraction(0)) for x in v]
-        if sum(p) == 1:
+        tau = (sum(ordered[:size]) - 1) / Fraction(size)
+        p = array([max(x - tau, Fraction(0)) for x in v])
+        if p.sum() == 1:
             return p
     raise AssertionError("some size has sum 1")
 
 
+def line_search(ww: Any, wa: Any, aa: Any) -> Any:
+    """The λ in [0, 1] that minimises ‖(1 − λ) w + λ a‖; 0 if all do."""
+    length = ww - 2 * wa + aa
+    return length * 0 if length == 0 else max(0, min(1, (ww - wa) / length))
+
+
+# Loops
+
+
+def _means(
+    rows: Array, scores: Callable[[Array], Array], pick: Pick, solved: Solved
+) -> Iterator[Array]:
+    """Means of rows of smallest score."""
+    w = 0 * rows[0]
+    for k in count():
+        yield w
+        now = scores(w)
+        if solved(k, now):
+            return
+        w = mixed(Fraction(1, k + 1), w, rows[pick(k, now)])
+
+
+def normalized_perceptron(
+    rows: Any, pick: Pick = first_smallest, solved: Solved = positive
+) -> Iterator[Array]:
+    """Algorithm 2."""
+    A = array(rows)
+    return _means(A, lambda w: A @ w, pick, solved)
+
+
+def nkp(G: Any, pick: Pick = first_smallest, solved: Solved = positive) -> Iterator[Array]:
+    """Algorithm 3."""
+    G = array(G)
+    return _means(array([corner(j, len(G)) for j in range(len(G))]), lambda a: G @ a, pick, solved)
+
+
+def _smoothed(
+    G: Array, alpha: Array, mu: Any, answer: Callable[[Array, Any], Array]
+) -> Iterator[tuple[Array, Array, Any]]:
+    """α_k, p_k and μ_k of Algorithms 4 and 6, without their exits."""
+    p = answer(G @ alpha, mu)
+    for k in count():
+        yield alpha, p, mu
+        theta = 2 * (alpha[0] * 0 + 1) / (k + 3)
+        alpha = smoothed_alpha(theta, alpha, p, answer(G @ alpha, mu))
+        mu = (1 - theta) * mu
+        p = mixed(theta, p, answer(G @ alpha, mu))
+
+
+def snkp(G: Any, one: Any) -> Iterator[tuple[Array, Array, Any]]:
+    """Algorithm 4 without its exit: α_k, p_k and μ_k; `one` is 1 of the number system."""
+    return _smoothed(array(G), array([one / len(G)] * len(G)), 2 * one, softmax)
+
+
+def nvn(G: Any, epsilon: Fraction, pick: Pick = first_smallest, p: Any = None) -> Iterator[Array]:
+    """Algorithm 5, from p_0 = 1/n or from a given p."""
+    G, n = array(G), len(G)
+    p = array([Fraction(1, n)] * n if p is None else p)
+    for k in count():
+        yield p
+        if square(G, p) <= epsilon**2:
+            return
+        j = pick(k, G @ p)
+        p = mixed(line_search(square(G, p), (G @ p)[j], G[j, j]), p, corner(j, n))
+
+
 def snkpvn(
-    G: Matrix, q: Vector, delta_squared: Fraction
-) -> Iterator[tuple[Vector, Vector, Fraction, str | None]]:
-    """Algorithm 6: alpha_k, p_k, mu_k and how it ends at k, if it does."""
-    n = len(G)
+    G: Any, q: Any, delta_squared: Fraction
+) -> Iterator[tuple[Array, Array, Any, str | None]]:
+    """Algorithm 6: α_k, p_k, μ_k and how it ends at k, if it does."""
+    G, q = array(G), array(q)
 
-    def smoothed(alpha: Vector, mu: Fraction) -> Vector:
-        # argmin <G alpha, p> + (mu/2) ||p - q||^2
-        return nearest_in_simplex(add((Fraction(1), q), (-1 / mu, times(G, alpha))))
+    def answer(scores: Array, mu: Any) -> Array:  # argmin ⟨Gα, p⟩ + (μ/2) ‖p − q‖²
+        return nearest_in_simplex(q - scores / mu)
 
-    alpha, mu = q, Fraction(2 * n)
-    p = smoothed(alpha, mu)
-    k = 0
-    while True:
-        if all(s > 0 for s in times(G, alpha)):
-            yield alpha, p, mu, "separated"
+    for alpha, p, mu in _smoothed(G, q, Fraction(2 * len(G)), answer):
+        small = "certificate" if square(G, p) < delta_squared else None
+        outcome = "separated" if positive(0, G @ alpha) else small
+        yield alpha, p, mu, outcome
+        if outcome:
             return
-        if dot(p, times(G, p)) < delta_squared:
-            yield alpha, p, mu, "certificate"
-            return
-        yield alpha, p, mu, None
-        theta = Fraction(2, k + 3)
-        new = add(
-            (1 - theta, add((Fraction(1), alpha), (theta, p))), (theta**2, smoothed(alpha, mu))
-        )
-        alpha, mu = new, (1 - theta) * mu
-        p = add((1 - theta, p), (theta, smoothed(alpha, mu)))
-        k += 1
 
 
 def isnkpvn(
-    G: Matrix, gamma: Fraction, epsilon: Fraction
-) -> Iterator[tuple[int, Vector, Vector, str | None]]:
-    """Algorithm 7: outer t, alpha_k, p_k, and how the call (not the algorithm) ends at k."""
-    n = len(G)
-    q = [Fraction(1, n)] * n
-    t = 0
-    while True:
-        delta_squared = dot(q, times(G, q)) / gamma**2
+    G: Any, gamma: Fraction, epsilon: Fraction
+) -> Iterator[tuple[int, Array, Array, str | None]]:
+    """Algorithm 7: outer t, α_k, p_k, and how the call (not the algorithm) ends at k."""
+    G, q = array(G), array([Fraction(1, len(G))] * len(G))
+    for t in count():
+        delta_squared = square(G, q) / gamma**2
         for alpha, p, _, outcome in snkpvn(G, q, delta_squared):
             yield t, alpha, p, outcome
             if outcome == "separated":
@@ -206,22 +171,17 @@ def isnkpvn(
         q = p
         if delta_squared < epsilon**2:
             return
-        t += 1
 
 
-def winnow(rows: Matrix, pick: Pick, rate: Any = None) -> Iterator[Vector]:
-    """Multiplicative weights on rows divided by their largest entry, in arb; without an exit."""
-    d = len(rows[0])
-    zero = rows[0][0] * 0
-    total = [zero] * d
-    t = 0
-    while True:
-        eta = ((zero + d).log() / (t + 1)).sqrt() if rate is None else rate
-        e = [(eta * g).exp() for g in total]
-        w = [v / sum(e[1:], e[0]) for v in e]
+def winnow(rows: Any, pick: Pick, rate: Any = None) -> Iterator[Array]:
+    """Multiplicative weights on rows divided by their largest entry, in balls; without an exit."""
+    A = array(rows)
+    total, d = 0 * A[0], len(A[0])
+    for t in count():
+        eta = ((total[0] * 0 + d).log() / (t + 1)).sqrt() if rate is None else rate
+        w = softmax(-eta * total, 1)
         yield w
-        row = rows[pick(t, times(rows, w))]
+        row = A[pick(t, A @ w)]
         largest = max((abs(v) for v in row), key=lambda v: float(v.mid()))
         if largest != 0:
-            total = add((1, total), (1 / largest, row))
-        t += 1
+            total = total + row / largest

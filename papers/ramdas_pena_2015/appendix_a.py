@@ -8,19 +8,14 @@ from itertools import product
 from typing import Any
 
 from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.algorithms import nearest_in_simplex
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
 
-def _projected(q: list[Fraction], scores: list[Fraction], mu: Fraction) -> list[Fraction]:
-    """p^q_μ: the point of the simplex nearest to q − s/μ, by trying every size of the support."""
-    target = [a - s / mu for a, s in zip(q, scores, strict=True)]
-    for size in range(1, len(q) + 1):
-        shift = (sum(sorted(target, reverse=True)[:size], Fraction(0)) - 1) / size
-        p = [max(v - shift, Fraction(0)) for v in target]
-        if sum(p) == 1:
-            return p
-    raise AssertionError("some size is right")
+def _projected(q, scores, mu):
+    """p^q_μ: the point of the simplex nearest to q − s/μ."""
+    return list(nearest_in_simplex([a - s / mu for a, s in zip(q, scores, strict=True)]))
 
 
 minimisers = rp.sharing(kind="identity", powerless="it is about minimisers, not about a solver")

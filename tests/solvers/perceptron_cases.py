@@ -110,7 +110,7 @@ def followed(choices: Callable[[int], int], slack: float) -> Callable[[int, list
         largest = max(abs(v) for v in values)
         assert values[i] - least <= Fraction(slack) * (1 + largest)
         if slack == 0:
-            assert i == values.index(least)
+            assert i == list(values).index(least)
         return i
 
     return pick

@@ -109,14 +109,14 @@ def test_nkp_is_the_text(case):
 @settings(max_examples=200)
 @given(cases())
 def test_snkp_steps_are_the_text(case):
-    G = [[ball(v) for v in line] for line in case.gram]
+    G = algorithms.array([[ball(v) for v in line] for line in case.gram])
     size = float(case.radius_squared)
     iterates = run(SNKP(), case.problem, 12)
     n = case.problem.n
     assert iterates[0].dual.tolist() == [1 / n] * n
     assert iterates[0].extra["mu"] == 2.0
-    uniform = [arb(1) / n] * n
-    close(iterates[0].extra["p"], algorithms.softmax(G, uniform, arb(2)), 1e-14 * (1 + size))
+    uniform = algorithms.array([arb(1) / n] * n)
+    close(iterates[0].extra["p"], algorithms.softmax(G @ uniform, arb(2)), 1e-14 * (1 + size))
     for k, it in enumerate(iterates):
         assert it.t == k
         mu = 4 / ((k + 1) * (k + 2))
@@ -125,25 +125,29 @@ def test_snkp_steps_are_the_text(case):
         assert it.extra["v"] == pytest.approx(
             case.problem.combine(it.extra["p"]), abs=1e-12 * (1 + size)
         )
-        scores = algorithms.times(case.gram, dyadic(it.dual))
+        scores = algorithms.array(case.gram) @ dyadic(it.dual)
         stopped = it.extra.get("halt") == "separated"
         assert stopped == (min(scores) > 0) or near(min(scores), size)
         if k == 0:
             continue
         before = iterates[k - 1]
-        alpha, p, last = ([ball(v) for v in x] for x in (before.dual, before.extra["p"], it.dual))
+        vectors = (before.dual, before.extra["p"], it.dual)
+        alpha, p, last = (algorithms.array([ball(v) for v in x]) for x in vectors)
+        theta = arb(2) / (k + 2)
         # Scores err by rounding relative to the Gram matrix; the softmax by that over μ.
         bound = 1e-14 * (1 + 4 * size / mu)
         previous = ball(before.extra["mu"])
-        close(it.dual, algorithms.snkp_alpha(G, k - 1, alpha, p, previous), bound)
-        close(it.extra["p"], algorithms.snkp_p(G, k - 1, p, last, ball(it.extra["mu"])), bound)
+        answer = algorithms.softmax(G @ alpha, previous)
+        close(it.dual, algorithms.smoothed_alpha(theta, alpha, p, answer), bound)
+        answer = algorithms.softmax(G @ last, ball(it.extra["mu"]))
+        close(it.extra["p"], algorithms.mixed(theta, p, answer), bound)
     assert halt(iterates) or len(iterates) == 13
 
 
 @settings(max_examples=150)
 @given(cases(unit=True))
 def test_snkp_trajectories_are_the_text(case):
-    G = [[ball(v) for v in line] for line in case.gram]
+    G = algorithms.array([[ball(v) for v in line] for line in case.gram])
     iterates = run(SNKP(), case.problem, 6)
     for it, (alpha, p, mu) in zip(iterates, algorithms.snkp(G, arb(1)), strict=False):
         close(it.dual, alpha, 1e-9)
@@ -155,29 +159,29 @@ def test_snkp_trajectories_are_the_text(case):
 @given(cases(), st.sampled_from((1e-6, 0.125, 1.0)))
 def test_nvn_steps_are_the_text(case, epsilon):
     """From each iterate of the solver, as it is, the next one."""
-    G, size = case.gram, float(case.radius_squared)
+    G, size = algorithms.array(case.gram), float(case.radius_squared)
     iterates = run(NVN(epsilon), case.problem, 12)
     assert iterates[0].dual.tolist() == [1 / case.problem.n] * case.problem.n
     for k, it in enumerate(iterates):
         assert it.t == k
         assert it.w == pytest.approx(case.problem.combine(it.dual), abs=1e-12 * (1 + size))
-        p = dyadic(it.dual)
-        square = algorithms.dot(p, algorithms.times(G, p))
+        p = algorithms.array(dyadic(it.dual))
+        square = algorithms.square(G, p)
         assert it.extra["norm"] ** 2 == pytest.approx(float(square), abs=TIGHT * (1 + size))
         stopped = it.extra.get("halt") == "certificate"
         assert stopped == (square <= Fraction(epsilon) ** 2) or near(square - epsilon**2, size)
         if k + 1 == len(iterates):
             continue
-        j, scores = it.extra["i"], algorithms.times(G, p)
+        j, scores = it.extra["i"], G @ p
         assert near(scores[j] - min(scores), size)
-        theta = algorithms.nvn_theta(G, p, j)
-        wanted = algorithms.add((1 - theta, p), (theta, algorithms.unit_vector(j, len(p))))
-        after = dyadic(iterates[k + 1].dual)
+        theta = algorithms.line_search(square, scores[j], G[j, j])
+        wanted = algorithms.mixed(theta, p, algorithms.corner(j, len(p)))
+        after = algorithms.array(dyadic(iterates[k + 1].dual))
         # No λ does better, up to rounding.
-        shortest = algorithms.dot(wanted, algorithms.times(G, wanted))
-        assert algorithms.dot(after, algorithms.times(G, after)) <= shortest + TIGHT * (1 + size)
+        shortest = algorithms.square(G, wanted)
+        assert algorithms.square(G, after) <= shortest + TIGHT * (1 + size)
         # θ is a quotient by ‖w − a_j‖², so it is itself known only if that is not tiny.
-        length = float(square - 2 * scores[j] + G[j][j])
+        length = float(square - 2 * scores[j] + G[j, j])
         if length > 1e-6:
             bound = TIGHT * (1 + size / length)
             assert max(abs(a - b) for a, b in zip(after, wanted, strict=True)) <= bound
@@ -192,7 +196,7 @@ def test_nvn_trajectories_are_the_text(case, epsilon):
     wanted = list(islice(algorithms.nvn(case.gram, Fraction(epsilon), pick), len(iterates)))
     for it, p in zip(iterates, wanted, strict=True):
         # Not p itself: where w = a_j, a rounding error decides between p and e_j, for the same w.
-        exact = np.array([float(v) for v in algorithms.times(case.gram, p)])
+        exact = np.array([float(v) for v in algorithms.array(case.gram) @ p])
         assert case.problem.scores(it.w) == pytest.approx(exact, abs=1e-9)
 
 
@@ -203,11 +207,11 @@ def follow_smoothed(case, iterates, exact, thresholds):
         assert it.dual == pytest.approx(np.array([float(v) for v in alpha]), abs=1e-9)
         assert it.extra["p"] == pytest.approx(np.array([float(v) for v in p]), abs=1e-9)
         assert it.w == pytest.approx(case.problem.combine(it.dual), abs=1e-11 * (1 + size))
-        square = algorithms.dot(p, algorithms.times(case.gram, p))
+        square = algorithms.square(algorithms.array(case.gram), p)
         assert it.extra["norm_p"] ** 2 == pytest.approx(float(square), abs=1e-9 * (1 + size))
         seen = it.extra.get("halt", "certificate" if "returned" in it.extra else None)
         if seen != outcome:
-            least = min(algorithms.times(case.gram, alpha))
+            least = min(algorithms.array(case.gram) @ alpha)
             assert near(least, size) or near(float(square) - threshold, size)
             return
 
@@ -266,7 +270,7 @@ def test_winnow_is_the_text(case, rate):
         w = next(exact)
         # Exponents err by rounding, relative to their size.
         close(it.w, w, 1e-13 * (1 + (rate or 1) * (t + 1)))
-        values = algorithms.times(rows, w)
+        values = algorithms.array(rows) @ w
         slack = 1e-12 * (1 + case.size(it.w)) * (1 + (rate or 1) * t)
         stopped = it.extra.get("halt") == "separated"
         assert not any(v < -slack for v in values) if stopped else any(v < slack for v in values)
