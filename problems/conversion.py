@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems.chunked import Chunks, Constant, ScatteredProblem
-from gammabar.problems.exact import exact_matrix
+from gammabar.problems.exact import design, exact_matrix
 from gammabar.problems.files import encode_labels
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
@@ -138,6 +138,8 @@ def from_arrays(
     normalised: bool = False,
     multiclass: bool = False,
     intercept: str | bool = "none",
+    encode: bool = False,
+    missing: str = "refuse",
     source: Source | None = None,
 ) -> Problem:
     """The problem of separating the rows of X by their labels y.
@@ -146,8 +148,8 @@ def from_arrays(
     ----------
     X : array, list of rows, DataFrame, scipy.sparse matrix of shape (n, d), or Chunks
         Finite numbers. Integers stay integers. Without a kernel not copied where that can be
-        avoided; do not change it afterwards.
-    y : array, list or Series of n labels
+        avoided; do not change it afterwards. Frames are those of pandas, polars and Arrow.
+    y : array, list or Series of n labels, or the name of a column of a DataFrame
         Two distinct values of any kind; the smaller one is the class -1 (numbers are compared
         as numbers, other labels as text). More than two with `multiclass`.
     kernel : Kernel, str or callable, optional
@@ -160,6 +162,11 @@ def from_arrays(
     intercept : {"none", "free", "augmented"} or bool
         Through the origin; with a bias that does not count in the norm of w (the support vector
         machine of textbooks; True means this); or with a constant feature of one, which does.
+    encode : bool
+        DataFrames only: replace columns of texts and categories by indicators of all levels but
+        the first. The attribute `notes` of the problem says which.
+    missing : {"refuse", "drop"}
+        DataFrames only: what becomes of rows with missing values; `notes` says which were dropped.
     source : Source, optional
         Where the data come from.
 
@@ -173,8 +180,10 @@ def from_arrays(
     >>> from_arrays([[1, 2], [3, 4]], ["cat", "dog"])
     DenseProblem(n=2, dimension=2)
     """
-    problem = _problem(X, y, kernel, normalised, multiclass, source)
-    return with_intercept(problem, intercept)
+    X, y, notes = design(X, y, encode, missing)
+    problem = with_intercept(_problem(X, y, kernel, normalised, multiclass, source), intercept)
+    problem.notes = notes
+    return problem
 
 
 def _problem(

@@ -18,6 +18,7 @@ import numpy as np
 from gammabar.problems.linear import csr_matrix, dense_matrix, exact_dtype
 from gammabar.problems.points import is_sparse
 from gammabar.problems.problem import Array, ProblemError
+from gammabar.problems.suggest import did_you_mean
 
 # Integers up to here are doubles.
 _EXACT = 1 << 53
@@ -137,6 +138,93 @@ def exact_labels(y: Any) -> Array:
 # --- data frames and tables -----------------------------------------------------------------------
 
 
+def design(X: Any, y: Any, encode: bool, missing: str) -> tuple[Any, Any, tuple[str, ...]]:
+    """Points and labels of a data frame, and sentences about what was done to them.
+
+    Parameters
+    ----------
+    X : data frame; anything else is returned as it is
+    y : labels, or the name of their column in X
+    encode : bool
+        Replace columns of texts and categories by indicators of all levels but the first, the
+        reference level (as R and statsmodels do).
+    missing : {"refuse", "drop"}
+        What becomes of rows with missing values.
+    """
+    if missing not in ("refuse", "drop"):
+        raise ProblemError(f"missing must be 'refuse' or 'drop', not {missing!r}")
+    columns = None if is_sparse(X) else _columns(X)
+    if columns is None:
+        if isinstance(y, str):
+            raise ProblemError(f"y={y!r} is the name of a column, but X has no named columns")
+        if encode or missing == "drop":
+            raise ProblemError("encode and missing are for data frames")
+        return X, y, ()
+    named, labels = list(columns), y
+    if isinstance(y, str):
+        named, labels = _without(named, y)
+    elif not encode and missing == "refuse":
+        return X, y, ()
+    notes: list[str] = []
+    if missing == "drop":
+        named, labels = _dropped(named, labels, notes)
+    parts: list[tuple[Any, Any]] = []
+    for name, column in named:
+        texts = encode and _dtype_of(column) is None
+        parts += _indicators(name, column, notes) if texts else [(name, column)]
+    if not parts or not len(parts[0][1]):
+        raise ProblemError("X has no rows or no columns left")
+    return _frame(parts), labels, tuple(notes)
+
+
+def _without(named: list[tuple[Any, Any]], y: str) -> tuple[list[tuple[Any, Any]], Any]:
+    """The columns but that of the labels, and the labels."""
+    labels = [column for name, column in named if name == y]
+    if len(labels) != 1:
+        how = did_you_mean(y, [str(name) for name, _ in named], always=True)
+        raise ProblemError(f"X has {len(labels)} columns named {y!r}; {how}")
+    return [(name, column) for name, column in named if name != y], labels[0]
+
+
+def _dropped(
+    named: list[tuple[Any, Any]], labels: Any, notes: list[str]
+) -> tuple[list[tuple[Any, Any]], Any]:
+    """Columns and labels without the rows that miss a value."""
+    gone = np.zeros(len(labels), dtype=bool)
+    for column in [column for _, column in named] + ([labels] if _is_column(labels) else []):
+        gone |= _missing_rows(column)
+    if not gone.any():
+        return named, labels
+    rows = np.flatnonzero(~gone)
+    some = ", ".join(map(str, np.flatnonzero(gone)[:10].tolist()))
+    more = ", ..." if gone.sum() > 10 else ""
+    notes.append(f"{int(gone.sum())} rows with missing values were dropped: {some}{more}")
+    return [(name, _taken(column, rows)) for name, column in named], _taken(labels, rows)
+
+
+def _taken(column: Any, rows: Array) -> Any:
+    """Some entries of a column of pandas, Arrow or polars, or of a list or array."""
+    if hasattr(column, "iloc"):
+        return column.iloc[rows]
+    if hasattr(column, "take"):
+        return column.take(rows)
+    return column[rows.tolist()] if hasattr(column, "name") else [column[i] for i in rows.tolist()]
+
+
+def _indicators(name: Any, column: Any, notes: list[str]) -> list[tuple[str, Array]]:
+    """Columns of zeros and ones for all levels but the first."""
+    row = _first_missing(column)
+    if row is not None:
+        raise ProblemError(_no_value(name, row))
+    texts = [str(value) for value in np.asarray(column.to_numpy(), dtype=object).tolist()]
+    ordered = getattr(getattr(column, "cat", None), "categories", None)
+    levels = sorted(set(texts)) if ordered is None else [str(v) for v in ordered if str(v) in texts]
+    shown = ", ".join(f"{name}={level}" for level in levels[1:]) or "none"
+    notes.append(f"column {name!r} became {shown}; the reference level is {levels[0]!r}")
+    values = np.array(texts, dtype=object)
+    return [(f"{name}={one}", (values == one).astype(np.uint8)) for one in levels[1:]]
+
+
 def _columns(X: Any) -> Iterator[tuple[Any, Any]] | None:
     """Names and columns of a frame of pandas or polars or a table of Arrow; None of others."""
     if hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns"):
@@ -194,11 +282,11 @@ def _whole_dtype(arrays: list[Array]) -> np.dtype[Any] | None:
 
 
 def _column(column: Any, name: Any, first: int) -> Array:
+    if isinstance(column, np.ndarray):
+        return column
     row = _first_missing(column)
     if row is not None:
-        raise ProblemError(
-            f"X has a missing value in row {first + row}, column {name!r}; fill or drop it"
-        )
+        raise ProblemError(_no_value(name, first + row))
     values = _column_values(column, name)
     if values.dtype.kind == "c":
         raise ProblemError(
@@ -211,18 +299,33 @@ def _column(column: Any, name: Any, first: int) -> Array:
 
 
 def _no_numbers(name: Any, kind: Any) -> str:
-    return f"column {name!r} of X holds {kind}, not numbers; encode or drop it"
+    return (
+        f"column {name!r} of X holds {kind}, not numbers; leave it out, or let "
+        "from_arrays(..., encode=True) make indicators of it"
+    )
+
+
+def _no_value(name: Any, row: int) -> str:
+    return (
+        f"X has a missing value in row {row}, column {name!r}; fill it, or let "
+        "from_arrays(..., missing='drop') leave such rows out"
+    )
+
+
+def _is_column(labels: Any) -> bool:
+    return hasattr(labels, "isna") or hasattr(labels, "null_count")
+
+
+def _missing_rows(column: Any) -> Array:
+    """Which rows have no value."""
+    if hasattr(column, "isna"):
+        return np.asarray(column.isna(), dtype=bool)
+    return np.asarray(column.is_null().to_numpy(), dtype=bool)
 
 
 def _first_missing(column: Any) -> int | None:
     """The first row without a value."""
-    if hasattr(column, "isna"):
-        missing = np.asarray(column.isna(), dtype=bool)
-    else:
-        count = column.null_count
-        if not (count() if callable(count) else count):
-            return None
-        missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    missing = _missing_rows(column)
     return int(np.argmax(missing)) if missing.any() else None
 
 

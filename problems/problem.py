@@ -155,6 +155,8 @@ class Problem(ABC):
     intercept : {"none", "free", "augmented"}
         Whether the hyperplane may have a bias, see `gammabar.problems.conversion`. All operations
         here are those of the rows as they are; a free bias concerns the oracle alone.
+    notes : tuple of str
+        What was done to a DataFrame: levels that became columns, rows that were dropped.
     """
 
     n: int
@@ -163,6 +165,7 @@ class Problem(ABC):
     X: Any
     y: Any
     intercept: str = "none"
+    notes: tuple[str, ...] = ()
     _plain: Problem | None = None
 
     # The largest row norm is _mantissa * 2**_exponent: a pair, because it may be no double.

@@ -141,6 +141,8 @@ def load(
 def _unknown(text: str, name: str) -> str:
     if not text:
         return "the name of the data is empty (see `gammabar list problems`)"
+    if Path(text).suffix.lower() in (".xlsx", ".xls", ".ods"):
+        return f"{text}: a spreadsheet; save its table as CSV, and give that"
     if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {SUFFIXES})"
     hint = did_you_mean(name, [*DATASETS, *FAMILIES, "rows"], "see `gammabar list problems`")

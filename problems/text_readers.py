@@ -166,6 +166,7 @@ def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | in
     if not labels:
         raise ProblemError(f"{path}: there is a header, but no data below it")
     X = values.array().reshape(len(labels), -1)
+    _check_index(path, head, table, X, labels)
     return Points(X, labels, label=table.chosen, lines=np.array(places), drop=table.dropped)
 
 
@@ -180,6 +181,7 @@ class _Columns:
     kept: tuple[int, ...]
     chosen: str | int
     dropped: tuple[str | int, ...]
+    guessed: bool = False  # the label is the first column because nobody said where it is
 
     @property
     def named(self) -> bool:
@@ -207,7 +209,19 @@ def _columns_of(
         raise ProblemError(f"{path}: a column to drop is given twice")
     if not kept:
         raise ProblemError(f"{path}: no column is left for the features")
-    return _Columns(column, kept, chosen, tuple(name for _, name in dropped))
+    return _Columns(column, kept, chosen, tuple(name for _, name in dropped), label is None)
+
+
+def _check_index(path: Path, head: list[str], table: _Columns, X: Array, labels: list[str]) -> None:
+    """Refuse an index as `DataFrame.to_csv` writes it: a first column that counts, unnamed."""
+    if head[0].strip(_BLANKS) or not any(name.strip(_BLANKS) for name in head):
+        return
+    first = labels if table.label == 0 else X[:, 0].tolist() if table.kept[0] == 0 else []
+    if [str(value) for value in first] == [str(i) for i in range(len(labels))]:
+        raise ProblemError(
+            f"{path}: the first column has no name and counts the rows, as DataFrame.to_csv writes "
+            "its index; leave it out with --drop 0 and name the label with --label NAME"
+        )
 
 
 def read_numbers(path: Path) -> Array:
@@ -276,8 +290,9 @@ def _has_header(path: Path, line: int, head: list[str], table: _Columns) -> bool
         return table.named
     if any(_NUMBER(head[i]) for i in (table.label, *table.kept)) and not table.named:
         place, token = words[0]
+        hint = f" {_HINT}" if table.guessed else ""
         raise ProblemError(
-            f"{path}, line {line}: {_shorten(token)} in column {place + 1} is not a number {_HINT}"
+            f"{path}, line {line}: {_shorten(token)} in column {place + 1} is not a number{hint}"
         )
     return True
 
@@ -302,7 +317,7 @@ def _csv_complaint(
         for place in table.kept:
             if reason := check(row[place]):
                 shown = _shorten(row[place])
-                hint = f" {_HINT}" if reason == "is not a number" and table.label >= 0 else ""
+                hint = f" {_HINT}" if reason == "is not a number" and table.guessed else ""
                 return f"{path}, line {line}: {shown} in column {place + 1} {reason}{hint}"
     raise AssertionError("the slow path must find what the fast path objected to")
 

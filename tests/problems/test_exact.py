@@ -275,3 +275,58 @@ def test_frames_of_polars() -> None:
         from_arrays(Frame(a=[1, 2, 3], b=[4, None, 6]), LABELS)
     with pytest.raises(ProblemError, match="column 'a' of X has 9007199254740993 in row 1"):
         from_arrays(Frame(a=[1, E53 + 1, 3], b=[0.5, 5, 6]), LABELS)
+
+
+PEOPLE = {
+    "y": [0, 0, 1, 1],
+    "a": [1, E53 + 1, 3, 7],
+    "c": ["u", "v", "u", "w"],
+    "e": [1, None, 2, 3],
+}
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pyarrow.table])
+def test_columns_by_name_levels_and_missing_values(make: Callable[..., Any]) -> None:
+    frame = make(PEOPLE)
+    problem = from_arrays(frame, "y", encode=True, missing="drop")
+    assert problem.X.tolist() == [[1, 0, 1], [3, 0, 2], [7, 1, 3]]
+    assert problem.y.tolist() == [-1, 1, 1]
+    assert problem.notes == (
+        "1 rows with missing values were dropped: 1",
+        "column 'c' became c=w; the reference level is 'u'",
+    )
+    plain = make({name: PEOPLE[name] for name in "ya"})
+    assert gb.solve(plain, "y", intercept=True).separable is False
+    assert gb.separation(plain, "y", intercept=True).kind == "overlap"
+
+
+@pytest.mark.parametrize(
+    ("columns", "y", "options", "sentence"),
+    [
+        ("yac", "y", {}, r"column 'c' of X holds .*encode=True"),
+        ("yae", "y", {}, r"missing value in row 1, column 'e'; .*missing='drop'"),
+        ("yace", "y", {"encode": True}, "missing value in row 1, column 'e'"),
+        ("ya", "b", {}, "X has 0 columns named 'b'"),
+        ("ya", "y", {"missing": "fill"}, "missing must be 'refuse' or 'drop'"),
+        ("y", "y", {}, "no rows or no columns left"),
+    ],
+)
+def test_what_a_frame_lacks_is_named(columns: str, y: str, options: Any, sentence: str) -> None:
+    with pytest.raises(ProblemError, match=sentence):
+        from_arrays(pd.DataFrame({name: PEOPLE[name] for name in columns}), y, **options)
+    with pytest.raises(ProblemError, match="X has no named columns"):
+        from_arrays([[1], [2]], "y")
+
+
+def test_an_index_and_a_spreadsheet_are_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    pd.DataFrame({"y": [0, 0, 1], "a": [0, 1, 2]}).to_csv(path)
+    for label in (None, "y"):
+        with pytest.raises(ProblemError, match="first column has no name and counts the rows"):
+            load(str(path), label=label)
+    assert load(str(path), label="y", drop=[0]).X.tolist() == [[0], [1], [2]]
+    with pytest.raises(ProblemError, match="a spreadsheet"):
+        load("table.xlsx")
+    path.write_text("y,a\n0,1\n1,n/a\n")
+    with pytest.raises(ProblemError, match=r"'n/a' in column 2 is not a number$"):
+        load(str(path), label="y")
