@@ -51,6 +51,9 @@ def proved(problem: Problem, candidate: Candidate | None) -> Hyperplane:
     truth = solve(problem) if candidate is None else prove(problem, candidate)
     signed = truth.q[truth.support] * problem.y[truth.support]
     low, high = truth.gamma_raw_bounds
+    if truth.separable is False:  # there is none: a soft margin follows
+        none = np.zeros(0)
+        return Hyperplane(none, 0.0, truth.support, signed, 0.0, high, False, truth.rounds, truth)
     if not truth.separable:
         return _part(problem, truth.support, signed, 0.0, high, None, truth)
     return _part(problem, truth.support, signed, low, high - low, True, truth)
