@@ -161,3 +161,51 @@ def test_the_checker_accepts_it_and_says_its_premise(tmp_path_factory, data, nor
         )
         with pytest.raises(check.Rejected):
             check.check(str(folder / "f.json"), str(folder / "data.npz"))
+
+
+def frobenius_squared(M, R, shift):
+    """‖M + shift I − RRᵀ‖² exactly."""
+    n, rows = len(M), [[Fraction(v) for v in row] for row in R.tolist()]
+    return sum(
+        (
+            Fraction(M[i, j])
+            + (i == j) * Fraction(shift)
+            - sum(a * b for a, b in zip(rows[i], rows[j], strict=True))
+        )
+        ** 2
+        for i in range(n)
+        for j in range(n)
+    )
+
+
+def test_the_residual_of_a_factor_is_bounded():
+    """With all roundings: of R Rᵀ, of the difference, and of the shift that is added."""
+    rng, lost = np.random.default_rng(2), 0
+    for n in (1, 1, 1, 2, 5):
+        for _ in range(40):
+            A = rng.standard_normal((n, n + 1))
+            M, shift = A @ A.T, float(rng.choice([0.0, 2.0**-30, 0.1]))
+            bound = enclosure._residual(M, shift, 0)
+            R = np.linalg.cholesky(M + shift * np.eye(n))
+            exact = frobenius_squared(M, R, shift)
+            assert exact <= Fraction(bound) ** 2
+            seen = M + shift * np.eye(n) - R @ R.T
+            lost += exact > Fraction(float(np.sqrt((seen * seen).sum()))) ** 2
+    assert lost > 20  # so often what doubles see of it is too little
+
+
+def test_rows_that_doubles_cannot_tell_apart_are_compared_in_balls():
+    """Squared distances through inner products: (d + 8) roundings of four times the largest square.
+
+    The kernel may be more accurate than that; the proof does not rest on it.
+    """
+    rng, n, d = np.random.default_rng(1), 60, 60
+    X = 2.0**15 + rng.standard_normal((n, d)) * 2.0**-10
+    X[:4] += rng.standard_normal((4, d)) * 0.05
+    problem = KernelProblem(X, np.ones(n, np.int8), Kernel("rbf", gamma=1.0))
+    q = np.zeros(n)
+    q[:4] = np.array([3, 5, 2, 7]) / 17
+    scores, reach = problem.scores(q), 4.0 * float((X * X).sum(axis=1).max())
+    close = np.flatnonzero(scores <= scores.min() + 2 * reach * (d + 8) * 2.0**-53)
+    assert 1 < len(close) < n
+    assert set(close.tolist()) <= set(enclosure._lowest_rows(problem, [0, 1, 2, 3], [3, 5, 2, 7]))
