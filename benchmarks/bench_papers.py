@@ -33,7 +33,7 @@ class Tightness:
 
     def setup(self, statement: str) -> None:
         try:
-            self.hear = need("harness.verify.run_checks", "hear")
+            self.hear = need("harness.verify.run_checks", "check_run")
         except NotImplementedError:  # a commit in which it was elsewhere
             self.hear = need("harness.court.hearing", "hear")
         try:

@@ -14,7 +14,7 @@ from typing import Any
 from gammabar.harness.registry import load_statements, mutants, trials
 from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 
@@ -128,7 +128,7 @@ def _heard(
     case: Case, statements: list[Statement], iterations: int, longest: int
 ) -> Iterable[tuple[Verdict, str]]:
     try:
-        for verdict in hear(case, statements, iterations, longest):
+        for verdict in check_run(case, statements, iterations, longest):
             yield verdict, case.name
     except (ValueError, ArithmeticError, IndexError, KeyError):
         return  # a mutant that crashes is caught by whoever runs it
@@ -138,7 +138,7 @@ def _examined(statement: Statement, solver: Any, on: str | None) -> Iterable[tup
     for text in statement.problems if on is None else [on]:
         case = Case(open_problem(text) if text else None, solver, unit=statement.unit, name=text)
         try:
-            yield examine(statement, case), text
+            yield check_statement(statement, case), text
         except (ValueError, ArithmeticError, IndexError, KeyError):
             continue
 

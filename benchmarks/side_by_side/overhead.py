@@ -22,7 +22,7 @@ from side_by_side.table import Table, digits, duration
 from gammabar.harness.registry import load_statements
 from gammabar.harness.screen import Stage
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling
 from gammabar.problems import load
@@ -55,7 +55,7 @@ def compare(name: str, iterations: int, repeat: int) -> dict[str, Any]:
 
     def heard() -> list[Any]:
         case = Case(problem, solver, unit=True, name=name)
-        return hear(case, statements, iterations, most=iterations)
+        return check_run(case, statements, iterations, most=iterations)
 
     def bare() -> None:
         for _ in islice(solver.iterates(unit), iterations + 1):

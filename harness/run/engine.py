@@ -29,7 +29,7 @@ from gammabar.harness.run.store import Store
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
 from gammabar.problems import Problem, ProblemError
@@ -216,7 +216,7 @@ def _without_run(run: Run, problem: Problem | None, statements: list[Statement])
     found = []
     for statement in statements:
         try:
-            found.append(examine(statement, case))
+            found.append(check_statement(statement, case))
         except StatementError as error:
             found.append(_spoilt(statement, error))
     return found
@@ -235,7 +235,7 @@ def _along_run(task: Task, problem: Problem | None, statements: list[Statement])
     file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
     watch = partial(_watched, file=file, foreign=run.solver.foreign or _is_users(run.solver))
     case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed, watch=watch)
-    found = hear(case, statements, run.iterations)
+    found = check_run(case, statements, run.iterations)
     if run.solver.foreign and perf_counter() - start < COMPARED:
         from gammabar.harness.run.diagnosis import explained
 
@@ -297,6 +297,6 @@ def _beside(
         if name is not None:
             case = Case(problem, Registered(name).open(), unit=run.unit, seed=run.seed)
             with contextlib.suppress(ProblemError):  # a method that does not run on such data
-                heard = hear(case, about, run.iterations)
+                heard = check_run(case, about, run.iterations)
                 found |= {v.statement: v.tightness for v in heard if v.verdict is Ruling.HOLDS}
     return [replace(v, reference=found.get(v.statement)) for v in verdicts]

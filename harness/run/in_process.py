@@ -17,7 +17,7 @@ from gammabar.harness.run.plan import unmet
 from gammabar.harness.run.results import Run
 from gammabar.harness.run.specs import InFile, open_problem, reference
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict, explain
 from gammabar.problems import Problem, ProblemError, from_arrays
@@ -185,11 +185,13 @@ def _hear(
         case = Case(opened, solver, unit=unit, name=name, seed=seed)
         same = {place: s for place, s in enumerate(chosen) if s.unit is unit}
         runs = {place: s for place, s in same.items() if s.about_runs}
-        heard = hear(case, list(runs.values()), iterations) if runs else []
+        heard = check_run(case, list(runs.values()), iterations) if runs else []
         if runs:
             heard = explained(case, list(runs.values()), heard)
         verdicts = dict(zip(runs, heard, strict=True))
-        verdicts |= {place: examine(s, case) for place, s in same.items() if place not in runs}
+        verdicts |= {
+            place: check_statement(s, case) for place, s in same.items() if place not in runs
+        }
         found |= {place: _Heard(s, case, verdicts[place]) for place, s in same.items()}
     ordered = [found[place] for place in range(len(chosen))]
     return ordered if _as_it_was(opened) else [_spoilt(one) for one in ordered]

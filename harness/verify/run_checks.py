@@ -24,7 +24,7 @@ EARLY = 8
 MOST = 100_000
 
 
-def examine(statement: Statement, case: Case) -> Verdict:
+def check_statement(statement: Statement, case: Case) -> Verdict:
     """The verdict on a statement that is not about one run: direct and randomised ones."""
     require_doubles()
     reason = statement.inapplicable(case)
@@ -42,7 +42,7 @@ def examine(statement: Statement, case: Case) -> Verdict:
         return Verdict(statement.id, ruling, reason=str(fault), failure=failure)
 
 
-def hear(
+def check_run(
     case: Case,
     statements: list[Statement],
     iterations: int,

@@ -15,7 +15,7 @@ from flint import arb
 
 from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.solvers import Iterate
 
 from .data import Data, to_double
@@ -98,5 +98,5 @@ def by_chance(
         # Not by ``gb.verify``: it wraps what it is given, and the step of that cannot be set.
         case = Case(data.problem, _sampler(data, turn), unit=True, seed=int(rng.integers(2**31)))
         for name in asked:
-            said = str(examine(load_statements()[name], case).verdict)
+            said = str(check_statement(load_statements()[name], case).verdict)
             yield name, said, known.get(name), turn == 1, f"turn {turn:g}"

@@ -103,7 +103,7 @@ class PatchesTheCourt(Wrong):
     def act(self, problem, it):
         for name, module in list(sys.modules.items()):
             if name.startswith("gammabar"):
-                for attribute in ("hear", "examine", "perform", "certain", "at_most", "encode"):
+                for attribute in ("check_run", "check_statement", "perform", "certain", "at_most", "encode"):
                     if hasattr(module, attribute):
                         setattr(module, attribute, lambda *a, **k: None)
         try:

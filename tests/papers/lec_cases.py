@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import DenseProblem
 
@@ -15,7 +15,7 @@ MINE = {i: s for i, s in load_statements().items() if s.source == "lec" or i.sta
 
 
 def hear(identifier: str, solver: object = None, problem: object = None, name: str = "") -> Verdict:
-    return examine(MINE[identifier], Case(problem, solver, name=name))
+    return check_statement(MINE[identifier], Case(problem, solver, name=name))
 
 
 def refuted(identifier: str, solver: object, problem: object = None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import load
 from gammabar.solvers import (
@@ -41,7 +41,7 @@ def about(name: str, unit: bool) -> list[Statement]:
 )
 def test_algorithm_1(shared_data: Path, data: str, loss: str):
     case = Case(load(data), DualAcceleration(loss=loss), unit=True, name=data)
-    verdicts = hear(case, about("dual-acceleration", True), 200, most=1000)
+    verdicts = check_run(case, about("dual-acceleration", True), 200, most=1000)
     # A bound on the number of steps may allow more of them than are heard here.
     undecided = {v.statement for v in verdicts if v.reason.startswith("the run ended")}
     bad = [v for v in verdicts if v.verdict not in ("holds", "inapplicable")]
@@ -52,7 +52,7 @@ def test_algorithm_1(shared_data: Path, data: str, loss: str):
 
 def test_normalized_gradient_descent(shared_data: Path):
     case = Case(load("mnist:0,1"), NormalizedGradientDescent(), unit=True)
-    verdicts = hear(case, about("normalized-gradient-descent", True), 100)
+    verdicts = check_run(case, about("normalized-gradient-descent", True), 100)
     assert {v.verdict for v in verdicts} <= {"holds", "inapplicable"}
 
 
@@ -60,6 +60,6 @@ def test_normalized_gradient_descent(shared_data: Path):
 def test_perceptrons_separate_mnist_in_time(shared_data: Path, solver: type):
     name = solver.card.name
     case = Case(load("mnist:0,1"), solver())
-    verdicts = hear(case, about(name, False), 200)
+    verdicts = check_run(case, about(name, False), 200)
     assert {v.verdict for v in verdicts} <= {"holds", "inapplicable"}
     assert any(v.verdict == "holds" for v in verdicts)

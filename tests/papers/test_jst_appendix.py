@@ -17,7 +17,7 @@ from gammabar.harness.registry import load_statements, witness
 from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import number, working
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import DirectStatement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab, appendix_c, trials
@@ -58,7 +58,7 @@ def verdicts(solver: Any, problem: str | Problem, iterations: int, *ids: str) ->
     """What is found about statements (default: all of them about runs) in one run."""
     opened = open_problem(problem) if isinstance(problem, str) else problem
     case = Case(opened, solver, unit=True)
-    found = hear(case, [STATEMENTS[i] for i in ids or RUNS], iterations)
+    found = check_run(case, [STATEMENTS[i] for i in ids or RUNS], iterations)
     return {verdict.statement: verdict for verdict in found}
 
 
@@ -105,7 +105,7 @@ def test_verdicts_without_a_run(identifier: str) -> None:
     statement = STATEMENTS[identifier]
     for problem in statement.problems:
         case = Case(open_problem(problem) if problem else None, unit=statement.unit)
-        assert examine(statement, case).verdict == statement.status
+        assert check_statement(statement, case).verdict == statement.status
 
 
 @pytest.mark.parametrize("identifier", [*RUNS, *ALONE])
@@ -130,7 +130,7 @@ def test_eq_b6_at_the_smallest_witness() -> None:
 
 
 def test_eq_b11_at_the_smallest_witness() -> None:
-    found = examine(STATEMENTS["jst.eqB.11"], Case())
+    found = check_statement(STATEMENTS["jst.eqB.11"], Case())
     assert found.where == "λ_t = 2/(t+2), t = 1"
     assert (float(found.left), float(found.right)) == (2.5, 3)
 
@@ -179,7 +179,7 @@ def test_horizon_of_theorem_4_1(epsilon: str, delta: str) -> None:
 
 
 def test_smoothness_of_the_exponential_loss_is_sharp() -> None:
-    found = examine(STATEMENTS["jst.sec5.1.smooth"], Case())
+    found = check_statement(STATEMENTS["jst.sec5.1.smooth"], Case())
     assert found.tightness is not None
     assert 0.999999 < found.tightness < 1
 
@@ -291,7 +291,9 @@ def test_wrong_samplers_are_refuted(identifier: str, length: float) -> None:
     # With length 1 the softmax of the scores is (0.553, 0.447/4, …), next to q̄ = (½, ⅛, …):
     # ‖Zᵀq‖² = 0.209 is nearly as small as γ̄² = 0.2, and what Lemma D.1 says of this w is true.
     spared = identifier == "jst.lemD.1" and length == 1
-    assert examine(STATEMENTS[identifier], case).verdict == ("holds" if spared else "refuted")
+    assert check_statement(STATEMENTS[identifier], case).verdict == (
+        "holds" if spared else "refuted"
+    )
 
 
 def test_uniform_sampling_is_refuted() -> None:
@@ -304,7 +306,7 @@ def test_uniform_sampling_is_refuted() -> None:
                 w = w + self.step * rows[rng.integers(problem.n)]
 
     case = Case(open_problem("worst-case:n=5"), Uniform(), unit=True)
-    assert examine(STATEMENTS["jst.lemD.1"], case).verdict == "refuted"
+    assert check_statement(STATEMENTS["jst.lemD.1"], case).verdict == "refuted"
 
 
 # Applicability ----------------------------------------------------------------------------------
@@ -343,9 +345,9 @@ def test_assumptions_are_heeded(solver: Any, identifier: str) -> None:
 
 def test_one_row_is_no_case_for_the_corrected_theorem() -> None:
     case = Case(open_problem("planted:n=1,d=1,gamma=1"), unit=True)
-    assert examine(STATEMENTS["jst.thm4.1.fixed"], case).verdict == "inapplicable"
+    assert check_statement(STATEMENTS["jst.thm4.1.fixed"], case).verdict == "inapplicable"
     inseparable = Case(open_problem("inseparable:n=20,d=2,seed=0"), unit=True)
-    assert examine(STATEMENTS["jst.thm4.1"], inseparable).verdict == "inapplicable"
+    assert check_statement(STATEMENTS["jst.thm4.1"], inseparable).verdict == "inapplicable"
 
 
 # Random problems --------------------------------------------------------------------------------
@@ -524,7 +526,7 @@ def test_a_small_margin_asks_for_no_endless_run(n, narrow, scale, seed, kernel) 
 )
 def test_theorem_4_1_on_more_data_than_the_plan_has_time_for(identifier, problem) -> None:
     statement = STATEMENTS[identifier]
-    found = examine(statement, Case(open_problem(problem), unit=True, name=problem))
+    found = check_statement(statement, Case(open_problem(problem), unit=True, name=problem))
     assert (found.verdict, found.informative) == ("holds", statement.runs)
 
 
@@ -533,5 +535,5 @@ def test_the_guarantee_of_algorithm_2_for_several_classes() -> None:
     """Section 5.2: three points at 120°, one of each class, through the reduction."""
     X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
     case = Case(MulticlassProblem(X, np.array([0, 1, 2])), unit=True)
-    found = examine(STATEMENTS["jst.thm4.1.fixed"], case)
+    found = check_statement(STATEMENTS["jst.thm4.1.fixed"], case)
     assert (found.verdict, found.informative) == ("holds", STATEMENTS["jst.thm4.1.fixed"].runs)

@@ -18,7 +18,7 @@ from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.harness.verify.relation import VIOLATED, Relation, same_digits
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import DirectStatement, Statement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers.gammabar import jst_rates, trials as gb_trials
@@ -70,7 +70,7 @@ def about(name: str) -> list[Statement]:
 
 def heard(solver: Any, text: str, ids: list[str], iterations: int = 60) -> dict[str, Verdict]:
     case = Case(open_problem(text), solver, unit=True, name=text)
-    verdicts = hear(case, [STATEMENTS[i] for i in ids], iterations, most=2000)
+    verdicts = check_run(case, [STATEMENTS[i] for i in ids], iterations, most=2000)
     return {v.statement: v for v in verdicts}
 
 
@@ -136,7 +136,7 @@ def test_false_ones_name_their_fixed_form_and_witness(statement):
 def test_trials_decide_as_expected(trial):
     case = Case(open_problem(trial.problem), open_solver(trial.solver), unit=True)
     statements = about(solver_name(trial.solver))
-    verdicts = hear(case, statements, trial.iterations)
+    verdicts = check_run(case, statements, trial.iterations)
     assert "holds" in {v.verdict for v in verdicts}
     for statement, v in zip(statements, verdicts, strict=True):
         allowed = {"holds", "inapplicable"}
@@ -150,7 +150,7 @@ def test_runs_on_their_own_problems(statement):
     for text in statement.problems:
         for name in statement.solvers:
             case = Case(open_problem(text), open_solver(name), unit=True)
-            (v,) = hear(case, [statement], 200)
+            (v,) = check_run(case, [statement], 200)
             assert v.verdict == statement.status, v
 
 
@@ -158,7 +158,7 @@ def test_runs_on_their_own_problems(statement):
 def test_direct_statements_on_their_problems(statement):
     for text in statement.problems:
         case = Case(open_problem(text) if text else None, unit=True)
-        assert examine(statement, case).verdict == statement.status, text
+        assert check_statement(statement, case).verdict == statement.status, text
 
 
 def test_every_statement_about_runs_holds_somewhere():
@@ -169,7 +169,7 @@ def test_every_statement_about_runs_holds_somewhere():
             continue
         case = Case(open_problem(trial.problem), open_solver(trial.solver), unit=True)
         statements = about(solver_name(trial.solver))
-        found |= {v.statement for v in hear(case, statements, 3, most=200) if v.checked}
+        found |= {v.statement for v in check_run(case, statements, 3, most=200) if v.checked}
     assert found == {s.id for s in RUNS}
 
 
@@ -338,12 +338,12 @@ def test_a_solver_may_change_its_arrays_in_place():
 def test_a_wrong_dual_point_is_refuted(identifier):
     case = Case(open_problem(PLANTED), unit=True)
     truth = case.truth
-    assert examine(STATEMENTS[identifier], case).verdict == "holds"
+    assert check_statement(STATEMENTS[identifier], case).verdict == "holds"
     first, *rest = truth.numerators
     vars(case)["truth"] = replace(truth, numerators=[first + 1, *rest], total=truth.total + 1)
-    assert examine(STATEMENTS[identifier], case).verdict == "refuted"
+    assert check_statement(STATEMENTS[identifier], case).verdict == "refuted"
     vars(case)["truth"] = replace(truth, numerators=[first + 1, *rest])
-    assert examine(STATEMENTS[identifier], case).verdict == "refuted"
+    assert check_statement(STATEMENTS[identifier], case).verdict == "refuted"
 
 
 def test_equations_in_balls_tell_numbers_apart():
@@ -455,7 +455,7 @@ def test_the_printed_reduction_minimises_the_margin():
     case = Case(
         MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2), DualAcceleration(), unit=True
     )
-    (v,) = hear(case, [STATEMENTS["jst.thm5.1"]], 3)
+    (v,) = check_run(case, [STATEMENTS["jst.thm5.1"]], 3)
     assert (v.verdict, v.worst_t) == ("refuted", 1)
     assert float(arb(v.left)) == pytest.approx(2 * math.sqrt(2))  # γ̄_m − γ_m(U_1)
     assert float(arb(v.right)) == pytest.approx((1 + 2 * math.log(2)) / math.sqrt(2))
@@ -506,7 +506,7 @@ def test_claims_about_algorithm_1_take_no_pass_over_the_data():
 
     for name in calls:
         vars(case.problem)[name] = counted(name)
-    verdicts = hear(case, about("dual-acceleration"), 50)
+    verdicts = check_run(case, about("dual-acceleration"), 50)
     assert "refuted" not in {v.verdict for v in verdicts}
     assert calls == {"softmin": 51, "scores": 0, "combine": 0, "row": 0, "gram": 0}
 
@@ -552,14 +552,14 @@ def small_problems(draw: Any) -> Any:
 )
 def test_right_solvers_are_never_refuted(problem, solver):
     case = Case(problem, open_solver(solver), unit=True)
-    for v in hear(case, about(solver_name(solver)), 30, most=300):
+    for v in check_run(case, about(solver_name(solver)), 30, most=300):
         assert v.verdict != "refuted" or v.statement in FALSE, v
 
 
 @settings(max_examples=40)
 @given(small_problems(), st.sampled_from(sorted(s.id for s in DIRECT if s.status == "holds")))
 def test_facts_about_data_are_never_refuted(problem, identifier):
-    v = examine(MINE[identifier], Case(problem, unit=True))
+    v = check_statement(MINE[identifier], Case(problem, unit=True))
     assert v.verdict in ("holds", "inapplicable"), v
 
 
@@ -569,12 +569,12 @@ def test_ordinary_runs_are_decided():
         text = f"gaussian:n=30,d={3 + seed},seed={seed},separable={seed % 2}"
         for name in ("dual-acceleration", "dual-acceleration-dual"):
             case = Case(open_problem(text), open_solver(name), unit=True)
-            verdicts = hear(case, about(name), 100, most=3000)
+            verdicts = check_run(case, about(name), 100, most=3000)
             assert {v.verdict for v in verdicts} <= {"holds", "inapplicable"}, (text, verdicts)
 
 
 def test_the_sequences_start_afresh_with_each_run():
     case = Case(open_problem(PLANTED), DualAcceleration(), unit=True)
     statements = about("dual-acceleration")
-    first, second = (hear(case, statements, 20) for _ in range(2))
+    first, second = (check_run(case, statements, 20) for _ in range(2))
     assert [v.as_dict() for v in first] == [v.as_dict() for v in second]

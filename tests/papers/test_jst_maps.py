@@ -8,7 +8,7 @@ import pytest
 
 from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab
 from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import World, dot, runs
 
@@ -30,7 +30,7 @@ def anew():
 
 @pytest.mark.parametrize("statement", OURS, ids=lambda s: s.id)
 def test_other_mirror_maps(statement):
-    found = examine(statement, Case())
+    found = check_statement(statement, Case())
     assert found.verdict == "holds"
     assert found.checked > 50
 
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_refuted(monkeypatch, anew, name, wrong, refuted):
         )
     else:
         monkeypatch.setattr(World, name, wrong)
-    assert examine(BY_ID[refuted], Case()).verdict == "refuted"
+    assert check_statement(BY_ID[refuted], Case()).verdict == "refuted"
 
 
 SLOPE = World.slope

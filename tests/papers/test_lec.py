@@ -17,7 +17,7 @@ from lec_cases import MINE, built, hear, refuted, small_problems
 from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import middle, number
-from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.papers.lecture.descent import (
     BendTarget,
     LogisticTarget,
@@ -51,14 +51,14 @@ CASES = [
 def test_expected_verdicts(identifier: str, text: str) -> None:
     statement = MINE[identifier]
     case = Case(open_problem(text) if text else None, unit=statement.unit, name=text)
-    verdict = examine(statement, case)
+    verdict = check_statement(statement, case)
     assert verdict.verdict == statement.status
     assert verdict.checked > 0
 
 
 def test_other_seeds_give_the_same_verdicts() -> None:
     for identifier in ("lec.thm3", "gb.lec.sgd.step", "gb.lec.sgd.draws"):
-        assert examine(MINE[identifier], Case(seed=1)).verdict == "holds"
+        assert check_statement(MINE[identifier], Case(seed=1)).verdict == "holds"
 
 
 # Gradient descent
@@ -391,4 +391,4 @@ def test_rows_too_short_for_the_allowances_are_no_pass(exponent, identifier):
     """At 2⁻¹⁰¹⁰ every step was excused by what underflow may lose."""
     X = np.ldexp(np.array([[1.0, 2.0], [-2.0, 1.0], [0.5, -3.0]]), exponent)
     case = Case(DenseProblem(X, np.array([1, -1, 1])), None)
-    assert examine(MINE[identifier], case).verdict == "inapplicable"
+    assert check_statement(MINE[identifier], case).verdict == "inapplicable"

@@ -8,7 +8,7 @@ from gammabar.harness import registry
 from gammabar.harness.power import kills
 from gammabar.harness.registry import load_statements, mutants
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.verdict import Ruling, Status
 from gammabar.problems import load
 
@@ -82,5 +82,5 @@ def test_theorem_3_1_tells_the_squared_rate_from_the_plain_one() -> None:
     """Normalised gradient descent obeys it up to t = 149 on these data, and not at t = 150."""
     wrong = mutants()["dual-acceleration/no-momentum"].make()
     case = Case(load("orthogonal:n=10,p=0.3"), wrong, unit=True)
-    (verdict,) = hear(case, [STATEMENTS["jst.thm3.1.1"]], 200)
+    (verdict,) = check_run(case, [STATEMENTS["jst.thm3.1.1"]], 200)
     assert (verdict.verdict, verdict.worst_t) == (Ruling.REFUTED, 150)

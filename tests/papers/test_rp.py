@@ -16,7 +16,7 @@ from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import LEVELS, middle, number, working
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, DirectStatement, Statement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.oracle.signed import signed_margin
@@ -149,7 +149,7 @@ def planned() -> dict[str, dict[str, Verdict]]:
             about = [s for s in MINE.values() if solver_name(trial.solver) in s.solvers]
             about = [s for s in about if s.unit is unit]
             case = Case(problem, solver, unit=unit, name=trial.problem, seed=trial.seed)
-            for verdict in hear(case, about, trial.iterations):
+            for verdict in check_run(case, about, trial.iterations):
                 found[verdict.statement][f"{trial.solver} | {trial.problem}"] = verdict
     return found
 
@@ -178,17 +178,17 @@ def test_where_a_statement_is_examined_besides(identifier: str, text: str) -> No
     statement = MINE[identifier]
     problem = open_problem(text) if text else None
     if isinstance(statement, DirectStatement):
-        verdict = examine(statement, Case(problem, unit=statement.unit, name=text))
+        verdict = check_statement(statement, Case(problem, unit=statement.unit, name=text))
     else:
         solver = open_solver(statement.solvers[0])
-        (verdict,) = hear(Case(problem, solver, unit=statement.unit), [statement], 200)
+        (verdict,) = check_run(Case(problem, solver, unit=statement.unit), [statement], 200)
     assert verdict.verdict == statement.status, verdict
 
 
 def test_claims_about_rows_of_norm_one_are_not_made_of_others() -> None:
     case = Case(open_problem("planted:n=20,d=3,gamma=0.2"), SNKP(), unit=True)
     about = [s for s in MINE.values() if "snkp" in s.solvers]
-    for verdict in hear(case, about, 10):
+    for verdict in check_run(case, about, 10):
         silent = verdict.statement.startswith("rp.") or verdict.statement == "gb.snkp.any.exit"
         assert (verdict.verdict == "inapplicable") >= silent
 
@@ -198,7 +198,7 @@ def test_claims_about_rows_of_norm_one_are_not_made_of_others() -> None:
 
 def hears(identifier: str, problem, solver, iterations: int = 20) -> Verdict:
     statement = MINE[identifier]
-    (verdict,) = hear(Case(problem, solver, unit=statement.unit), [statement], iterations)
+    (verdict,) = check_run(Case(problem, solver, unit=statement.unit), [statement], iterations)
     return verdict
 
 
@@ -439,5 +439,5 @@ def test_rounding_refutes_no_right_method_however_long_a_row_is(method, differen
         X[0] *= 10.0 ** rng.integers(-12, 13)
         y = np.where(np.arange(len(X)) % 2, -1, 1)
         case = Case(from_arrays(X, y), Written(method, difference), unit=True)
-        for one in hear(case, about, 15, 15):
+        for one in check_run(case, about, 15, 15):
             assert one.verdict != "refuted", (one, X.tolist())

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import Problem, ProblemError, from_arrays
@@ -68,7 +68,7 @@ def verdicts(solver: Any, text: str, about: list[Statement], iterations: int) ->
     found = []
     for unit in (False, True):
         same = [s for s in about if s.unit is unit]
-        found += hear(Case(problem, solver, unit=unit), same, iterations, most=2000)
+        found += check_run(Case(problem, solver, unit=unit), same, iterations, most=2000)
     return found
 
 
@@ -196,7 +196,7 @@ def test_any_of_the_tied_rows_is_right() -> None:
 
     step = STATEMENTS["gb.rp.normalized-perceptron.step"]
     for text in ("degenerate:kind=simplex,n=20,d=20", "degenerate:kind=square", "worst-case:n=30"):
-        (verdict,) = hear(Case(open_problem(text), Last(), unit=True), [step], 2)
+        (verdict,) = check_run(Case(open_problem(text), Last(), unit=True), [step], 2)
         assert verdict.verdict == "holds"
 
 
@@ -256,7 +256,7 @@ def test_right_solvers_are_never_refuted(seed: int, name: str) -> None:
     for unit in (False, True):
         same = [s for s in about if s.unit is unit]
         try:
-            found = hear(Case(problem, solver, unit=unit, seed=seed), same, 25, most=1000)
+            found = check_run(Case(problem, solver, unit=unit, seed=seed), same, 25, most=1000)
         except ProblemError as error:
             assert "kernel" in str(error)  # winnow has no kernels
             continue

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, StatementError
 from gammabar.papers import Claims, Erratum, Method, at_most, equal, fact, separable
 from gammabar.problems import from_arrays
@@ -36,7 +36,7 @@ class Sequence:
 
 def heard(identifier, iterations=5):
     case = Case(SQUARE, DualAcceleration(), unit=True)
-    return hear(case, [STATEMENTS[identifier]], iterations)[0]
+    return check_run(case, [STATEMENTS[identifier]], iterations)[0]
 
 
 def test_a_declaration_says_everything():
@@ -77,7 +77,7 @@ def test_names_win_over_docstring_and_shared_fields():
     found = STATEMENTS["mine.data"]
     assert (found.claim, found.words, found.note, found.unit) == ("c", "w", "n", False)
     assert (found.kind, found.powerless, found.problems) == ("value", "it is about the data", ("",))
-    assert examine(found, Case()).verdict == "holds"
+    assert check_statement(found, Case()).verdict == "holds"
 
 
 def test_the_harness_keeps_one_iterate():
@@ -118,9 +118,9 @@ def test_one_text_for_several_probabilities():
         deltas.append(delta)
         return fact(True)
 
-    assert examine(STATEMENTS["mine.half"], Case()).verdict == "holds"
+    assert check_statement(STATEMENTS["mine.half"], Case()).verdict == "holds"
     assert deltas == [Fraction(1, 2)] * 15
-    assert examine(STATEMENTS["mine.tenth"], Case()).verdict == "undecided"
+    assert check_statement(STATEMENTS["mine.tenth"], Case()).verdict == "undecided"
     assert deltas[-1] == 0.1
 
 

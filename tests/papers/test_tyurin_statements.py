@@ -20,7 +20,7 @@ from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, middle, working
 from gammabar.harness.verify.relation import fact
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, StoppingStatement, direct
 from gammabar.papers.gammabar import trials as gb_trials, tyurin as tyurin_steps
 from gammabar.papers.tyurin_2024 import (
@@ -63,7 +63,7 @@ def about(name):
 def outcome(trial):
     name = solver_name(trial.solver)
     case = Case(open_problem(trial.problem), open_solver(trial.solver), seed=trial.seed)
-    return {v.statement: v for v in hear(case, about(name), trial.iterations)}
+    return {v.statement: v for v in check_run(case, about(name), trial.iterations)}
 
 
 # What is expected
@@ -148,7 +148,7 @@ STEPS = {name: f"gb.tyurin.{name}.step" for name in RIGHT}
 @pytest.mark.parametrize("problem", ["planted:n=20,d=4,gamma=0.05,seed=7", "worst-case:n=16"])
 def test_a_right_solver_of_a_user_is_not_refuted(name, problem):
     statements = [s for s in about(name) if s.status == "holds"]
-    for found in hear(Case(load(problem), Method(RIGHT[name], 30.0)), statements, 60):
+    for found in check_run(Case(load(problem), Method(RIGHT[name], 30.0)), statements, 60):
         assert found.verdict in ("holds", "inapplicable"), found
 
 
@@ -157,9 +157,9 @@ def test_steps_that_are_wrong_by_a_millionth_are_refuted(name):
     right = RIGHT[name]
     wrong = Method(lambda t, s, step: right(t, s, step) * (1 + 1e-6 * (t == 2)))
     case = Case(load("gaussian:n=40,d=4,seed=3,separable=1"), wrong)
-    (found,) = hear(case, [OURS[STEPS[name]]], 40)
+    (found,) = check_run(case, [OURS[STEPS[name]]], 40)
     assert (found.verdict, found.worst_t) == ("refuted", 3)
-    (found,) = hear(Case(load("iris:0,1"), Method(right, start=1e-9)), [OURS[STEPS[name]]], 3)
+    (found,) = check_run(Case(load("iris:0,1"), Method(right, start=1e-9)), [OURS[STEPS[name]]], 3)
     assert (found.verdict, found.worst_t) == ("refuted", 0)
 
 
@@ -219,7 +219,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("statement", "solver", "problem"), WRONG)
 def test_wrong_solvers_are_refuted(statement, solver, problem):
-    (found,) = hear(Case(load(problem), solver), [OURS[statement]], 60, most=2000)
+    (found,) = check_run(Case(load(problem), solver), [OURS[statement]], 60, most=2000)
     assert found.verdict == "refuted", found
 
 
@@ -236,11 +236,11 @@ class Stepless:
 def test_batch_perceptron_without_its_half_step_is_no_limit_of_gradient_descent():
     for rule, verdict in ((batch, "holds"), (whole_first_step, "refuted")):
         case = Case(load("worst-case:n=101"), Stepless(rule))
-        (found,) = hear(case, [OURS["tyurin.thm3.2"]], 20)
+        (found,) = check_run(case, [OURS["tyurin.thm3.2"]], 20)
         assert found.verdict == verdict
     for name in ("lr-gd", "normalized-lr-gd"):
         case = Case(load("worst-case:n=101"), Stepless(RIGHT[name]))
-        (found,) = hear(case, [OURS[STEPS[name]]], 5)
+        (found,) = check_run(case, [OURS[STEPS[name]]], 5)
         assert found.verdict == "inapplicable"
         assert "step" in found.reason
 
@@ -263,11 +263,11 @@ class HalfTheStep(LogisticRegressionGD):
 
 def test_what_a_solver_says_is_judged():
     statement = OURS["tyurin.sec6.limits.fixed"]
-    (found,) = hear(Case(load("iris:0,1"), SaysAnotherBeta(1e3)), [statement], 5)
+    (found,) = check_run(Case(load("iris:0,1"), SaysAnotherBeta(1e3)), [statement], 5)
     assert found.verdict == "refuted"
     assert "solver" in found.what
     statement = OURS["tyurin.table1.worst"]
-    (found,) = hear(Case(load("worst-case:n=1000"), HalfTheStep(100.0)), [statement], 310)
+    (found,) = check_run(Case(load("worst-case:n=1000"), HalfTheStep(100.0)), [statement], 310)
     assert found.verdict == "refuted"
 
 
@@ -302,7 +302,7 @@ def test_the_right_solvers_are_never_refuted(problem, solver):
     gram = problem.gram(np.arange(problem.n), np.arange(problem.n))
     values = np.linalg.eigvalsh(gram)
     cancels = isinstance(problem, KernelProblem) and values[0] <= 1e-9 * values[-1]
-    for found in hear(Case(problem, solver), statements, 15, most=400):
+    for found in check_run(Case(problem, solver), statements, 15, most=400):
         # A bound on the number of iterations may be long, or known as an enclosure only; and where
         # a score is zero but for rounding, a perceptron may halt one step early.
         stops = isinstance(OURS[found.statement], StoppingStatement)
@@ -339,10 +339,10 @@ def test_the_worst_case_needs_three_tenths_of_n_iterations_for_any_step():
     for n in (10, 16, 33):
         for solver in (BatchPerceptron(), *(LogisticRegressionGD(g) for g in (0.01, 1.0, 1e5))):
             case = Case(load(f"worst-case:n={n}"), solver)
-            (found,) = hear(case, [statement], n)
+            (found,) = check_run(case, [statement], n)
             assert found.verdict == "holds"
             assert found.checked == 2 + -(-3 * n // 10)
-    (found,) = hear(Case(load("worst-case:n=9"), BatchPerceptron()), [statement], 9)
+    (found,) = check_run(Case(load("worst-case:n=9"), BatchPerceptron()), [statement], 9)
     assert found.verdict == "inapplicable"
 
 
@@ -350,7 +350,7 @@ def test_the_table_has_the_printed_numbers():
     assert list(table1.WORST.values()) == [2, 2, 16, 157, 308]
     assert list(table1.IMBALANCED_TABLE.values()) == [311, 349, 353, 504, 538]
     assert list(table1.FASHION_TABLE.values()) == [2778, 2928, 3160, 3351, 3359]
-    (found,) = hear(
+    (found,) = check_run(
         Case(load("worst-case:n=1000"), LogisticRegressionGD(100.0)),
         [OURS["tyurin.table1.worst"]],
         400,
@@ -445,7 +445,7 @@ def test_assumption_3_1_of_the_data_sets_of_the_paper():
 @pytest.mark.parametrize("statement", FASHION)
 def test_a_table_without_its_data_is_neither_right_nor_wrong(statement):
     entry = OURS[statement]
-    found = examine(entry, Case())
+    found = check_statement(entry, Case())
     assert (entry.status, found.verdict) == ("not reproducible", "not reproducible")
     table, counts = {
         "tyurin.table1.imbalanced": (table1.IMBALANCED_TABLE, table1.IMBALANCED_COUNTS),

@@ -11,7 +11,7 @@ from gammabar.harness.falsify.parameters import inputs
 from gammabar.harness.registry import everything
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.parameters import choices, rationals, read, sizes_of, text_of, wholes
-from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
 
@@ -82,7 +82,7 @@ def test_no_true_statement_is_refuted_by_any_inputs_and_all_can_be_judged(statem
     def judge(candidate):
         case = Case(name=candidate.problem)
         case.inputs = read(entry.inputs, candidate.problem)
-        found = examine(entry, case)
+        found = check_statement(entry, case)
         spoken.append(found.verdict in ("holds", "refuted"))
         if entry.status is Status.HOLDS:
             assert found.verdict != "refuted"

@@ -12,7 +12,7 @@ import pytest
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import number, sqrt
 from gammabar.harness.verify.relation import at_most, fact
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import (
     STATEMENTS,
     DirectStatement,
@@ -57,12 +57,12 @@ def told(what: str, make, identifier: str = "test.mine") -> str:
 def about_iterates(body, **more):
     options = {"reference": "here", "claim": "", "solvers": ("dual-acceleration",)} | more
     per_iterate("test.mine", **options)(body)
-    return hear(Case(SQUARE, DualAcceleration(), unit=True), [STATEMENTS["test.mine"]], 2)[0]
+    return check_run(Case(SQUARE, DualAcceleration(), unit=True), [STATEMENTS["test.mine"]], 2)[0]
 
 
 def about_nothing(body, **more):
     direct("test.mine", reference="here", claim="", kind="value", problems=("",), **more)(body)
-    return examine(STATEMENTS["test.mine"], Case(SQUARE))
+    return check_statement(STATEMENTS["test.mine"], Case(SQUARE))
 
 
 # what a body returns
@@ -168,7 +168,7 @@ def test_a_limit_that_is_no_number():
 
     stopping("test.mine", reference="here", claim="", solvers=())(wrong)
     case = Case(SQUARE, DualAcceleration(), unit=True)
-    told("limit of t", lambda: hear(case, [STATEMENTS["test.mine"]], 2))
+    told("limit of t", lambda: check_run(case, [STATEMENTS["test.mine"]], 2))
 
 
 # assumptions
@@ -269,9 +269,9 @@ def test_each_decorator_makes_its_own_type():
     assert [type(STATEMENTS[f"test.{k}"]) for k in (1, 2, 3, 4)] == kinds
     assert [STATEMENTS[f"test.{k}"].about_runs for k in (1, 2, 3, 4)] == [True, True, False, False]
     with pytest.raises(ProblemError, match="not about a run"):
-        hear(Case(SQUARE, DualAcceleration()), [STATEMENTS["test.3"]], 1)
+        check_run(Case(SQUARE, DualAcceleration()), [STATEMENTS["test.3"]], 1)
     with pytest.raises(ProblemError, match="about a run"):
-        examine(STATEMENTS["test.1"], Case(SQUARE))
+        check_statement(STATEMENTS["test.1"], Case(SQUARE))
 
 
 def about_data(**more):

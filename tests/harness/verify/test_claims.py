@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.problems import Kernel, KernelProblem, load
 from gammabar.solvers import DualForm
 from gammabar.solvers.boosting import AdaBoost
@@ -68,7 +68,9 @@ THM4 = {
 @pytest.mark.parametrize("identifier", THM4)
 def test_the_true_loops_are_not_refuted(identifier):
     text, options = THM4[identifier]
-    (found,) = hear(Case(normalised(text), ISNKPVN(**options), unit=True), [ALL[identifier]], 200)
+    (found,) = check_run(
+        Case(normalised(text), ISNKPVN(**options), unit=True), [ALL[identifier]], 200
+    )
     assert found.verdict in ("holds", "undecided")
     assert found.verdict == "holds" or "not halted" in found.reason
 
@@ -84,7 +86,7 @@ def test_loops_that_are_not_those_of_the_iterates_are_refuted(identifier, lie):
     if len(run) < 3:
         pytest.skip("the run is over at once")
     case = Case(problem, lying(ISNKPVN, LOOPS[lie], **options), unit=True)
-    (found,) = hear(case, [ALL[identifier]], 200)
+    (found,) = check_run(case, [ALL[identifier]], 200)
     assert found.verdict == "refuted"
 
 
@@ -92,7 +94,7 @@ def test_loops_that_are_not_those_of_the_iterates_are_refuted(identifier, lie):
 def test_loops_that_are_not_claimed_are_not_judged(name):
     text, options = THM4["rp.thm4.2.fixed"]
     case = Case(normalised(text), lying(ISNKPVN, silent(name, since=2), **options), unit=True)
-    (found,) = hear(case, [ALL["rp.thm4.2.fixed"]], 40)
+    (found,) = check_run(case, [ALL["rp.thm4.2.fixed"]], 40)
     assert found.verdict == "inapplicable"
     assert "does not say its" in found.reason
 
@@ -101,7 +103,7 @@ def test_silence_from_some_t_on_is_no_pass():
     names = ["gb.rp.snkpvn.step", "rp.lem9.fixed"]
     solver = lying(SNKPVN, silent("p", since=3), delta=1e-6)
     case = Case(normalised("gaussian:n=30,d=4,seed=3"), solver, unit=True)
-    for found in hear(case, [ALL[n] for n in names], 20):
+    for found in check_run(case, [ALL[n] for n in names], 20):
         assert found.verdict == "inapplicable"
 
 
@@ -117,16 +119,16 @@ def test_averages_that_are_none_do_not_pass(name, factor, since):
 
     case = Case(load(PLANTED), lying(DualForm, shrink), unit=True)
     names = ["jst.lemC.2", "jst.lemC.7", "jst.lemC.12.sum.fixed"]
-    for found in hear(case, [ALL[n] for n in names], 8):
+    for found in check_run(case, [ALL[n] for n in names], 8):
         assert found.verdict == "refuted"
 
 
 @pytest.mark.parametrize("identifier", ["lec.thm3", "lec.cor4"])
 def test_an_average_of_sgd_is_one_or_refutes(identifier):
     best = says(average=lambda it: np.full(len(it.w), 100.0))
-    assert examine(ALL[identifier], Case(None, lying(SGD, best))).verdict == "refuted"
+    assert check_statement(ALL[identifier], Case(None, lying(SGD, best))).verdict == "refuted"
     mute = Case(None, lying(SGD, silent("average")))
-    assert examine(ALL[identifier], mute).verdict == "inapplicable"
+    assert check_statement(ALL[identifier], mute).verdict == "inapplicable"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,9 @@ def test_a_distribution_of_adaboost_is_that_of_its_votes(identifier):
     def uniform(it: Any) -> Any:
         return replace(it, dual=np.full(len(it.dual), 1 / len(it.dual)))
 
-    assert examine(ALL[identifier], Case(None, AdaBoost())).verdict == "holds"
-    assert examine(ALL[identifier], Case(None, lying(AdaBoost, uniform))).verdict == "refuted"
+    assert check_statement(ALL[identifier], Case(None, AdaBoost())).verdict == "holds"
+    assert (
+        check_statement(ALL[identifier], Case(None, lying(AdaBoost, uniform))).verdict == "refuted"
+    )
     without = lying(AdaBoost, lambda it: replace(it, dual=None))
-    assert examine(ALL[identifier], Case(None, without)).verdict == "inapplicable"
+    assert check_statement(ALL[identifier], Case(None, without)).verdict == "inapplicable"

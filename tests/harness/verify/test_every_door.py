@@ -22,7 +22,7 @@ from gammabar.harness.verify.binomial import CHANCE
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault
 from gammabar.harness.verify.relation import fact
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate, randomised, stopping
 from gammabar.harness.verify.verdict import StatementError
 from gammabar.papers import at_most, number
@@ -267,7 +267,7 @@ def test_a_solver_that_fails_passes_nothing_whatever_it_says(words):
 
     case = Case(gb.load(PLANTED), Mine(), unit=True)
     about = [ALL[name] for name in (MEAN, "jst.thm3.1.2", "gb.sharp")]
-    assert {v.verdict for v in hear(case, about, 20)} == {"undecided"}
+    assert {v.verdict for v in check_run(case, about, 20)} == {"undecided"}
 
 
 # --- silence -------------------------------------------------------------------------------------
@@ -399,9 +399,9 @@ def test_a_verdict_does_not_depend_on_who_else_listens(solver, bad):
     for unit in (True, False):
         name = solver.partition(":")[0]
         about = [s for s in ALL.values() if s.about_runs and name in s.solvers and s.unit is unit]
-        together = hear(Case(problem, mine, unit=unit), about, 6, 6)
+        together = check_run(Case(problem, mine, unit=unit), about, 6, 6)
         for one, found in zip(about, together, strict=True):
-            [alone] = hear(Case(problem, mine, unit=unit), [one], 6, 6)
+            [alone] = check_run(Case(problem, mine, unit=unit), [one], 6, 6)
             assert (found.verdict, found.reason) == (alone.verdict, alone.reason), one.id
 
 
@@ -533,7 +533,7 @@ def test_an_option_that_no_paper_allows_makes_it_inapplicable(solver, option, va
         about = [s for s in known if s.unit is unit and s.status == "holds"]
         case = Case(gb.load("gaussian:n=8,d=2,seed=1"), saying(solver, option, value), unit=unit)
         for one in about:
-            [found] = hear(case, [one], 5, 5)
+            [found] = check_run(case, [one], 5, 5)
             if not allowed:
                 assert found.verdict != "refuted", (one.id, found.what)
 
@@ -551,7 +551,9 @@ def test_options_may_be_numbers_of_numpy(solver, option, kind):
     problem = gb.load("gaussian:n=8,d=2,seed=1")
     for one in known:
         verdicts = [
-            hear(Case(problem, saying(solver, option, v), unit=one.unit), [one], 5, 5)[0].verdict
+            check_run(Case(problem, saying(solver, option, v), unit=one.unit), [one], 5, 5)[
+                0
+            ].verdict
             for v in (float(kind(value)), kind(value))
         ]
         assert verdicts[0] == verdicts[1], one.id

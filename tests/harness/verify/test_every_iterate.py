@@ -34,7 +34,7 @@ from gammabar.harness.run.specs import Registered, open_problem, open_solver, so
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.relation import Relation, fact
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import (
     STATEMENTS,
     IterateStatement,
@@ -226,7 +226,7 @@ def judged(heard: Heard, watched: list[Watched], last: int, most: int | None = N
     case = heard.case()
     for one in watched:
         one.case = case
-    return hear(case, [one.statement for one in watched], last, most)
+    return check_run(case, [one.statement for one in watched], last, most)
 
 
 @cache
@@ -423,7 +423,7 @@ def test_the_court_has_heard_what_the_run_delivered(
         patch.setattr(court_case, "LARGE", 0 if together > 1 else 10**9)
         patch.setattr(court_case, "TOGETHER", together)
         mine = Case(SQUARE, Steps(passes, length, end))
-        (found,) = hear(mine, [statement], last)
+        (found,) = check_run(mine, [statement], last)
     heard = range(last + 1 if end == "goes on" else min(length, last + 1))
     spoken = [t for t in heard if t >= since]
     if wrong in spoken:
@@ -476,7 +476,7 @@ class Bent:
 def test_descent_that_is_off_at_one_iterate_is_refuted(name, identifier):
     statement, problem = ALL[identifier], open_problem("planted:n=6,d=2,gamma=0.3,seed=0")
     for t in range(1, 31):
-        found = examine(statement, Case(problem, Bent.make(open_solver(name), at=t)))
+        found = check_statement(statement, Case(problem, Bent.make(open_solver(name), at=t)))
         # A step is called by the iterate that it starts from.
         where = f"= {t - 1 if identifier.endswith('step') else t}"
         assert (found.verdict, found.where[-len(where) :]) == ("refuted", where)
@@ -495,5 +495,5 @@ def test_a_run_that_ends_early_does_not_pass(name, identifiers):
     for identifier in identifiers:
         for ends in (1, 2, 3):
             case = Case(None, Bent.make(open_solver(name), ends=ends))
-            found = examine(ALL[identifier], case)
+            found = check_statement(ALL[identifier], case)
             assert found.verdict in ("refuted", "undecided"), (identifier, ends)

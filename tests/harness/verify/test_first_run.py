@@ -12,7 +12,7 @@ from gammabar.harness.verify import binomial, evaluate
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, precision
 from gammabar.harness.verify.relation import DOUBT, Relation, at_most, fact
-from gammabar.harness.verify.run_checks import examine
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.harness.verify.statement import STATEMENTS, direct
 from gammabar.solvers import Iterate
 from gammabar.solvers.boosting import AdaBoost
@@ -61,7 +61,7 @@ def test_more_digits_are_for_the_same_run(identifier, name, monkeypatch):
     for room in (evaluate, binomial):  # solvers at rest are other ones
         monkeypatch.setattr(room, "idle_fails", lambda *_: True)
     CALLS.clear()
-    first = examine(ALL[identifier], Case(None, counting(KINDS[name])))
+    first = check_statement(ALL[identifier], Case(None, counting(KINDS[name])))
     asked = len(CALLS)
     assert asked, "the statement does not ask its solver for anything"
     decide = Relation.decide
@@ -71,7 +71,7 @@ def test_more_digits_are_for_the_same_run(identifier, name, monkeypatch):
 
     monkeypatch.setattr(Relation, "decide", doubtful)
     CALLS.clear()
-    again = examine(ALL[identifier], Case(None, counting(KINDS[name])))
+    again = check_statement(ALL[identifier], Case(None, counting(KINDS[name])))
     assert again.escalated
     assert len(CALLS) == asked
     assert again.verdict == first.verdict
@@ -96,14 +96,14 @@ def test_a_violation_is_not_taken_back(registered):
         return [fact(False, "violated"), fact(None, "in doubt")]
 
     direct("test.twice", reference="here", kind="value", claim="", problems=("",))(body)
-    assert examine(registered["test.twice"], Case()).verdict == "refuted"
+    assert check_statement(registered["test.twice"], Case()).verdict == "refuted"
     assert evaluations == [0, 1]
 
     evaluations.clear()
     direct("test.once", reference="here", kind="value", claim="", problems=("",))(
         lambda case: evaluations.append(case.level) or at_most(2, 1)
     )
-    assert examine(registered["test.once"], Case()).verdict == "refuted"
+    assert check_statement(registered["test.once"], Case()).verdict == "refuted"
     assert evaluations == [0]  # nothing is open, so nothing is asked again
 
 
@@ -120,4 +120,4 @@ class Buffers(SmoothGradientDescent):
 
 
 def test_direct_statements_take_over_what_is_yielded():
-    assert examine(ALL["gb.lec.gd.step"], Case(None, Buffers())).verdict == "holds"
+    assert check_statement(ALL["gb.lec.gd.step"], Case(None, Buffers())).verdict == "holds"

@@ -26,7 +26,7 @@ from gammabar.harness.verify.relation import (
     run_rounding,
     size_of,
 )
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import (
     STATEMENTS,
     Statement,
@@ -72,7 +72,7 @@ def claim(registered, body, **more) -> Statement:
 
 
 def verdict(statement: Statement, points, iterations: int = 3, problem=SQUARE, **more):
-    (found,) = hear(Case(problem, Scripted(points, **more)), [statement], iterations)
+    (found,) = check_run(Case(problem, Scripted(points, **more)), [statement], iterations)
     return found
 
 
@@ -219,8 +219,8 @@ def test_claims_of_the_solver_are_not_believed(registered):
                 yield Iterate(it.t, -it.w, problem, soft=it.soft)
 
     s = claim(registered, lambda it, case: at_least(it.smallest, 0))
-    assert hear(Case(SQUARE, Liar(), unit=True), [s], 3)[0].verdict == "refuted"
-    assert hear(Case(SQUARE, DualAcceleration(), unit=True), [s], 3)[0].verdict == "holds"
+    assert check_run(Case(SQUARE, Liar(), unit=True), [s], 3)[0].verdict == "refuted"
+    assert check_run(Case(SQUARE, DualAcceleration(), unit=True), [s], 3)[0].verdict == "holds"
 
 
 def test_answers_cannot_be_changed_afterwards(registered):
@@ -233,7 +233,7 @@ def test_answers_cannot_be_changed_afterwards(registered):
                 yield it
 
     s = claim(registered, lambda it, case: at_most(it.pull.norm(), 1.5))
-    assert hear(Case(SQUARE, Cheat(), unit=True), [s], 3)[0].verdict == "holds"
+    assert check_run(Case(SQUARE, Cheat(), unit=True), [s], 3)[0].verdict == "holds"
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -251,7 +251,7 @@ def test_iterates_must_count(registered):
                 yield Iterate(t, np.zeros(2))
 
     s = claim(registered, lambda it, case: at_most(0, 1))
-    (found,) = hear(Case(SQUARE, Skips()), [s], 5)
+    (found,) = check_run(Case(SQUARE, Skips()), [s], 5)
     assert (found.verdict, found.failure) == ("undecided", "crashed")
     assert "2 came for 1" in found.reason
 
@@ -277,7 +277,7 @@ def test_stopping_runs_on_until_it_is_settled(registered):
     points = [(1, -1)] * 40 + [(1, 1)]
     s = registered["test.stop"]
     assert verdict(s, points, iterations=5).verdict == "holds"
-    (found,) = hear(Case(SQUARE, Scripted(tuple(points))), [s], 5, most=20)
+    (found,) = check_run(Case(SQUARE, Scripted(tuple(points))), [s], 5, most=20)
     assert found.verdict == "undecided"
 
 
@@ -309,7 +309,7 @@ def test_direct_statements(registered):
     direct("test.direct", reference="here", claim="", kind="value", problems=("",))(
         lambda case: [at_most(1, 2), at_most(case.level, 5)]
     )
-    assert examine(registered["test.direct"], Case()).verdict == "holds"
+    assert check_statement(registered["test.direct"], Case()).verdict == "holds"
 
 
 def test_clopper_pearson_against_the_binomial_sum():
@@ -337,7 +337,7 @@ def test_one_run_feeds_all_statements(registered):
             lambda it, case: at_most(0, 1)
         )
     statements = [registered[f"test.{k}"] for k in range(3)]
-    assert len(hear(Case(load("iris:0,1"), Counting(), unit=True), statements, 5)) == 3
+    assert len(check_run(Case(load("iris:0,1"), Counting(), unit=True), statements, 5)) == 3
     assert len(calls) == 1
 
 
@@ -352,7 +352,7 @@ def test_the_data_cannot_be_changed(registered):
 
     s = claim(registered, lambda it, case: at_least(it.smallest, 0))
     with pytest.raises(ValueError, match="read-only"):
-        hear(Case(SQUARE, Flips(), unit=True), [s], 3)
+        check_run(Case(SQUARE, Flips(), unit=True), [s], 3)
 
 
 @pytest.mark.parametrize("kernel", [None, "rbf:gamma=1"])
@@ -385,7 +385,7 @@ def test_iterates_that_end_without_saying_why_are_reported(registered):
             yield Iterate(0, np.zeros(2))
 
     s = claim(registered, lambda it, case: at_most(0, 1))
-    (found,) = hear(Case(SQUARE, Ends()), [s], 5)
+    (found,) = check_run(Case(SQUARE, Ends()), [s], 5)
     assert (found.verdict, found.failure) == ("undecided", "crashed")
 
 
@@ -420,5 +420,5 @@ def test_what_is_no_iterate_is_reported(registered, t, w):
             yield Iterate(t, np.array(w))
 
     s = claim(registered, lambda it, case: at_most(0, 1))
-    (found,) = hear(Case(SQUARE, Strange()), [s], 5)
+    (found,) = check_run(Case(SQUARE, Strange()), [s], 5)
     assert (found.verdict, found.failure) == ("undecided", "crashed")

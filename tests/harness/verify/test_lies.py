@@ -30,7 +30,7 @@ from gammabar.harness.power import with_options
 from gammabar.harness.registry import load_statements, mutants, trials
 from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.solvers import Iterate
 
@@ -65,7 +65,7 @@ class Run:
         object.__setattr__(made, "__class__", type("Liar", (type(made),), told))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = hear(Case(self.problem, made, unit=self.unit), self.about, LENGTH, LENGTH)
+            found = check_run(Case(self.problem, made, unit=self.unit), self.about, LENGTH, LENGTH)
         return {v.statement: str(v.verdict) for v in found}
 
     def fields(self) -> list[str]:
@@ -319,7 +319,7 @@ def test_no_lie_acquits_where_a_statement_runs_the_solver(name, field):
         }.items():
             try:
                 case = Case(None, lying(solver, field, lie))
-                found[what] = str(examine(statement, case).verdict)
+                found[what] = str(check_statement(statement, case).verdict)
             except (AttributeError, IndexError, TypeError) as error:
                 if "Liar" not in str(error) and what not in ARRAYS | COUNTS | NUMBERS:
                     raise

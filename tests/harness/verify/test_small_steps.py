@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run.specs import open_problem, open_solver
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.problems import ProblemError, from_arrays
 from gammabar.solvers import Iterate
 
@@ -58,7 +58,7 @@ class Descent:
 
 def refuted(solver: Any, problem: Any, names: list[str], iterations: int = 5) -> list[Any]:
     case = Case(problem, solver, unit=True)
-    found = hear(case, [ALL[name] for name in names], iterations)
+    found = check_run(case, [ALL[name] for name in names], iterations)
     return [(v.statement, v.worst_t, v.what) for v in found if v.verdict == "refuted"]
 
 
@@ -106,7 +106,7 @@ def test_methods_of_the_registry(name: str, step: float, text: str) -> None:
         some = [key for key in about if ALL[key].unit is unit]
         case = Case(open_problem(text), solver, unit=unit)
         try:
-            found = hear(case, [ALL[key] for key in some], 4, most=4)
+            found = check_run(case, [ALL[key] for key in some], 4, most=4)
         except ProblemError:  # it left the range of doubles
             continue
         assert not [(v.statement, v.worst_t) for v in found if v.verdict == "refuted"]

@@ -13,7 +13,7 @@ from gammabar.harness.run.specs import open_problem
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.relation import at_most
-from gammabar.harness.verify.run_checks import hear
+from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import STATEMENTS, Statement, per_iterate
 from gammabar.harness.verify.verdict import StatementError
 from gammabar.problems import DenseProblem, from_arrays, load
@@ -78,7 +78,7 @@ def test_verdicts_are_the_same(name, monkeypatch):
     problem, statements = load(name), spoken_of("dual-acceleration")
 
     def found():
-        return hear(Case(problem, DualAcceleration(), unit=True), statements, 25, most=60)
+        return check_run(Case(problem, DualAcceleration(), unit=True), statements, 25, most=60)
 
     at_once = found()
     monkeypatch.setattr(court_case, "LARGE", 0)
@@ -108,7 +108,7 @@ def test_a_real_pass_goes_on_while_iterates_are_judged():
             abs(float(it.score_doubles.min() - (A @ it.w).min())), 1e-9
         )
 
-    (found,) = hear(Case(problem, DualAcceleration()), [claim(right)], 12)
+    (found,) = check_run(Case(problem, DualAcceleration()), [claim(right)], 12)
     assert (found.verdict, found.checked) == ("holds", 26)
 
 
@@ -118,14 +118,14 @@ def test_what_a_solver_changes_in_place_was_judged_as_it_was(together, passes):
         t = float(it.t)
         return [at_most(float(abs(v - t).max()), 0) for v in (it.w, it.momentum, it.extra["i"])]
 
-    (found,) = hear(Case(SQUARE, Steps(passes)), [claim(kept)], 10)
+    (found,) = check_run(Case(SQUARE, Steps(passes)), [claim(kept)], 10)
     assert (found.verdict, found.checked) == ("holds", 33)
 
 
 def test_what_came_before_a_crash_counts(together):
-    (found,) = hear(Case(SQUARE, Steps(after=3, error=Crashed)), [claim(small)], 10)
+    (found,) = check_run(Case(SQUARE, Steps(after=3, error=Crashed)), [claim(small)], 10)
     assert (found.verdict, found.worst_t) == ("refuted", 2)
-    (found,) = hear(Case(SQUARE, Steps(after=2, error=Crashed)), [claim(small)], 10)
+    (found,) = check_run(Case(SQUARE, Steps(after=2, error=Crashed)), [claim(small)], 10)
     assert (found.verdict, found.failure) == ("undecided", "crashed")
 
 
@@ -143,4 +143,4 @@ def test_an_error_in_a_statement_is_not_taken_for_one_of_the_solver(together):
                 pytest.fail("the solver has seen the error of a statement")
 
     with pytest.raises(StatementError, match="ZeroDivisionError: here"):
-        hear(Case(SQUARE, Careful()), [claim(broken)], 10)
+        check_run(Case(SQUARE, Careful()), [claim(broken)], 10)

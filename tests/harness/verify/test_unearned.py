@@ -24,7 +24,7 @@ from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import number
 from gammabar.harness.verify.relation import Relation, at_most, equal, fact, size_of
-from gammabar.harness.verify.run_checks import examine, hear
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, IterateStatement, per_iterate, randomised
 from gammabar.problems import DenseProblem, ProblemError, from_arrays, load
 from gammabar.solvers import AdaptiveSampling, DualAcceleration, DualForm, Iterate
@@ -100,7 +100,7 @@ def test_iterates_at_the_end_of_the_doubles_hold_nothing_by_overflow(size, where
                     yield replace(it, soft=None, **{where: large})
 
     with np.errstate(all="ignore"):
-        found = hear(Case(load(text), Huge(), unit=True), about("dual-acceleration"), 3)
+        found = check_run(Case(load(text), Huge(), unit=True), about("dual-acceleration"), 3)
     identities = {v.statement: v for v in found if ALL[v.statement].kind == "identity"}
     named = ("jst.lem3.4.momentum",) if where == "momentum" else ("jst.lem3.4.primal",)
     named += () if where == "momentum" else ("jst.lemC.3", "jst.lemC.12.identity")
@@ -128,8 +128,8 @@ class InPlace(DualAcceleration):
 def test_a_solver_that_updates_in_place_is_judged_like_any_other(together, monkeypatch):
     monkeypatch.setattr(Case, "together", together)
     statements = about("dual-acceleration")
-    plain = hear(Case(load(PLANTED), DualAcceleration(), unit=True), statements, 30)
-    borrowed = hear(Case(load(PLANTED), InPlace(), unit=True), statements, 30)
+    plain = check_run(Case(load(PLANTED), DualAcceleration(), unit=True), statements, 30)
+    borrowed = check_run(Case(load(PLANTED), InPlace(), unit=True), statements, 30)
     assert [v.verdict for v in plain] == [v.verdict for v in borrowed]
     assert {v.verdict for v in plain} <= {"holds", "inapplicable"}
 
@@ -182,7 +182,7 @@ class Yields:
 @pytest.mark.parametrize("field", ["w", "momentum", "dual", "extra"])
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_no_array_of_doubles_is_refused(name, field):
-    found = hear(
+    found = check_run(
         Case(load(PLANTED), Yields(field, BAD[name]), unit=True), about("dual-acceleration"), 3
     )
     heard = [v for v in found if v.verdict != "inapplicable"]
@@ -206,7 +206,9 @@ def test_what_is_no_array_of_doubles_is_refused(name, field):
     ids=repr,
 )
 def test_a_w_of_another_shape_is_refused(value):
-    found = hear(Case(load(PLANTED), Yields("w", value), unit=True), about("dual-acceleration"), 3)
+    found = check_run(
+        Case(load(PLANTED), Yields("w", value), unit=True), about("dual-acceleration"), 3
+    )
     assert {v.verdict for v in found} <= {"undecided", "inapplicable"}
 
 
@@ -216,9 +218,9 @@ def test_what_doubles_hold_exactly_is_taken(dtype, registered):
         lambda it, case: fact(it.w.tolist() == [1.0, 0.0, 1.0])
     )
     value = np.array([1, 0, 1], dtype=dtype)
-    (found,) = hear(Case(load(PLANTED), Yields("w", value)), [registered["test.w"]], 3)
+    (found,) = check_run(Case(load(PLANTED), Yields("w", value)), [registered["test.w"]], 3)
     assert found.verdict == "holds"
-    (found,) = hear(Case(load(PLANTED), Yields("w", [1, 0, 1])), [registered["test.w"]], 3)
+    (found,) = check_run(Case(load(PLANTED), Yields("w", [1, 0, 1])), [registered["test.w"]], 3)
     assert found.verdict == "holds"
 
 
@@ -252,10 +254,10 @@ def test_a_solver_that_halts_by_itself_gets_no_pass(after, halt, iterations):
     """Whatever it says and whenever: Algorithm 1 does not end in its paper."""
     case = Case(load(PLANTED), Stops(after, halt), unit=True)
     claims = [s for s in about("dual-acceleration") if isinstance(s, IterateStatement)]
-    for verdict in hear(case, claims, iterations):
+    for verdict in check_run(case, claims, iterations):
         assert verdict.verdict != "holds", verdict
     case = Case(load(PLANTED), Stops(after, halt), unit=True)
-    (rate,) = hear(case, [ALL["jst.thm3.1.1"]], iterations)
+    (rate,) = check_run(case, [ALL["jst.thm3.1.1"]], iterations)
     if rate.verdict == "undecided" and halt:
         assert f"{after + 1} of {iterations + 1} iterates" in rate.reason
 
@@ -280,7 +282,7 @@ def test_a_method_that_ends_in_its_paper_is_heard_to_its_true_end(halt, w, verdi
         lambda it, case: at_most(it.t, 5)
     )
     square = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
-    (found,) = hear(Case(square, Ends()), [registered["test.ends"]], 10)
+    (found,) = check_run(Case(square, Ends()), [registered["test.ends"]], 10)
     assert found.verdict == verdict
     assert verdict == "holds" or "2 of 11 iterates" in found.reason
 
@@ -292,7 +294,7 @@ def test_a_run_has_a_positive_length(iterations):
             check_bounds(["jst.thm3.1.1"], DualAcceleration(), PLANTED, iterations=iterations)
     case = Case(load(PLANTED), DualAcceleration(), unit=True)
     with pytest.raises(ProblemError, match="iterations must be"):
-        hear(case, [ALL["jst.thm3.1.1"]], iterations)
+        check_run(case, [ALL["jst.thm3.1.1"]], iterations)
 
 
 def test_a_solver_cannot_make_a_claim_inapplicable_to_itself():
@@ -328,7 +330,7 @@ def test_a_mu_that_is_not_in_the_simplex_is_refuted(kind, seed):
                 }[kind]
                 yield replace(it, extra={**it.extra, "mu": mu})
 
-    (found,) = hear(Case(load(PLANTED), Lies(), unit=True), [ALL["jst.lem3.2"]], 5)
+    (found,) = check_run(Case(load(PLANTED), Lies(), unit=True), [ALL["jst.lem3.2"]], 5)
     assert found.verdict == "refuted"
 
 
@@ -346,7 +348,7 @@ def test_a_momentum_that_fits_does_not_save_wrong_iterates():
     problem = load(PLANTED)
     case = Case(problem, Poses(), unit=True)
     assert 0.05 < float(case.gamma) < 0.2
-    (found,) = hear(case, [ALL["jst.thm3.1.2"]], 60)
+    (found,) = check_run(case, [ALL["jst.thm3.1.2"]], 60)
     assert found.verdict != "holds"
 
 
@@ -359,7 +361,7 @@ def test_a_sampler_that_does_not_say_what_it_drew_does_not_pass(say):
                 yield replace(it, dual=it.dual if say == "dual" else None, extra=extra)
 
     names = ["gb.jst.sampling.draws", "gb.jst.sampling.step"]
-    found = hear(Case(load(PLANTED), Silent(), unit=True), [ALL[n] for n in names], 20)
+    found = check_run(Case(load(PLANTED), Silent(), unit=True), [ALL[n] for n in names], 20)
     for verdict in found:
         if say == "i" and verdict.statement == names[0]:
             assert verdict.verdict == "holds"  # the weights are the court's own
@@ -385,7 +387,7 @@ def test_rows_that_were_not_drawn_are_no_draws():
                 w = w + problem.row(int(rng.integers(problem.n)))
 
     solver = Poses(step=1.0, momentum=False)
-    (found,) = hear(Case(load(PLANTED), solver, unit=True), [ALL["gb.jst.sampling.draws"]], 30)
+    (found,) = check_run(Case(load(PLANTED), solver, unit=True), [ALL["gb.jst.sampling.draws"]], 30)
     assert found.verdict == "refuted"
 
 
@@ -415,7 +417,7 @@ def test_a_solver_with_randomness_of_its_own_gets_one_try(seed):
             results.clear()
             options = {"reference": "here", "claim": "", "delta": 0.25, "runs": 60}
             randomised(name, problems=("",), **options)(body)
-            found = examine(STATEMENTS[name], Case())
+            found = check_statement(STATEMENTS[name], Case())
             assert len(results) == 60  # each run once
             if name == "test.kept":
                 low, high = clopper_pearson(sum(results), 60, 1e-4)
@@ -437,7 +439,7 @@ def test_the_theorem_about_sampling_runs_its_solver_once_per_run():
             yield from AdaptiveSampling(self.step, self.momentum).iterates(problem, rng)
 
     statement = replace(ALL["jst.lemD.2"], runs=3)
-    verdict = examine(statement, Case(load("worst-case:n=5"), Counting(), unit=True))
+    verdict = check_statement(statement, Case(load("worst-case:n=5"), Counting(), unit=True))
     assert len(calls) == 3
     assert verdict.checked == 3
     assert os.getpid()  # the process is the same: nothing was run elsewhere
