@@ -103,7 +103,8 @@ class PatchesTheCourt(Wrong):
     def act(self, problem, it):
         for name, module in list(sys.modules.items()):
             if name.startswith("gammabar"):
-                for attribute in ("check_run", "check_statement", "perform", "certain", "at_most", "encode"):
+                ours = ("check_run", "check_statement", "perform", "certain", "at_most", "encode")
+                for attribute in ours:
                     if hasattr(module, attribute):
                         setattr(module, attribute, lambda *a, **k: None)
         try:
