@@ -77,7 +77,8 @@ def nearest_in_simplex(v: Array) -> Array:
 def line_search(ww: Any, wa: Any, aa: Any) -> Any:
     """The λ in [0, 1] that minimises ‖(1 − λ) w + λ a‖; 0 if all do."""
     length = ww - 2 * wa + aa
-    return length * 0 if length == 0 else max(0, min(1, (ww - wa) / length))
+    zero, one = 0 * length, 0 * length + 1
+    return zero if length == 0 else max(zero, min(one, (ww - wa) / length))
 
 
 # Loops
