@@ -364,7 +364,7 @@ def sgd_draws(c):
 # Kernel ridge regression
 
 
-def dense_points(case):
+def _dense_points(case):
     """The problem, if there is one, has dense points."""
     if case.given is None or isinstance(case.problem, DenseProblem):
         return None
@@ -374,7 +374,7 @@ def dense_points(case):
 @ours.direct(
     "lec.ridge.system",
     "Section 5, the last line of the derivation as printed",
-    Method("kernel-ridge", assumes=(small, ridge_options, dense_points)),
+    Method("kernel-ridge", assumes=(small, ridge_options, _dense_points)),
     problems=("", "iris:0,1"),
 )
 def ridge_system(c):

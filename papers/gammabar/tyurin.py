@@ -111,7 +111,7 @@ class Step:
         return equal(gap, 0, "‖w_t − step from w_(t−1)‖", allowance=allowed, size=size)
 
 
-class PerceptronStep(Step):
+class _PerceptronStep(Step):
     """The same for methods that halt: what they say then is checked, too."""
 
     def claim(self, it: View) -> Iterator[Relation]:
@@ -132,7 +132,7 @@ class PerceptronStep(Step):
         return exact and bool(misclassified(it)[0].any())
 
 
-class Chosen(NamedTuple):
+class _Chosen(NamedTuple):
     """The rows of S_t, those whose side rounding may change, and the step with some of them."""
 
     before: View
@@ -157,7 +157,7 @@ class Chosen(NamedTuple):
         return self.step(found)
 
 
-class SetStep(PerceptronStep):
+class _SetStep(_PerceptronStep):
     """The same for steps with the rows of S_t.
 
     A solver that computes in doubles may see a score within rounding of 0 on either side. If few
@@ -167,8 +167,8 @@ class SetStep(PerceptronStep):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
-        self.chosen: Chosen | None = None
-        self._chosen: Chosen | None = None
+        self.chosen: _Chosen | None = None
+        self._chosen: _Chosen | None = None
 
     def update(self, it: View) -> None:
         self.free, self.chosen, self._chosen = 0.0, self._chosen, None
@@ -176,7 +176,7 @@ class SetStep(PerceptronStep):
             self.free = self.far(self.chosen)
         super().update(it)
 
-    def far(self, chosen: Chosen) -> float:
+    def far(self, chosen: _Chosen) -> float:
         """How far rows that rounding may move can take the step, where there are many."""
         raise NotImplementedError
 
@@ -228,7 +228,7 @@ class NormalizedGradientStep(Step):
 @ours.identity(
     "tyurin.batch-perceptron.step", "Tyurin (2024), (Batch Perceptron): the step as printed", BATCH
 )
-class BatchStep(SetStep):
+class BatchStep(_SetStep):
     r"""The first step of Batch Perceptron takes half of every row, the others every misclassified
     row, over n.
 
@@ -247,14 +247,14 @@ class BatchStep(SetStep):
         def step(rows: Mask) -> Vec:
             return number(1) / n * combination(self.space, np.array(rows))
 
-        self._chosen = Chosen(it, wrong, doubtful, step)
+        self._chosen = _Chosen(it, wrong, doubtful, step)
         return step(wrong)
 
     def rounded(self, it: View) -> Vec:
         # A solver may carry 2n w_t, of which w_t and w_{t+1} are two roundings.
         return it.vec(it.w, 4 * ROUNDOFF * it.here.size() if it.t else 0.0)
 
-    def far(self, chosen: Chosen) -> float:
+    def far(self, chosen: _Chosen) -> float:
         return self.space.radius * int(chosen.doubtful.sum()) / self.case.n
 
 
@@ -263,7 +263,7 @@ class BatchStep(SetStep):
     "Tyurin (2024), (Normalized Batch Perceptron): the step as printed",
     Method("normalized-batch-perceptron"),
 )
-class NormalizedBatchStep(SetStep):
+class NormalizedBatchStep(_SetStep):
     r"""Every step of Normalized Batch Perceptron takes the mean of the misclassified rows.
 
     $\hat\theta_{t+1} = \hat\theta_t + \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i \text{ while } |S_t|
@@ -278,10 +278,10 @@ class NormalizedBatchStep(SetStep):
             chosen = max(int(rows.sum()), 1)
             return number(1) / chosen * combination(self.space, np.array(rows))
 
-        self._chosen = Chosen(it, wrong, doubtful, step)
+        self._chosen = _Chosen(it, wrong, doubtful, step)
         return step(wrong)
 
-    def far(self, chosen: Chosen) -> float:
+    def far(self, chosen: _Chosen) -> float:
         # The means of S and of S with some of F are |F|/(|S| + |F|) of two means apart.
         rows, more = int(chosen.wrong.sum()), int(chosen.doubtful.sum())
         return 2 * self.space.radius * more / (rows + more)
@@ -292,7 +292,7 @@ class NormalizedBatchStep(SetStep):
     "Tyurin (2024), (Perceptron): the step as printed",
     Method("perceptron"),
 )
-class RowStep(PerceptronStep):
+class RowStep(_PerceptronStep):
     r"""Every step of the Perceptron adds one row, and one that is misclassified.
 
     $\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t$

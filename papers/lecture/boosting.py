@@ -60,7 +60,7 @@ def always_plus(X: Any, y: Any) -> Any:
     return lambda D: lambda X: np.ones(X.shape[0], dtype=np.int8)
 
 
-def rotating(X: Any, y: Any) -> Any:
+def _rotating(X: Any, y: Any) -> Any:
     """A weak learner that may be worse than chance: thresholds in one column after the other."""
     turn = count()
 
@@ -189,7 +189,7 @@ def sessions(case: Case) -> Iterator[Session]:
         problem = DenseProblem(np.array(X), np.array(y))
         yield session(case, solver, problem, name, FEW)
         if hasattr(solver, "learner"):
-            other = steered(solver, learner=rotating)
+            other = steered(solver, learner=_rotating)
             yield session(case, other, problem, f"{name}, other learner", FEW)
 
 

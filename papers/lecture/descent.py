@@ -46,7 +46,7 @@ class Function:
         return np.zeros(self.dimension)
 
 
-class Target(ABC):
+class _Target(ABC):
     """A β-smooth, λ-strongly convex function in balls, and the same in doubles.
 
     Attributes
@@ -106,7 +106,7 @@ class Target(ABC):
     def _optimum(self) -> tuple[Number, Number]: ...
 
 
-class QuadraticTarget(Target):
+class QuadraticTarget(_Target):
     """½ wᵀAw − bᵀw."""
 
     def __init__(self, A: Sequence[Sequence[float]], b: Sequence[float]) -> None:
@@ -140,7 +140,7 @@ def _sizes(M: arb_mat) -> arb_mat:
     return arb_mat(M.nrows(), M.ncols(), [abs(v) for v in M.entries()])
 
 
-class LogisticTarget(Target):
+class LogisticTarget(_Target):
     """(1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) + (λ/2)‖w‖² on the rows of a small problem."""
 
     def __init__(self, problem: Problem, strength: float, name: str = "") -> None:
@@ -212,7 +212,7 @@ class LogisticTarget(Target):
         return np.asarray(w)
 
 
-class BendTarget(Target):
+class BendTarget(_Target):
     """½λ(w − 1)² + h(w − 1) on the line, where h is (β − λ)u²/2 up to the slope g and straight
     from there on.
 
@@ -275,7 +275,7 @@ QUADRATIC = {
 }
 
 
-def targets(case: Case, strength: float) -> Iterator[Target]:
+def targets(case: Case, strength: float) -> Iterator[_Target]:
     """The functions of a case: the logistic risk of its problem, or quadratics."""
     if case.given is not None:
         yield LogisticTarget(case.problem, strength, case.name)
@@ -301,7 +301,7 @@ PLAIN = Method("smooth-gradient-descent", assumes=(small,))
 FAST = Method("accelerated-gradient-descent", assumes=(small,))
 
 
-def runs(case: Case, standard: Any) -> Iterator[tuple[Target, list[Any], str]]:
+def runs(case: Case, standard: Any) -> Iterator[tuple[_Target, list[Any], str]]:
     """Every function of the case with the solver's iterates on it, and what is wrong with them."""
     solver = standard if case.solver is None else case.solver
     for target in targets(case, getattr(solver, "regularisation", 0.1)):
@@ -317,7 +317,7 @@ def runs(case: Case, standard: Any) -> Iterator[tuple[Target, list[Any], str]]:
 def rates(
     case: Case,
     standard: Any,
-    bounds: Callable[[Target, int, Number], Iterable[Number]],
+    bounds: Callable[[_Target, int, Number], Iterable[Number]],
     what: str,
 ) -> Iterator[Relation]:
     """What is left of f after T = 1, 2, … steps, against bounds that depend on f, T and B."""

@@ -35,7 +35,7 @@ def _boosted(quick: bool) -> Part:
 
 def _margin(quick: bool) -> Part:
     data, rounds = (QUICK, 150) if quick else (FULL, 500)
-    return f"ℓ₁ margin of all stumps, {data}", partial(largest_margin, data, rounds)
+    return f"ℓ₁ margin of all stumps, {data}", partial(_largest_margin, data, rounds)
 
 
 def _found(numbers: Numbers, name: str) -> Any:
@@ -78,7 +78,7 @@ def boosting(data: str, rounds: int) -> Numbers:
     return {**about, "margins": margins, **found}
 
 
-def largest_margin(data: str, rounds: int) -> Numbers:
+def _largest_margin(data: str, rounds: int) -> Numbers:
     """The exact ℓ₁ margin of all stumps, from those of AdaBoost on."""
     problem, _, _ = points(data)
     vote: Any = next(islice(AdaBoost().iterates(problem), rounds, None))
@@ -240,7 +240,7 @@ _EACH, _ROUNDS = 40, 200
 _NEAR = 1e-9
 
 
-class StumpMargin(NamedTuple):
+class _StumpMargin(NamedTuple):
     """The margin of the best combination found, and a bound of that of all combinations."""
 
     value: Fraction
@@ -248,7 +248,7 @@ class StumpMargin(NamedTuple):
     stumps: int
 
 
-def stump_margin(X: Any, y: Any, start: Iterable[Stump]) -> StumpMargin:
+def stump_margin(X: Any, y: Any, start: Iterable[Stump]) -> _StumpMargin:
     """The ℓ₁ margin of all stumps on the points X with labels y.
 
     Parameters
@@ -283,7 +283,7 @@ def stump_margin(X: Any, y: Any, start: Iterable[Stump]) -> StumpMargin:
     signed = [v * int(label) for v, label in zip(numerators, y[rows], strict=True)]
     constant = abs(sum(signed))
     largest = max((edge for edge, _ in _edges(X[rows], signed)), default=0)
-    return StumpMargin(truth.value_lo, Fraction(max(largest, constant), total), len(stumps))
+    return _StumpMargin(truth.value_lo, Fraction(max(largest, constant), total), len(stumps))
 
 
 def _in_doubles(votes: Any) -> tuple[float, Any]:

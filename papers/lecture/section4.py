@@ -401,18 +401,18 @@ def _best(s: Session, r: Round, found: Number) -> Relation:
 POINTS = 6
 
 
-def thresholds():
+def _thresholds():
     """x ↦ sign(x ≥ θ), one row each: VC dimension 1."""
     return np.array([np.where(np.arange(POINTS) >= c, 1, -1) for c in range(POINTS + 1)])
 
 
-def intervals():
+def _intervals():
     """x ↦ sign(a ≤ x < b), one row each: VC dimension 2."""
     x, ends = np.arange(POINTS), combinations(range(POINTS + 1), 2)
     return np.array([np.where((a <= x) & (x < b), 1, -1) for a, b in ends])
 
 
-def combined(H, T):
+def _combined(H, T):
     """Members of LC(H, T) on the domain: those with weights −2, …, 2. (sign(0) is +1.)"""
     found: set[tuple[int, ...]] = set()
     weights = np.array(list(product(range(-2, 3), repeat=T)))
@@ -422,7 +422,7 @@ def combined(H, T):
     return found
 
 
-def vc_dimension(patterns: set[tuple[int, ...]]) -> int:
+def _vc_dimension(patterns: set[tuple[int, ...]]) -> int:
     """The largest number of points of the domain on which all signs occur."""
     for size in range(POINTS, 0, -1):
         for chosen in combinations(range(POINTS), size):
@@ -432,7 +432,7 @@ def vc_dimension(patterns: set[tuple[int, ...]]) -> int:
 
 
 #: Classes and their VC dimensions.
-CLASSES = {"thresholds": (thresholds, 1), "intervals": (intervals, 2)}
+CLASSES = {"thresholds": (_thresholds, 1), "intervals": (_intervals, 2)}
 VC = lec.sharing(
     kind="existence", powerless="it is about classes of hypotheses, not about a solver"
 )
@@ -444,7 +444,7 @@ def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Rel
         H, d = CLASSES[name]
         bound = constant * T * d * log(T)
         what, where = "VC-dim(LC(H, T)) ≤ c T d log T", f"{name}, d = {d}, T = {T}"
-        yield at_most(vc_dimension(combined(H(), T)), bound, what, where=where)
+        yield at_most(_vc_dimension(_combined(H(), T)), bound, what, where=where)
 
 
 @VC.direct(

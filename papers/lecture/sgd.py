@@ -253,7 +253,7 @@ def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, 
     average = claimed_numbers(said_by(run[-1], "average"), (f.dimension,))
     if wrong or isinstance(average, str):
         return None, wrong or f"w̄ {average}"
-    same = is_average(average, [it.w for it in run])
+    same = _is_average(average, [it.w for it in run])
     if same is not True:
         return None, "w̄ is not the average of the iterates" if same is False else UNKNOWN
     return average, ""
@@ -265,7 +265,7 @@ def average_slip(points: list[Floats]) -> float:
     return 2 * (len(points) + 4) * ROUNDOFF * size + TINY
 
 
-def is_average(average: Floats, points: list[Floats]) -> Trit:
+def _is_average(average: Floats, points: list[Floats]) -> Trit:
     """Whether a claimed average is one, up to rounding."""
     if not any(np.any(p) for p in points):
         return not np.any(average)

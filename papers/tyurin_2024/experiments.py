@@ -52,7 +52,7 @@ class Method(NamedTuple):
         return np.asarray(rule(t, scores, self.step, times, lambda s: expit(-s)))
 
 
-class Rows:
+class _Rows:
     """Signed rows of bytes, each some times, and their products."""
 
     def __init__(self, pixels: Any, y: Any, times: Any) -> None:
@@ -95,17 +95,17 @@ def scaled(pixels: Any) -> Array:
     return (2 * pixels.astype(np.float64) - 255) / 255
 
 
-def rows_of(problem: Problem) -> Rows:
+def rows_of(problem: Problem) -> _Rows:
     """The rows of a problem with bytes; equal ones are taken together."""
     X, y = np.asarray(problem.X), np.asarray(problem.y)
     keyed = np.column_stack([X, (y > 0).astype(np.uint8)])
     _, first, times = np.unique(keyed, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
-    return Rows(X[first[order]], y[first[order]], times[order])
+    return _Rows(X[first[order]], y[first[order]], times[order])
 
 
 @dataclass
-class Course:
+class _Course:
     """What a method did.
 
     Attributes
@@ -141,12 +141,12 @@ class Course:
             self.first = t
 
 
-class Lockstep:
+class _Lockstep:
     """Methods that run side by side from w_0 = 0."""
 
-    def __init__(self, rows: Rows, methods: list[Method]) -> None:
+    def __init__(self, rows: _Rows, methods: list[Method]) -> None:
         self.rows, self.methods = rows, methods
-        self.courses = [Course() for _ in methods]
+        self.courses = [_Course() for _ in methods]
         self.scores = np.zeros((len(rows.times), len(methods)))
         self.sums = np.zeros_like(self.scores)  # w_t is this combination of the rows
         self.seen = [(0.0, 0.0)] * len(methods)
@@ -188,18 +188,18 @@ class Lockstep:
             course.apart.append((apart / float(self.sums[:, k] @ self.scores[:, k])) ** 0.5)
 
 
-def curves(rows: Rows, methods: list[Method], times: list[int]) -> dict[str, dict[str, Any]]:
+def curves(rows: _Rows, methods: list[Method], times: list[int]) -> dict[str, dict[str, Any]]:
     """What methods do up to the last of some times, noted then, by their names."""
-    side, wanted = Lockstep(rows, methods), set(times)
+    side, wanted = _Lockstep(rows, methods), set(times)
     for t in range(max(times) + 1):
         side.look(t)
         side.move(t, t in wanted)
     return {str(m): vars(c) for m, c in zip(methods, side.courses, strict=True)}
 
 
-def counts(rows: Rows, methods: list[Method], most: int) -> list[int]:
+def counts(rows: _Rows, methods: list[Method], most: int) -> list[int]:
     """Iterations that methods need to separate the data; `most` + 1 for more."""
-    side = Lockstep(rows, methods)
+    side = _Lockstep(rows, methods)
     for t in range(most + 1):
         side.look(t)
         if all(course.first is not None for course in side.courses):

@@ -54,7 +54,7 @@ SHADES = ("#b4de2c", "#35b779", "#1f9e89", "#31688e", "#443983", "#000000")
 LINES = (":", (0, (5, 1)), "-.", "--", (0, (3, 1, 1, 1)), "-")
 
 
-class Found:
+class _Found:
     """The numbers of a subsample."""
 
     def __init__(self, sample: Sample, numbers: Numbers) -> None:
@@ -113,7 +113,7 @@ def _solved(course: Numbers) -> float:
 
 
 def _draw_aligned(sample: Sample, figure: Any, numbers: Numbers) -> None:
-    found = Found(sample, numbers)
+    found = _Found(sample, numbers)
     figure.set_size_inches(8.4, 4.6)
     panels = figure.subplots(2, 3, sharex=True, sharey=True)
     for axes, (step, course) in zip(panels.flat, found.lr_gd.items(), strict=True):
@@ -135,7 +135,7 @@ def _label(panels: Any) -> None:
 
 
 def _shown_aligned(sample: Sample, numbers: Numbers) -> list[Shown]:
-    found = Found(sample, numbers)
+    found = _Found(sample, numbers)
     runs, least, most = found.lr_gd, STEPS[0], STEPS[-1]
     apart = {step: median(course["apart"]) for step, course in runs.items()}
     early = {step: median(_early(course)) for step, course in runs.items()}
@@ -180,7 +180,7 @@ def _difference(one: Numbers, other: Numbers) -> float:
 
 
 def _draw_metrics(sample: Sample, what: tuple[str, ...], figure: Any, numbers: Numbers) -> None:
-    found = Found(sample, numbers)
+    found = _Found(sample, numbers)
     figure.set_size_inches(2.9 * len(what) + 0.4, 3.7)
     for axes, name in zip(figure.subplots(1, len(what)), what, strict=True):
         draw = axes.semilogx if name == "accuracy" else axes.loglog
@@ -196,7 +196,7 @@ def _draw_metrics(sample: Sample, what: tuple[str, ...], figure: Any, numbers: N
 
 
 def _shown_metrics(sample: Sample, numbers: Numbers) -> list[Shown]:
-    found = Found(sample, numbers)
+    found = _Found(sample, numbers)
     solved = {step: _solved(course) for step, course in found.lr_gd.items()}
     # All start at w = 0, where the loss is log 2: small steps never rise above it.
     highest = {step: max(log(2), course["highest"]) for step, course in found.lr_gd.items()}
@@ -235,7 +235,7 @@ def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: Numbers
     figure.set_size_inches(8.4, 5.0)
     panels = figure.subplots(2, 2, sharey=True)
     for axes, sample in zip(panels.flat, samples, strict=True):
-        found = Found(sample, numbers)
+        found = _Found(sample, numbers)
         for course, name, colour, line, width in (
             (found.batch, "Batch Perceptron", "black", "-", 0.8),
             (found.normalised, "Normalized Batch Perceptron", "#d55e00", "--", 1.3),
@@ -252,7 +252,7 @@ def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: Numbers
 def _shown_perceptrons(
     samples: tuple[Sample, ...], claim: str, normalised: bool, numbers: Numbers
 ) -> list[Shown]:
-    every = [Found(sample, numbers) for sample in samples]
+    every = [_Found(sample, numbers) for sample in samples]
     better = [_better(found) for found in every]
     wins = sum(one is normalised for one in better)
     words = "; ".join(
@@ -266,7 +266,7 @@ def _shown_perceptrons(
     return shown
 
 
-def _better(found: Found) -> bool | None:
+def _better(found: _Found) -> bool | None:
     """Whether the normalised method was the faster one; None if neither arrived."""
     one, other = _solved(found.normalised), _solved(found.batch)
     return None if one == other == inf else one < other

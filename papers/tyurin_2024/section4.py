@@ -8,12 +8,12 @@ from gammabar.papers.tyurin_2024.quantities import LR_GD, loss, step_of, the_dat
 SPIKE = "loss-spike"
 
 
-def the_spike(case):
+def _the_spike(case):
     """The data are those of the proof of Theorem 4.1."""
     return the_data(case, SPIKE, f"the theorem is about the data set {SPIKE}")
 
 
-def step_at_least_four(case):
+def _step_at_least_four(case):
     """γ ≥ 4, for which the rates are proved at which the limit is checked."""
     return None if case.solver.step >= 4 else "its rates are proved for γ ≥ 4"
 
@@ -55,8 +55,8 @@ def spike_as_printed(c):
     "thm4.1.fixed",
     "Tyurin (2024), Theorem 4.1, with θ_0 = 0 in place of θ_1 = 0",
     LR_GD,
-    the_spike,
-    step_at_least_four,
+    _the_spike,
+    _step_at_least_four,
     kind="existence",
     waits=lambda it, case: "" if it.t >= 2 else "it is about the first two iterates",
 )

@@ -6,7 +6,7 @@ from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024.quantities import linear, squared_ratio, the_data, tyurin
 
 
-def worst_data(case):
+def _worst_data(case):
     """The data are those of the proof of Theorem 5.1, and n ≥ 10."""
     if (reason := linear(case)) is not None:
         return reason
@@ -19,7 +19,7 @@ def worst_data(case):
     "thm5.1",
     "Tyurin (2024), Theorem 5.1",
     Method("batch-perceptron", "lr-gd"),
-    worst_data,
+    _worst_data,
     kind="existence",
     powerless="about one data set on which a method is slow: wrong ones may be faster",
 )

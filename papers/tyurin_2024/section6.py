@@ -23,7 +23,7 @@ from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Rate
 GRADIENT = Method("normalized-lr-gd", "lr-gd", assumes=(has_step,))
 
 
-class Limits:
+class _Limits:
     """∇f(θ_t) and β_t against their limits, at the rate at which they approach the true ones.
 
     θ_t is that of LR+GD or of Normalized LR+GD. Of a solver that does not say which of them it
@@ -111,7 +111,7 @@ class Limits:
     since=1,
     problems=("loss-spike",),
 )
-class LimitsAsPrinted(Limits):
+class LimitsAsPrinted(_Limits):
     r"""As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
     number.
 
@@ -136,7 +136,7 @@ class LimitsAsPrinted(Limits):
     kind="limit",
     since=1,
 )
-class LimitsFixed(Limits):
+class LimitsFixed(_Limits):
     r"""As γ → ∞, the gradient at θ_t tends to minus the sum of the misclassified rows over n, and
     β_t to n over their number.
 

@@ -115,18 +115,18 @@ ONE_ROW = "degenerate:kind=simplex,n=1,d=1"
 FEW = 60
 
 
-def few_rows(case):
+def _few_rows(case):
     """Few enough rows to treat them one by one."""
     return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
 
 
-def small_step(case):
+def _small_step(case):
     """γ ≤ 4/R², which is 1/L: f is R²/4-smooth."""
     fits = step_of(case) * number(case.truth.radius_squared_hi) <= 4
     return None if fits else "γ is larger than 4/R²"
 
 
-SMALL_STEPS = (LR_GD, separable, known_optimum, small_step, few_rows)
+SMALL_STEPS = (LR_GD, separable, known_optimum, _small_step, _few_rows)
 
 
 @tyurin.bound(
@@ -157,7 +157,7 @@ def bias_as_printed(it, c):
     return at_least(loss(it.scores), lowest, "f(θ_t) ≥ log(1 + e^{−R}), since f(θ_t) → f(θ_*)")
 
 
-class Lost:
+class _Lost:
     """D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) of `tyurin.sec8.bias.fixed`, from above."""
 
     def __init__(self, case: Case) -> None:
@@ -177,7 +177,7 @@ class Lost:
     "sec8.bias.fixed",
     "Tyurin (2024), Section 8, Implicit bias, of directions, with a rate",
     *SMALL_STEPS,
-    Lost,
+    _Lost,
     kind="limit",
     since=1,
     instances="γ ≤ 1/L = 4/R²",
@@ -213,5 +213,5 @@ def bias(it, c):
     if it.n * loss(it.scores) > 1:
         return None
     apart = 2 - 2 * it.toward / (c.gamma * it.norm)
-    bound = 2 * (log(2 * it.n * log(2)) / c.gamma + c.history(Lost).sum) / it.norm
+    bound = 2 * (log(2 * it.n * log(2)) / c.gamma + c.history(_Lost).sum) / it.norm
     return at_most(apart, bound, "‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖")

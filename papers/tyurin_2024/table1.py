@@ -30,7 +30,7 @@ WORST: Table = {
 WORST_DATA = "worst-case:n=1000"
 
 
-def worst_data(case):
+def _worst_data(case):
     """The data are those of Theorem 5.1 with n = 1000."""
     return the_data(case, WORST_DATA, f"the table is about {WORST_DATA}")
 
@@ -39,7 +39,7 @@ def _printed(case: Case) -> int | None:
     return WORST.get((method_of(case), float(case.solver.step)))
 
 
-def in_the_table(case):
+def _in_the_table(case):
     """Method and step have a row in the table."""
     return None if _printed(case) is not None else "the table has no row for this method and step"
 
@@ -47,7 +47,7 @@ def in_the_table(case):
 @TABLE.bound(
     "table1.worst",
     "Tyurin (2024), Table 1, first part",
-    Method("normalized-lr-gd", "lr-gd", assumes=(has_step, worst_data, in_the_table)),
+    Method("normalized-lr-gd", "lr-gd", assumes=(has_step, _worst_data, _in_the_table)),
     waits=lambda it, case: (
         "" if it.t >= (_printed(case) or 0) else "the run is shorter than the printed count"
     ),
@@ -121,7 +121,7 @@ FASHION_COUNTS = _columns(
 )
 
 
-def spread(table: Table, counts: Counts) -> str:
+def _spread(table: Table, counts: Counts) -> str:
     """Each printed count, and how those of subsamples lie: least, quartiles and largest."""
     rows = []
     for ((method, step), printed), column in zip(
@@ -157,7 +157,7 @@ UNSPECIFIED = (
     "table1.imbalanced",
     "Tyurin (2024), Table 1, second part",
     status=standing(IMBALANCED_TABLE, IMBALANCED_COUNTS),
-    note=UNSPECIFIED + spread(IMBALANCED_TABLE, IMBALANCED_COUNTS) + ". "
+    note=UNSPECIFIED + _spread(IMBALANCED_TABLE, IMBALANCED_COUNTS) + ". "
     "10 % of all 12,000 points of the two classes are taken: with 10 % of 5,000 "
     "of them, about 100 iterations were enough in every subsample tried. The factor 1.7 of the "
     "caption is 538/311.",
@@ -169,14 +169,14 @@ def imbalanced(c):
 
     $\text{Imbalanced Fashion MNIST: Normalized LR+GD, steps 100, 10, 1, 0.1: 311, 349, 353,
     504 iterations; LR+GD, step 100: 538 iterations}$"""
-    return f"{UNSEEN}; {spread(IMBALANCED_TABLE, IMBALANCED_COUNTS)}"
+    return f"{UNSEEN}; {_spread(IMBALANCED_TABLE, IMBALANCED_COUNTS)}"
 
 
 @TABLE.direct(
     "table1.fashion",
     "Tyurin (2024), Table 1, third part",
     status=standing(FASHION_TABLE, FASHION_COUNTS),
-    note=UNSPECIFIED + spread(FASHION_TABLE, FASHION_COUNTS) + ". "
+    note=UNSPECIFIED + _spread(FASHION_TABLE, FASHION_COUNTS) + ". "
     "With pixels in [0, 1], LR+GD took two to three times as many in every one tried. "
     "The factor 1.1 of the caption is 3160/2778 = 1.14.",
     powerless=UNSEEN,
@@ -187,4 +187,4 @@ def fashion(c):
 
     $\text{Fashion MNIST (default setup from Sec. E): LR+GD, steps 10, 100: 2778, 2928
     iterations; Normalized LR+GD, steps 100, 1, 10: 3160, 3351, 3359 iterations}$"""
-    return f"{UNSEEN}; {spread(FASHION_TABLE, FASHION_COUNTS)}"
+    return f"{UNSEEN}; {_spread(FASHION_TABLE, FASHION_COUNTS)}"
