@@ -211,8 +211,8 @@ class RowSystem(System):
         return [sum(v << shift for v, shift in zip(row, shifts, strict=True)) for row in table]
 
     def gram(self) -> tuple[fmpz_mat, Fraction]:
-        ones = np.ones(len(self.rows), np.int64)
-        integers, exponent = signed_rows(self.rows, ones, np.arange(len(self.rows)))
+        count = self.rows.shape[0]  # of a sparse matrix, too
+        integers, exponent = signed_rows(self.rows, np.ones(count, np.int64), np.arange(count))
         return product(integers, integers), Fraction(4) ** exponent
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from gammabar.problems.environment import extra_module
 from gammabar.problems.files import gigabytes, memory_budget
-from gammabar.problems.linear import LinearProblem, csr_matrix, dense_matrix
+from gammabar.problems.linear import LinearProblem, csr_matrix, dense_matrix, with_column
 from gammabar.problems.points import (
     Meanwhile,
     Soft,
@@ -148,12 +148,7 @@ class Constant(_Step):
     dtype: np.dtype[Any]
 
     def __call__(self, X: Any, chunk: int) -> Any:
-        ones = np.ones((X.shape[0], 1), self.dtype)
-        if is_sparse(X):
-            from scipy.sparse import hstack
-
-            return hstack([X.astype(self.dtype), ones], format="csr")
-        return np.hstack([X.astype(self.dtype, copy=False), ones])
+        return with_column(X, 1, self.dtype)
 
     def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
         return width + 1, self.dtype
@@ -602,14 +597,7 @@ class _Part:
         if top == 0:
             return
         self.exponent = math.frexp(top)[1]
-        parts = []
-        for _, _, block in points.blocks():
-            if is_sparse(block):
-                block.data = np.square(np.ldexp(block.data, -self.exponent))
-                parts.append(np.asarray(block.sum(axis=1)).ravel())
-            else:
-                parts.append(np.square(np.ldexp(block, -self.exponent)).sum(axis=1))
-        self.squares = np.concatenate(parts)
+        self.squares = points.scaled_squares(self.exponent)
 
 
 def _survey(points: Any) -> _Part:

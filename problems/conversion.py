@@ -24,7 +24,7 @@ from gammabar.problems.exact import design, exact_matrix
 from gammabar.problems.files import encode_labels
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
-from gammabar.problems.linear import DenseProblem, SparseProblem
+from gammabar.problems.linear import DenseProblem, SparseProblem, with_column
 from gammabar.problems.multiclass import MulticlassKernelProblem, MulticlassProblem
 from gammabar.problems.points import is_sparse
 from gammabar.problems.problem import INTERCEPTS, Array, Problem, ProblemError, Source
@@ -100,13 +100,7 @@ def _augmented(problem: Problem) -> Problem:
 
 def with_constant(X: Any, value: float = 1.0) -> Any:
     """X with a constant column, in a dtype that holds both exactly."""
-    dtype = _dtype_of_both(X, value)
-    column = np.full((X.shape[0], 1), value, dtype=dtype)
-    if is_sparse(X):
-        from scipy.sparse import hstack
-
-        return hstack([X.astype(dtype), column], format="csr")
-    return np.hstack([X.astype(dtype), column])
+    return with_column(X, value, _dtype_of_both(X, value))
 
 
 def _dtype_of_both(X: Any, value: float) -> np.dtype[Any]:

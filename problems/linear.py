@@ -130,6 +130,16 @@ def scaled(block: Any, factors: Array, inner: float, outer: float) -> Any:
     return block
 
 
+def with_column(X: Any, value: float, dtype: np.dtype[Any]) -> Any:
+    """X and a constant column, in this dtype."""
+    column = np.full((X.shape[0], 1), value, dtype)
+    if is_sparse(X):
+        from scipy.sparse import hstack
+
+        return hstack([X.astype(dtype), column], format="csr")
+    return np.hstack([X.astype(dtype, copy=False), column])
+
+
 def vector(v: Array, length: int) -> Floats:
     """v as a float64 vector, refused if its length is wrong or it is not real."""
     if type(v) is not np.ndarray or v.dtype != np.float64:

@@ -176,13 +176,6 @@ class _Rows(ABC):
         """(lo, hi, rows lo to hi in float64), in blocks of about so many bytes."""
 
     @abstractmethod
-    def largest(self) -> tuple[float, int, float]:
-        """(m, e, r): the largest row norm is m 2^e up to a relative error of r.
-
-        Rows that may have it are kept in `longest`.
-        """
-
-    @abstractmethod
     def _loops(self) -> tuple[Any, Any, Any, Any, int]:
         """The compiled dot, add and softmin, their first argument, and the rows of a block."""
 
@@ -271,6 +264,29 @@ class _Rows(ABC):
     def _stripes(self) -> list[tuple[int, int]]:
         return stripes(self.shape[0], self.values, self.shape[1])
 
+    def largest(self) -> tuple[float, int, float]:
+        """(m, e, r): the largest row norm is m 2^e up to a relative error of r.
+
+        Rows that may have it are kept in `longest`.
+        """
+        if not self.values:
+            self.longest = np.zeros(1, dtype=np.int64)
+            return 0.0, 0, 0.0
+        width, exponent = self.shape[1], _exponent(self.X.data if is_sparse(self.X) else self.X)
+        squares = self.scaled_squares(exponent)
+        self.longest = longest_rows(squares, width)
+        close = self.take(rows_to_compare(squares, self.longest, width))
+        rows = np.split(close.data, close.indptr[1:-1]) if is_sparse(close) else list(close)
+        return norm_of_longest(rows, exponent, squares, width)
+
+    def squares(self) -> Floats:
+        """||x_i||^2 of every row."""
+        return self.scaled_squares(0)
+
+    def scaled_squares(self, exponent: int) -> Floats:
+        """||x_i / 2^exponent||^2 of every row."""
+        return np.concatenate([_row_squares(block, exponent) for _, _, block in self.blocks()])
+
 
 class DensePoints(_Rows):
     """The rows of a C-contiguous matrix of integers or floats."""
@@ -343,16 +359,10 @@ class DensePoints(_Rows):
             and (self.X.size > SMALL or "gammabar.problems.compiled" in sys.modules)
         )
 
-    def largest(self) -> tuple[float, int, float]:
-        exponent = _exponent(self.X)
-        if self.X.dtype in (np.uint8, np.int8) and self.shape[1] <= 1 << 13:
-            squares = np.ldexp(self._whole_squares(), -2 * exponent)
-        else:
-            parts = [np.square(np.ldexp(b, -exponent)).sum(axis=1) for _, _, b in self.blocks()]
-            squares = np.concatenate(parts)
-        self.longest = longest_rows(squares, self.shape[1])
-        close = rows_to_compare(squares, self.longest, self.shape[1])
-        return norm_of_longest(list(self.take(close)), exponent, squares, self.shape[1])
+    def scaled_squares(self, exponent: int) -> Floats:
+        if self.X.dtype not in (np.uint8, np.int8) or self.shape[1] > 1 << 13:
+            return super().scaled_squares(exponent)
+        return np.ldexp(self._whole_squares(), -2 * exponent)
 
     def _whole_squares(self) -> Floats:
         """||x_i||^2 of every row of octets, exactly."""
@@ -361,10 +371,6 @@ class DensePoints(_Rows):
             block = self.X[lo : lo + step].astype(np.int32)
             squares[lo : lo + step] = np.einsum("ij,ij->i", block, block)
         return squares
-
-    def squares(self) -> Floats:
-        """||x_i||^2 of every row."""
-        return np.concatenate([np.square(block).sum(axis=1) for _, _, block in self.blocks()])
 
 
 class SparsePoints(_Rows):
@@ -392,26 +398,6 @@ class SparsePoints(_Rows):
         loops = compiled.sparse_dot, compiled.sparse_add, compiled.sparse_softmin
         return *loops, (X.indptr, X.indices, X.data), block
 
-    def largest(self) -> tuple[float, int, float]:
-        if not self.X.nnz:
-            self.longest = np.zeros(1, dtype=np.int64)
-            return 0.0, 0, 0.0
-        exponent = _exponent(self.X.data)
-        parts = []
-        for _, _, block in self.blocks():
-            block.data = np.square(np.ldexp(block.data, -exponent))
-            parts.append(np.asarray(block.sum(axis=1)).ravel())
-        squares = np.concatenate(parts)
-        self.longest = longest_rows(squares, self.shape[1])
-        close = self.take(rows_to_compare(squares, self.longest, self.shape[1]))
-        rows = np.split(close.data, close.indptr[1:-1]) if close.shape[0] else []
-        return norm_of_longest(rows, exponent, squares, self.shape[1])
-
-    def squares(self) -> Floats:
-        """||x_i||^2 of every row."""
-        parts = [np.asarray(b.multiply(b).sum(axis=1)).ravel() for _, _, b in self.blocks()]
-        return np.concatenate(parts)
-
 
 Points: TypeAlias = DensePoints | SparsePoints
 
@@ -435,6 +421,16 @@ def sum_in_order(parts: list[Floats]) -> Floats:
     for part in parts[1:]:
         total = total + part
     return total
+
+
+def _row_squares(block: Any, exponent: int) -> Floats:
+    """||x / 2^exponent||^2 of the rows of a block, whose entries may be changed if it is sparse."""
+    values = block.data if is_sparse(block) else block
+    squares = np.square(np.ldexp(values, -exponent) if exponent else values)
+    if not is_sparse(block):
+        return np.asarray(squares.sum(axis=1))
+    block.data = squares
+    return np.asarray(block.sum(axis=1)).ravel()
 
 
 def _exponent(values: Array) -> int:
