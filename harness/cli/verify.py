@@ -39,10 +39,26 @@ if TYPE_CHECKING:
 
 #: The largest integer that a store takes.
 LARGEST = 2**63 - 1
-_CHECKED = ("statements", "sources", "solvers", "files", "trajectories", "papers", "random")
+_CHECKED = (
+    "own_solvers",
+    "statements",
+    "sources",
+    "solvers",
+    "files",
+    "trajectories",
+    "papers",
+    "random",
+)
 
 
 @click.command("verify", cls=TakesData)
+@click.argument("own_solvers", metavar="[FILE:SOLVER]...", nargs=-1)
+@what(
+    "--as METHOD",
+    "The method that your solver FILE:SOLVER implements: check all that is claimed of it.",
+    "like",
+    names="solvers",
+)
 @what(
     "--statement ID",
     "Only this statement (repeatable).",
@@ -66,8 +82,8 @@ _CHECKED = ("statements", "sources", "solvers", "files", "trajectories", "papers
 )
 @what(
     "--solver-file FILE:NAME[:OPTION=VALUE,...]",
-    "A solver of your own, as in my.py:MySolver: a class with iterates, or a function that yields"
-    " or records w_0, w_1, … (repeatable).",
+    "The same as FILE:SOLVER, a solver of your own such as my.py:mine: a class with iterates, or a"
+    " function that yields or records w_0, w_1, … (repeatable).",
     "files",
     many=True,
 )
@@ -148,8 +164,10 @@ def verify_command(
 ) -> int:
     """Verify what the sources claim, at every iterate of every run of the plan.
 
-    Without options: all statements, on the embedded problems. A verdict is "holds", "refuted",
-    "undecided" or "inapplicable"; the exit code is 0 if each is the one that is expected.
+    Without options: all statements, on the embedded problems. With a solver of your own, as in
+    `gammabar verify my.py:mine --as dual-acceleration`: all that is claimed of the method, on a few
+    small problems. A verdict is "holds", "refuted", "undecided" or "inapplicable"; the exit code is
+    0 if each is the one that is expected.
     """
     start = perf_counter()
     for needs_store in ("--resume" * resume, "--depends" * bool(depends)):
@@ -196,7 +214,7 @@ def verify_command(
         from gammabar.harness.show import explain
 
         write_junit(junit, results, explain)
-    own = asked["files"] or asked["trajectories"]
+    own = asked["own_solvers"] or asked["files"] or asked["trajectories"]
     if (asked["statements"] or own) and summary["inapplicable"] == summary["results"]:
         reasons = dict.fromkeys(result.verdict.reason for result in results)
         raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
@@ -207,7 +225,9 @@ def _opening(asked: dict[str, Any]) -> str:
     """What is going to be checked, as far as the options say it."""
     count, problems = len(set(asked["statements"])), dict.fromkeys(asked["problems"])
     about = "the default plan"
-    if count:
+    if asked["like"]:
+        about = f"all that is claimed of {asked['like']}"
+    elif count:
         about = f"{count} statement{'s' * (count > 1)}"
     elif asked["sources"]:
         about = f"the statements of {', '.join(asked['sources'])}"

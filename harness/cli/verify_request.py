@@ -9,6 +9,14 @@ import click
 
 from gammabar.harness.cli.options import open_papers
 
+#: Where a solver of the user's is checked unless problems are named.
+PROBLEMS = (
+    "iris:0,1",
+    "planted:n=100,d=8,gamma=0.1,seed=0",
+    "gaussian:n=60,d=20,seed=2,separable=1",
+    "inseparable:n=30,d=3,seed=0",
+)
+
 if TYPE_CHECKING:
     from gammabar.harness.run.plan import Request
     from gammabar.harness.run.results import Task
@@ -26,13 +34,23 @@ def requests_of(
     trajectories: tuple[str, ...],
     solvers: tuple[str, ...],
     papers: tuple[str, ...],
+    own_solvers: tuple[str, ...] = (),
+    like: str | None = None,
     **asked: Any,
 ) -> list[Request]:
     """What is asked for; of each solver of the user's by itself."""
     from gammabar.harness.run.plan import Request
     from gammabar.harness.run.specs import Registered, problem_text
 
+    files = (*own_solvers, *files)
     own = bool(files or trajectories)
+    if like is not None:
+        if not own:
+            raise click.UsageError(
+                "--as goes with a solver of your own: gammabar verify my.py:mine"
+            )
+        solvers = (*solvers, like)
+        problems = problems or (() if asked["random"] else PROBLEMS)
     if asked["random"] is not None and (problems or trajectories or (solvers and not own)):
         raise click.UsageError(
             "--random draws problems and solvers itself (a solver of your own: --solver-file)"

@@ -115,8 +115,8 @@ def _chosen(request: Request) -> list[Statement]:
     chosen = find_statements(request.statements) + find_sources(request.sources)
     if request.file is not None and not chosen and not request.solvers:
         raise ProblemError(
-            f"{request.file.argument}: say what it is to obey: --statement ID, or --solver NAME for"
-            " all that is claimed of NAME"
+            f"{request.file.argument}: say which method it implements, --as NAME (see `gammabar"
+            " list solvers`), or which statements it is to obey, --statement ID"
         )
     if request.file is not None:
         for statement in find_statements(request.statements):
@@ -126,6 +126,9 @@ def _chosen(request: Request) -> list[Statement]:
                     " in it"
                 )
     unique = {statement.id: statement for statement in chosen or everything().values()}
+    if request.file is not None:  # what is known to be false is not held against a user's solver
+        named = set(request.statements)
+        unique = {i: s for i, s in unique.items() if s.status is not Status.REFUTED or i in named}
     return list(unique.values())
 
 

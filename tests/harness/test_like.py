@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 import gammabar as gb
+from gammabar.harness.cli import main
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
 
 X, Y = [[3, 1], [1, 3], [-4, -1]], [1, 1, 0]
@@ -65,3 +69,60 @@ def test_a_misspelt_method_gets_a_suggestion():
 def test_without_a_method_the_sentence_asks_for_one():
     with pytest.raises(gb.ProblemError, match="like='dual-acceleration'"):
         gb.verify(right, (X, Y))
+
+
+SOLVERS = """
+def right(problem):
+    w = g = problem.origin()
+    t = 0
+    while True:
+        yield w
+        pull = problem.softmin(w).pull
+        g = t / (t + 1) * (g + pull)
+        w = w + g + pull
+        t += 1
+
+
+def still(problem):
+    while True:
+        yield problem.origin()
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "my.py").write_text(SOLVERS, encoding="utf-8")
+    return str(tmp_path / "my.py")
+
+
+def verify(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", *arguments, "--jobs", "1"])
+    return int(ended.value.code or 0)
+
+
+def test_one_command_checks_all_that_is_claimed(file: str, capsys):
+    assert verify(f"{file}:right", "--as", "dual-acceleration", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["summary"]["refuted"] == 0
+    assert {one["expected"] for one in document["results"]} == {"holds"}
+    assert len({one["problem"] for one in document["results"]}) == 4
+
+
+def test_a_solver_that_never_moves_fails(file: str, capsys):
+    arguments = ("--as", "dual-acceleration", "--problem", "iris:0,1")
+    assert verify(f"{file}:still", *arguments) == 1
+    assert "FAILED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("{file}:right",), "--as NAME"),
+        (("--as", "snkp"), "a solver of your own"),
+        (("{file}:right", "--as", "snkpp"), "did you mean snkp"),
+    ],
+)
+def test_what_is_missing_is_said(arguments, sentence: str, file: str, capsys):
+    assert verify(*(one.format(file=file) for one in arguments)) == 2
+    assert sentence in capsys.readouterr().err
