@@ -119,7 +119,7 @@ class Statement:
     powerless : str
         Why it can refute no wrong solver, if that is so.
     at_rest : str
-        Why a solver that stands still obeys it for ever, if that is so.
+        Why a solver that never moves obeys it for ever, if that is so.
     slower : str
         For a statement about a rate: the mutant of the next slower rate, which it refutes.
     unit : bool

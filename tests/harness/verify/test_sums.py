@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from gammabar.harness.verify import certified
 from gammabar.harness.verify.certified import space_of
+from gammabar.harness.verify.identities import moved
 from gammabar.harness.verify.numbers import number, working
 from gammabar.problems import (
     compiled as _loops,  # noqa: F401  (from now on Numba is there)
@@ -60,3 +61,35 @@ def test_the_compiled_way_is_taken() -> None:
     x = certified.Vec(SPACE, np.ones(DIMENSION))
     for count in (2, 3, 4):
         assert certified.weighted_sum(*[2.0, x] * count).square == 4 * count**2 * DIMENSION
+
+
+#: A step from w towards a, as solvers write it.
+WRITTEN = (
+    lambda w, a, c: w + c * (a - w),
+    lambda w, a, c: (1 - c) * w + c * a,
+    lambda w, a, c: w - c * (w - a),
+    lambda w, a, c: (w / c - w + a) * c,
+    lambda w, a, c: c * a + w - c * w,
+)
+
+
+@given(
+    st.integers(0, 2**32),
+    st.integers(-12, 12),
+    st.integers(-12, 12),
+    st.floats(-12, 0),
+    st.sampled_from(WRITTEN),
+)
+def test_what_rounding_hides_is_allowed_for(seed, long, short, power, written):
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=DIMENSION) * 10.0**long
+    a = rng.normal(size=DIMENSION) * 10.0**short
+    theta = 10.0**power
+    before, row = certified.Vec(SPACE, w), certified.Vec(SPACE, a)
+    step = (row - before) * theta
+    after = certified.Vec(SPACE, written(w, a, theta))
+    assert moved(after, before, step, "right").decide(0.0) != "violated"
+    wrong = certified.Vec(SPACE, written(w, a, 1.001 * theta))
+    # 0.1 % of the step is more than 10⁻¹¹ of what was added up: that is seen.
+    if theta > 1e-7 and float(step.norm()) > 1e-7 * before.reach():
+        assert moved(wrong, before, step, "wrong").decide(0.0) == "violated"
