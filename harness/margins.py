@@ -76,10 +76,10 @@ def all_pairs(data: Sequence[str]) -> list[Pair]:
     once: dict[str, str] = {}
     for name in data:
         once.setdefault(name if name in DATASETS else os.path.abspath(name), name)
-    return [pair for name in once.values() for pair in pairs_of(name)]
+    return [pair for name in once.values() for pair in _pairs_of(name)]
 
 
-def pairs_of(data: str) -> list[Pair]:
+def _pairs_of(data: str) -> list[Pair]:
     """All pairs of the classes that a DATA string has."""
     from gammabar.problems import load
 
@@ -281,7 +281,7 @@ def page(results: list[dict[str, Any]], picture: Path | None, machine: str, plai
             "",
         ]
     for name in data:
-        lines += [f"## {plain(_utf8(name))}", "", *table(results, name, plain), ""]
+        lines += [f"## {plain(_utf8(name))}", "", *_table(results, name, plain), ""]
     return "\n".join(lines)
 
 
@@ -297,7 +297,7 @@ def _code(text: str) -> str:
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
-def table(results: list[dict[str, Any]], data: str, plain: Plain) -> list[str]:
+def _table(results: list[dict[str, Any]], data: str, plain: Plain) -> list[str]:
     """The rows of a table in Markdown."""
     rows = ["| classes | γ̄ | rows | support | computing |", "|---|---|---|---|---|"]
     for result in results:

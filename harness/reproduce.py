@@ -33,7 +33,7 @@ FORMAT, VERSION = "gammabar-artefact", 1
 Tell = Callable[[str, int, int, bool], None]
 
 
-class Computed(NamedTuple):
+class _Computed(NamedTuple):
     """The numbers of an artefact by part, and what they took when they were computed.
 
     Attributes
@@ -67,7 +67,7 @@ def compute(
     quick: bool = False,
     tell: Tell = lambda *_: None,
     fresh: bool = False,
-) -> Computed:
+) -> _Computed:
     """The numbers of an artefact by part; what the folder has already is not computed again.
 
     Parameters
@@ -98,7 +98,7 @@ def compute(
         found[name] = kept["numbers"]
         seconds, cpu = seconds + kept["seconds"], cpu + kept["cpu"]
         memory = max(memory, kept["memory"])
-    return Computed(found, seconds, cpu, memory)
+    return _Computed(found, seconds, cpu, memory)
 
 
 def _source_of(make: Any) -> str:
@@ -137,7 +137,7 @@ def write(path: Path, document: dict[str, Any]) -> None:
     write_whole(path, json.dumps(document, allow_nan=False) + "\n")
 
 
-def as_document(artefact: Artefact, computed: Computed, quick: bool) -> dict[str, Any]:
+def as_document(artefact: Artefact, computed: _Computed, quick: bool) -> dict[str, Any]:
     """What is written beside the picture, and printed by ``--json``."""
     return {
         "format": FORMAT,

@@ -62,12 +62,12 @@ def foreign(suites: Path, side: Side, counts_only: bool = False) -> list[Gated]:
         Only what the clock cannot touch.
     """
     paths = sorted(path for path in suites.rglob("*.py") if path.is_file())
-    found = [gated for path in paths for gated in named(path, suites)] or surveyed(side)
+    found = [gated for path in paths for gated in named(path, suites)] or _surveyed(side)
     found.sort(key=lambda gated: _ORDER.index(gated.kind))
     return [gated for gated in found if not counts_only or gated.kind == "track"]
 
 
-def surveyed(side: Side) -> list[Gated]:
+def _surveyed(side: Side) -> list[Gated]:
     """Every benchmark that asv finds, for every combination of its parameters."""
     side.tell(list=True)
     answer = side.answer()

@@ -32,11 +32,11 @@ LARGEST = 1 << 25
 def explained(case: Case, statements: list[Statement], verdicts: list[Verdict]) -> list[Verdict]:
     """The verdicts on a user's solver; those that refute it say where it goes wrong."""
     refuted = [s for s, v in zip(statements, verdicts, strict=True) if v.verdict is Ruling.REFUTED]
-    hint = diagnose(case, refuted) if refuted else ""
+    hint = _diagnose(case, refuted) if refuted else ""
     return [replace(v, hint=hint) if v.verdict is Ruling.REFUTED else v for v in verdicts]
 
 
-def diagnose(case: Case, statements: list[Statement]) -> str:
+def _diagnose(case: Case, statements: list[Statement]) -> str:
     """In which step a solver leaves the method that statements speak about; "" if it is not known.
 
     Parameters

@@ -67,7 +67,7 @@ def _agrees(case: Case) -> Iterator[Relation]:
     """γ̄² is what CVXPY and Clarabel find, up to ten times their own tolerance."""
     from gammabar.oracle.cvxpy_models import hard_margin_dual
 
-    model = hard_margin_dual(signed_rows(case.problem))
+    model = hard_margin_dual(_signed_rows(case.problem))
     if not math.isfinite(model.gamma):
         yield fact(False, f"CVXPY's answer is {model.status}")
         return
@@ -79,7 +79,7 @@ def _agrees(case: Case) -> Iterator[Relation]:
     )
 
 
-def signed_rows(problem: Problem) -> Any:
+def _signed_rows(problem: Problem) -> Any:
     """The rows y_i x_i in double precision, dense or sparse, for the models."""
     signs = np.asarray(problem.y, dtype=np.float64)[:, None]
     if hasattr(problem.X, "toarray"):

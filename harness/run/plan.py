@@ -215,7 +215,7 @@ def _sensible(request: Request, statement: Statement, runs: list[Run]) -> list[R
     there is nothing else (on one of the user's problems), so that the reason is told.
     """
     asked = [solver for solver in request.solvers if not solver.plain]
-    fit = [r for r in runs if r.solver in asked or cannot_hold(statement, r) is None]
+    fit = [r for r in runs if r.solver in asked or _cannot_hold(statement, r) is None]
     if not request.problems:
         return fit or runs
     places = {run.problem for run in fit}
@@ -301,7 +301,7 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     named = {solver.name for solver in request.solvers}
     narrowed = request.statements or request.sources
     only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
-    drawn = random_trials(request.seed or 0, request.edges, only)
+    drawn = _random_trials(request.seed or 0, request.edges, only)
     for trial in islice(drawn, request.random):
         drawn_one = Registered(trial.solver)
         # The options of the user's are its own.
@@ -310,7 +310,7 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
             length = trial.iterations if request.iterations is None else request.iterations
             run = Run(trial.problem, solver, length, trial.seed, unit)
             about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
-            heard = [s for s in about if s.unit is unit and cannot_hold(s, run) is None]
+            heard = [s for s in about if s.unit is unit and _cannot_hold(s, run) is None]
             if request.file is not None:
                 run = replace(run, solver=request.file)
             if heard:
@@ -346,7 +346,7 @@ COORDINATES = ("winnow",)
 KINDS = ("ties", "dependent", "collinear", "square", "simplex", "opposite", "zero-row")
 
 
-def random_trials(
+def _random_trials(
     seed: int = 0, edges: bool = False, only: Container[str] | None = None
 ) -> Iterator[Trial]:
     """Trials without end, the same for the same seed; each problem can be opened.
@@ -431,21 +431,21 @@ def special_problem(rng: np.random.Generator) -> str:
     return str(text)
 
 
-class NotYet(BaseException):
+class _NotYet(BaseException):
     """Not known before the run. No `Exception`: no predicate may take it for an answer."""
 
 
-class Sketch:
+class _Sketch:
     """A `gammabar.harness.verify.context.Case` without its problem and the truth about it."""
 
     def __init__(self, run: Run, solver: Any) -> None:
         self.solver, self.unit, self.name, self.seed = solver, run.unit, run.problem, run.seed
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NotYet(name)
+        raise _NotYet(name)
 
 
-def cannot_hold(statement: Statement, run: Run) -> str | None:
+def _cannot_hold(statement: Statement, run: Run) -> str | None:
     """Why the statement is inapplicable in a run, if that is known without running anything."""
     if not isinstance(run.solver, Registered):
         return None  # a user's file is not opened in this process
@@ -454,11 +454,11 @@ def cannot_hold(statement: Statement, run: Run) -> str | None:
 
 def unmet(statement: Statement, run: Run, solver: Any) -> str | None:
     """Which assumption does not hold, whatever the problem."""
-    sketch: Any = Sketch(run, solver)
+    sketch: Any = _Sketch(run, solver)
     for met in statement.assumes:
         try:
             reason = met(sketch)
-        except (NotYet, Exception):
+        except (_NotYet, Exception):
             continue  # the run will show
         if reason is not None:
             return reason

@@ -326,7 +326,7 @@ class Unfit(Exception):
     """The solver says that it cannot run on this problem."""
 
 
-def place(stack: traceback.StackSummary, file: str) -> str:
+def _place(stack: traceback.StackSummary, file: str) -> str:
     """Where in a file the innermost call is that is in it: " (my.py, line 7, in iterates)"."""
     for frame in reversed(stack):
         if frame.filename == file:
@@ -341,7 +341,7 @@ def crashed(error: BaseException, file: str) -> Crashed:
     if isinstance(error, SyntaxError):
         return Crashed(f"{last} ({error.filename}, line {error.lineno})")
     stack = traceback.StackSummary.extract(_walk(error.__traceback__), lookup_lines=False)
-    return Crashed(last + place(stack, file))
+    return Crashed(last + _place(stack, file))
 
 
 def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
@@ -366,7 +366,7 @@ def time_limit(seconds: float, file: str) -> Iterator[None]:
         stack.reverse()
         if any(COMPILER in Path(step.filename).parts for step in stack):
             return  # its callbacks would print and swallow an exception; the next alarm comes soon
-        raise OutOfTime(out_of_time(seconds, place(stack, file)))
+        raise OutOfTime(out_of_time(seconds, _place(stack, file)))
 
     before: Any = signal.signal(signal.SIGALRM, late)
     # Again and again, should a solver swallow the first or another statement go on.

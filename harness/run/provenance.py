@@ -195,7 +195,7 @@ def origin() -> dict[str, Any]:
     libraries = ("numpy", "scipy", "numba", "python-flint", "scikit-learn")
     return {
         "gammabar": _version("gammabar"),
-        "commit": commit(),
+        "commit": _commit(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         **{name: _version(name) for name in libraries},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
@@ -209,7 +209,7 @@ def _version(name: str) -> str:
         return ""  # run from a folder, without installation
 
 
-def commit() -> str:
+def _commit() -> str:
     """The commit of the clone that this is, and whether files of it have changed; "" if none."""
     if not (_CLONE / ".git").exists():
         return ""

@@ -179,10 +179,10 @@ AHEAD = 8
 PATIENCE = 1.0
 
 
-class RemoteSolver:
+class _RemoteSolver:
     """A solver in another process; it has the options that the solver says it has."""
 
-    def __init__(self, process: SolverProcess, run: Run, options: dict[str, Any]) -> None:
+    def __init__(self, process: _SolverProcess, run: Run, options: dict[str, Any]) -> None:
         self._process, self._run = process, run
         vars(self).update({name: value for name, value in options.items() if name[:1] != "_"})
 
@@ -191,7 +191,7 @@ class RemoteSolver:
         return self._process.iterates()
 
 
-class SolverProcess:
+class _SolverProcess:
     """The process of a user's solver; one for all runs of a solver, as long as it is well."""
 
     def __init__(self) -> None:
@@ -215,7 +215,7 @@ class SolverProcess:
         """Whether it can be used for a solver: another one may have left something behind."""
         return not self.lost and self._solver in (None, solver)
 
-    def open(self, solver: InFile, limit: float, run: Run | None = None) -> RemoteSolver:
+    def open(self, solver: InFile, limit: float, run: Run | None = None) -> _RemoteSolver:
         """Load the solver, and get ready for a run.
 
         Raises
@@ -239,7 +239,7 @@ class SolverProcess:
         if not isinstance(options, dict):
             raise self._nonsense()
         more = {"card": Card(str(card), "", ())} if card is not None else {}
-        kind = type(made, (RemoteSolver,), more)  # statements look at the card of the class
+        kind = type(made, (_RemoteSolver,), more)  # statements look at the card of the class
         return kind(self, run or Run(), options)
 
     def iterates(self) -> Iterator[Iterate]:
@@ -337,15 +337,15 @@ def _claim(value: Any) -> Any:
     return None if isinstance(value, Untold) else value
 
 
-_PROCESS: SolverProcess | None = None
+_PROCESS: _SolverProcess | None = None
 
 
-def process_for(solver: InFile) -> SolverProcess:
+def process_for(solver: InFile) -> _SolverProcess:
     """A process for a solver, which has imported everything."""
     global _PROCESS
     if _PROCESS is None or not _PROCESS.takes(solver):
-        dismiss()
-        _PROCESS = SolverProcess()
+        _dismiss()
+        _PROCESS = _SolverProcess()
     return _PROCESS
 
 
@@ -356,7 +356,7 @@ def settle() -> None:
 
 
 @atexit.register
-def dismiss() -> None:
+def _dismiss() -> None:
     """End the process, if there is one."""
     global _PROCESS
     if _PROCESS is not None:

@@ -74,7 +74,7 @@ _RUN = "key, solver, problem, seed, iterations, failed, seconds"
 _RESULT = "key, place, statement, verdict, expected, tightness, slack, worst_t, details"
 
 
-class Damaged(Exception):
+class _Damaged(Exception):
     """A record is not as it was written; the message says what is wrong with it."""
 
 
@@ -103,15 +103,15 @@ def _opened(run: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> list[Result]:
         whole = _details(details)
         count, seal = whole.pop("seal")
         if (place, count) != (expected_place, len(rows)):
-            raise Damaged(f"{len(rows)} of {count} verdicts are there")
+            raise _Damaged(f"{len(rows)} of {count} verdicts are there")
         if _seal(run, place, count, columns[2], whole) != seal:
-            raise Damaged(f"verdict {place} is not what was written")
+            raise _Damaged(f"verdict {place} is not what was written")
         verdict = _verdict(whole)
         if not _same(columns, verdict):
-            raise Damaged(f"verdict {place} contradicts its own details")
+            raise _Damaged(f"verdict {place} contradicts its own details")
         found.append((verdict, columns[2]))
     if not found:
-        raise Damaged("it has no verdicts")
+        raise _Damaged("it has no verdicts")
     _, solver, problem, seed, iterations, _, seconds = run
     where = Run(problem, reference(solver), iterations, seed)
     return [Result(verdict, where, expected, seconds) for verdict, expected in found]
@@ -122,7 +122,7 @@ def _details(text: Any) -> dict[str, Any]:
         whole = json.loads(text)
         count, seal = whole["seal"]
     except (ValueError, TypeError, LookupError, RecursionError):
-        raise Damaged("its details are no verdict") from None
+        raise _Damaged("its details are no verdict") from None
     assert isinstance(whole, dict), (count, seal)
     return whole
 
@@ -131,7 +131,7 @@ def _verdict(whole: dict[str, Any]) -> Verdict:
     try:
         return verdict_from(whole)
     except (ValueError, TypeError) as error:  # written by us, and yet not ours
-        raise Damaged(str(error)) from None
+        raise _Damaged(str(error)) from None
 
 
 def _same(columns: list[Any], verdict: Verdict) -> bool:
@@ -358,7 +358,7 @@ class Store:
         for row in rows:
             try:
                 found += _opened(row, of.pop(row[0], []))
-            except Damaged as error:
+            except _Damaged as error:
                 self._complain(f"{self.path}: the record {_named(row)} is damaged ({error})")
         for key in of:
             self._complain(f"{self.path}: there are results of {_short(key)}, but not its run")

@@ -57,11 +57,11 @@ def read_files(path: str) -> Files:
         if not (place / "__init__.py").is_file():
             raise ProblemError(f"{path}: is a folder without __init__.py: name a package or a file")
         files = sorted(place.rglob("*.py"))
-        return tuple((str(file.relative_to(place)), text_of(file)) for file in files)
-    return (("__init__.py", text_of(place)),)
+        return tuple((str(file.relative_to(place)), _text_of(file)) for file in files)
+    return (("__init__.py", _text_of(place)),)
 
 
-def text_of(path: Path) -> str:
+def _text_of(path: Path) -> str:
     """The text of a Python file."""
     if not path.is_file():
         raise ProblemError(f"{path}: is no file")
@@ -113,7 +113,7 @@ def _imported(name: str, path: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise ProblemError(f"{path}{line_of(error, path)}: {last_line(error)}") from None
+        raise ProblemError(f"{path}{_line_of(error, path)}: {_last_line(error)}") from None
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -150,7 +150,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(text, self._origin(file), "exec"), vars(module))
 
 
-def line_of(error: BaseException, path: str) -> str:
+def _line_of(error: BaseException, path: str) -> str:
     """The last line of the user's files that was executed before an exception."""
     line, trace = "", error.__traceback__
     while trace is not None:
@@ -162,7 +162,7 @@ def line_of(error: BaseException, path: str) -> str:
     return line
 
 
-def last_line(error: BaseException) -> str:
+def _last_line(error: BaseException) -> str:
     """An exception in one line."""
     text = str(error).strip().replace("\n", " ")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -183,7 +183,7 @@ def read_solver(text: str) -> InFile:
         raise ProblemError(f"{str(path)[:100]}: {getattr(error, 'strerror', error)}") from None
     if not there:
         raise ProblemError(no_file(path))
-    return InFile(text, text_of(path))
+    return InFile(text, _text_of(path))
 
 
 def load(reference: InFile) -> Any:
@@ -283,7 +283,7 @@ def _instance(path: str, name: str, found: Any, options: str) -> Any:
     except (Exception, SystemExit) as error:
         how = f"with {options}" if options else "without arguments"
         raise ProblemError(
-            f"{path}{line_of(error, path)}: {name}() must work {how}: {last_line(error)}"
+            f"{path}{_line_of(error, path)}: {name}() must work {how}: {_last_line(error)}"
         ) from None
     try:
         inspect.signature(made.iterates).bind(None, None)
@@ -323,11 +323,11 @@ def _kind_of(default: Any) -> Any:
     return plain if plain in (bool, float, str) else int | float | str
 
 
-class Trajectory(Recorder):
+class _Trajectory(Recorder):
     """What a file holds, as a solver."""
 
 
-def read_trajectory(path: str, options: str = "") -> Trajectory:
+def read_trajectory(path: str, options: str = "") -> _Trajectory:
     """The iterates in a file.
 
     Parameters
@@ -342,7 +342,7 @@ def read_trajectory(path: str, options: str = "") -> Trajectory:
         That names the file, and the line where there are lines.
     """
     kept, values = _rows(path), _values(path, options)
-    found = Trajectory()
+    found = _Trajectory()
     found._kept = kept
     vars(found).update(values)
     return found
@@ -351,7 +351,7 @@ def read_trajectory(path: str, options: str = "") -> Trajectory:
 def _values(path: str, options: str) -> dict[str, Any]:
     """Options by name: of which there are any, for nobody knows the solver."""
     named = [part.partition("=")[0].strip() for part in options.split(",") if "=" in part]
-    wrong = [name for name in named if name.startswith("_") or hasattr(Trajectory, name)]
+    wrong = [name for name in named if name.startswith("_") or hasattr(_Trajectory, name)]
     if wrong:
         raise ProblemError(f"{path}: {wrong[0]} is no option that a solver can have")
     return typed_options(path, options, dict.fromkeys(named, int | float | str))
