@@ -137,7 +137,7 @@ def test_statements_and_sources_are_chosen():
         make_plan(Request(statements=("one.rat",)))
     with pytest.raises(ProblemError, match="list statements"):
         make_plan(Request(statements=("xyz",)))
-    with pytest.raises(ProblemError, match="there are one, oracle, two"):
+    with pytest.raises(ProblemError, match=r"there are .*one, oracle, "):
         make_plan(Request(sources=("three",)))
 
 

@@ -337,7 +337,8 @@ def test_the_default_plan(gammabar):
     wrong = [r for r in document["results"] if not r["as_expected"]]
     assert not wrong
     assert code == 0, err
-    decided = {r["statement"] for r in document["results"] if r["verdict"] in ("holds", "refuted")}
+    open_ones = ("undecided", "inapplicable")
+    decided = {r["statement"] for r in document["results"] if r["verdict"] not in open_ones}
     here = {r["statement"] for r in document["results"] if "not on this machine" not in r["reason"]}
     assert decided >= here & load_statements().keys()
 
