@@ -34,7 +34,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class CertifiedRun:
+class _CertifiedRun:
     """What a run ended with, in the unit ball; the bounds hold in spite of rounding."""
 
     w: Array
@@ -44,7 +44,7 @@ class CertifiedRun:
     n_iter: int
 
 
-def certified_run(problem: Problem, tol: float, max_iter: int) -> CertifiedRun:
+def certified_run(problem: Problem, tol: float, max_iter: int) -> _CertifiedRun:
     """Iterate until the gap is certified, in the unit ball."""
     mu, look, bounds = np.full(problem.n, 1.0 / problem.n), 1, rounding_of(problem)
     for it in DualAcceleration().iterates(problem):
@@ -72,7 +72,7 @@ def _promising(it: Iterate, q: Array, tol: float) -> bool:
 
 def _certify(
     problem: Problem, bounds: LinearRounding | KernelRounding, it: Iterate, mu: Array
-) -> CertifiedRun:
+) -> _CertifiedRun:
     """Bounds of the margin of w and of the best margin, each widened by its rounding error."""
     mu = np.maximum(mu, 0.0)
     mu = mu / mu.sum()
@@ -95,7 +95,7 @@ def _certify(
     # No row is longer than one; eight roundings at most are made here.
     lower = max(-1.0, lower - 8 * U * abs(lower)) if math.isfinite(lower) else -1.0
     upper = pull / total * (1 + 8 * U) + ETA
-    return CertifiedRun(it.w, mu, lower, min(1.0, upper) if upper == upper else 1.0, it.t)
+    return _CertifiedRun(it.w, mu, lower, min(1.0, upper) if upper == upper else 1.0, it.t)
 
 
 def _linear_norm(
@@ -116,7 +116,7 @@ def _kernel_norm(problem: Problem, bounds: KernelRounding, v: Array) -> tuple[fl
     return math.sqrt(low) * (1 - 4 * U), math.sqrt(high) * (1 + 4 * U)
 
 
-def margin_and_gap(problem: Problem, found: CertifiedRun) -> tuple[float, float]:
+def margin_and_gap(problem: Problem, found: _CertifiedRun) -> tuple[float, float]:
     """A margin that is attained, and the gap from there to one that nobody exceeds."""
     low, high = rounding_of(problem).radius_bounds()
     if not math.isfinite(high):

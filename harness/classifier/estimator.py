@@ -38,7 +38,7 @@ from gammabar.problems.conversion import from_arrays, with_constant, with_interc
 from gammabar.problems.exact import same_numbers
 
 SOLVERS = ("exact", "dual-acceleration")
-SEVERAL = ("ovo", "ovr", "joint")
+_SEVERAL = ("ovo", "ovr", "joint")
 #: Bytes of the data up to which they are copied, for proofs to be written down later.
 COPIED = 1 << 28
 
@@ -335,7 +335,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
     def _check_choices(self) -> None:
         for name, choices in (
             ("solver", SOLVERS),
-            ("several", SEVERAL),
+            ("several", _SEVERAL),
             ("inseparable", ("soft", "error")),
         ):
             if getattr(self, name) not in choices:

@@ -219,15 +219,15 @@ def _ldexp(given: Any, exponent: int) -> Any:
 
 
 #: Most rows: their Gram matrix has 32 MB.
-MOST = 2048
+_MOST = 2048
 #: Multiplications for the Gram matrix of two classes, above which only some rows' are computed.
-ALL = 1 << 26
+_ALL = 1 << 26
 #: Entries of the data below which no compiled code is loaded for them (it takes half a second).
-LITTLE = 10_000
+_LITTLE = 10_000
 
 
 @dataclass(frozen=True)
-class Sorted:
+class _Sorted:
     """A copy of the rows in the order of their classes, and where each was and each class begins.
 
     It is a copy so that what the caller does with the array later does not change what was proved.
@@ -255,7 +255,7 @@ class Later:
     the oracle proves once more on its own.
     """
 
-    rows: Sorted
+    rows: _Sorted
     pair: tuple[int, int]
     guess: Guess
 
@@ -283,7 +283,7 @@ class SharedPairs:
     def __init__(self, X: Array, labels: Array, intercept: bool) -> None:
         order = np.argsort(labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
-        self.rows = Sorted(X[order], order, starts, intercept)
+        self.rows = _Sorted(X[order], order, starts, intercept)
         self._pairs = Pairs(self.rows.X, starts, intercept)
 
     def hyperplanes(self, proof: bool) -> list[Hyperplane | None]:
@@ -347,11 +347,11 @@ class SharedPairs:
 
 def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
     """Those of the rows, if they are dense, few and of ordinary size."""
-    if not isinstance(X, np.ndarray) or len(X) > MOST or X.dtype.kind not in "iuf":
+    if not isinstance(X, np.ndarray) or len(X) > _MOST or X.dtype.kind not in "iuf":
         return None
-    if labels.max() == 1 and len(X) * X.size > ALL:
+    if labels.max() == 1 and len(X) * X.size > _ALL:
         return None
-    if X.size < LITTLE and "gammabar.oracle._pairs" not in sys.modules:
+    if X.size < _LITTLE and "gammabar.oracle._pairs" not in sys.modules:
         return None
     if X.dtype.itemsize > 8:  # numbers that may be no doubles are refused elsewhere
         return None
@@ -365,7 +365,7 @@ def octets(X: Any) -> Any:
 
     What is proved is the same; passes over bytes take a quarter of the time, and room an eighth.
     """
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.size < LITTLE:
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.size < _LITTLE:
         return X
     for rows in (X[:1], X):  # one row tells most of the time
         if not (rows.min() >= 0 and rows.max() <= 255):

@@ -69,7 +69,7 @@ class _Formatter(click.HelpFormatter):
         super().write_dl(here, col_max if self.width >= 80 else self.width // 3, col_spacing)
 
 
-class Unread(Exception):
+class _Unread(Exception):
     """Nobody reads the output any more."""
 
 
@@ -85,10 +85,10 @@ class _Context(click.Context):
         try:
             return super().invoke(callback, *args, **kwargs)
         except BrokenPipeError:  # click would leave with 1
-            raise Unread from None
+            raise _Unread from None
 
 
-class Lazy(click.Group):
+class _Lazy(click.Group):
     """A group that imports a command's module only when the command is used."""
 
     context_class = _Context
@@ -122,7 +122,7 @@ class Lazy(click.Group):
 
 
 @click.group(
-    cls=Lazy,
+    cls=_Lazy,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 as expected · 1 refuted, rejected or regressed · 2 bad input or usage.",
@@ -168,7 +168,7 @@ def _leave(error: BaseException) -> int | str | None:
         return 130
     # If nobody reads its help, click leaves with 1, after it has silenced the streams.
     silenced = "PacifyFlushWrapper" in type(sys.stdout).__name__
-    if isinstance(error, BrokenPipeError | Unread) or silenced:
+    if isinstance(error, BrokenPipeError | _Unread) or silenced:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     if isinstance(error, Exception):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gammabar.problems.fetch import Status
 
 
-MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
+_MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 
 
 @click.command("reproduce", cls=Command)
@@ -131,7 +131,7 @@ def _show_reproduce(document: dict[str, Any]) -> None:
     say(f"{document['artefact']}  {document['reference']}: {document['title']}")
     for shown in document["shown"]:
         mark = (
-            "–" if document["quick"] else MARKS[shown["agrees"]]
+            "–" if document["quick"] else _MARKS[shown["agrees"]]
         )  # small data are not the paper's
         say(f"    {mark:8}{shown['claim']}")
         say(f"            {shown['found']}")

@@ -363,7 +363,7 @@ def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 #: Rows and numbers that are listed for people; JSON has all of them.
-SHOWN = 12
+_SHOWN = 12
 
 
 def _explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
@@ -434,7 +434,7 @@ def _named(problem: Problem, rows: list[int]) -> str:
     """Rows by their lines in the file, or by their numbers from 0."""
     lines = _file_lines(problem, rows)
     what, items = ("rows (from 0)", rows) if lines is None else ("lines", lines)
-    shown = ", ".join(map(str, items[:SHOWN])) + (", …" if len(items) > SHOWN else "")
+    shown = ", ".join(map(str, items[:_SHOWN])) + (", …" if len(items) > _SHOWN else "")
     return f"{what} {shown} ({len(items)})"
 
 
@@ -470,12 +470,12 @@ def _removal(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str
 
 
 def _numbers(values: list[float]) -> str:
-    flat = [f"{v:.6g}" for v in values[:SHOWN]]
-    return ", ".join(flat) + (f", … ({len(values)} numbers)" if len(values) > SHOWN else "")
+    flat = [f"{v:.6g}" for v in values[:_SHOWN]]
+    return ", ".join(flat) + (f", … ({len(values)} numbers)" if len(values) > _SHOWN else "")
 
 
 #: What each kind means for the estimate.
-MEANING = {
+_MEANING = {
     "complete": "complete separation: the maximum-likelihood estimate does not exist",
     "quasi-complete": "quasi-complete separation: the maximum-likelihood estimate does not exist",
     "overlap": "overlap: the maximum-likelihood estimate exists",
@@ -553,7 +553,7 @@ def _separation_fields(found: Separation) -> dict[str, Any]:
 def _separation_lines(found: Separation) -> dict[str, str]:
     n, d = found.problem.n, found.problem.plain.X.shape[1]
     with_ = "with intercept" if found.intercept else "without intercept"
-    lines = {"model": f"{n:,} rows × {d:,}, {with_}", "verdict": MEANING[found.kind]}
+    lines = {"model": f"{n:,} rows × {d:,}, {with_}", "verdict": _MEANING[found.kind]}
     if found.kind == "quasi-complete":
         lines["boundary"] = f"{_some(found.boundary.tolist())} ({len(found.boundary)} rows)"
     if found.kind == "complete" and len(found.unidentified) == found.problem.dimension:

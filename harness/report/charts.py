@@ -43,9 +43,9 @@ def _drawn(template: str, **values: Any) -> Markup:
     return Markup(environment().get_template(template).render(values))
 
 
-WIDTH, HEIGHT = 420, 250
+_WIDTH, _HEIGHT = 420, 250
 #: Where the axes are.
-LEFT, RIGHT, TOP, FLOOR = 52, WIDTH - 12, 12, HEIGHT - 34
+_LEFT, _RIGHT, _TOP, _FLOOR = 52, _WIDTH - 12, 12, _HEIGHT - 34
 
 
 @dataclass(frozen=True)
@@ -120,18 +120,18 @@ def chart(
     shown = [n for n in numbers if n > 0] if log else numbers
     if log:  # what is next to zero would flatten all the rest
         shown = [n for n in shown if n >= 1e-9 * max(shown)]
-    x = _scale([max(t, 0.5) for t, _, _ in points], LEFT, RIGHT, log=True)
-    y = _scale(shown, FLOOR, TOP, log)
+    x = _scale([max(t, 0.5) for t, _, _ in points], _LEFT, _RIGHT, log=True)
+    y = _scale(shown, _FLOOR, _TOP, log)
     at = {t: (x(max(t, 0.5)), left, bound) for t, left, bound in points}
     first = points[0][0]
     return _drawn(
         "chart.svg",
-        width=WIDTH,
-        height=HEIGHT,
-        left=LEFT,
-        right=RIGHT,
-        top=TOP,
-        floor=FLOOR,
+        width=_WIDTH,
+        height=_HEIGHT,
+        left=_LEFT,
+        right=_RIGHT,
+        top=_TOP,
+        floor=_FLOOR,
         label=label,
         rows=[(y(value), _number(value)) for value in y.ticks()],
         columns=[(x(value), _number(value)) for value in x.ticks()],
@@ -155,8 +155,8 @@ def _region(start: float, end: float, t: int) -> dict[str, Any]:
 
 
 def _mark(x: float, measured: float, bound: float, t: int) -> dict[str, Any]:
-    side, anchor = (-8, "end") if x > WIDTH * 0.6 else (8, "start")
-    y = min(max(measured + (16 if bound < measured else -8), TOP + 10), FLOOR - 4)
+    side, anchor = (-8, "end") if x > _WIDTH * 0.6 else (8, "start")
+    y = min(max(measured + (16 if bound < measured else -8), _TOP + 10), _FLOOR - 4)
     where = {"x": x, "y": y, "side": side, "anchor": anchor}
     return where | {"measured": measured, "bound": bound, "t": t}
 
@@ -172,7 +172,7 @@ def _number(value: float) -> str:
     return f"{value:.2g}".replace("-", "−")
 
 
-SIZE, MARGIN = 220, 22
+_SIZE, _MARGIN = 220, 22
 #: What may be drawn as points, and what as a direction.
 _POINTS, _DIRECTIONS = ("rows", "x"), ("w", "f", "theta_1")
 
@@ -187,11 +187,11 @@ def drawing(data: dict[str, Any]) -> str:
     if not points:
         return ""
     reach = max(abs(c) for p in (*points, *(p for _, p in arrows)) for c in p) or 1.0
-    unit = (SIZE / 2 - MARGIN) / reach
+    unit = (_SIZE / 2 - _MARGIN) / reach
     label = f"{len(points)} rows in the plane" if len(points) > 1 else "one point in the plane"
     return _drawn(
         "plane.svg",
-        size=SIZE,
+        size=_SIZE,
         label=label,
         arrows=[_arrow(name, p, unit) for name, p in arrows],
         rows=[_row(k, p, unit) for k, p in enumerate(points, 1)],
@@ -199,19 +199,19 @@ def drawing(data: dict[str, Any]) -> str:
 
 
 def _place(p: tuple[float, float], unit: float) -> dict[str, Any]:
-    return {"x": round(SIZE / 2 + unit * p[0], 1), "y": round(SIZE / 2 - unit * p[1], 1)}
+    return {"x": round(_SIZE / 2 + unit * p[0], 1), "y": round(_SIZE / 2 - unit * p[1], 1)}
 
 
 def _arrow(name: str, p: tuple[float, float], unit: float) -> dict[str, Any]:
     """A direction, and half the length of its hyperplane."""
     length = (p[0] ** 2 + p[1] ** 2) ** 0.5
-    plane = {"a": SIZE * p[1] / length, "b": SIZE * p[0] / length}
+    plane = {"a": _SIZE * p[1] / length, "b": _SIZE * p[0] / length}
     return _place(p, unit) | plane | {"name": name.replace("_1", "₁")}
 
 
 def _row(number: int, p: tuple[float, float], unit: float) -> dict[str, Any]:
     at = _place(p, unit)
-    side, anchor = (8, "start") if at["x"] < SIZE * 0.62 else (-8, "end")
+    side, anchor = (8, "start") if at["x"] < _SIZE * 0.62 else (-8, "end")
     low = str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
     shown = ", ".join(f"{c:g}" for c in p).replace("-", "−")
     return at | {"side": side, "anchor": anchor, "name": f"a{low} = ({shown})"}

@@ -31,12 +31,12 @@ from gammabar.harness.verify.verdict import Ruling, worth
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
 
-Facts = dict[str, Any]
+_Facts = dict[str, Any]
 #: What is said of a comparison with the source.
-MARKS = {True: "agrees", False: "does not agree", None: "open"}
+_MARKS = {True: "agrees", False: "does not agree", None: "open"}
 
 
-def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
+def about(name: str, results: Callable[[str], list[Result]]) -> _Facts:
     """The facts about what has a name.
 
     Parameters
@@ -54,13 +54,13 @@ def about(name: str, results: Callable[[str], list[Result]]) -> Facts:
     from gammabar.solvers.base import SOLVERS
 
     if name in everything():
-        return statement_facts(everything()[name], results(name))
+        return _statement_facts(everything()[name], results(name))
     if name in SOLVERS:
         return solver_facts(name)
     if name in mutants():
-        return mutant_facts(name)
+        return _mutant_facts(name)
     if name in artefacts():
-        return artefact_facts(name)
+        return _artefact_facts(name)
     return _problem_or_nothing(name)
 
 
@@ -69,7 +69,7 @@ def plan_of(identifier: str) -> list[Any]:
     return make_plan(Request(statements=(identifier,)))
 
 
-def statement_facts(statement: Statement, results: list[Result]) -> Facts:
+def _statement_facts(statement: Statement, results: list[Result]) -> _Facts:
     """What is claimed, assumed, found and proved."""
     paper = papers().get(statement.source)
     proof = witness(statement.id)
@@ -102,7 +102,7 @@ def statement_facts(statement: Statement, results: list[Result]) -> Facts:
         "at_rest": statement.at_rest,
         "slower": statement.slower,
         "kills": killed,
-        "where": place_of(statement.body),
+        "where": _place_of(statement.body),
         "verdicts": [_verdict(result) for result in results],
         "tightest": None if best is None else _verdict(best),
         "reproduce": _command(statement, refuted or best or next(iter(results), None)),
@@ -117,7 +117,7 @@ def _command(statement: Statement, result: Result | None) -> str:
     return shlex.join(["gammabar", "verify", *brought, "--statement", statement.id])
 
 
-def _verdict(result: Result) -> Facts:
+def _verdict(result: Result) -> _Facts:
     verdict = result.verdict
     names = ("tightness", "worst_t", "checked", "informative", "vacuous_to", "reason")
     statement = everything()[verdict.statement]
@@ -141,7 +141,7 @@ def _known_ratio(result: Result) -> float:
     return _ratio(result) or 0.0
 
 
-def solver_facts(name: str) -> Facts:
+def solver_facts(name: str) -> _Facts:
     """What a solver is, what is claimed of it, and what is made wrong in its mutants."""
     from gammabar.solvers.base import solver
 
@@ -157,12 +157,12 @@ def solver_facts(name: str) -> Facts:
         "options": {one.name: repr(one.default) for one in fields(kind)},
         "statements": [s.id for s in everything().values() if name in s.solvers],
         "mutants": [m.name for m in mutants().values() if m.solver == name],
-        "where": place_of(kind),
+        "where": _place_of(kind),
         "reproduce": shlex.join(["gammabar", "verify", "--solver", name]),
     }
 
 
-def mutant_facts(name: str) -> Facts:
+def _mutant_facts(name: str) -> _Facts:
     """What is wrong with a wrong solver, and who notices."""
     mutant = mutants()[name]
     made = getattr(mutant.make, "func", mutant.make)
@@ -173,12 +173,12 @@ def mutant_facts(name: str) -> Facts:
         "what": mutant.wrong,
         "equivalent": mutant.equivalent,
         "killed_by": matrix().get(name, {}),
-        "where": place_of(made),
+        "where": _place_of(made),
         "reproduce": "gammabar list mutants --matrix FILE",
     }
 
 
-def artefact_facts(name: str) -> Facts:
+def _artefact_facts(name: str) -> _Facts:
     """What a figure or table shows, what has to be computed for it, and what that takes."""
     from gammabar.problems.datasets import DATASETS, is_here
 
@@ -197,15 +197,15 @@ def artefact_facts(name: str) -> Facts:
         "seconds": took["seconds"] if took else None,
         "cpu": took["cpu"] if took else None,
         "memory": took["memory"] if took else None,
-        "shown": [f"{MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took["shown"]]
+        "shown": [f"{_MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took["shown"]]
         if took
         else [],
-        "where": place_of(one.draw),
+        "where": _place_of(one.draw),
         "reproduce": shlex.join(["gammabar", "reproduce", name]),
     }
 
 
-def _problem_or_nothing(name: str) -> Facts:
+def _problem_or_nothing(name: str) -> _Facts:
     from gammabar.problems.specs import catalogue
 
     entries = {entry.name: entry for entry in catalogue() if entry.kind != "file"}
@@ -236,7 +236,7 @@ def _names(statement: Statement, family: str) -> bool:
     return any(text.partition(":")[0] == family for text in statement.problems)
 
 
-def _problem(text: str) -> Facts:
+def _problem(text: str) -> _Facts:
     from gammabar.harness.run.specs import open_problem
 
     problem = open_problem(text)
@@ -252,7 +252,7 @@ def _problem(text: str) -> Facts:
     }
 
 
-def place_of(body: Any) -> str | None:
+def _place_of(body: Any) -> str | None:
     """File and line, as an editor takes them; of what is made while it runs, that of its module."""
     places: tuple[Any, ...] = (inspect.unwrap(body), inspect.getmodule(body))
     for one in places:

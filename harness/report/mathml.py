@@ -21,7 +21,7 @@ def _signs(table: str) -> dict[str, str]:
     return {f"\\{name}": sign for name, sign in zip(words[::2], words[1::2], strict=True)}
 
 
-LETTERS = _signs("""
+_LETTERS = _signs("""
     alpha α  beta β  gamma γ  delta δ  epsilon ϵ  varepsilon ε  zeta ζ  eta η  theta θ  vartheta ϑ
     iota ι  kappa κ  lambda λ  mu μ  nu ν  xi ξ  pi π  rho ρ  varrho ϱ  sigma σ  tau τ  upsilon υ
     phi ϕ  varphi φ  chi χ  psi ψ  omega ω
@@ -29,30 +29,30 @@ LETTERS = _signs("""
     ell ℓ  infty ∞  nabla ∇  partial ∂  top ⊤  bot ⊥  emptyset ∅  star ⋆
 """)
 #: A line may be broken before each of them.
-RELATIONS = _signs("""
+_RELATIONS = _signs("""
     le ≤  leq ≤  ge ≥  geq ≥  ne ≠  neq ≠  ll ≪  gg ≫  approx ≈  sim ∼  simeq ≃  equiv ≡
     propto ∝  in ∈  notin ∉  subset ⊂  subseteq ⊆  supset ⊃  to →  rightarrow →  leftarrow ←
     mapsto ↦  Rightarrow ⇒  Leftarrow ⇐  Leftrightarrow ⇔  implies ⟹  iff ⟺  Longleftarrow ⟸
     Longrightarrow ⟹  succ ≻  prec ≺  succeq ⪰  preceq ⪯  succcurlyeq ≽  preccurlyeq ≼
     mid ∣  coloneqq ≔  perp ⊥
 """) | {sign: sign for sign in ("=", "<", ">", ":=")}
-BRACKETS = _signs("langle ⟨  rangle ⟩  lceil ⌈  rceil ⌉  lfloor ⌊  rfloor ⌋  | ‖  { {  } }") | {
+_BRACKETS = _signs("langle ⟨  rangle ⟩  lceil ⌈  rceil ⌉  lfloor ⌊  rfloor ⌋  | ‖  { {  } }") | {
     sign: sign for sign in "()[]|"
 }
-OPERATORS = _signs("""
+_OPERATORS = _signs("""
     cdot ⋅  times ×  odot ⊙  otimes ⊗  oplus ⊕  pm ±  mp ∓  circ ∘  ast ∗  cap ∩  cup ∪
     setminus ∖  wedge ∧  vee ∨  neg ¬  sum ∑  prod ∏  int ∫  exists ∃  forall ∀
     dots …  ldots …  cdots ⋯  # #  % %  & &  _ _
 """) | {"-": "−", "*": "∗"}
-FUNCTIONS = _signs("""
+_FUNCTIONS = _signs("""
     ln ln  log log  exp exp  min min  max max  sup sup  inf inf  lim lim  arg arg  det det
     dim dim  ker ker  sin sin  cos cos  tan tan  tanh tanh  Pr Pr  sgn sgn
 """) | {r"\limsup": "lim sup", r"\liminf": "lim inf"}
 #: What stands under or over these is not beside them.
-LIMITS = {r"\min", r"\max", r"\sup", r"\inf", r"\lim", r"\limsup", r"\liminf", r"\sum", r"\prod"}
-ACCENTS = _signs("bar ¯  overline ¯  hat ^  widehat ^  tilde ~  widetilde ~  dot ˙  vec →")
+_LIMITS = {r"\min", r"\max", r"\sup", r"\inf", r"\lim", r"\limsup", r"\liminf", r"\sum", r"\prod"}
+_ACCENTS = _signs("bar ¯  overline ¯  hat ^  widehat ^  tilde ~  widetilde ~  dot ˙  vec →")
 #: In em.
-SPACES = _signs(", 0.17  : 0.22  ; 0.28  quad 1  qquad 2  ! -0.17") | {r"\ ": "0.25", "~": "0.25"}
+_SPACES = _signs(", 0.17  : 0.22  ; 0.28  quad 1  qquad 2  ! -0.17") | {r"\ ": "0.25", "~": "0.25"}
 
 
 def _alphabet(first: int, exceptions: str) -> dict[str, str]:
@@ -61,8 +61,8 @@ def _alphabet(first: int, exceptions: str) -> dict[str, str]:
     return {c: before.get(c, chr(first + k)) for k, c in enumerate(ascii_uppercase)}
 
 
-SCRIPT = _alphabet(0x1D49C, "BℬEℰFℱHℋIℐLℒMℳRℛ")
-BLACKBOARD = _alphabet(0x1D538, "CℂHℍNℕPℙQℚRℝZℤ") | {"1": "𝟙"}
+_SCRIPT = _alphabet(0x1D49C, "BℬEℰFℱHℋIℐLℒMℳRℛ")
+_BLACKBOARD = _alphabet(0x1D538, "CℂHℍNℕPℙQℚRℝZℤ") | {"1": "𝟙"}
 
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|:=|\d+(?:\.\d+)?|\s+|.", re.S)
@@ -157,7 +157,7 @@ class _Reader:
                 self.place += 1
                 cut()
             else:
-                if token in RELATIONS:
+                if token in _RELATIONS:
                     cut()
                 item = self.item(first=not row)
                 # The blank between two pieces is the space before a relation.
@@ -197,8 +197,8 @@ class _Reader:
             base = "<mi></mi>"
         else:
             base = self.atom(token)
-        found = self.scripts(base, under=token in LIMITS)
-        if token in FUNCTIONS:
+        found = self.scripts(base, under=token in _LIMITS)
+        if token in _FUNCTIONS:
             found = ("" if first else _THIN) + found + ("" if self._closes() else _THIN)
         return found
 
@@ -235,27 +235,27 @@ class _Reader:
             return f"<mrow>{self.row('}')}</mrow>"
         if token in _COMMANDS:
             return _COMMANDS[token](self)
-        if token in ACCENTS:
-            accent = _operator(ACCENTS[token], ' stretchy="false"')
+        if token in _ACCENTS:
+            accent = _operator(_ACCENTS[token], ' stretchy="false"')
             # As an accent the bar would cross the letter where no mathematical font is installed.
-            kind = "" if ACCENTS[token] == "¯" else ' accent="true"'
+            kind = "" if _ACCENTS[token] == "¯" else ' accent="true"'
             return f"<mover{kind}>{self.argument()}{accent}</mover>"
-        if token in FUNCTIONS:
+        if token in _FUNCTIONS:
             limits = ' movablelimits="true" lspace="0" rspace="0"'
-            name = FUNCTIONS[token]
-            return _operator(name, limits) if token in LIMITS else f"<mi>{name}</mi>"
-        if token in SPACES:
-            return f'<mspace width="{SPACES[token]}em"/>'
-        if token in RELATIONS:
-            return _operator(RELATIONS[token], ' form="infix" lspace="0.2em" rspace="0.28em"')
+            name = _FUNCTIONS[token]
+            return _operator(name, limits) if token in _LIMITS else f"<mi>{name}</mi>"
+        if token in _SPACES:
+            return f'<mspace width="{_SPACES[token]}em"/>'
+        if token in _RELATIONS:
+            return _operator(_RELATIONS[token], ' form="infix" lspace="0.2em" rspace="0.28em"')
         if token == "/":
             return _operator("/", ' lspace="0" rspace="0"')
-        if token in BRACKETS:
-            return _operator(BRACKETS[token], ' stretchy="false" lspace="0" rspace="0"')
-        if token in OPERATORS:
-            return _operator(OPERATORS[token])
-        if token in LETTERS:
-            return f"<mi>{LETTERS[token]}</mi>"
+        if token in _BRACKETS:
+            return _operator(_BRACKETS[token], ' stretchy="false" lspace="0" rspace="0"')
+        if token in _OPERATORS:
+            return _operator(_OPERATORS[token])
+        if token in _LETTERS:
+            return f"<mi>{_LETTERS[token]}</mi>"
         return self._plain(token)
 
     def _plain(self, token: str) -> str:
@@ -308,15 +308,15 @@ class _Reader:
 
     def negated(self) -> str:
         sign = self.take()
-        return _operator(RELATIONS.get(sign, sign) + "\u0338", ' form="infix"')
+        return _operator(_RELATIONS.get(sign, sign) + "\u0338", ' form="infix"')
 
 
 def _fence(token: str, form: str) -> str:
     if token == ".":
         return ""
-    if token not in BRACKETS:
+    if token not in _BRACKETS:
         raise Unreadable(f"{token} is no bracket")
-    return _operator(BRACKETS[token], f' form="{form}" stretchy="true"')
+    return _operator(_BRACKETS[token], f' form="{form}" stretchy="true"')
 
 
 def _words(text: str) -> str:
@@ -338,7 +338,7 @@ _COMMANDS: dict[str, Callable[[_Reader], str]] = {
     r"\operatorname": _Reader.name,
     r"\mathbf": _Reader.bold,
     r"\boldsymbol": _Reader.bold,
-    r"\mathcal": lambda reader: reader.letters(SCRIPT),
-    r"\mathbb": lambda reader: reader.letters(BLACKBOARD),
+    r"\mathcal": lambda reader: reader.letters(_SCRIPT),
+    r"\mathbb": lambda reader: reader.letters(_BLACKBOARD),
     r"\not": _Reader.negated,
 }

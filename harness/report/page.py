@@ -27,9 +27,9 @@ from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity, worth
 
 #: More problems than these do not fit on a page: then a column is a family of problems.
-MOST = 24
+_MOST = 24
 #: A sign for each, so that nobody needs the colours.
-SIGNS = {
+_SIGNS = {
     Standing.UNEXPECTED: "!",
     Standing.REFUTED: "✕",
     Standing.UNDECIDED: "?",
@@ -97,7 +97,7 @@ def page(report: Report, title: str = "gammabar report") -> str:
             attention=[_attention(result) for result in report.unexpected[:50]],
             refuted=_refuted(report),
             grid=_grid(report),
-            signs=SIGNS,
+            signs=_SIGNS,
             choices=_choices(report),
             seeds=sorted({result.run.seed for result in report.results}),
             runs=Counter(result.run.problem for result in report.results),
@@ -114,7 +114,7 @@ def body(finding: Finding, context: Context) -> Markup:
 def _templates() -> Environment:
     made = environment()
     made.filters |= {
-        "code_place": code_place,
+        "code_place": _code_place,
         "described": described,
         "figure": _figure,
         "formula": lambda text: Markup(formula(text)),
@@ -207,7 +207,7 @@ def _choices(report: Report) -> dict[str, list[str]]:
 
 
 def _grid(report: Report) -> dict[str, Any]:
-    families = len(report.problems) > MOST
+    families = len(report.problems) > _MOST
     column = _family if families else _name
     columns = list(dict.fromkeys(column(result) for result in report.results))
     used = {standing(result) for result in report.results}
@@ -278,7 +278,7 @@ def _witness_data(identifier: str) -> dict[str, Any] | None:
     return data
 
 
-def code_place(statement: Statement) -> str:
+def _code_place(statement: Statement) -> str:
     """The file and line of a statement, in the repository."""
     try:
         file = inspect.getsourcefile(statement.body) or ""

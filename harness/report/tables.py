@@ -18,7 +18,7 @@ from gammabar.problems.environment import extra_module
 from gammabar.problems.output import whole
 
 #: So many failures are told one by one.
-MOST = 30
+_MOST = 30
 
 
 def markdown(report: Report) -> str:
@@ -47,9 +47,9 @@ def markdown(report: Report) -> str:
             "| statement | problem | solver | verdict | at t | why |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_wrong(result) for result in wrong[:MOST]]
-        if len(wrong) > MOST:
-            lines += ["", f"… and {len(wrong) - MOST:,} more."]
+        lines += [_wrong(result) for result in wrong[:_MOST]]
+        if len(wrong) > _MOST:
+            lines += ["", f"… and {len(wrong) - _MOST:,} more."]
     for facts in report.origins[-1:]:
         shown = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
         lines += ["", f"<sub>{plain(shown)}</sub>"]
@@ -79,8 +79,8 @@ def plain(text: str) -> str:
 
 
 #: Columns that are numbers, where there is one, and those that are whole ones.
-FLOATS = ("tightness", "slack", "seconds")
-WHOLE = ("worst_t", "checked", "escalated", "informative", "vacuous_to", "seed", "iterations")
+_FLOATS = ("tightness", "slack", "seconds")
+_WHOLE = ("worst_t", "checked", "escalated", "informative", "vacuous_to", "seed", "iterations")
 
 
 def rows(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -125,8 +125,8 @@ def write_parquet(results: Sequence[Result], path: Path) -> None:
     kinds = {name: pyarrow.string() for name in names} | {
         name: kind
         for kind, group in (
-            (pyarrow.float64(), FLOATS),
-            (pyarrow.int64(), WHOLE),
+            (pyarrow.float64(), _FLOATS),
+            (pyarrow.int64(), _WHOLE),
             (pyarrow.bool_(), ("as_expected",)),
         )
         for name in group

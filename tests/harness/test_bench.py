@@ -408,7 +408,7 @@ class TestPage:
         assert f"{os.cpu_count()} cores" in text
         assert str(ROOT) not in text
         pictures = [path for path in written if path.suffix == ".svg"]
-        assert len(pictures) == 3
+        assert len(pictures) == 2
         for picture in pictures:
             assert f"({picture.name})" in text
             assert "<svg" in picture.read_text("utf-8")
