@@ -14,10 +14,8 @@ from gammabar.papers.witness import (
     completes,
     demand,
     dot,
-    exp,
     gram,
     in_simplex,
-    interval,
     log,
     matrix,
     one_row,
@@ -55,29 +53,34 @@ def _(data: dict[str, Any]) -> Claim:
 
 @refuter("rp.winnow")
 def _(data: dict[str, Any]) -> Claim:
-    """Rows with a 1 first and entries in [−1, 1], so that u = e_1 shows ρ₁ = 1, each other entry
-    standing for several equal coordinates: fewer than two iterations by log n/ρ₁² = log n, but
-    neither the start w = 1/d nor w_1 ∝ exp(η x_i) with η = √(log d) separates them, whichever row
-    i is updated with."""
+    """Rows of −1, 0 and 1 with a 1 first, so that u = e_1 shows ρ₁ = 1, each entry standing for
+    several equal coordinates: fewer than two iterations by log n/ρ₁² = log n, but neither the start
+    w = 1/d nor w_1 ∝ exp(η x_i) separates them, whatever η ≥ 0 is and whichever row i is taken.
+
+    Row j has at w_1 a positive multiple of the score a z + b + c/z with z = e^η ≥ 1, which is
+    a(z − 1) + (a + b)(1 − 1/z) + (a + b + c)/z: not positive if none of these three sums is.
+    """
     rows, copies = matrix(data["rows"]), data["copies"]
     demand(isinstance(copies, list) and len(copies) == len(rows[0]), "a number for each entry")
     copies = [whole(number, 1, 10**6) for number in copies]
     if len(rows) == 1:  # log n = 0, whatever ρ₁ > 0 is: the start must separate
         demand(max(rows[0]) > 0, "the row has a positive entry, so that ρ₁ > 0")
         return dot(rows[0], [Q(c) for c in copies]), ">", Q(0)
-    demand(all(row[0] == 1 == max(map(abs, row)) for row in rows), "the rows show that ρ₁ = 1")
+    demand(all(row[0] == 1 and set(row) <= {-1, 0, 1} for row in rows), "the rows show that ρ₁ = 1")
     demand(certainly(log(len(rows)), "<", 2), "the bound allows one iteration at most")
-    scores = [dot(row, [Q(c) for c in copies]) for row in rows]  # d times those of the start
-    demand(min(scores) <= 0 and len(set(scores)) == 1, "the start separates nothing, whatever i is")
-    eta = sqrt(log(sum(copies)))
-    values = {v: exp(eta * v) for row in rows for v in row}
-    best = Q(0)
-    for row in rows:  # w_1, for each i that may have been chosen
-        pulled = [values[v] * c for v, c in zip(row, copies, strict=True)]
-        worst = min(interval(dot(other, pulled)).hi for other in rows)
-        demand(worst < 0, "no w_1 separates the rows")
-        best = worst if not best else max(best, worst)
-    return best, ">", Q(0)
+    worst = []
+    for row in rows:  # the one that is taken
+        sums = [
+            [
+                sum(c * y for c, x, y in zip(copies, row, other, strict=True) if x >= v)
+                for v in (1, 0, -1)
+            ]
+            for other in rows
+        ]
+        missed = [Q(s[2]) for s in sums if max(s) <= 0]
+        demand(bool(missed), "no w_1 separates the rows, whatever the rate is")
+        worst.append(min(missed))
+    return max(worst), ">", Q(0)
 
 
 @refuter("rp.lem9")

@@ -361,13 +361,13 @@ def winnow(case):
     n/\rho_1^2$
 
     The logarithm is of the number d of coordinates, not of the number n of points. Witness: n = 3
-    and d = 19,999; each row is 1 in the first coordinate, −1 in two of three blocks of 6,666 and 0
-    in the third. u = e_1 shows ρ₁ = 1, so both printed bounds are log 3 < 2, one iteration; but the
-    start has the score 1 − 13,332 (over d), and after the update with one row, at the rate √(log
-    d), the next row has e^η − 6,666(1 + e^{−η}) < 0, as e^η < 24. (In the plan: the single row (3,
-    −4), for which log n = 0, and the start has the score −½.) With log d the constant 1 is still
-    too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the start has the score 0. Checked is
-    the second bound, the smaller of the two."""
+    and d = 19,999; each row is 1 in the first coordinate and in one of three blocks of 6,666, and
+    −1 in the other two. u = e_1 shows ρ₁ = 1, so both printed bounds are log 3 < 2, one iteration;
+    but every row has the score −6,665 (over d) at the start, and after the update with one row, at
+    any rate η > 0, the others have a positive multiple of −6,665 e^η. (In the plan: the single row
+    (3, −4), for which log n = 0, and the start has the score −½.) With log d the constant 1 is
+    still too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the start has the score 0.
+    Checked is the second bound, the smaller of the two."""
     return log(case.n) / _rho_1(case) ** 2
 
 

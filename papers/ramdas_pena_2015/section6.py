@@ -28,7 +28,9 @@ def lem7(case):
     $\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le\min\left\{\sqrt2,
     \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$
 
-    For data that are not separable; otherwise W is empty."""
+    For data that are not separable, as the definition of W has it ("witnesses to the infeasibility
+    of the primal"). On separable data W is empty, and the printed bound on the distance is false:
+    the lemma does not say that it assumes W ≠ ∅."""
     for name, rows in INSEPARABLE.items():
         margin = signed_margin(*integers_of(rows)).rho_squared_hi
         gram = gram_of(rows)
@@ -222,7 +224,8 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
 def lem9_charitable(it, case):
     r"""If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved).
 
-    $\rho_K < 0:\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,
+    $\rho_K < 0 \text{ and } (|\rho_K| \le \sqrt{2/3} \text{ or } \|q\|_G \ge
+    (\sqrt2-1)|\rho_K|):\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,
     \frac{\|q\|_G}{|\rho_K|}\right\}$
 
     Proved, and judged, for |ρ_K| ≤ √(2/3) and for ‖q‖_G ≥ (√2 − 1)|ρ_K|, by a sharper Lemma 7:

@@ -153,9 +153,9 @@ SPOILS: dict[str, list[Spoil]] = {
         to("rows", lambda x: [texts(1, -1 - x, -1, 0)] * 3),  # entries beyond 1
         to("rows", lambda x: [texts(Q(1) / (1 + x), -1, -1, 0)] * 3),  # ρ₁ below 1
         to("rows", lambda x: [["1", "-1", "-1", "0"]] * 8),  # log n above 2
-        to("copies", lambda x: [1, 6666, 6666, 6667]),  # unequal scores: only one i
+        to("rows", lambda x: [["1", "-1", "-1", "0"], ["1", "0", "-1", "-1"]] * 2),  # large η
         to("copies", lambda x: [10**6, 1, 1, 1]),  # the start separates
-        to("copies", lambda x: [4, 4, 4, 4]),  # w_1 separates
+        to("copies", lambda x: [5, 4, 4, 4]),  # w_1 separates, for large η
         to("rows", lambda x: [texts(-x, -1, 0, -1)]),  # one row, which nothing separates
         to("rows", lambda x: [texts(10**6, -1, 0, 0)]),  # one row, which the start separates
     ],
