@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     # Imported when first asked for: checking a witness imports nothing of the harness.
-    if not name.startswith("__"):
+    if not name.startswith("_"):
         try:
             return globals().setdefault(name, getattr(import_module(f"{__name__}.claims"), name))
         except AttributeError:

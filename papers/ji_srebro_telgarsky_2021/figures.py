@@ -1,30 +1,25 @@
-"""Figures 1 and 2 of Ji, Srebro and Telgarsky (2021).
+"""Figures 1 to 4 of Ji, Srebro and Telgarsky (2021).
 
-Figure 3 of Ji, Srebro and Telgarsky (2021): ten classes and the kernel of a network.
-
-The paper says (Section 4, Appendix F): the full MNIST data, the reduction of Section 5.2, features
-of the initial kernel of a 2-homogeneous network with one hidden layer of 128 ReLU nodes, methods
-with n kernel evaluations in each iteration. It does not say how the network is initialised, how
+Figure 3 (Section 4, Appendix F): the full MNIST data, the reduction of Section 5.2, features of the
+initial kernel of a 2-homogeneous network with one hidden layer of 128 ReLU nodes, methods with n
+kernel evaluations in each iteration. The paper does not say how the network is initialised, how
 features are scaled, or which t enters the step √(ln(n)/t) of Theorem 4.1. Here the weights are
-those of `gammabar.problems.kernels`, all rows are divided by the largest norm, and t is the length
-of the run. (The t of the theorem itself is far longer, and the step then so small that every row
-is drawn about as often for as long as one would wait.)
+those of the kernel ``network``, all rows are divided by the largest norm, and t is the length of
+the run. (The t of the theorem itself is far longer, and the step then so small that every row is
+drawn about as often for as long as one would wait.)
 
-Figure 4 and Section 6 of Ji, Srebro and Telgarsky (2021): kernels of a deep network in training.
-
-The paper trains an AlexNet on 128 images of CIFAR-10 by plain mini-batch SGD and takes, at several
-epochs t, the gradients ∇_v A(x; v_t) as features, normalised in ℓ₂. Algorithm 2 then maximises the
-margin, and the test error of that predictor tells whether the features became better. "All that
-differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 and 13579.
-
-How it is read here. The predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, for that of the last kernel is to
-agree with the network itself; the Jacobian of x, flattened, is the feature that is normalised; so
-rows are (∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong class j, of norm
-at most one. The paper says neither step size nor batch, nor which 128 images, nor how weights are
-drawn; the legend of its Figure 4 has epochs 0, 400, 800, 1200 and 1600. With the weights that
-PyTorch draws where nobody says otherwise, a step of 0.01 and batches of 16, the loss rests at that
-of guessing for several hundred epochs and is small at the end, so that such a run is as long as
-the paper's. (With the larger weights of He et al. it is over after fifty, and test errors end four
+Figure 4 (Section 6): an AlexNet is trained on 128 images of CIFAR-10 by plain mini-batch SGD; the
+gradients ∇_v A(x; v_t) at several epochs t are features, normalised in ℓ₂. Algorithm 2 maximises
+the margin, and the test error of that predictor tells whether the features became better. "All that
+differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 and 13579. How it is
+read here: the predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, for that of the last kernel is to agree with
+the network itself; the Jacobian of x, flattened, is the feature that is normalised; so rows are
+(∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong class j, of norm at most
+one. The paper says neither step size nor batch, nor which 128 images, nor how weights are drawn;
+the legend of its Figure 4 has epochs 0, 400, 800, 1200 and 1600. With the weights that PyTorch
+draws where nobody says otherwise, a step of 0.01 and batches of 16, the loss rests at that of
+guessing for several hundred epochs and is small at the end, so that such a run is as long as the
+paper's. (With the larger weights of He et al. it is over after fifty, and test errors end four
 hundredths below the paper's axis.) Beyond the paper there are the exact maximum margin of every
 kernel (of its Gram matrix in doubles, which is proved positive definite first) and more seeds, of
 which only the first and the last kernel are taken.
@@ -34,9 +29,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +41,26 @@ from gammabar.harness.run.specs import Registered
 from gammabar.problems import Kernel, KernelProblem, Problem, load
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 
-#: What the legend of Figure 1 names, by solvers of the registry.
+Parts = Mapping[str, Callable[[], Any]]
+Numbers = dict[str, Any]
+Floats = NDArray[np.float64]
+
+
+def _by(labels: Mapping[str, str], numbers: Numbers) -> Numbers:
+    """The curves by the names of the legend: label → what the name of its part has."""
+    return {
+        label: next(value for name, value in numbers.items() if f", {word}," in name)
+        for label, word in labels.items()
+    }
+
+
+def _listed(values: Mapping[str, float], shown: str) -> str:
+    return ", ".join(f"{label} {value:{shown}}" for label, value in values.items())
+
+
+# --- Figures 1 and 2: data that are separable, and data that are not --------------------------
+
+#: What the legend names, by solvers of the registry.
 METHODS = {
     "Algorithm 1": "dual-acceleration",
     "normalised GD": "normalized-gradient-descent",
@@ -56,41 +69,59 @@ METHODS = {
 }
 
 
-def _margin(problem: Problem, w: Any) -> dict[str, float]:
-    return {"margin": problem.margin(w) if np.any(w) else 0.0}
-
-
-def _margins(data: str, solver: str, last: int) -> dict[str, list[float]]:
-    return along(load(data).unit(), solver, logarithmic(last), _margin)
-
-
 def _largest_margin(data: str) -> float:
     from gammabar.oracle import solve
 
     return solve(load(data)).gamma
 
 
-def _figure_1(quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _best(numbers: Numbers) -> float:
+    return next(value for name, value in numbers.items() if name.startswith("γ̄"))
+
+
+def _margins(data: str, solver: str, last: int) -> dict[str, list[float]]:
+    def margin(problem: Problem, w: Any) -> dict[str, float]:
+        return {"margin": problem.margin(w) if np.any(w) else 0.0}
+
+    return along(load(data).unit(), solver, logarithmic(last), margin)
+
+
+def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[float]]:
+    """Test errors, on digits 3 and 5 that no method is trained on."""
+    if quick:
+        problem: Any = load("mnist-sample:3,5:n=1000,seed=1")
+        X, y = np.asarray(problem.X), np.asarray(problem.y)
+    else:
+        X, y = held_out_images("mnist-test", (3, 5))
+    X = X.astype(np.float64)
+
+    def error(problem: Problem, w: Any) -> dict[str, float]:
+        return {"error": float(np.mean(y * (X @ w) <= 0))}
+
+    return along(load(data).unit(), solver, logarithmic(last), error)
+
+
+def _parts_1(quick: bool) -> Parts:
     data, last = ("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)
-    parts: dict[str, Callable[[], Any]] = {f"γ̄ of {data}": partial(_largest_margin, data)}
-    for solver in METHODS.values():
-        parts[f"margin, {data}, {solver}, t ≤ {last}"] = partial(_margins, data, solver, last)
-    return parts
-
-
-def _by_method(numbers: dict[str, Any]) -> dict[str, Any]:
-    """The curves by the names of the legend."""
-    return {
-        label: next(value for name, value in numbers.items() if f", {solver}," in name)
-        for label, solver in METHODS.items()
+    return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
+        f"margin, {data}, {solver}, t ≤ {last}": partial(_margins, data, solver, last)
+        for solver in METHODS.values()
     }
 
 
-def _draw_1(figure: Any, numbers: dict[str, Any]) -> None:
-    best = next(value for name, value in numbers.items() if name.startswith("γ̄"))
+def _parts_2(quick: bool) -> Parts:
+    data, last = ("mnist-sample:3,5:n=600", 200) if quick else ("mnist:3,5", 2000)
+    return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
+        f"test error, {data}, {solver}, t ≤ {last}": partial(_errors, data, solver, last, quick)
+        for solver in METHODS.values()
+    }
+
+
+def _draw_1(figure: Any, numbers: Numbers) -> None:
+    best = _best(numbers)
     figure.set_size_inches(9.6, 4.0)
     paper, near = figure.subplots(1, 2)
-    for label, curve in _by_method(numbers).items():
+    for label, curve in _by(METHODS, numbers).items():
         paper.plot(curve["t"], curve["margin"], label=label)
         near.semilogx(curve["t"], curve["margin"], label=label)
     for axes in (paper, near):
@@ -101,102 +132,50 @@ def _draw_1(figure: Any, numbers: dict[str, Any]) -> None:
     paper.legend(loc="lower right")
 
 
-def _shown_1(numbers: dict[str, Any]) -> list[Shown]:
-    best = next(value for name, value in numbers.items() if name.startswith("γ̄"))
-    ends = {label: curve["margin"][-1] for label, curve in _by_method(numbers).items()}
-    found = ", ".join(f"{label} {value / best:.4f} γ̄" for label, value in ends.items())
-    others = [value for label, value in ends.items() if label != "Algorithm 1"]
-    implicit = max(ends["normalised GD"], ends["GD"])
-    last = max(_by_method(numbers)["GD"]["t"])
-    return [
-        Shown("Algorithm 1 is ahead of all others", ends["Algorithm 1"] > max(others), found),
-        Shown(
-            "the batch perceptron surpasses prior implicit margin maximisers",
-            ends["batch perceptron"] > implicit,
-            f"at t = {last:.0f}: {ends['batch perceptron']:.6g} against {implicit:.6g}",
-        ),
-        Shown(
-            "normalising the gradient is faster than gradient descent",
-            ends["normalised GD"] > ends["GD"],
-            f"{ends['normalised GD']:.6g} against {ends['GD']:.6g}",
-        ),
-    ]
-
-
-# --- Figure 2: data that are not separable ---------------------------------------------------
-
-
-def _test_points(quick: bool) -> tuple[Any, Any]:
-    """Images and labels ±1 of the digits 3 and 5 that no method is trained on."""
-    if quick:
-        problem: Any = load("mnist-sample:3,5:n=1000,seed=1")
-        return np.asarray(problem.X), np.asarray(problem.y)
-    return held_out_images("mnist-test", (3, 5))
-
-
-def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[float]]:
-    X, y = _test_points(quick)
-    X = X.astype(np.float64)
-
-    def error(problem: Problem, w: Any) -> dict[str, float]:
-        return {"error": float(np.mean(y * (X @ w) <= 0))}
-
-    return along(load(data).unit(), solver, logarithmic(last), error)
-
-
-def _figure_2(quick: bool) -> Mapping[str, Callable[[], Any]]:
-    data, last = ("mnist-sample:3,5:n=600", 200) if quick else ("mnist:3,5", 2000)
-    parts: dict[str, Callable[[], Any]] = {f"γ̄ of {data}": partial(_largest_margin, data)}
-    for solver in METHODS.values():
-        name = f"test error, {data}, {solver}, t ≤ {last}"
-        parts[name] = partial(_errors, data, solver, last, quick)
-    return parts
-
-
-def _draw_2(figure: Any, numbers: dict[str, Any]) -> None:
+def _draw_2(figure: Any, numbers: Numbers) -> None:
     axes = figure.subplots()
-    for label, curve in _by_method(numbers).items():
+    for label, curve in _by(METHODS, numbers).items():
         axes.loglog(curve["t"], curve["error"], label=label)
     axes.set(xlabel="gradient evaluations", ylabel="test error")
     axes.legend(loc="upper right")
 
 
-def _shown_2(numbers: dict[str, Any]) -> list[Shown]:
-    best = next(value for name, value in numbers.items() if name.startswith("γ̄"))
-    ends = {label: curve["error"][-1] for label, curve in _by_method(numbers).items()}
-    found = ", ".join(f"{label} {value:.4f}" for label, value in ends.items())
-    smooth = [value for label, value in ends.items() if label != "batch perceptron"]
+def _shown_1(numbers: Numbers) -> list[Shown]:
+    best, curves = _best(numbers), _by(METHODS, numbers)
+    ends = {label: curve["margin"][-1] for label, curve in curves.items()}
+    first, normalised, plain, batch = ends.values()
+    shares = ", ".join(f"{label} {value / best:.4f} γ̄" for label, value in ends.items())
+    last, implicit = max(curves["GD"]["t"]), max(normalised, plain)
     return [
-        Shown("digits 3 and 5 are not separable", best == 0, f"γ̄ = {best:.6g}, proved"),
+        Shown("Algorithm 1 is ahead of all others", first > max(implicit, batch), shares),
         Shown(
-            "the batch perceptron suffers, methods with the exponential loss do not",
-            ends["batch perceptron"] > max(smooth),
-            found,
+            "the batch perceptron surpasses prior implicit margin maximisers",
+            batch > implicit,
+            f"at t = {last:.0f}: {batch:.6g} against {implicit:.6g}",
+        ),
+        Shown(
+            "normalising the gradient is faster than gradient descent",
+            normalised > plain,
+            f"{normalised:.6g} against {plain:.6g}",
         ),
     ]
 
 
-ARTEFACTS: tuple[Artefact, ...] = (
-    Artefact(
-        id="jst.fig1",
-        reference="Figure 1",
-        title="Margin against gradient evaluations, MNIST digits 0 and 1",
-        parts=_figure_1,
-        draw=_draw_1,
-        shown=_shown_1,
-        data=("mnist",),
-    ),
-    Artefact(
-        id="jst.fig2",
-        reference="Figure 2",
-        title="Test error against gradient evaluations, MNIST digits 3 and 5",
-        parts=_figure_2,
-        draw=_draw_2,
-        shown=_shown_2,
-        data=("mnist", "mnist-test"),
-    ),
-)
+def _shown_2(numbers: Numbers) -> list[Shown]:
+    best = _best(numbers)
+    ends = {label: curve["error"][-1] for label, curve in _by(METHODS, numbers).items()}
+    *smooth, batch = ends.values()
+    return [
+        Shown("digits 3 and 5 are not separable", best == 0, f"γ̄ = {best:.6g}, proved"),
+        Shown(
+            "the batch perceptron suffers, methods with the exponential loss do not",
+            batch > max(smooth),
+            _listed(ends, ".4f"),
+        ),
+    ]
 
+
+# --- Figure 3: ten classes and the kernel of a network ---------------------------------------
 
 KERNEL = "network:width=128,seed=0"
 AGGRESSIVE, THEOREM, BATCH = (
@@ -204,29 +183,29 @@ AGGRESSIVE, THEOREM, BATCH = (
     "Algorithm 2, Theorem 4.1",
     "batch perceptron",
 )
+LEGEND = {label: label for label in (AGGRESSIVE, BATCH, THEOREM)}
 
 
-def _solvers(n: int, last: int) -> dict[str, str]:
-    """The methods of the legend, as solvers of the registry."""
+def _solver(label: str, n: int, last: int) -> str:
+    """A method of the legend, as a solver of the registry."""
     step = math.sqrt(math.log(n) / last)
     return {
         AGGRESSIVE: "adaptive-sampling",
         BATCH: "batch-perceptron-cotter",
         THEOREM: f"adaptive-sampling:step={step!r},momentum=false",
-    }
+    }[label]
 
 
-def _curve(data: str, label: str, last: int) -> dict[str, Any]:
+def _curve(data: str, label: str, last: int) -> Numbers:
     """Margins and upper bounds of γ̄ along a run, from the scores that the method carries.
 
     w_t is a combination of rows with weights α ≥ 0, so ‖w_t‖/Σα is the norm of a convex
     combination of the rows: at least γ̄.
     """
     problem = load(data, multiclass=True, kernel=KERNEL).unit()
-    solver = Registered(_solvers(problem.n, last)[label]).open()
-    found: dict[str, Any] = {"n": problem.n, "t": [], "margin": [], "bound": []}
-    wanted = set(logarithmic(last))
-    mean = np.zeros(problem.n)
+    solver = Registered(_solver(label, problem.n, last)).open()
+    found: Numbers = {"n": problem.n, "t": [], "margin": [], "bound": []}
+    wanted, mean = set(logarithmic(last)), np.zeros(problem.n)
     for iterate in solver.iterates(problem, np.random.default_rng(0)):
         t, scores = iterate.t, iterate.extra["scores"]
         if "v" in iterate.extra and t > 0:  # w_t is the mean of v_1, …, v_t, whose scores they are
@@ -238,44 +217,27 @@ def _curve(data: str, label: str, last: int) -> dict[str, Any]:
             found["margin"].append(float(scores.min()) / length if length else 0.0)
             found["bound"].append(length / float(iterate.w.sum()))
         if t >= last:
-            return found | {
-                "points": _points(problem, iterate.w),
-                "afresh": problem.margin(iterate.w),
-            }
+            used = np.reshape(iterate.w, (len(problem.y), -1)).any(axis=1)
+            return found | {"points": int(used.sum()), "afresh": problem.margin(iterate.w)}
     raise AssertionError("these methods have no end")
 
 
-def _points(problem: Problem, w: Any) -> int:
-    """How many points take part in w."""
-    return int(np.reshape(w, (len(problem.y), -1)).any(axis=1).sum())
-
-
-def _parts_3(quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _parts_3(quick: bool) -> Parts:
     data, last = ("mnist-sample:n=1000", 100) if quick else ("mnist", 3000)
     return {
         f"margin, {data}, ten classes, {KERNEL}, {label}, t ≤ {last}": partial(
             _curve, data, label, last
         )
-        for label in (AGGRESSIVE, BATCH, THEOREM)
+        for label in LEGEND
     }
 
 
-def _by_method_3(numbers: dict[str, Any]) -> dict[str, Any]:
-    return {
-        label: next(curve for name, curve in numbers.items() if f", {label}, t" in name)
-        for label in (AGGRESSIVE, BATCH, THEOREM)
-    }
-
-
-def _draw_3(figure: Any, numbers: dict[str, Any]) -> None:
-    axes = figure.subplots()
-    curves = _by_method_3(numbers)
+def _draw_3(figure: Any, numbers: Numbers) -> None:
+    axes, curves = figure.subplots(), _by(LEGEND, numbers)
     for label, curve in curves.items():
         axes.semilogx(curve["t"], curve["margin"], label=label)
-    bounds = [curve["bound"] for curve in curves.values()]
-    least = np.minimum.accumulate(np.min(bounds, axis=0))
-    times = curves[BATCH]["t"]
-    axes.semilogx(times, least, color="0.5", lw=0.8, ls="-", label="upper bound of γ̄")
+    least = np.minimum.accumulate(np.min([curve["bound"] for curve in curves.values()], axis=0))
+    axes.semilogx(curves[BATCH]["t"], least, color="0.5", lw=0.8, ls="-", label="upper bound of γ̄")
     axes.axhline(0, color="0.8", lw=0.8, ls="-")
     low = min(min(curve["margin"]) for curve in curves.values())
     axes.set(xlabel="iterations (n kernel evaluations each)", ylabel="margin")
@@ -285,20 +247,20 @@ def _draw_3(figure: Any, numbers: dict[str, Any]) -> None:
     axes.legend(loc="upper right")
 
 
-def _first(curve: dict[str, Any], level: float = 0.0) -> str:
-    """When a margin first exceeds a level, in words."""
-    above = [t for t, margin in zip(curve["t"], curve["margin"], strict=True) if margin > level]
+def _first(curve: Numbers) -> str:
+    """When a margin is first positive, in words."""
+    above = [t for t, margin in zip(curve["t"], curve["margin"], strict=True) if margin > 0]
     return f"from t = {above[0]}" if above else "never"
 
 
-def _shown_3(numbers: dict[str, Any]) -> list[Shown]:
-    curves = _by_method_3(numbers)
-    last = curves[BATCH]["t"][-1]
+def _shown_3(numbers: Numbers) -> list[Shown]:
+    curves = _by(LEGEND, numbers)
     ends = {label: curve["margin"][-1] for label, curve in curves.items()}
-    found = f"at t = {last}: " + ", ".join(f"{label} {v:.5f}" for label, v in ends.items())
+    found = f"at t = {curves[BATCH]['t'][-1]}: {_listed(ends, '.5f')}"
     bound = min(min(curve["bound"]) for curve in curves.values())
     best = max(max(curve["margin"]) for curve in curves.values())
     drift = max(abs(c["afresh"] - c["margin"][-1]) for c in curves.values())
+    positive = ", ".join(f"{label} {_first(curve)}" for label, curve in curves.items())
     return [
         Shown(
             "the batch perceptron is slightly beaten by Algorithm 2 with momentum and step 1",
@@ -313,9 +275,7 @@ def _shown_3(numbers: dict[str, Any]) -> list[Shown]:
         Shown(
             "these features make the data linearly separable",
             True if best > 0 else None,
-            "positive margin: "
-            + ", ".join(f"{label} {_first(curve)}" for label, curve in curves.items())
-            + f"; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}",
+            f"positive margin: {positive}; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}",
         ),
         Shown(
             "scores that are carried along are those of w",
@@ -325,41 +285,15 @@ def _shown_3(numbers: dict[str, Any]) -> list[Shown]:
     ]
 
 
-ARTEFACTS += (
-    Artefact(
-        id="jst.fig3",
-        reference="Figure 3",
-        title="Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
-        parts=_parts_3,
-        draw=_draw_3,
-        shown=_shown_3,
-        data=("mnist",),
-        cost="5 min of one processor, 1.1 GB",
-    ),
-)
+# --- Figure 4: kernels of a deep network in training -----------------------------------------
 
 
-Floats = NDArray[np.float64]
+class Setting(NamedTuple):
+    """What is trained, with which step and batch of SGD, and when its kernel is looked at.
 
-
-@dataclass(frozen=True)
-class Setting:
-    """What is trained, and when its kernel is looked at.
-
-    Attributes
-    ----------
-    data : str
-    width : int
-        Of the network, see `deep_network.alexnet`.
-    step, batch : float, int
-        Of SGD.
-    epochs : tuple of int
-        When kernels are taken; the first is the start, the last the end of training. With other
-        seeds than those of the paper, at the start and at the end.
-    steps : tuple of int
-        Of Algorithm 2, when it is looked at; the last are its steps in all.
-    seeds : tuple of int
-        Of the initial parameters and of the order of the images.
+    `epochs` are those at which kernels are taken (with other seeds than those of the paper, the
+    first and the last of them), `steps` those of Algorithm 2 at which it is looked at, `seeds`
+    those of the initial parameters and of the order of the images.
     """
 
     data: str
@@ -399,17 +333,18 @@ SAME = 0.01
 QUICK = Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (100, 13579, 0))
 
 
+def _rows(labels: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Point and wrong class of every row."""
+    i, j = np.divmod(np.arange(len(labels) * (k - 1)), k - 1)
+    return i, j + (j >= labels[i])
+
+
 def reduced(gram: Floats, labels: NDArray[Any]) -> tuple[Floats, Floats]:
     """The Gram matrix of the reduction's rows, and the norms of the Jacobians.
 
-    Parameters
-    ----------
-    gram : array of shape (n k, n k)
-        ⟨∇A_c(x_i), ∇A_b(x_j)⟩ in row i k + c and column j k + b.
-    labels : array of n integers
+    `gram` has ⟨∇A_c(x_i), ∇A_b(x_j)⟩ in row i k + c and column j k + b.
     """
-    n = len(labels)
-    k = len(gram) // n
+    n, k = len(labels), len(gram) // len(labels)
     lengths = np.sqrt(np.diagonal(gram).reshape(n, k).sum(axis=1))
     i, wrong = _rows(labels, k)
     right, wrong = i * k + labels[i], i * k + wrong
@@ -426,15 +361,6 @@ def spread(weights: Floats, labels: NDArray[Any], lengths: Floats, k: int) -> Fl
     np.add.at(beta, (i, labels[i]), share)
     np.add.at(beta, (i, wrong), -share)
     return beta
-
-
-def _rows(labels: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Point and wrong class of every row."""
-    i, j = np.divmod(np.arange(len(labels) * (k - 1)), k - 1)
-    return i, j + (j >= labels[i])
-
-
-# --- the parts -------------------------------------------------------------------------------
 
 
 def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
@@ -509,19 +435,16 @@ def _kernel(
     }
 
 
-def _parts_4(quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _parts_4(quick: bool) -> Parts:
     setting = QUICK if quick else FULL
     return {setting.name(seed): partial(_seed, setting, seed) for seed in setting.seeds}
 
 
-# --- the picture, and what is said of it -----------------------------------------------------
-
-
-def _by_seed(numbers: dict[str, Any]) -> dict[int, list[dict[str, Any]]]:
+def _by_seed(numbers: Numbers) -> dict[int, list[Numbers]]:
     return {int(name.rpartition(" ")[2]): found for name, found in numbers.items()}
 
 
-def _draw_4(figure: Any, numbers: dict[str, Any]) -> None:
+def _draw_4(figure: Any, numbers: Numbers) -> None:
     seeds = _by_seed(numbers)
     figure.set_size_inches(9.6, 6.4)
     (one, two), (errors, margins) = figure.subplots(2, 2)
@@ -549,45 +472,44 @@ def _draw_4(figure: Any, numbers: dict[str, Any]) -> None:
     errors.legend(fontsize=7, loc="center right")
 
 
-def _shown_4(numbers: dict[str, Any]) -> list[Shown]:
+def _shown_4(numbers: Numbers) -> list[Shown]:
     seeds = _by_seed(numbers)
-    first = {seed: found[0] for seed, found in seeds.items()}
-    last = {seed: found[-1] for seed, found in seeds.items()}
+    every = [at for found in seeds.values() for at in found]
+    first, last = ({seed: found[k] for seed, found in seeds.items()} for k in (0, -1))
+    means = [np.mean([at["error"] for at in ends.values()]) for ends in (first, last)]
     lower = {seed: first[seed]["error"] - last[seed]["error"] for seed in seeds}
-    apart = [abs(at["error"] - at["network error"]) for at in last.values()]
-    shares = _shares(seeds)
+    change = {s: f"{first[s]['error']:.4f} → {last[s]['error']:.4f}" for s in seeds}
+    improved = sum(fall > SAME for fall in lower.values())
+    worse = sum(fall < 0 for fall in lower.values())
     larger = sum(last[seed]["γ̄"] > first[seed]["γ̄"] for seed in seeds)
-    proved = sum(at["exact"] for found in seeds.values() for at in found)
-    kernels = sum(len(found) for found in seeds.values())
-    improved, not_improved = (
-        sum(change > SAME for change in lower.values()),
-        sum(change < 0 for change in lower.values()),
-    )
-
-    def change(seed: int) -> str:
-        return f"{first[seed]['error']:.4f} → {last[seed]['error']:.4f}"
-
+    apart = [abs(at["error"] - at["network error"]) for at in last.values()]
+    epochs = sorted({at["epoch"] for at in every})
+    shares = {  # the least part of γ̄ that Algorithm 2 has in the end, by epoch
+        e: min(at["algorithm"]["margin"][-1] / at["γ̄"] for at in every if at["epoch"] == e)
+        for e in epochs
+    }
+    draws = "a seed draws other weights in other programs"
     return [
         Shown(
             "with seed 100 the last kernel is better than the first",
             lower[100] > 0 or None,
-            f"test error {change(100)}; a seed draws other weights in other programs",
+            f"test error {change[100]}; {draws}",
         ),
         Shown(
             "with seed 13579 it is not",
             lower[13579] <= 0 or None,
-            f"test error {change(13579)}; a seed draws other weights in other programs",
+            f"test error {change[13579]}; {draws}",
         ),
         Shown(
             "changing the seed suffices to change whether features improve",
-            improved > 0 and not_improved > 0,
+            improved > 0 and worse > 0,
             f"the test error falls by more than {SAME} with {improved} of {len(seeds)} seeds and "
-            f"rises with {not_improved}: " + ", ".join(f"{seed}: {change(seed)}" for seed in seeds),
+            f"rises with {worse}: " + ", ".join(f"{seed}: {change[seed]}" for seed in seeds),
         ),
         Shown(
             "kernels seem to improve in training in terms of test errors",
             improved > len(seeds) / 2,
-            f"the mean test error goes from {_mean(first):.4f} to {_mean(last):.4f}",
+            f"the mean test error goes from {means[0]:.4f} to {means[1]:.4f}",
         ),
         Shown(
             "kernels seem to improve in training in terms of margins",
@@ -604,32 +526,42 @@ def _shown_4(numbers: dict[str, Any]) -> list[Shown]:
         Shown(
             "Algorithm 2 quickly determines the maximum margin",
             min(shares.values()) > 0.9,
-            f"after {_steps(seeds)} steps its margin is at least, by the epoch of the kernel, "
-            + ", ".join(f"{epoch}: {share:.2f} γ̄" for epoch, share in shares.items())
-            + f"; γ̄ is exact for {proved} of {kernels} kernels",
+            f"after {every[0]['algorithm']['t'][-1]} steps its margin is at least, by the epoch of"
+            f" the kernel, {', '.join(f'{e}: {share:.2f} γ̄' for e, share in shares.items())}; γ̄ is"
+            f" exact for {sum(at['exact'] for at in every)} of {len(every)} kernels",
         ),
     ]
 
 
-def _shares(seeds: dict[int, list[dict[str, Any]]]) -> dict[int, float]:
-    """The least part of γ̄ that Algorithm 2 has in the end, by epoch."""
-    found: dict[int, float] = {}
-    for at in (one for kernels in seeds.values() for one in kernels):
-        share = at["algorithm"]["margin"][-1] / at["γ̄"]
-        found[at["epoch"]] = min(share, found.get(at["epoch"], share))
-    return dict(sorted(found.items()))
-
-
-def _mean(found: dict[int, dict[str, Any]]) -> float:
-    return float(np.mean([at["error"] for at in found.values()]))
-
-
-def _steps(seeds: dict[int, list[dict[str, Any]]]) -> int:
-    """How many steps Algorithm 2 made."""
-    return int(next(iter(seeds.values()))[0]["algorithm"]["t"][-1])
-
-
-ARTEFACTS += (
+ARTEFACTS = (
+    Artefact(
+        id="jst.fig1",
+        reference="Figure 1",
+        title="Margin against gradient evaluations, MNIST digits 0 and 1",
+        parts=_parts_1,
+        draw=_draw_1,
+        shown=_shown_1,
+        data=("mnist",),
+    ),
+    Artefact(
+        id="jst.fig2",
+        reference="Figure 2",
+        title="Test error against gradient evaluations, MNIST digits 3 and 5",
+        parts=_parts_2,
+        draw=_draw_2,
+        shown=_shown_2,
+        data=("mnist", "mnist-test"),
+    ),
+    Artefact(
+        id="jst.fig3",
+        reference="Figure 3",
+        title="Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
+        parts=_parts_3,
+        draw=_draw_3,
+        shown=_shown_3,
+        data=("mnist",),
+        cost="5 min of one processor, 1.1 GB",
+    ),
     Artefact(
         id="jst.fig4",
         reference="Figure 4",
