@@ -72,6 +72,7 @@ from gammabar.harness.verify.identities import (
     follows as follows,
     gram_rounding as gram_rounding,
     in_simplex as in_simplex,
+    log_softmax as log_softmax,
     moved as moved,
     nearly_after as nearly_after,
     pull_of as pull_of,

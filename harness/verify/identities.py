@@ -322,21 +322,33 @@ def sigmoid_pull(it: View) -> Vec:
     return pull_of(it.case, expit(-scores), relative)
 
 
-def same_softmax(it: View, given: Any, carried: float) -> Relation:
-    """That weights which the solver claims are the softmax of −A w_t, weight by weight.
+def softmax_drift(it: View, carried: float) -> float:
+    """How far ln q_t may be from that of a solver that has added up its scores in t steps.
 
-    `carried` bounds the numbers that it may have added up in t steps, to have the scores.
+    `carried` bounds the numbers that it may have added up.
     """
+    drift = it.score_error if it.w.any() else 0.0
+    size = float(np.abs(it.score_doubles).max()) + carried
+    return drift + 4 * ROUNDOFF * it.t * size * (it.space.dimension + 8)
+
+
+def same_softmax(it: View, given: Any, carried: float) -> Relation:
+    """That weights which the solver claims are the softmax of −A w_t, weight by weight."""
     weights, what = softmax_of(it), "q_t is the softmax of −A w_t"
     array = claimed_numbers(given, weights.shape)
     if isinstance(array, str):
         return fact(False, f"q_t {array}")
-    drift = it.score_error if it.w.any() else 0.0
-    size = float(np.abs(it.score_doubles).max()) + carried
-    drift += 4 * ROUNDOFF * it.t * size * (it.space.dimension + 8)
     # To rows that are hardly ever drawn no other weights belong, either.
     seen = weights > 2.0**-960
     gap = float(np.max(np.abs(array - weights)[seen] / weights[seen], initial=0.0))
     gap = max(gap, float(np.abs(array)[~seen].max(initial=0.0)))
-    allowed = 4 * drift + 8 * ROUNDOFF * (it.n + 8)
+    allowed = 4 * softmax_drift(it, carried) + 8 * ROUNDOFF * (it.n + 8)
     return equal(gap, 0, what, allowance=allowed, size=1.0)
+
+
+def log_softmax(it: View, carried: float) -> tuple[Floats, float]:
+    """ln q_t, and how far an entry may be from the truth, and from that of a right solver."""
+    scores = it.score_doubles
+    logs = scores.min() - scores
+    off = 4 * softmax_drift(it, carried) + 8 * softmax_rounding(scores)
+    return logs - np.log(np.exp(logs).sum()), off

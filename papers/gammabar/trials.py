@@ -24,6 +24,8 @@ JST_STEPS = (
     Trial("adaptive-sampling:step=0.5,momentum=False", "planted:n=30,d=4,gamma=0.2,seed=4", 3000),
     Trial("adaptive-sampling", "iris:0,1 --kernel rbf:gamma=1", 400),
     Trial("adaptive-sampling:step=0.1,momentum=False", "iris:0,1,2 --multiclass", 400),
+    # Weights that change much from step to step.
+    Trial("adaptive-sampling:step=3,momentum=False", "iris:0,1:n=20 --kernel rbf:gamma=4", 400),
 )
 RP_STEPS = (
     Trial("normalized-perceptron", "gaussian:n=50,d=5,seed=1,separable=1", 60),

@@ -295,7 +295,8 @@ class Sampling(AdaptiveSampling):
     def weights(self, scores: Floats) -> Floats:
         return soften(scores, 1.0)[0]
 
-    def draw(self, q: Floats, rng: np.random.Generator) -> int:
+    def draw(self, q: Floats, last: Floats, rng: np.random.Generator) -> int:
+        """A row; `last` is q_{t−1}."""
         return draw(q, rng)
 
     def followed(self, scores: Floats, pushed: Floats) -> Floats:
@@ -306,9 +307,10 @@ class Sampling(AdaptiveSampling):
         rng = np.random.default_rng(0) if rng is None else rng
         w = g = problem.origin()
         scores = score_momentum = np.zeros(problem.n)
+        q = self.weights(scores)
         for t in count():
-            q = self.weights(scores)
-            i = self.draw(q, rng)
+            last, q = q, self.weights(scores)
+            i = self.draw(q, last, rng)
             a = problem.row(i)
             column = problem.scores(a)
             beta = t / (t + 1) if self.momentum else 0.0
@@ -333,7 +335,35 @@ _sampling(
     "i_t is drawn uniformly in place of from q_t",
     "rows that are far from the margin pull w away",
     options={"momentum": False},
-    draw=lambda self, q, rng: draw(np.full(q.size, 1 / q.size), rng),
+    draw=lambda self, q, last, rng: draw(np.full(q.size, 1 / q.size), rng),
+)
+_sampling(
+    "greedy-sampling",
+    "i_t is the row of largest weight in place of one drawn from q_t",
+    "it is no sampling: rows of the same weight are not taken equally often",
+    options={"momentum": False},
+    draw=lambda self, q, last, rng: int(np.argmax(q)),
+)
+_sampling(
+    "tempered-sampling",
+    "i_t is drawn from the weights q_t^1.5",
+    "rows of small weight are drawn too seldom for a step that is Aᵀq_t in the mean",
+    options={"momentum": False},
+    draw=lambda self, q, last, rng: draw(q**1.5, rng),
+)
+_sampling(
+    "mixed-sampling",
+    "i_t is drawn from 0.9 q_t + 0.1/n",
+    "every tenth row is any row, however far it is from the margin",
+    options={"momentum": False},
+    draw=lambda self, q, last, rng: draw(0.9 * q + 0.1 / q.size, rng),
+)
+_sampling(
+    "stale-sampling",
+    "i_t is drawn from q_{t−1}",
+    "the row drawn last is drawn again too often",
+    options={"momentum": False},
+    draw=lambda self, q, last, rng: draw(last, rng),
 )
 _sampling(
     "easiest-rows",

@@ -106,17 +106,31 @@ CHANCE = arb(10) ** -9
 
 
 def draws(theta: float) -> Callable[[Facts], Iterator[Side]]:
-    """|Σ_{s<t} (q_s[i_s] − ‖q_s‖²)| ≤ √(2t ln(2t(t+1)/δ)), where the steps are those of i_s."""
+    """ln Σ_k Π_{s<t} r_s^k[i_s]/q_s[i_s] ≤ ln(10/δ), where the steps are those of i_s."""
 
     def sides(f: Facts) -> Iterator[Side]:
         yield from _moves(f, theta, False)
-        total = arb(0)
+        ratios = [arb(1)] * 10
+        last, row = [arb(1) / f.data.n] * f.data.n, -1
         for t in f.updates():
             q, i = f.q[t - 1], f.extras[t - 1]["i"]
-            total += q[i] - sum((v * v for v in q), arb(0))
-            yield abs(total), (2 * t * (2 * t * (t + 1) / CHANCE).log()).sqrt()
+            ratios = [r * v / q[i] for r, v in zip(ratios, _others(q, last, row, i), strict=True)]
+            last, row = q, i
+            yield sum(ratios, arb(0)).log(), (10 / CHANCE).log()
 
     return sides
+
+
+def _others(q: list[arb], last: list[arb], row: int, i: int) -> Iterator[arb]:
+    """The weight of row i in ten other distributions."""
+    for numerator in (0, 5, 9, 11, 15, 20):
+        powers = [(v.log() * numerator / 10).exp() for v in q]
+        yield powers[i] / sum(powers, arb(0))
+    yield q[i] * 9 / 10 + arb(1) / (10 * len(q))
+    yield last[i]
+    best = max(range(len(q)), key=lambda j: q[j].mid())
+    yield (q[i] + int(i == best)) / 2
+    yield (q[i] + int(i == row)) / 2
 
 
 # The batch perceptron of Cotter, Shalev-Shwartz and Srebro, one of the paper's baselines
