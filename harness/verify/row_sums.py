@@ -6,8 +6,6 @@ order of summation: for the one made here, and for the one that a solver made.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
@@ -61,11 +59,6 @@ def combination(space: Space, weights: Floats, off: float = 0.0) -> Vec:
     # Rows may cancel: what is rounded are all of them.
     reach = space.radius * mass * SAFETY + error
     return Vec(space, space.problem.combine(weights), error, reach)
-
-
-def floats(values: Any) -> Floats:
-    """An array of doubles."""
-    return np.asarray(values, dtype=np.float64)
 
 
 class LogisticWeights:
