@@ -402,8 +402,6 @@ def _places(
 
 #: Of the types of Arrow, those of numbers that NumPy has too.
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")
-# Integers up to here are doubles.
-_EXACT = 1 << 53
 
 
 class Table:
@@ -459,11 +457,13 @@ class Table:
 
     def points(self, group: int) -> Array:
         """The points of a group."""
-        table = self._read(group, self.names)
-        X = np.empty((self.lengths[group], len(self.names)), self.dtype)
-        for j, name in enumerate(self.names):
-            X[:, j] = self._column(table, name, group)
-        return X
+        from gammabar.problems.exact import exact_frame
+
+        columns = zip(self.names, self._read(group, self.names).columns, strict=True)
+        try:
+            return exact_frame(columns, self._row(group, 0), self.dtype)
+        except ProblemError as error:
+            raise ProblemError(f"{self.path}: {error}") from None
 
     def labels(self) -> Array:
         """The labels of all rows."""
@@ -504,20 +504,6 @@ class Table:
     def blocks(self) -> Iterator[Array]:
         """The points, group by group."""
         return (self.points(group) for group in range(len(self.lengths)))
-
-    def _column(self, table: Any, name: str, group: int) -> Array:
-        column = table.column(name)
-        if column.null_count:
-            self._missing(column, group, f"a value is missing in column {name!r}")
-        values = np.asarray(column.to_numpy())
-        if self.dtype.kind == "f" and values.dtype.kind in "iu" and values.dtype.itemsize == 8:
-            for k in np.flatnonzero(np.abs(values.astype(np.float64)) >= _EXACT).tolist():
-                if int(float(values[k])) != int(values[k]):
-                    raise ProblemError(
-                        f"{self.path}, row {self._row(group, k)}: the integer {values[k]} in "
-                        f"column {name!r} would be rounded beside columns of floats"
-                    )
-        return values
 
     def _common_dtype(self) -> np.dtype[Any]:
         types = []

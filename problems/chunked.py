@@ -703,7 +703,7 @@ def _on_block(
             f"a chunk of X has shape {block.shape}, but {(length, width)} was announced"
         )
     X = exact_matrix(block, first, finite=False)
-    X = X if is_sparse(X) else exact_cast(X, dtype)
+    X = X if is_sparse(X) else exact_cast(X, dtype, first=first)
     return _fingerprint(X), work(points_of(tidy(X)), *sent)
 
 

@@ -51,7 +51,7 @@ def exact_matrix(X: Any, first: int = 0, finite: bool = True) -> Any:
     return matrix
 
 
-def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X") -> Array:
+def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X", first: int = 0) -> Array:
     """The same numbers in another dtype, or an error that names one that would change."""
     if values.dtype == dtype or dtype.kind == "O":
         return values
@@ -64,9 +64,10 @@ def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X") -> Array:
     else:
         places = list(map(tuple, np.argwhere(changed)))
     if places:
+        row, value = first + int(places[0][0]), values[places[0]]
         raise ProblemError(
-            f"{what} has {values[places[0]]} in row {int(places[0][0])}, which would be rounded "
-            "beside other columns; use one 64-bit integer type for all of X, or round it"
+            f"{what} has {value} in row {row}, which would be rounded beside other columns; use one "
+            "64-bit integer type for all of X, or round it"
         )
     return cast
 
@@ -92,7 +93,7 @@ def same_numbers(given: Any, read: Any) -> Any:
     if columns and all(kind is not None for kind in kinds):
         if all(kind.kind in "bf" or kind.itemsize < 8 for kind in kinds if kind is not None):
             return read
-        return dense_matrix(_frame(columns))
+        return dense_matrix(exact_frame(columns))
     if np.ma.is_masked(given):
         return _values(given)
     values = given if isinstance(given, np.ndarray) else np.asarray(given)
@@ -174,7 +175,7 @@ def design(X: Any, y: Any, encode: bool, missing: str) -> tuple[Any, Any, tuple[
         parts += _indicators(name, column, notes) if texts else [(name, column)]
     if not parts or not len(parts[0][1]):
         raise ProblemError("X has no rows or no columns left")
-    return _frame(parts), labels, tuple(notes)
+    return exact_frame(parts), labels, tuple(notes)
 
 
 def _without(named: list[tuple[Any, Any]], y: str) -> tuple[list[tuple[Any, Any]], Any]:
@@ -260,15 +261,19 @@ def _dtype_of(column: Any) -> np.dtype[Any] | None:
     return _numpy_dtype(values.dtype)
 
 
-def _frame(columns: Iterable[tuple[Any, Any]], first: int = 0) -> Array:
-    """Columns side by side, in a dtype that holds them all."""
+def exact_frame(
+    columns: Iterable[tuple[Any, Any]], first: int = 0, dtype: np.dtype[Any] | None = None
+) -> Array:
+    """Columns side by side, in this dtype or one that holds them all; `first` as above."""
     named = {j: (name, _column(column, name, first)) for j, (name, column) in enumerate(columns)}
     arrays = [array for _, array in named.values()]
-    dtype = np.result_type(*arrays)
-    if dtype.kind == "f" and all(array.dtype.kind in "iu" for array in arrays):
-        dtype = _whole_dtype(arrays) or dtype
-    parts = [exact_cast(array, dtype, f"column {name!r} of X") for name, array in named.values()]
-    return np.column_stack(parts)
+    if dtype is None:
+        dtype = np.result_type(*arrays)
+        if dtype.kind == "f" and all(array.dtype.kind in "iu" for array in arrays):
+            dtype = _whole_dtype(arrays) or dtype
+    return np.column_stack(
+        [exact_cast(one, dtype, f"column {name!r} of X", first) for name, one in named.values()]
+    )
 
 
 def _whole_dtype(arrays: list[Array]) -> np.dtype[Any] | None:
@@ -366,7 +371,7 @@ def _values(X: Any, first: int = 0) -> Array:
     columns = _columns(X)
     if columns is not None:
         shape = getattr(X, "shape", None) or (X.num_rows, X.num_columns)
-        return np.empty(shape) if 0 in shape else _frame(columns, first)
+        return np.empty(shape) if 0 in shape else exact_frame(columns, first)
     if isinstance(X, memoryview):
         X = np.asarray(X)
     row = _masked_row(X)
