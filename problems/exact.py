@@ -66,8 +66,8 @@ def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X", first: int 
     if places:
         row, value = first + int(places[0][0]), values[places[0]]
         raise ProblemError(
-            f"{what} has {value} in row {row}, which would be rounded beside other columns; use one "
-            "64-bit integer type for all of X, or round it"
+            f"{what} has {value} in row {row}, which would be rounded beside other columns; use "
+            "one 64-bit integer type for all of X, or round it"
         )
     return cast
 
