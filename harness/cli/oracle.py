@@ -124,15 +124,10 @@ def oracle_command(
     if len(data) > 1:
         raise click.UsageError("one DATA at a time; several go with --pairs")
     if separation:
-        reading = ("label", "labels", "drop", "memory")
-        _only(options, "--separation", (*reading, "intercept", "certificate"))
-        return _separation(
-            data[0],
-            options["intercept"] != "none",
-            options["certificate"],
-            as_json,
-            **{name: options[name] for name in reading},
-        )
+        kept = ("label", "labels", "drop", "memory", "intercept", "certificate", "time_limit")
+        _only(options, "--separation", kept)
+        options["intercept"] = options["intercept"] != "none"
+        return _separation(data[0], as_json=as_json, **{name: options[name] for name in kept})
     return _margin(data[0], as_json=as_json, **options)
 
 
@@ -489,25 +484,19 @@ _MEANING = {
 @write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
 @run("--time-limit SECONDS", "Give up after so many seconds.", type=SECONDS)
 @JSON
-def separation_command(
-    data: str,
-    intercept: bool,
-    certificate: Path | None,
-    time_limit: float | None,
-    as_json: bool,
-    **reading: Any,
-) -> int:
+def separation_command(data: str, **options: Any) -> int:
     """Complete separation, quasi-complete separation, or overlap of DATA, exactly.
 
     Logistic and probit regression have no finite maximum-likelihood estimate if some direction of
     the coefficients puts no row on the wrong side and at least one strictly on its own side
     (Albert and Anderson 1984).
     """
-    return _separation(data, intercept, certificate, time_limit, as_json, **reading)
+    return _separation(data, **options)
 
 
 def _separation(
     data: str,
+    *,
     intercept: bool,
     certificate: Path | None,
     time_limit: float | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -69,6 +70,64 @@ def test_every_command_has_help(gammabar, command):
     code, out, _ = gammabar(command, "--help")
     assert code == 0
     assert out.startswith(f"Usage: gammabar {command}")
+
+
+def test_the_help_has_two_rows_of_commands_and_old_names_still_work(
+    gammabar, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    shown = gammabar("--help")[1]
+    assert shown.index("  verify ") < shown.index("  list ") < shown.index("  report ")
+    for old, new in (
+        (("separation", "iris:0,1"), ("oracle", "iris:0,1", "--separation")),
+        (("margins", "iris", "--jobs", 1), ("oracle", "iris", "--pairs", "--jobs", 1)),
+    ):
+        assert f"  {old[0]} " not in shown
+        one, other = (json.loads(gammabar(*words, "--json")[1] or "0") for words in (old, new))
+        assert one.keys() == other.keys()
+
+
+def test_what_does_not_go_with_separation_or_pairs_is_said(refused):
+    assert "--pairs goes without --kernel" in refused("oracle", "iris", "--pairs", "--kernel", "x")
+    assert "need --pairs" in refused("oracle", "iris:0,1", "--jobs", 2)
+    assert "--separation goes without --norm" in refused(
+        "oracle", "iris:0,1", "--separation", "--norm", "l1"
+    )
+    assert "several go with --pairs" in refused("oracle", "iris:0,1", "iris:1,2")
+
+
+def test_options_are_shown_in_groups_on_two_screens(gammabar, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = gammabar("verify", "--help")[1]
+    titles = ("What to check:", "On which data:", "How to run:", "What to write:")
+    places = [shown.index(title) for title in titles]
+    assert places == sorted(places)
+    assert len(shown.splitlines()) <= 90
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("gammabar ver", "verify"),
+        ("gammabar show jst.thm3.1", "jst.thm3.1.1"),
+        ("gammabar verify --solver dual-acc", "dual-acceleration"),
+        ("gammabar show dual-acceleration/no-m", "dual-acceleration/no-momentum"),
+        ("gammabar reproduce jst.f", "jst.fig1"),
+        ("gammabar oracle iri", "iris"),
+        ("gammabar verify --source t", "tyurin"),
+    ],
+)
+def test_a_shell_completes_names(line, meant):
+    more = {"_GAMMABAR_COMPLETE": "bash_complete", "COMP_WORDS": line}
+    more["COMP_CWORD"] = str(len(line.split()) - 1)
+    done = subprocess.run(
+        [sys.executable, "-c", "from gammabar.harness.cli import main; main()"],
+        env=os.environ | more,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"plain,{meant}" in done.stdout.splitlines()
 
 
 def every_option():
