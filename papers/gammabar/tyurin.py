@@ -105,7 +105,7 @@ class Step:
         allowed = 4 * predicted.err + 2 * self.free + self.least + unseen
         # A solver may sum anew what w_t is the sum of, and round it once more.
         allowed += 4 * ROUNDOFF * it.here.size()
-        # Beside the step that is on trial, however long w_t is; and the rows that it is a sum of.
+        # Beside the step in question, however long w_t is; and the rows that it is a sum of.
         parts = it.here.reach() + self.start.reach() + self.parts
         size = size_of(moved.norm(), parts + per_sum(self.space) / ROUNDOFF * moved.reach())
         return equal(gap, 0, "‖w_t − step from w_(t−1)‖", allowance=allowed, size=size)

@@ -171,7 +171,7 @@ class Session:
 
 
 def solver_of(case: Case) -> Any:
-    """AdaBoost, or what is on trial in its place."""
+    """AdaBoost, or the solver under test."""
     return AdaBoost() if case.solver is None else case.solver
 
 
@@ -215,7 +215,7 @@ def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], st
     played: list[Any] = []
     run = map(delivered, islice(_until_refused(solver.iterates(problem, None)), rounds + 1))
     for t, (before, after) in enumerate(pairwise(run), start=1):
-        h, wrong = _judgeable(before, after, problem.X, y, t)
+        h, wrong = _checkable(before, after, problem.X, y, t)
         if wrong:
             return played, wrong, False
         follows = _follows(before, [agrees for *_, agrees in played], t)
@@ -273,8 +273,8 @@ def _until_refused(run: Iterator[Any]) -> Iterator[Any]:
         yield from run
 
 
-def _judgeable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, str]:
-    """h_t on the points, and what keeps a round from being judged, if anything does."""
+def _checkable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, str]:
+    """h_t on the points, and what keeps a round from being checked, if anything does."""
     lacks = [name for name in ("dual", "hypotheses", "votes") if not hasattr(after, name)]
     lacks += ["dual"] if getattr(before, "dual", None) is None else []
     lacks += [name for name in NAMES if name not in after.extra]

@@ -1,6 +1,6 @@
 """Smooth functions in doubles and in balls, with their exact minima; runs of gradient descent.
 
-A solver is given the `Function` of a `Target`, in doubles; what it does is judged by the balls.
+A solver is given the `Function` of a `Target`, in doubles; what it does is checked in balls.
 Neither shares code with the functions in `gammabar.solvers`.
 """
 

@@ -1,7 +1,7 @@
 """Vectors of doubles as columns of balls, runs of a solver, and exact linear algebra.
 
 The solvers of the lecture run on functions, sums and points that the statements bring, so most
-statements are direct: they run the solver on trial themselves, or the library's where none is
+statements are direct: they run the solver under test themselves, or the library's where none is
 given, and take from it iterates alone.
 """
 
@@ -23,8 +23,8 @@ Column: TypeAlias = Any  # an arb_mat with one column
 #: Entries of the largest matrix of balls that a direct statement works with.
 LARGEST = 60_000
 #: The longest row is at least that long, so that vectors of a wrong run differ from those of a
-#: right one by far more than TINY, which allowances contain for what underflow loses: nobody passes
-#: by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer than 2^60 are
+#: right one by far more than TINY, which allowances contain for what underflow loses: no wrong
+#: run passes by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer than 2^60 are
 #: added, and steps, at most 2/λ, multiply them by less than 2^14. (Scores have their own bound.)
 SHORTEST = 2.0**-400
 #: And at most that long, so that smoothness, the square of it, is a double.
@@ -106,7 +106,7 @@ def run_of(case: Case, name: str, solver: Any, problem: Any, rng: Any, steps: in
 
 
 def broken(run: list[Any], steps: int, dimension: int) -> str:
-    """What keeps a run of so many iterates from being judged, if anything does."""
+    """What keeps a run of so many iterates from being checked, if anything does."""
     for t, it in enumerate(run):
         if int(it.t) != t:
             return f"iterates count 0, 1, 2, …, but {it.t} came for {t}"

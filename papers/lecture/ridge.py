@@ -41,7 +41,7 @@ RIDGE = Method("kernel-ridge", assumes=(ridge_options,))
 
 
 def ridge_solver(case: Case, strength: float, kernel: str = "linear") -> Any:
-    """Kernel ridge regression, or what is on trial in its place, with this λ and kernel."""
+    """Kernel ridge regression, or the solver under test, with this λ and kernel."""
     solver = KernelRidge() if case.solver is None else case.solver
     return steered(solver, regularisation=strength, kernel=kernel)
 

@@ -46,7 +46,7 @@ def no_training_error(c):
     $T = \frac{1}{2\gamma^2} \log(2n) \implies \text{the training error is } 0$
 
     With ε_t ≤ ½ − γ, as remark 1 assumes and the proof uses (γ_t ≥ γ); γ is the smallest
-    γ_t of the run so far, and every T is heard that the lemma speaks about. T is no whole number
+    γ_t of the run so far, and every T is checked that the lemma speaks about. T is no whole number
     (log(2n) is transcendental): rounding down suffices, since ∏ z_t ≤ e^{−2γ²(T−1)} ≤ √e/(2n) <
     1/n. Definition 5 (error ≤ γ) and line 4 of Algorithm 3 (ε_t ≤ 1 − γ) print other conditions,
     for which see lec.lem7.line4."""
@@ -127,7 +127,7 @@ def no_training_error_definition_5(c):
     $\text{error}(h; c, D) \leq \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies
     \text{the training error is } 0$
 
-    With error ≤ γ whoever answers the better of +1 and −1 is a weak learner of advantage ½
+    With error ≤ γ a learner that answers the better of +1 and −1 is a weak learner of advantage ½
     for every class. x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3 and ε_t = ½
     from then on, so error ≤ γ = 3/5; T = (25/18) ln 6 = 2.5, and the training error is 1/3 after
     any number of rounds."""
@@ -357,7 +357,7 @@ def greedy(c):
 
     The minimum is over h and α together: α_t minimises for the h_t at hand, and a weak
     learner of least error finds the h for which that is smallest. With any other learner only
-    the former is so, and only that is judged."""
+    the former is so, and only that is checked."""
     for s in sessions(c):
         yield from s.faults
         for r in s.rounds:

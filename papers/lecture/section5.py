@@ -2,7 +2,7 @@
 
 Everything but what the solver delivers is exact: integers and rationals. From Example 9 on,
 ``case.solver``, where it is given, is a kernel (or, for Theorem 11, the operations on kernels) to
-be tried in place of `gammabar.solvers.kernel_methods`. The library's kernels are what is on trial
+be tried in place of `gammabar.solvers.kernel_methods`. The library's kernels are what is tested
 there: their values are compared with formulas that stand here, and no verdict rests on them.
 """
 
@@ -302,7 +302,7 @@ def _grams(case: Case) -> Iterator[tuple[str, fmpq_mat]]:
         "⟨g(x), g(x')⟩": Composed(Linear(), lambda x: [x[0] * x[1], 1]),
     }
     if case.solver is not None:
-        kernels = {"the kernel on trial": case.solver}
+        kernels = {"the kernel under test": case.solver}
     X = np.array(POINTS)
     for name, kernel in kernels.items():
         for n in (1, 3, len(X)):

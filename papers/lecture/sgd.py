@@ -93,8 +93,7 @@ class FiniteSum:
         return float(self.space.score_errors(w)[i]) if w.any() else 0.0
 
     def unclear(self, w: Floats, i: int) -> bool:
-        """Whether nobody can tell on which side of the kink a score is: not rounding, but no digit
-        of it is known."""
+        """Whether no digit of a score is known, so that its side of the kink is not known."""
         return len(self.slopes(w, i)) > 1 and not self._off(w, i) <= COARSE
 
     def slip(self, w: Floats, eta: Number, i: int | None = None) -> float:
@@ -207,7 +206,7 @@ UNKNOWN = "whether w̄ is the average of the iterates"
 
 
 def solver_of(case: Case) -> Any:
-    """SGD, or what is on trial in its place."""
+    """SGD, or the solver under test."""
     return SGD() if case.solver is None else case.solver
 
 

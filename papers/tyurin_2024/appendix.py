@@ -171,7 +171,7 @@ def expands(now, before, c):
     \frac{\theta_t}{\gamma} - \alpha\hat\theta_*, -\beta_t\nabla f(\theta_t)\right\rangle
     + \|\beta_t\nabla f(\theta_t)\|^2$
 
-    True of any α; it is judged with that of tyurin.appC.alpha.fixed. Steps are counted by
+    True of any α; it is checked with that of tyurin.appC.alpha.fixed. Steps are counted by
     the iterate that they lead to."""
     mean, part, ratio = before.once(_mean), 1 / step_of(c), alpha_over_mu(c)
     # Both sides less ‖θ_t/γ − αθ̂_*‖².

@@ -141,7 +141,7 @@ class Rate:
     """
 
     normalised = False
-    #: Whoever needs it tells it of every iterate.
+    #: Statements that need it tell it of every iterate.
     by_itself = True
 
     def __init__(self, case: Case, step: float | None = None) -> None:

@@ -88,13 +88,13 @@ class Reduces:
 
     def __init__(self, case: Case) -> None:
         descends = has_step(case) is None and method_of(case) != "batch-perceptron"
-        self._judge: Any = Closeness(case) if descends else _Companions(case)
+        self._check: Any = Closeness(case) if descends else _Companions(case)
 
     def update(self, it: View) -> None:
-        self._judge.update(it)
+        self._check.update(it)
 
     def claim(self, it: View) -> Any:
-        return self._judge.claim(it)
+        return self._check.claim(it)
 
 
 class _Companions:

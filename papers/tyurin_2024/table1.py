@@ -61,7 +61,7 @@ def worst(it, c):
 
     The table does not say what n is. All five counts come out for n = 998, 999 and 1000 and
     for no other n, so n = 1000 was meant. The factor 150 of the caption is 308/2 = 154. To
-    be decided, a run must be heard up to the printed count."""
+    be decided, a run must reach the printed count."""
     printed = _printed(c)
     if printed is None or it.t > printed:
         return None
@@ -136,8 +136,8 @@ def standing(table: Table, counts: Counts) -> str:
     """What may be said of printed counts whose subsample is not known.
 
     If each lies between the least and the largest of the subsamples tried, they may well be those
-    of another, and nobody can tell: they are not reproducible. If one lies outside, somebody has to
-    look for another reading of the setup before anything is said.
+    of another: they are not reproducible. If one lies outside, another reading of the setup has to
+    be found before anything is said.
     """
     for (method, printed), column in zip(table.items(), zip(*counts, strict=True), strict=True):
         if not min(column) <= printed <= max(column):

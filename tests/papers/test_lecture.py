@@ -52,12 +52,14 @@ from gammabar.solvers.kernel_methods import (
 MINE = {i: s for i, s in load_statements().items() if s.source == "lec" or i.startswith("gb.lec.")}
 
 
-def hear(identifier: str, solver: object = None, problem: object = None, name: str = "") -> Verdict:
+def check(
+    identifier: str, solver: object = None, problem: object = None, name: str = ""
+) -> Verdict:
     return check_statement(MINE[identifier], Case(problem, solver, name=name))
 
 
 def refuted(identifier: str, solver: object, problem: object = None) -> bool:
-    return hear(identifier, solver, problem).verdict == "refuted"
+    return check(identifier, solver, problem).verdict == "refuted"
 
 
 small_problems = st.integers(1, 6).flatmap(
@@ -134,11 +136,11 @@ class Fast(AcceleratedGradientDescent):
             w = new
 
 
-def test_user_solvers_with_only_t_and_w_are_judged() -> None:
-    assert hear("gb.lec.gd.step", Descent()).verdict == "holds"
-    assert hear("lec.thm1.fixed", Descent()).verdict == "holds"
-    assert hear("gb.lec.agd.step", Fast()).verdict == "holds"
-    assert hear("gb.lec.agd.rate", Fast()).verdict == "holds"
+def test_user_solvers_with_only_t_and_w_are_checked() -> None:
+    assert check("gb.lec.gd.step", Descent()).verdict == "holds"
+    assert check("lec.thm1.fixed", Descent()).verdict == "holds"
+    assert check("gb.lec.agd.step", Fast()).verdict == "holds"
+    assert check("gb.lec.agd.rate", Fast()).verdict == "holds"
 
 
 @pytest.mark.parametrize("wrong", [1 + 1e-6, 0.5, -1.0])
@@ -160,7 +162,7 @@ def test_rates_refute_what_does_not_converge() -> None:
     )
 
 
-def test_a_start_elsewhere_and_what_cannot_be_judged_are_refuted() -> None:
+def test_a_start_elsewhere_and_what_cannot_be_checked_are_refuted() -> None:
     assert refuted("gb.lec.gd.step", Descent(start=1e-9))
 
     class Infinite(Descent):
@@ -180,7 +182,7 @@ def test_a_start_elsewhere_and_what_cannot_be_judged_are_refuted() -> None:
 def test_no_smaller_whole_condition_number_refutes_theorem_1() -> None:
     """The largest gap of any function is that of a quadratic, ((κ−1)/(κ+1))^{2T} B²β/2: for no
     whole κ below 9 does it exceed e^{−T/κ}/T of that."""
-    assert hear("lec.thm1").where.endswith("T = 2")
+    assert check("lec.thm1").where.endswith("T = 2")
     with ctx.workprec(100):
         for kappa in range(1, 9):
             ratio = (arb(kappa - 1) / (kappa + 1)) ** 2 * (arb(1) / kappa).exp()
@@ -251,12 +253,12 @@ def test_descent_is_never_refuted_on_random_problems(case, strength) -> None:
     problem = built(case)
     for identifier in ("gb.lec.gd.step", "gb.lec.agd.step"):
         solver = SmoothGradientDescent if ".gd." in identifier else AcceleratedGradientDescent
-        assert hear(identifier, solver(strength), problem).verdict == "holds"
+        assert check(identifier, solver(strength), problem).verdict == "holds"
     with ctx.workprec(128):
         starts_at_the_minimum = LogisticTarget(problem, strength).optimum[1] < 1e-12
     for identifier in ("lec.thm1.fixed", "gb.lec.agd.rate"):
         solver = SmoothGradientDescent if "thm1" in identifier else AcceleratedGradientDescent
-        verdict = hear(identifier, solver(strength), problem).verdict
+        verdict = check(identifier, solver(strength), problem).verdict
         # 0 ≤ 0 between two balls can only be proved where both are exact.
         assert verdict == "holds" or (verdict == "undecided" and starts_at_the_minimum)
 
@@ -316,13 +318,13 @@ def test_wrong_sgd_is_refuted(wrong) -> None:
 
 def test_draws_that_are_not_independent_or_not_uniform_are_refuted() -> None:
     assert refuted("gb.lec.sgd.draws", Shuffled())
-    assert hear("gb.lec.sgd.step", Shuffled()).verdict == "holds"
+    assert check("gb.lec.sgd.step", Shuffled()).verdict == "holds"
 
 
 def test_problems_that_the_theorems_do_not_speak_about_are_inapplicable() -> None:
     for text in ("inseparable:n=20,d=3,seed=0", "planted:n=20,d=3,gamma=0.1,seed=0"):
-        assert hear("lec.thm3", None, open_problem(text)).verdict == "inapplicable"
-    assert hear("lec.thm3", SmoothGradientDescent()).verdict == "inapplicable"
+        assert check("lec.thm3", None, open_problem(text)).verdict == "inapplicable"
+    assert check("lec.thm3", SmoothGradientDescent()).verdict == "inapplicable"
 
 
 def exact_hinge(rows, w) -> Fraction:
@@ -384,7 +386,7 @@ def test_slopes_at_a_kink_may_be_either() -> None:
 def test_sgd_is_never_refuted_on_random_problems(case) -> None:
     problem = built(case)
     if problem.radius > 0:
-        assert hear("gb.lec.sgd.step", None, problem).verdict == "holds"
+        assert check("gb.lec.sgd.step", None, problem).verdict == "holds"
 
 
 @settings(max_examples=20)
@@ -478,17 +480,17 @@ def test_wrong_boosting_is_refuted() -> None:
         assert refuted(identifier, shrunk)
     assert refuted("lec.alg3.z.exp.fixed", wrong_extra(z=lambda z: 2 * z))
     assert refuted("gb.lec.stumps.best", AdaBoost(FirstStump()))
-    assert hear("gb.lec.adaboost.step", AdaBoost(FirstStump())).verdict == "holds"
+    assert check("gb.lec.adaboost.step", AdaBoost(FirstStump())).verdict == "holds"
 
 
 def test_another_learner_has_no_best_stumps() -> None:
     other = AdaBoost(lambda X, y: lambda D: Stump(0, 1, 1))
-    assert hear("gb.lec.stumps.best", other).verdict == "inapplicable"
+    assert check("gb.lec.stumps.best", other).verdict == "inapplicable"
     kernel = open_problem("iris:0,1 --kernel linear")
-    assert hear("lec.lem7", None, kernel).verdict == "inapplicable"
+    assert check("lec.lem7", None, kernel).verdict == "inapplicable"
 
 
-def test_lemma_7_is_heard_wherever_it_speaks() -> None:
+def test_lemma_7_is_checked_wherever_it_speaks() -> None:
     """Three points: γ_t falls to its limit, and T = ln 6/(2γ²), rounded down, comes soon."""
     X, y = DATA["three points"]
     s = session(Case(), AdaBoost(), DenseProblem(np.array(X), np.array(y)), "", 40)
@@ -498,7 +500,7 @@ def test_lemma_7_is_heard_wherever_it_speaks() -> None:
     assert gamma == pytest.approx(1 / 6)
     assert math.log(6) / (2 * gamma**2) == pytest.approx(18 * math.log(6))  # 32.25…
     assert [errors[t] for t in (1, 2, 3, 32, 33)] == [1, 1, 0, 0, 0]
-    assert hear("lec.lem7").checked > 40
+    assert check("lec.lem7").checked > 40
 
 
 def test_the_run_that_refutes_line_4_by_hand() -> None:
@@ -511,7 +513,7 @@ def test_the_run_that_refutes_line_4_by_hand() -> None:
         D = [D[0], D[1], D[2] * ratio]
         D = [d / sum(D) for d in D]
     assert 5 < 25 / 8 * math.log(6) < 6
-    verdict = hear("lec.lem7.line4")
+    verdict = check("lec.lem7.line4")
     assert verdict.left.startswith("[0.3333333")
 
 
@@ -528,7 +530,7 @@ def test_boosting_is_never_refuted_on_random_problems(case) -> None:
     problem = DenseProblem(np.array(case[0]), np.array(case[1]))
     for identifier, statement in MINE.items():
         if "adaboost" in statement.solvers and statement.status == "holds":
-            verdict = hear(identifier, None, problem).verdict
+            verdict = check(identifier, None, problem).verdict
             assert verdict in ("holds", "inapplicable") or (
                 # A training error of k/n and a product that tends to it cannot be told apart.
                 identifier == "lec.alg3.z" and verdict == "undecided"
@@ -561,15 +563,15 @@ def test_a_wrong_lambda_is_refuted() -> None:
 
 
 def test_solvers_that_are_no_ridge_regression_are_inapplicable() -> None:
-    assert hear("gb.lec.ridge.system", SGD()).verdict == "inapplicable"
+    assert check("gb.lec.ridge.system", SGD()).verdict == "inapplicable"
     multiclass = open_problem("iris:0,1,2 --multiclass")
-    assert hear("gb.lec.ridge.system", None, multiclass).verdict == "inapplicable"
+    assert check("gb.lec.ridge.system", None, multiclass).verdict == "inapplicable"
 
 
 @settings(max_examples=30)
 @given(small_problems)
 def test_ridge_is_never_refuted_on_random_problems(case) -> None:
-    assert hear("gb.lec.ridge.system", None, built(case)).verdict == "holds"
+    assert check("gb.lec.ridge.system", None, built(case)).verdict == "holds"
 
 
 # Kernels
@@ -612,7 +614,7 @@ def test_wrong_kernels_are_refuted() -> None:
     assert refuted("lec.ex9.2.fixed", Repeats())
     for wrong in (Difference(), Distance()):
         assert refuted("lec.thm10.fixed", wrong)
-    assert hear("lec.thm10.fixed", Linear()).verdict == "holds"
+    assert check("lec.thm10.fixed", Linear()).verdict == "holds"
 
 
 @pytest.mark.parametrize("name", ["RankOne", "Sum", "Scaled", "Product"])
@@ -622,7 +624,7 @@ def test_wrong_operations_on_kernels_are_refuted(name) -> None:
     def wrong(*arguments):
         return right["Sum"](right[name](*arguments), Distance())
 
-    assert hear("lec.thm11", SimpleNamespace(**right)).verdict == "holds"
+    assert check("lec.thm11", SimpleNamespace(**right)).verdict == "holds"
     assert refuted("lec.thm11", SimpleNamespace(**(right | {name: wrong})))
 
 
