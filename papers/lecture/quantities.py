@@ -24,8 +24,9 @@ Column: TypeAlias = Any  # an arb_mat with one column
 LARGEST = 60_000
 #: The longest row is at least that long, so that vectors of a wrong run differ from those of a
 #: right one by far more than TINY, which allowances contain for what underflow loses: no wrong
-#: run passes by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer than 2^60 are
-#: added, and steps, at most 2/λ, multiply them by less than 2^14. (Scores have their own bound.)
+#: run passes by it. No more is lost: products of two doubles lose η/2 each, sums nothing, fewer
+#: than 2^60 are added, and steps, at most 2/λ, multiply them by less than 2^14. (Scores have their
+#: own bound.)
 SHORTEST = 2.0**-400
 #: And at most that long, so that smoothness, the square of it, is a double.
 LONGEST = 2.0**400
