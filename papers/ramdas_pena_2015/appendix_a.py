@@ -141,6 +141,24 @@ def _squares(case: Case) -> Iterator[tuple[list[Fraction], str]]:
     yield [Fraction(1, 2), Fraction(3), Fraction(-1)], "d(p) = ½‖p − (½, 3, −1)‖²"
 
 
+def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
+    return sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) / 2
+
+
+def _at_minimiser(c: list[Fraction]) -> Iterator[tuple[Any, Any, Fraction]]:
+    """r, the minimiser p* of ½‖p − c‖² on the simplex, and ⟨∇d(p*), r − p*⟩."""
+    best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
+    slope = [a - b for a, b in zip(best, c, strict=True)]
+    for r in centres(len(c)):
+        yield r, best, dot(slope, r) - dot(slope, best)
+
+
+def _perpendicular(c: list[Fraction], where: str) -> Iterator[Relation]:
+    for r, best, value in _at_minimiser(c):
+        yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
+        yield ordered(_gap(r, best), _gap(r, c), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
+
+
 def _pinsker(what: str) -> Iterator[Relation]:
     """d(p) ≥ ½‖p − 1/n‖²₁ for the entropy, whose gradient at 1/n is constant."""
     for p in centres(4):
@@ -176,12 +194,7 @@ def eq17(case):
     constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and r = (0, 1)
     gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0."""
     for c, where in _squares(case):
-        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
-        slope = [a - b for a, b in zip(best, c, strict=True)]
-        for r in centres(len(c)):
-            value = dot(slope, r) - dot(slope, best)
-            yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
-            yield ordered(_gap(r, best), _gap(r, c), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
+        yield from _perpendicular(c, where)
     yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
 
 
@@ -201,18 +214,8 @@ def eq17_charitable(case):
     The gradient of d_q at p* = q is 0, that of the entropy at 1/n is constant."""
     for (weights,) in case.instances((q,) for q in centres(3)):
         q = shares(weights)
-        best = _projected(q, [Fraction(0)] * len(q), Fraction(1))
-        slope = [a - b for a, b in zip(best, q, strict=True)]
-        for r in centres(len(q)):
-            where = f"d_q, q = {[str(v) for v in q]}"
-            value = dot(slope, r) - dot(slope, best)
-            yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
-            yield ordered(_gap(r, best), _gap(r, q), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
+        yield from _perpendicular(q, f"d_q, q = {[str(v) for v in q]}")
     yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
-
-
-def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
-    return sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) / 2
 
 
 @minimisers.direct(
@@ -228,10 +231,7 @@ def eq17_fixed(case):
     $\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow d(p_0) - d(p^*) \ge \tfrac12\|p_0 -
     p^*\|_\#^2$"""
     for c, where in _squares(case):
-        best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
-        slope = [a - b for a, b in zip(best, c, strict=True)]
-        for r in centres(len(c)):
-            value = dot(slope, r) - dot(slope, best)
+        for r, best, value in _at_minimiser(c):
             yield ordered(Fraction(0), value, "0 ≤ ⟨∇d(p*), r − p*⟩", where=where)
             rise = _gap(r, c) - _gap(best, c)
             yield ordered(_gap(r, best), rise, "½‖p_0 − p*‖² ≤ d(p_0) − d(p*)", where=where)

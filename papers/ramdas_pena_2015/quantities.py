@@ -332,6 +332,13 @@ def signed_margin_known(case: Case) -> str | None:
     return None if rho(case) is not None else "the signed margin is not known here"
 
 
+def signed_rows(problem: Problem) -> tuple[list[list[int]], int]:
+    """Rows y_i x_i as integers, times a power of two; and its exponent."""
+    integers, exponent = integer_rows(problem.X, np.arange(problem.n))
+    labels = np.asarray(problem.y).tolist()
+    return [[int(v) * s for v in row] for row, s in zip(integers, labels, strict=True)], exponent
+
+
 def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] | None:
     """Bounds of ρ for the rows y_i x_i/‖x_i‖, which must not be separable; None if not found.
 
@@ -339,8 +346,7 @@ def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] |
     are rounded: ρ is a supremum of minima of inner products with unit vectors, so it moves by no
     more than the largest distance between a row and what it is rounded to.
     """
-    integers, _ = integer_rows(problem.X, np.arange(problem.n))
-    rows = [[int(v) * int(s) for v in row] for row, s in zip(integers, problem.y, strict=True)]
+    rows, _ = signed_rows(problem)
     plain = signed_margin(rows)
     if plain.rho_squared_hi == 0:  # dividing rows by their norms moves no score across zero
         return Fraction(0), Fraction(0), Fraction(0)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from operator import ge, gt
 from typing import Any
 
 import numpy as np
@@ -110,19 +111,10 @@ def _distance(rows: list[list[Fraction]]) -> Number:
     return sqrt(number(truth.square_lo * scale**2))
 
 
-def _equal(sphere: Any, ball_: Any) -> Trit:
-    """Whether two suprema are equal: the same number, or certainly different ones."""
-    if sphere is ball_ or sphere == ball_:
-        return True
-    return False if sphere != ball_ else None
-
-
-def _equivalent(same: Trit, sign: Trit) -> Trit:
-    return None if same is None or sign is None else same == sign
-
-
-def _normalised(case: Case) -> KernelProblem:
-    return KernelProblem(case.problem.X, case.problem.y, Kernel("linear"), normalised=True)
+def _equivalent(sphere: Any, ball_: Any, sign: Trit, what: str, where: str) -> Relation:
+    """That two suprema are equal, the same number or certainly different ones, iff `sign`."""
+    same: Trit = True if sphere is ball_ or sphere == ball_ else False if sphere != ball_ else None
+    return fact(None if same is None or sign is None else same == sign, what, where=where)
 
 
 BALL = ("gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite")
@@ -158,8 +150,7 @@ def ball_printed(case):
     of ℝ², where w = (0, 1) has both scores 0 and no w does better."""
     for sphere, ball_, where in _suprema(case):
         sign = True if sphere > 0 else False if sphere <= 0 else None
-        same = _equal(sphere, ball_)
-        yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ > 0", where=where)
+        yield _equivalent(sphere, ball_, sign, "the suprema are equal ⟺ ρ₂ > 0", where)
 
 
 @data.direct(
@@ -175,8 +166,7 @@ def ball_fixed(case):
     """
     for sphere, ball_, where in _suprema(case):
         sign = True if sphere >= 0 else False if sphere < 0 else None
-        same = _equal(sphere, ball_)
-        yield fact(_equivalent(same, sign), "the suprema are equal ⟺ ρ₂ ≥ 0", where=where)
+        yield _equivalent(sphere, ball_, sign, "the suprema are equal ⟺ ρ₂ ≥ 0", where)
 
 
 @unit.stopping(
@@ -216,10 +206,8 @@ def order(case):
     \min_i\frac{y_i x_i^\top u^*}{\|x_i\|_2} \le\sup_{\|u\|_2=1}\min_i\frac{y_i x_i^\top
     u}{\|x_i\|_2} = \rho_2$"""
     truth = case.truth
-    integers, exponent = integer_rows(case.problem.X, np.arange(case.n))
+    rows, exponent = signed_rows(case.problem)
     unit = Fraction(2) ** exponent
-    labels = np.asarray(case.problem.y)
-    rows = [[int(v) * int(s) for v in row] for row, s in zip(integers, labels, strict=True)]
     w = [Fraction(0)] * len(rows[0])
     for i, weight in enumerate(case.q_bar):
         if weight:
@@ -231,7 +219,8 @@ def order(case):
     middle = min(ratios) / truth.square_lo  # the square of min_i y_i x_iᵀu*/‖x_i‖
     left = truth.square_lo / truth.radius_squared_lo
     yield at_most(left / middle, 1, "(ρ/max‖x‖)² ≤ (min_i y_i x_iᵀu*/‖x_i‖)², as a ratio")
-    normal = solve(_normalised(case))
+    problem = case.problem
+    normal = solve(KernelProblem(problem.X, problem.y, Kernel("linear"), normalised=True))
     if normal.square_hi < middle:
         yield at_most(middle, normal.square_hi, "(min_i y_i x_iᵀu*/‖x_i‖)² ≤ ρ₂²")
     elif normal.square_lo >= middle:  # or else u* is as good as the enclosure of ρ₂ can tell
@@ -311,9 +300,7 @@ class L1Margin:
     BITS = 60
 
     def __init__(self, case: Case) -> None:
-        integers, _ = integer_rows(case.problem.X, np.arange(case.n))
-        labels = np.asarray(case.problem.y).tolist()
-        rows = [[int(v) * s for v in row] for row, s in zip(integers, labels, strict=True)]
+        rows, _ = signed_rows(case.problem)
         largest = [max(map(abs, row)) or 1 for row in rows]
         common, error = math.lcm(*largest), Fraction(0)
         if common.bit_length() > self.BITS:  # rounded: w sums to one, so ρ₁ moves by 2⁻ᵇ at most
@@ -416,21 +403,16 @@ def _grid() -> Iterator[tuple[Any, Any]]:
     return product(units, grid)
 
 
-def _orientations(case: Case) -> Iterator[tuple[int, Fraction, str]]:
-    """Labels and scores."""
+def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
+    """y wᵀx ≥ 0 (or > 0) ⟺ sign(wᵀx) = y, for both labels."""
     for w, x in case.instances(_grid()):
         if dot(w, w) != 1 or (case.inputs is not None and dot(x, x) != 1):
             raise Unclaimed("w or x is not of norm one")
+        shown, score = (f"({', '.join(map(str, v))})" for v in (w, x)), Fraction(dot(w, x))
+        where = "w = {}, x = {}, y = ".format(*shown)
         for y in (1, -1):
-            yield y, Fraction(dot(w, x)), f"w = {_shown(w)}, x = {_shown(x)}, y = {y}"
-
-
-def _shown(v: Any) -> str:
-    return "(" + ", ".join(map(str, v)) + ")"
-
-
-def _sign(value: Fraction) -> int:
-    return (value > 0) - (value < 0)
+            same = agrees(y * score, 0) == ((score > 0) - (score < 0) == y)
+            yield fact(same, f"y wᵀx {symbol} 0 ⟺ sign(wᵀx) = y", where=f"{where}{y}")
 
 
 @signs.direct(
@@ -451,9 +433,7 @@ def eq1(case):
 
     A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both labels, but
     sign(0) is at most one of them, whatever sign(0) is taken to be (here 0)."""
-    for y, score, where in _orientations(case):
-        same = (y * score >= 0) == (_sign(score) == y)
-        yield fact(same, "y wᵀx ≥ 0 ⟺ sign(wᵀx) = y", where=where)
+    return _orientations(case, ge, "≥")
 
 
 @signs.direct("eq1.fixed", "equation (1), with > in place of ≥")
@@ -461,6 +441,4 @@ def eq1_fixed(case):
     r"""For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0.
 
     $y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$"""
-    for y, score, where in _orientations(case):
-        same = (y * score > 0) == (_sign(score) == y)
-        yield fact(same, "y wᵀx > 0 ⟺ sign(wᵀx) = y", where=where)
+    return _orientations(case, gt, ">")

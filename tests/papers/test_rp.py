@@ -37,19 +37,11 @@ from gammabar.problems import DenseProblem, ProblemError, from_arrays
 from gammabar.solvers import Iterate
 from gammabar.solvers.ramdas_pena import ISNKPVN, NVN, SNKP, SNKPVN, Winnow
 
-MODULES = (
-    section2,
-    section3,
-    section4,
-    section5,
-    section6,
-    appendix_a,
-    steps,
-)
+MODULES = (section2, section3, section4, section5, section6, appendix_a, steps)
 NAMES = {module.__name__ for module in MODULES}
 MINE = {s.id: s for s in STATEMENTS.values() if s.body.__module__ in NAMES}
 TRIALS = tuple(dict.fromkeys((*trials.TRIALS, *gb_trials.RP_STEPS)))
-PRINTED = (
+PRINTED = [
     "eq1",
     "perceptron",
     "normalized",
@@ -76,10 +68,10 @@ PRINTED = (
     "thm4.2",
     "eq16",
     "eq17",
-)
+]
 FALSE = {
     f"rp.{i}"
-    for i in (
+    for i in [
         "eq1",
         "sec2.2.ball",
         "winnow",
@@ -90,7 +82,7 @@ FALSE = {
         "thm4.2",
         "eq16",
         "eq17",
-    )
+    ]
 }
 OURS = {
     "gb.snkp.any",
