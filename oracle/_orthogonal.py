@@ -31,7 +31,7 @@ from numba import njit
 _FAST = {"reassoc", "contract"}  # lets the compiler vectorise sums; no other liberties
 
 #: Sines of the angle between a row and the corral's span (or of e with it) that are rounding.
-DEPENDENT, ZERO = 1e-12, 1e-14
+_DEPENDENT, _ZERO = 1e-12, 1e-14
 #: ⟨â_i, ρ⟩ relative to both lengths: below that a row is on its level as far as doubles tell.
 LEVEL = 1e-13
 
@@ -66,7 +66,7 @@ def _admit(A, Q, R, S, q, s, j, x):  # type: ignore[no-untyped-def]
     before = np.sqrt(_dot(v, v))
     _orthogonalise(Q, s, v, x)
     rest = np.sqrt(_dot(v, v))
-    if not rest > DEPENDENT * before:
+    if not rest > _DEPENDENT * before:
         return False
     for i in range(len(v)):
         v[i] /= rest
@@ -192,7 +192,7 @@ def nearest(A, norms, side, sides, c, S, q, s, Q, R, rho):  # type: ignore[no-un
     s, alpha = _settle(Q, R, side, S, q, s, d, sides, c, u, inside)
     short, length = _across(Q, s, d, sides, alpha, rho, v, x)
     while s < len(Q) - 1:
-        if short <= ZERO * np.abs(alpha).max():
+        if short <= _ZERO * np.abs(alpha).max():
             return s, short / c, True
         j, highest = -1, LEVEL * length
         for i in range(m):

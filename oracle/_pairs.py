@@ -12,7 +12,7 @@ from numba import njit
 from gammabar.oracle._wolfe import _product, _row, _scores, _search
 
 #: Unit roundoff of doubles; a factor that covers 1/(1 − k u) and the rounding of the bounds.
-ROUNDOFF, SAFETY = 2.0**-53, 1.02
+_ROUNDOFF, _SAFETY = 2.0**-53, 1.02
 #: Bits of a digit of the solution.
 BITS = 24
 #: No integer of the proof is larger than this.
@@ -154,14 +154,14 @@ def _inverse_norm(A, C):  # type: ignore[no-untyped-def]
             for j in range(n):
                 line[j] += c * row[j]
         line[i] -= 1.0
-        total = (n + 2) * ROUNDOFF * SAFETY * size
+        total = (n + 2) * _ROUNDOFF * _SAFETY * size
         for j in range(n):
             total += abs(line[j])
-        total, own = total * SAFETY, own * SAFETY
+        total, own = total * _SAFETY, own * _SAFETY
         if not (total < 0.5 and own < np.inf):  # NaN, too: `max` may pass over it
             return np.inf
         worst, norm = max(worst, total), max(norm, own)
-    return norm / (1 - worst) * SAFETY
+    return norm / (1 - worst) * _SAFETY
 
 
 @njit(cache=True)
@@ -215,7 +215,7 @@ def _digits(A, C, r, digits, shifts):  # type: ignore[no-untyped-def]
 @njit(
     "float64(int64[:,::1], int64, int64[:,::1], int64[::1], float64[::1], float64[::1])", cache=True
 )
-def solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-def]
+def _solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-def]
     """The weights and levels of a corral of s rows, whose system A is; −1 if they are not proved.
 
     They are proved if the system is regular and all weights are positive. `rough` gets the solution
@@ -235,7 +235,7 @@ def solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-de
     left = 0.0
     for i in range(size):
         left = max(left, abs(np.float64(r[i])))
-    error[0] = left * bound * SAFETY
+    error[0] = left * bound * _SAFETY
     unit, off = 2.0 ** -np.sum(shifts), 0.0
     # The sum of terms in doubles, and all that it may be off by.
     for i in range(size):
@@ -244,7 +244,7 @@ def solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-de
             place += shifts[k]
             value += digits[k, i] * 2.0**-place
             total += abs(digits[k, i] * 2.0**-place)
-        wrong = (len(digits) * ROUNDOFF * total + error[0] * unit) * SAFETY
+        wrong = (len(digits) * _ROUNDOFF * total + error[0] * unit) * _SAFETY
         rough[i] = value
         if i < s and not value > wrong:
             return -1.0
@@ -265,11 +265,11 @@ def _prove(G, part, sides, S, digits, shifts, rough, error):  # type: ignore[no-
         A[i, s + side], A[s + side, i] = -1, 1
         for j in range(s):
             A[i, j] = np.int64(_product(G, part, S[i], S[j]))
-    off = solve_one(A, s, digits, shifts, rough, error)
+    off = _solve_one(A, s, digits, shifts, rough, error)
     if off < 0.0:
         return False
     # |⟨a_i, a_j⟩| ≤ largest, and the weights, times `sides`, have the sum `sides`.
-    slack = (largest * (s * off + (s + 8) * ROUNDOFF * sides) + off) * SAFETY
+    slack = (largest * (s * off + (s + 8) * _ROUNDOFF * sides) + off) * _SAFETY
     g, inside = np.zeros(m + n), np.zeros(m + n, np.bool_)
     side, levels = np.zeros(m + n, np.int64), np.zeros(sides)
     _scores(G, part, S, rough, s, g, side, levels)
@@ -277,7 +277,7 @@ def _prove(G, part, sides, S, digits, shifts, rough, error):  # type: ignore[no-
         inside[S[k]] = True
     for i in range(m + n):
         level = rough[s + (sides - 1 if i < m else 0)]
-        if not inside[i] and not g[i] - level > slack + 4 * ROUNDOFF * abs(level):
+        if not inside[i] and not g[i] - level > slack + 4 * _ROUNDOFF * abs(level):
             return False
     return True
 

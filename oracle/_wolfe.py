@@ -26,7 +26,7 @@ _FAST = {"reassoc", "contract"}  # lets the compiler vectorise sums; no other li
 
 #: A row whose distance to the affine hull of the corral is below this share of its own length
 #: is numerically a combination of the others; letting it in would ruin the factor.
-DEPENDENT = 1e-13
+_DEPENDENT = 1e-13
 
 
 @njit(cache=True)
@@ -128,7 +128,7 @@ def _admit(G, part, c2, side, S, q, s, R, j, b, x):  # type: ignore[no-untyped-d
     rest = own
     for k in range(s):
         rest -= x[k] * x[k]
-    if rest <= DEPENDENT * own:
+    if rest <= _DEPENDENT * own:
         return False
     for k in range(s):
         R[k, s] = x[k]

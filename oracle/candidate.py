@@ -1,15 +1,13 @@
-"""The untrusted half of the oracle: a support and weights, in floating point, as fast as possible.
+"""Working-set method for the support and its weights, in floating point; nothing is trusted.
 
-A working-set method. Each scan of the data scores every row against the current point w = Aᵀq
+Each scan of the data scores every row against the current point w = Aᵀq
 and hands the most violated rows, many at once, to Wolfe's minimum-norm-point method on the small
 Gram matrix of the working set. MNIST 0/1 (12,665 rows) needs about eight scans.
 
-What a search has found so far: the best bounds of the margin, for whoever cannot wait.
+A `Watch` keeps the best weights seen so far, reports progress and ends the search in time.
 
-Candidates where the margin is narrow, or zero: a stage between the Gram matrix and rationals.
-
-Doubles see γ̄² in a Gram matrix only down to about 10⁻¹⁴ of the squared radius. Below, two things
-are done instead.
+Doubles see γ̄² in a Gram matrix only down to about 10⁻¹⁴ of the squared radius. Where the margin is
+narrower, or zero, two things are done instead.
 
 *Is there a margin at all?* Σ q_i a_i = 0 does not depend on the coordinates: it holds for the rows
 a_i if and only if it holds for the rows s_i Tᵀ a_i, with any regular T and any s_i > 0 (q_i becomes
@@ -45,13 +43,14 @@ from numpy.typing import NDArray
 from gammabar.oracle.pricing import Scans, least_scores, sides_of, spread
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 from gammabar.problems.points import is_sparse
+from gammabar.problems.problem import Floats
 
 if TYPE_CHECKING:
     from gammabar.oracle.result import Truth
 
 
 #: Rows added per scan: enough that scans are few, few enough that the Gram matrix stays small.
-BATCH = 100
+_BATCH = 100
 #: Below this share of the radius the point is the origin as far as doubles can tell.
 ZERO = 1e-10
 #: Below this share the squared margin is 10⁻⁸ of the Gram matrix, of which doubles show few digits:
@@ -64,7 +63,7 @@ LITTLE = 50_000
 #: Entries of the data, if they were dense, from which on no dense copy of them is made lightly.
 LARGE = 40_000_000
 #: A scan is one pass over the data; convergence takes tens, so this is a guard, not a limit.
-MAX_SCANS = 1000
+_MAX_SCANS = 1000
 
 
 @dataclass(frozen=True)
@@ -112,9 +111,9 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     S[:size], q[:size] = np.arange(size), 1 / sides
     _first_factor(R, gram, radius2)
     best, settled = np.inf, False
-    while look.count < MAX_SCANS:
+    while look.count < _MAX_SCANS:
         kept, whole = rows[S[:size]], look.whole
-        most = max(BATCH, size // 2)
+        most = max(_BATCH, size // 2)
         seen = look.look(kept, q[:size], most)
         square = seen.square
         if watch is not None and square > 0:
@@ -231,18 +230,18 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     side, sides = look.side, look.sides
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
     lowest = [np.flatnonzero(side == k) for k in range(sides)]
-    lowest = [some[np.argsort(scores[some], kind="stable")[: 2 * BATCH]] for some in lowest]
+    lowest = [some[np.argsort(scores[some], kind="stable")[: 2 * _BATCH]] for some in lowest]
     rows = np.sort(np.concatenate(lowest)).astype(np.int64)
-    while look.count < MAX_SCANS:
+    while look.count < _MAX_SCANS:
         result = kernel_dual(problem.gram(rows), side[rows] if sides == 2 else None)
         if result.q is None:
             raise ProblemError(f"CVXPY gave no answer ({result.status}); use --method exact")
         weights = np.maximum(result.q, 0.0)
         weights /= weights.sum()
         look.all_rows()
-        seen = look.look(rows, weights, 2 * BATCH)
+        seen = look.look(rows, weights, 2 * _BATCH)
         slack = 1e-7 * problem.radius * (max(seen.square, 0.0) ** 0.5 + 1e-7 * problem.radius)
-        fresh = seen.lowest(2 * BATCH, slack, rows)
+        fresh = seen.lowest(2 * _BATCH, slack, rows)
         if len(fresh) == 0:
             break
         rows = np.union1d(rows, fresh)
@@ -279,7 +278,7 @@ def _grow(capacity, S, q, R):  # type: ignore[no-untyped-def]
 Progress = Callable[[str], None]
 
 #: Seconds between two words on how far the search is.
-PAUSE = 0.5
+_PAUSE = 0.5
 
 
 class TimeUp(Exception):
@@ -295,7 +294,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def silent(stage: str) -> None:
-    """Tell nobody."""
+    """_Tell nobody."""
 
 
 @dataclass
@@ -351,7 +350,7 @@ class Watch:
         if margin > (0.0 if self.lower is None else self.lower.value):
             self.lower = Combination(rows.copy(), weights.copy(), margin)
         now = monotonic()
-        if now - self._told > PAUSE:
+        if now - self._told > _PAUSE:
             self._told = now
             low = "0" if self.lower is None else f"{self.lower.value:.6g}"
             known = "not known to be separable, " if self.lower is None else ""
@@ -365,21 +364,20 @@ class Watch:
 
 
 #: Columns up to which dense factors of a full corral are kept (128 MB at 4,000).
-COLUMNS = 4000
+_COLUMNS = 4000
 #: Entries up to which all rows are made isotropic: copies in doubles of 0.5 GB each. Beyond, the
 #: first question is left out.
-ENTRIES = 1 << 26
+_ENTRIES = 1 << 26
 #: Share of the largest eigenvalue of the covariance below which another is rounding.
-FLAT = 1e-14
+_FLAT = 1e-14
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Tell = Callable[[Rows, Floats], None]
+_Tell = Callable[[Rows, Floats], None]
 
 
 def narrow(problem: Problem) -> bool:
     """Whether there is this second way for a problem: rows of not too many coordinates."""
-    return isinstance(problem, DenseProblem | SparseProblem) and problem.dimension <= COLUMNS
+    return isinstance(problem, DenseProblem | SparseProblem) and problem.dimension <= _COLUMNS
 
 
 def narrow_candidate(problem: Problem, first: Candidate, watch: Watch) -> Candidate:
@@ -433,7 +431,7 @@ class _White:
         gram = A.T @ A
         scale = 1 / np.sqrt(np.diag(gram))
         values, vectors = np.linalg.eigh(gram * scale[:, None] * scale)
-        real = values > FLAT * values[-1]  # the others are rounding: no row has a part in them
+        real = values > _FLAT * values[-1]  # the others are rounding: no row has a part in them
         self.A = A @ (scale[:, None] * vectors[:, real] / np.sqrt(values[real]))
         self.lengths = np.sqrt(np.einsum("ij,ij->i", self.A, self.A))
         self.A /= self.lengths[:, None]
@@ -466,7 +464,7 @@ class _Search:
         out[np.arange(len(some)), self.rows.width + self.side[some]] = self.lift
         return out
 
-    def run(self, support: Rows, weights: Floats, tell: Tell, decide: bool = False) -> _Found:
+    def run(self, support: Rows, weights: Floats, tell: _Tell, decide: bool = False) -> _Found:
         """From some rows and weights to the minimum-norm point; `tell` hears of those on the way.
 
         With `decide` it ends as soon as all rows have a positive score: they are separable then.
@@ -498,7 +496,7 @@ class _Search:
             below += c * rho[width:][self.side]
             tell(kept, q[:size])
             fresh = _highest(below, LEVEL * 10 * c * float(np.linalg.norm(rho)), kept, size)
-            if zero or separates or not norm < best or not len(fresh) or scans == MAX_SCANS:
+            if zero or separates or not norm < best or not len(fresh) or scans == _MAX_SCANS:
                 return _Found(kept, q[:size].copy(), zero, scans)
             best = norm
             A = np.vstack([A[S[:size]], self._lifted(fresh)])
@@ -506,7 +504,7 @@ class _Search:
             S[:size] = np.arange(size)
 
 
-def _teller(problem: Problem, watch: Watch) -> Tell:
+def _teller(problem: Problem, watch: Watch) -> _Tell:
     """What tells the watch about weights: the length of their point, and its margin."""
     side, sides = sides_of(problem)
 
@@ -532,7 +530,7 @@ def _shared(weights: Floats, side: Rows, sides: int) -> Floats:
 
 def _highest(below: Floats, least: float, kept: Rows, size: int) -> Rows:
     """Rows that are furthest below their level, not yet in the working set."""
-    most = min(max(BATCH, size // 2), len(below))
+    most = min(max(_BATCH, size // 2), len(below))
     top = np.argpartition(-below, most - 1)[:most]
     return np.setdiff1d(top[below[top] > least], kept)
 
@@ -544,7 +542,7 @@ def _opposed(problem: Any, watch: Watch) -> tuple[Rows, Floats] | None:
         return None
     if problem.intercept == "free":
         A = np.hstack([A, problem.radius * np.asarray(problem.y, dtype=np.float64)[:, None]])
-    live = possible(A)
+    live = _possible(A)
     if not len(live):
         return None
     A = A[live]
@@ -566,10 +564,10 @@ def _opposed(problem: Any, watch: Watch) -> tuple[Rows, Floats] | None:
 
 
 def _fits(problem: Problem) -> bool:
-    return problem.n * problem.dimension <= ENTRIES
+    return problem.n * problem.dimension <= _ENTRIES
 
 
-def possible(A: Floats) -> Rows:
+def _possible(A: Floats) -> Rows:
     """The rows that may have a weight in q ≥ 0 with Aᵀq = 0; the others have none.
 
     If no entry of a column is negative (or none positive) on the rows that are left, those with

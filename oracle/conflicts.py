@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gammabar.oracle.result import Truth
 
 #: Times that the oracle is asked, at most; and nodes of a search for a smallest hitting set.
-ASKED, NODES = 200, 20_000
+_ASKED, _NODES = 200, 20_000
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Removal:
         return self.rows is not None and len(self.rows) == self.least
 
 
-def smallest_removal(truth: Truth, *, asked: int = ASKED, progress: Progress = silent) -> Removal:
+def smallest_removal(truth: Truth, *, asked: int = _ASKED, progress: Progress = silent) -> Removal:
     """A small set of rows whose removal makes inseparable data separable.
 
     Parameters
@@ -84,7 +84,7 @@ class _Search:
     def run(self) -> Removal:
         least, reserve = 1, self.left // 2  # half of the questions are for the greedy search
         while True:
-            found = smallest_hitting_set(self.conflicts, least)
+            found = _smallest_hitting_set(self.conflicts, least)
             if found is None:
                 break
             least = len(found)
@@ -130,9 +130,9 @@ class _Search:
         return sorted(gone)
 
 
-def smallest_hitting_set(sets: list[frozenset[int]], least: int) -> set[int] | None:
+def _smallest_hitting_set(sets: list[frozenset[int]], least: int) -> set[int] | None:
     """A smallest set that meets all sets, known to have `least` elements; None if too costly."""
-    nodes = NODES
+    nodes = _NODES
 
     def extended(chosen: set[int], room: int) -> set[int] | None:
         nonlocal nodes

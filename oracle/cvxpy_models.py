@@ -27,9 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.problems.problem import ProblemError
-
-Floats = NDArray[np.float64]
+from gammabar.problems.problem import Floats, ProblemError
 
 SOLVER = "CLARABEL"
 TOLERANCES: dict[str, float] = {

@@ -1,8 +1,5 @@
 """Rigorous bounds of the margin where it is not rational: RBF and normalised kernels.
 
-The same for a Gram matrix that is positive semidefinite up to rounding only: there the bounds are
-those of all positive semidefinite matrices near it (`oracle.semidefinite`).
-
 Weak duality needs no optimality: any coefficients α give γ̄ ≥ min_i (Gα)_i / ‖α‖_G and any q ∈ Δ
 gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS of Ramdas and Peña 2015,
 §3). Both are evaluated in ball arithmetic (Arb) at α = q, where the two bounds meet at the optimum.
@@ -10,17 +7,15 @@ gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS 
 With a free intercept q has half its weight on either class, and the smallest score is replaced by
 the mean of those of the two classes, which the best bias gives to all rows.
 
-Is a symmetric matrix positive semidefinite, and if not, how far is it from one that is?
-
-A Gram matrix computed in doubles, such as ``X @ X.T``, has rounding errors, and they make most
+*Gram matrices up to rounding.* A Gram matrix computed in doubles, such as ``X @ X.T``, has rounding errors, and they make most
 singular ones indefinite: λ_min ≈ −10⁻¹⁵ instead of 0. Such a matrix is the Gram matrix of no
 points, so it has no margin; the positive semidefinite matrices near it have one each. Whatever G'
 is meant, with ‖G' − G‖₂ ≤ δ, any α and any q ∈ Δ give
 
     (min_i (Gα)_i − δ Σ|α|) / √(αᵀGα + δ (Σ|α|)²)  ≤  γ̄(G')  ≤  √(qᵀGq + δ),
 
-because (G'α)_i, αᵀG'α and qᵀG'q differ from the same of G by no more than that. This module finds
-a δ for which there is such a G'.
+because (G'α)_i, αᵀG'α and qᵀG'q differ from the same of G by no more than that. `judge` finds a δ
+for which there is such a G'.
 
 *Exactly.* All roots of the characteristic polynomial are real, so none is negative if and only if
 its coefficients alternate in sign. And a matrix of rank r is positive semidefinite if a principal
@@ -56,15 +51,16 @@ from gammabar.oracle.rational import (
     to_fmpz_mat,
 )
 from gammabar.problems import KernelProblem, ProblemError
+from gammabar.problems.problem import Floats
 
 #: Supports up to this size are polished in high precision; beyond, the doubles are kept.
-POLISH = 800
+_POLISH = 800
 #: Bits to try when the first precision cannot tell the margin from zero.
-PRECISIONS = (512, 1024, 2048, 4096, 8192)
-#: Numbers below 2^-LEAST are bounded by it: no margin of doubles at these precisions is as small.
-LEAST = 1 << 17
+_PRECISIONS = (512, 1024, 2048, 4096, 8192)
+#: Numbers below 2^-_LEAST are bounded by it: no margin of doubles at these precisions is as small.
+_LEAST = 1 << 17
 #: Rows may enter this often after a polish; the bounds are valid whenever we stop.
-REPAIRS = 20
+_REPAIRS = 20
 
 
 @dataclass(frozen=True)
@@ -101,10 +97,10 @@ def enclose(
     """
     claim = ceil(digits * 3.33) + 8  # bits of the bounds that are reported
     found = _enclose(problem, support, weights, claim, 2 * claim + 96, within)
-    for precision in PRECISIONS:
+    for precision in _PRECISIONS:
         # Points that nearly coincide need more bits: K(x, z) = 1 up to their squared distance.
         wide = found.upper - found.lower > found.upper / 2**claim
-        if not wide or within or len(found.support) > POLISH or precision < 2 * claim + 96:
+        if not wide or within or len(found.support) > _POLISH or precision < 2 * claim + 96:
             continue
         before = found
         found = _enclose(problem, support, weights, precision // 2, precision, within)
@@ -139,16 +135,16 @@ def _enclose(
     with ctx.workprec(precision):
         corral, numerators = list(map(int, support)), _integers(weights, bits)
         corral, numerators = _complete(problem, corral, numerators)
-        for rounds in range(1, REPAIRS + 2):
+        for rounds in range(1, _REPAIRS + 2):
             # Where the matrix itself is in doubt by more than the candidate's rounding, there is
             # nothing to polish.
-            polish = not within and len(corral) <= POLISH
+            polish = not within and len(corral) <= _POLISH
             if polish:
                 corral, numerators = _polish(problem, corral, numerators, bits)
             numerators = _balanced(problem, corral, numerators)
             lower, upper, lowest = _bounds(problem, corral, numerators, within)
             fresh = [i for i in lowest if i not in corral]
-            if not fresh or rounds > REPAIRS or not polish:
+            if not fresh or rounds > _REPAIRS or not polish:
                 break
             corral, numerators = [*corral, *fresh], [*numerators, *(0 for _ in fresh)]
         order = [k for k in np.argsort(corral).tolist() if numerators[k] > 0]
@@ -342,16 +338,16 @@ def _fmpq(value: Fraction) -> fmpq:
 
 
 def _fraction(value: arb, down: bool = False) -> Fraction:
-    """An exact ball (radius zero) as a rational; what is below 2^-LEAST in size becomes that.
+    """An exact ball (radius zero) as a rational; what is below 2^-_LEAST in size becomes that.
 
     exp(−10²⁰⁰) is a ball like any other, and no rational that a memory could hold. With `down` what
     is positive and so small becomes zero, so that the result is not above the value.
     """
     mantissa, exponent = value.mid().man_exp()
     whole, shift = int(fmpz(mantissa)), int(exponent)
-    if whole and whole.bit_length() + shift < -LEAST:
+    if whole and whole.bit_length() + shift < -_LEAST:
         sign = 1 if whole > 0 else -1
-        return Fraction(0) if down and whole > 0 else Fraction(sign, 1 << LEAST)
+        return Fraction(0) if down and whole > 0 else Fraction(sign, 1 << _LEAST)
     return whole * Fraction(2) ** shift
 
 
@@ -365,15 +361,13 @@ def _round(value: Fraction, bits: int, *, up: bool) -> Fraction:
     return Fraction(whole + (1 if up else -1)) / Fraction(2) ** shift
 
 
-Floats = NDArray[np.float64]
-
 #: Work for the characteristic polynomial (about 2·10¹⁰ a second): n⁴ times the bits of an entry.
-BUDGET = 2 * 10**10
+_BUDGET = 2 * 10**10
 #: Rows up to which the rank is computed exactly, which takes seconds then.
-RANK = 700
+_RANK = 700
 #: What rounding to single precision may do to n rows, relative to the largest diagonal entry: a
 #: matrix that is farther from every kernel is refused.
-GROSS = 2.0**-24
+_GROSS = 2.0**-24
 
 
 @dataclass(frozen=True)
@@ -423,7 +417,7 @@ def judge(problem: KernelProblem) -> Verdict:
     doubles, unit, roundings = _doubles(problem)
     if _positive_definite(doubles, roundings):
         return Verdict(True, Fraction(0))
-    semidefinite = _exactly(*_integer_gram(problem), doubles) if problem.n <= RANK else None
+    semidefinite = _exactly(*_integer_gram(problem), doubles) if problem.n <= _RANK else None
     if semidefinite:
         return Verdict(True, Fraction(0))
     return Verdict(semidefinite, _deficit(doubles, roundings) * unit)
@@ -464,7 +458,7 @@ def _deficit(M: Floats, roundings: int) -> Fraction:
         return Fraction(0)
     n, top = len(M), float(np.diagonal(M).max())
     shift = (n + 4 + roundings) * ROUNDOFF * float(np.trace(np.abs(M)))
-    limit = n * GROSS * top
+    limit = n * _GROSS * top
     while 0 < shift <= limit:  # 0 is that of a diagonal of zeros, and four times that is no more
         error = _residual(M, shift, roundings)
         if error is not None:
@@ -509,7 +503,7 @@ def _frobenius(M: Floats) -> float:
 def _exactly(matrix: fmpz_mat, bits: int, doubles: Floats) -> bool | None:
     """Whether the matrix is positive semidefinite, in integers; None beyond the limits."""
     n = matrix.nrows()
-    if _cost(n, bits) <= BUDGET:
+    if _cost(n, bits) <= _BUDGET:
         return _alternates(matrix)
     rank = matrix.rank()
     pivots = _pivots(doubles, rank)
@@ -517,7 +511,7 @@ def _exactly(matrix: fmpz_mat, bits: int, doubles: Floats) -> bool | None:
         return None
     if not _positive_definite(doubles[np.ix_(pivots, pivots)], 8):
         part = fmpz_mat(rank, rank, [matrix[i, j] for i in pivots for j in pivots])
-        if _cost(rank, bits) > BUDGET or part.rank() < rank or not _alternates(part):
+        if _cost(rank, bits) > _BUDGET or part.rank() < rank or not _alternates(part):
             return None
     return True
 

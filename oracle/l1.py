@@ -9,15 +9,13 @@ With rows a_i, and by the minimax theorem,
 value is never negative, because w = 0 is allowed: it is zero exactly when the data cannot be
 separated, and then Aᵀ q = 0. The unsigned value may have any sign.
 
-A floating-point linear programme suggests which rows and columns matter; `oracle.game` makes that
-exact. Whatever they return, `solve_l1` recomputes min_i ⟨a_i, w⟩ and the largest column of Aᵀ q in
+A floating-point linear programme suggests which rows and columns matter; `Game` makes that exact.
+Whatever they return, `solve_l1` recomputes min_i ⟨a_i, w⟩ and the largest column of Aᵀ q in
 integers over all rows and columns: the two enclose the value whatever w and q are, and when they
-are equal they are the value. Where exact pivoting would take too long (see `BUDGET`) the strategies
-are floating-point numbers taken as rationals, and the two values are bounds.
+are equal they are the value. Where exact pivoting would take too long (see `_BUDGET`), the
+strategies are floating-point numbers taken as rationals, and the two values are bounds.
 
-Matrix games over the integers, solved exactly by pivoting.
-
-The value of the game with payoff matrix M (rows are the minimiser's choices) is
+*Exact pivoting.* The value of the game with payoff matrix M (rows are the minimiser's choices) is
 
     max_{w ∈ Δ} min_i (M w)_i = min_{q ∈ Δ} max_j (Mᵀ q)_j,
 
@@ -43,6 +41,12 @@ still; after finitely many steps the value falls or the basis is optimal, so the
 A signed game has value 0 when Mᵀ q = 0 for some q. Then w = 0 will do, and no vertex of the primal
 is looked for: there the programme is as degenerate as can be.
 
+*The suggestion.* HiGHS, through SciPy, solves the game on a working set of rows to which the most
+violated ones are added, because few of many rows matter. Its strategies tell which rows and columns
+matter for sure (those with weight) and which may (those with slack or reduced cost near zero);
+Gaussian elimination with complete pivoting picks as many columns as rows among them, so that B is
+regular even where the programme is degenerate.
+
 References
 ----------
 .. [1] T. Terlaky (1985), A convergent criss-cross method, Optimization 16(5).
@@ -50,14 +54,6 @@ References
    Mathematical Programming 79.
 .. [3] R. G. Bland (1977), New finite pivoting rules for the simplex method, Mathematics of
    Operations Research 2(2).
-
-What a floating-point linear programme says about a matrix game. Nothing here is trusted.
-
-HiGHS, through SciPy, solves the game on a working set of rows to which the most violated ones are
-added, because few of many rows matter. Its strategies tell which rows and columns matter for sure
-(those with weight) and which may (those with slack or reduced cost near zero); Gaussian elimination
-with complete pivoting picks as many columns as rows among them, so that the bordered matrix
-of `gammabar.oracle.l1` is regular even where the programme is degenerate.
 """
 
 from __future__ import annotations
@@ -74,10 +70,10 @@ from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.certificate import rational
-from gammabar.problems.problem import ProblemError
+from gammabar.problems.problem import Floats, ProblemError
 
 #: Bit operations (about 10⁹ a second) that exact pivoting may take before bounds are given instead.
-BUDGET = 300_000_000_000
+_BUDGET = 300_000_000_000
 
 
 class Primal(NamedTuple):
@@ -147,7 +143,7 @@ def solve_l1(
     scale: Fraction = Fraction(1),
     *,
     signed: bool,
-    budget: int = BUDGET,
+    budget: int = _BUDGET,
 ) -> L1Truth:
     """The ℓ₁ margin of the rows a_i = scale · rows_i.
 
@@ -174,7 +170,7 @@ def solve_l1(
     if not scale > 0:
         raise ProblemError(f"the scale of the rows must be positive, not {scale}")
     largest = max(map(abs, (int(table.max()), int(table.min()))))
-    suggestion = suggest(ratios(table, largest), signed)
+    suggestion = _suggest(ratios(table, largest), signed)
     game = Game(matrix, signed)
     limit = _pivots(game, suggestion, largest, budget)
     equilibrium = game.solve(suggestion.rows, suggestion.columns, limit) if limit else None
@@ -210,7 +206,7 @@ def ratios(table: NDArray[Any], largest: int) -> NDArray[np.float64]:
     return np.array(divided).reshape(table.shape)
 
 
-def _pivots(game: Game, suggestion: Suggestion, largest: int, budget: int) -> int:
+def _pivots(game: Game, suggestion: _Suggestion, largest: int, budget: int) -> int:
     """How many exact pivots the budget allows."""
     k = len(suggestion.rows) if suggestion.rows else min(game.n, game.d)
     # Four solves of order k and two passes over the matrix for each pivot.
@@ -256,13 +252,13 @@ def _prove(
 
 
 #: Steps of the criss-cross method before the simplex method takes over.
-REPAIRS = 200
+_REPAIRS = 200
 #: Simplex steps without progress before Bland's rule is used.
-PATIENCE = 20
+_PATIENCE = 20
 
 
 @dataclass(frozen=True)
-class Equilibrium:
+class _Equilibrium:
     """Optimal strategies: weights over common denominators, by row and by column.
 
     Weights are positive and add up to the total; choices that are not listed have weight zero.
@@ -370,9 +366,9 @@ class _Basic:
                 columns ^= {variable}
         return _Basic(self.game, sorted(rows), sorted(columns))
 
-    def equilibrium(self, pivots: int) -> Equilibrium:
+    def equilibrium(self, pivots: int) -> _Equilibrium:
         """The solutions, when they are optimal."""
-        return Equilibrium(
+        return _Equilibrium(
             {i: int(q) for i, q in self.q.items() if q},
             int(self.q_den),
             {j: int(w) for j, w in self.w.items() if w},
@@ -431,7 +427,7 @@ class Game:
 
     def solve(
         self, rows: list[int] | None, columns: list[int] | None, limit: int
-    ) -> Equilibrium | None:
+    ) -> _Equilibrium | None:
         """An equilibrium, from the suggested basis, or None when `limit` pivots do not reach it.
 
         Parameters
@@ -445,7 +441,7 @@ class Game:
         basic = self._start(rows, columns)
         while basic.costly and pivots < limit:
             pivots += 1
-            basic = basic.exchanged(*basic.criss_cross()) if pivots <= REPAIRS else self._simple()
+            basic = basic.exchanged(*basic.criss_cross()) if pivots <= _REPAIRS else self._simple()
         return self._dual_simplex(basic, pivots, limit)
 
     def _start(self, rows: list[int] | None, columns: list[int] | None) -> _Basic:
@@ -459,25 +455,23 @@ class Game:
         row = [self.entry(0, j) for j in range(self.choices)]
         return _Basic(self, [0], [row.index(max(row))])
 
-    def _dual_simplex(self, basic: _Basic, pivots: int, limit: int) -> Equilibrium | None:
+    def _dual_simplex(self, basic: _Basic, pivots: int, limit: int) -> _Equilibrium | None:
         idle = 0
         while basic.short and pivots < limit:
-            previous, basic = basic.value, basic.exchanged(*basic.dual_simplex(idle >= PATIENCE))
+            previous, basic = basic.value, basic.exchanged(*basic.dual_simplex(idle >= _PATIENCE))
             idle = 0 if basic.value < previous else idle + 1
             pivots += 1
         return None if basic.short or basic.costly else basic.equilibrium(pivots)
 
 
-Floats = NDArray[np.float64]
-
 #: Rows in the first working set and rows added per round.
-FIRST, MORE = 400, 200
+_FIRST, _MORE = 400, 200
 #: What counts as zero, for data whose largest entry is one.
-NEAR, TINY = 1e-7, 1e-11
+_NEAR, _TINY = 1e-7, 1e-11
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class _Suggestion:
     """Strategies in floating point, and a basis for `Game.solve` (None where there is none)."""
 
     w: dict[int, float] = field(default_factory=dict)
@@ -486,7 +480,7 @@ class Suggestion:
     columns: list[int] | None = None
 
 
-def suggest(table: Floats, signed: bool) -> Suggestion:
+def _suggest(table: Floats, signed: bool) -> _Suggestion:
     """Nearly optimal strategies of the game, and a basis.
 
     Parameters
@@ -498,27 +492,27 @@ def suggest(table: Floats, signed: bool) -> Suggestion:
     matrix = np.hstack([table, -table]) if signed else table
     solved = _strategies(matrix)
     if solved is None:
-        return Suggestion()
+        return _Suggestion()
     w, q, value = solved
     weights = {int(j): float(w[j]) for j in np.flatnonzero(w > 0)}
     dual = {int(i): float(q[i]) for i in np.flatnonzero(q > 0)}
     slack, cost = matrix @ w - value, value - q @ matrix
-    rows, columns = _basis(matrix, q > TINY, slack < NEAR, w > TINY, cost < NEAR)
-    return Suggestion(weights, dual, rows, columns)
+    rows, columns = _basis(matrix, q > _TINY, slack < _NEAR, w > _TINY, cost < _NEAR)
+    return _Suggestion(weights, dual, rows, columns)
 
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats, float] | None:
     """w, q and the value; None when the solver fails."""
     n = len(matrix)
-    working = np.arange(min(n, FIRST))
+    working = np.arange(min(n, _FIRST))
     while True:
         solved = _programme(matrix[working])
         if solved is None:
             return None
         w, part, value = solved
         scores = matrix @ w
-        worst = np.argsort(scores)[:MORE]
-        fresh = np.setdiff1d(worst[scores[worst] < value - TINY], working)
+        worst = np.argsort(scores)[:_MORE]
+        fresh = np.setdiff1d(worst[scores[worst] < value - _TINY], working)
         if len(fresh) == 0:
             q = np.zeros(n)
             q[working] = part
@@ -599,6 +593,6 @@ class _Elimination:
         while len(r) and len(c):
             block = np.abs(self.rest[np.ix_(r, c)])
             i, j = np.unravel_index(int(np.argmax(block)), block.shape)
-            if block[i, j] < NEAR:
+            if block[i, j] < _NEAR:
                 return
             self.pivot(int(r[i]), int(c[j]))

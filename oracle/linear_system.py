@@ -44,17 +44,16 @@ from numpy.typing import NDArray
 
 from gammabar.oracle.rational import ROUNDOFF, SAFETY, product, signed_rows
 from gammabar.problems.points import is_sparse, small_gemm
-
-Floats = NDArray[np.float64]
+from gammabar.problems.problem import Floats
 
 #: Bits of a limb of an integer, and the smallest number of bits of a slice of the rows.
-LIMB, SLICE = 16, 8
+_LIMB, _SLICE = 16, 8
 #: More slices than these are taken for rows whose entries differ too much in size.
-SLICES = 12
+_SLICES = 12
 #: Most bits that a step of the refinement adds.
-GAIN = 44
+_GAIN = 44
 #: What sums of underflowed products may add for each product, twice.
-UNDERFLOW = 2.0**-1073
+_UNDERFLOW = 2.0**-1073
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class RowSystem(System):
         s, d = self.rows.shape
         top = float(np.abs(_values(self.rows)).max(initial=0.0))
         self.exponent = math.frexp(top)[1]
-        self.bits = 53 - LIMB - 1 - max(s, d, 2).bit_length()
+        self.bits = 53 - _LIMB - 1 - max(s, d, 2).bit_length()
         # Entries of at most one.
         self.scaled = _like(self.rows, np.ldexp(_values(self.rows), -self.exponent))
         self.slices = self._cut()
@@ -148,11 +147,11 @@ class RowSystem(System):
         y − rint(y) is exact, and so is a product with a power of two unless it underflows.
         """
         rest = _values(self.scaled)
-        if self.bits < SLICE or not (np.ldexp(rest, self.exponent) == _values(self.rows)).all():
+        if self.bits < _SLICE or not (np.ldexp(rest, self.exponent) == _values(self.rows)).all():
             return []
         slices: list[Any] = []
         while rest.any():
-            if len(slices) == SLICES:
+            if len(slices) == _SLICES:
                 return []
             rest = np.ldexp(rest, self.bits)
             whole = np.rint(rest)
@@ -183,7 +182,7 @@ class RowSystem(System):
             gram = small_gemm(self.scaled, self.scaled)
         norms = np.sqrt(np.diagonal(gram) * SAFETY + 2.0**-1000)
         share = (d + 1) * ROUNDOFF * SAFETY * float(norms.sum())
-        return gram, share * norms + s * d * UNDERFLOW, 2 * self.depth
+        return gram, share * norms + s * d * _UNDERFLOW, 2 * self.depth
 
     def combine(self, z: list[int]) -> list[int]:
         """Σ z_i a_i in `columns`, in integers times 2^(exponent − depth)."""
@@ -205,7 +204,7 @@ class RowSystem(System):
         """Integers whose slices and limbs are given; every double here is an integer below 2⁵³."""
         last, count = len(parts) - 1, parts[0].shape[1]
         shifts = [
-            self.bits * (last - k) + LIMB * limb for k in range(last + 1) for limb in range(count)
+            self.bits * (last - k) + _LIMB * limb for k in range(last + 1) for limb in range(count)
         ]
         table = np.concatenate(parts, axis=1).astype(np.int64).tolist()
         return [sum(v << shift for v, shift in zip(row, shifts, strict=True)) for row in table]
@@ -227,7 +226,7 @@ class GramSystem(System):
         """Entries divided by 2ᵏ, at most one, and rounded: each is off by u of itself."""
         s, k = len(self.sides), self.border.bit_length()
         values = np.array([v / (1 << k) for v in self.entries]).reshape(s, s)
-        return values, 2 * ROUNDOFF * np.abs(values).sum(axis=1) + s * UNDERFLOW, k
+        return values, 2 * ROUNDOFF * np.abs(values).sum(axis=1) + s * _UNDERFLOW, k
 
     def gram_times(self, z: list[int]) -> list[int]:
         return [int(v) for v in (self.gram()[0] * fmpz_mat(len(z), 1, z)).entries()]
@@ -251,7 +250,7 @@ def _like(rows: Any, values: Any) -> Any:
 
 def _limbs(values: list[int]) -> Floats:
     """The integers as rows of limbs of 16 bits, the last one with the sign."""
-    count = max(v.bit_length() for v in values) // LIMB + 1
+    count = max(v.bit_length() for v in values) // _LIMB + 1
     text = b"".join(v.to_bytes(2 * count, "little", signed=True) for v in values)
     limbs = np.frombuffer(text, "<u2").reshape(len(values), count)
     doubles = limbs.astype(np.float64)
@@ -283,7 +282,7 @@ def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
     residual[np.arange(m), np.arange(m)] -= 1.0
     sizes = np.abs(R)
     lost = (m + 2) * ROUNDOFF * np.abs(A).sum(axis=1) + error
-    rows = np.abs(residual).sum(axis=1) + sizes @ lost + m * (UNDERFLOW * m + ROUNDOFF)
+    rows = np.abs(residual).sum(axis=1) + sizes @ lost + m * (_UNDERFLOW * m + ROUNDOFF)
     rows, norms = rows * SAFETY, sizes.sum(axis=1) * SAFETY
     if not ((rows < 0.5).all() and (norms < math.inf).all()):
         return math.inf, math.inf
@@ -309,7 +308,7 @@ def _refined(system: System, bits: int) -> Enclosure | None:
         alpha, bound = inverse_bound(A, error, R)
     if not alpha < 0.5:
         return None
-    s, m, gain = len(system.sides), len(A), GAIN
+    s, m, gain = len(system.sides), len(A), _GAIN
     z, r, places = [0] * m, [0] * s + [system.border] * (m - s), 0
     error_now = _off(bound, r, k)
     most = error_now.bit_length() + 8
@@ -347,13 +346,13 @@ def _digits(R: Floats, r: list[int], exponent: int) -> list[int] | None:
 
 
 #: Bits of the balls that are tried, and unknowns up to which they are.
-PRECISIONS, UNKNOWNS = (256, 1024), 150
+_PRECISIONS, _UNKNOWNS = (256, 1024), 150
 
 
 def _balls(system: System, bits: int) -> Enclosure | None:
     """The same by Arb, for systems that are close to singular."""
     s, t = len(system.sides), system.t
-    if s > UNKNOWNS:
+    if s > _UNKNOWNS:
         return None
     gram, unit = system.gram()
     border = 1 << max((abs(int(v)).bit_length() for v in gram.entries()), default=0)
@@ -367,7 +366,7 @@ def _balls(system: System, bits: int) -> Enclosure | None:
     ratio = Fraction(border) * unit / (system.border * system.unit)
     before = ctx.prec
     try:
-        for precision in PRECISIONS:
+        for precision in _PRECISIONS:
             ctx.prec = precision + bits
             try:
                 x = arb_mat(rows).solve(arb_mat(right))

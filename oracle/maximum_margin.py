@@ -1,10 +1,8 @@
-"""The margins of a problem, proved: candidate in floating point, proof in exact arithmetic.
+"""Maximum margins, proved: candidate in floating point, proof in exact arithmetic.
 
-Proved bounds of the margin from whatever a search has found when its time is up.
-
-Any weights q ∈ Δ prove γ̄ ≤ ‖Aᵀq‖, and any w = Aᵀα proves γ̄ ≥ min_i ⟨a_i, w⟩ / ‖w‖ (Ji, Srebro and
-Telgarsky 2021, Lemma A.1). The weights are doubles, rounded to integers; both bounds are then
-evaluated exactly for these integers, and the certificate has them.
+If the time is up, the weights that the search has seen prove bounds: any q ∈ Δ proves γ̄ ≤ ‖Aᵀq‖, and
+any w = Aᵀα proves γ̄ ≥ min_i ⟨a_i, w⟩ / ‖w‖ (Ji, Srebro and Telgarsky 2021, Lemma A.1). The weights
+are doubles, rounded to integers; both bounds are evaluated exactly for these integers.
 """
 
 from __future__ import annotations
@@ -433,7 +431,7 @@ def _gordan(
 
 
 #: Bits of the integers that weights are rounded to.
-BITS = 60
+_BITS = 60
 
 
 def bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: float) -> Truth:
@@ -458,11 +456,11 @@ def bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: floa
     first = np.array([rows.first(side) for side in range(rows.sides)], dtype=np.int64)
     start = Combination(first, np.full(rows.sides, 1 / rows.sides), 1.0)
     upper = _integers(rows, watch.upper or start)
-    square_hi = square_of(rows, rows.point(*upper)) / Fraction(sum(upper[1])) ** 2
+    square_hi = _square_of(rows, rows.point(*upper)) / Fraction(sum(upper[1])) ** 2
     primal, square_lo = upper, Fraction(0)
     for seen in filter(None, (watch.lower, watch.upper)):
         integers = _integers(rows, seen)
-        square = margin_squared(rows, rows.point(*integers))
+        square = _margin_squared(rows, rows.point(*integers))
         if square > square_lo:
             primal, square_lo = integers, square
     lower, higher = root_bounds(square_lo)[0], root_bounds(square_hi)[1]
@@ -489,7 +487,7 @@ def _integers(rows: ExactRows, seen: Combination) -> tuple[NDArray[np.int64], li
     """Rows in order with positive integers as weights, of the same sum on every side."""
     order = np.argsort(seen.rows)
     chosen = seen.rows[order]
-    values = [max(1, round(Fraction(float(v)) * 2**BITS)) for v in seen.weights[order]]
+    values = [max(1, round(Fraction(float(v)) * 2**_BITS)) for v in seen.weights[order]]
     sides = [rows.side(int(i)) for i in chosen]
     sums = [sum(v for v, s in zip(values, sides, strict=True) if s == k) for k in range(rows.sides)]
     if len(sums) == 2:
@@ -498,13 +496,13 @@ def _integers(rows: ExactRows, seen: Combination) -> tuple[NDArray[np.int64], li
     return chosen, values
 
 
-def square_of(rows: ExactRows, point: Point) -> Fraction:
+def _square_of(rows: ExactRows, point: Point) -> Fraction:
     """‖w‖² = Σ_i α_i ⟨a_i, w⟩ for w = Σ_i α_i a_i, exactly."""
     pairs = zip(point.rows.tolist(), point.numerators, strict=True)
     return sum((v * rows.score(i, point) for i, v in pairs), Fraction(0))
 
 
-def margin_squared(rows: ExactRows, point: Point) -> Fraction:
+def _margin_squared(rows: ExactRows, point: Point) -> Fraction:
     """The square of the margin of w if it is positive, exactly; zero otherwise."""
     total = sum(point.numerators)
     spread = np.zeros(rows.n)
@@ -522,4 +520,4 @@ def margin_squared(rows: ExactRows, point: Point) -> Fraction:
     inside = [(rows.score(int(i), point), rows.side(int(i))) for i in point.rows]
     least = [min([v, *(s for s, k in inside if k == side)]) for side, v in enumerate(least)]
     mean = sum(least, Fraction(0)) / rows.sides
-    return mean**2 / square_of(rows, point) if mean > 0 else Fraction(0)
+    return mean**2 / _square_of(rows, point) if mean > 0 else Fraction(0)

@@ -1,4 +1,7 @@
-"""The margins of all pairs of many classes at once: one Gram matrix, and proofs in 64 bits.
+"""One-vs-one margins: all pairs of many classes on one Gram matrix, with proofs in 64 bits.
+
+It is the road of `gammabar.oracle.linear_system`, compiled for many small systems of integers: for
+the 45 pairs of 1,797 digits the proofs take 7 ms, and 100 ms one by one.
 
 For data of small integers (times a power of two) a pair's proof needs no long numbers. Let the
 candidate's support rows have the Gram matrix G; their weights q and levels λ solve
@@ -31,13 +34,7 @@ References
 .. [2] Z. Wan (2006), An algorithm to solve integer linear systems exactly using numerical methods.
    Journal of Symbolic Computation 41.
 
-Sums and quotients of doubles with twice their digits: the pair of a double and what it lacks.
-
-Error-free transformations of Knuth and Dekker, on arrays.
-
-References
-----------
-.. [1] T. J. Dekker (1971), A floating-point technique for extending the available precision.
+.. [3] T. J. Dekker (1971), A floating-point technique for extending the available precision.
    Numerische Mathematik 18.
 """
 
@@ -55,13 +52,12 @@ from numpy.typing import NDArray
 from gammabar.oracle.candidate import NARROW, ROOM
 from gammabar.oracle.rational import integer_rows, largest, two_product, two_sum
 from gammabar.problems.environment import require_doubles
-
-Array = NDArray[Any]
+from gammabar.problems.problem import Array, Floats
 
 #: Digits of 24 bits.
-DIGITS = 6
+_DIGITS = 6
 #: What the coordinates of w may be off by, as a share of each: they are rounded once more.
-SLIGHT = 2.0**-64
+_SLIGHT = 2.0**-64
 
 
 @dataclass(frozen=True)
@@ -144,8 +140,8 @@ class Pairs:
         S, _, sizes = self._found
         S = np.ascontiguousarray(S[:, : int(sizes.max())])
         pairs, room = len(self.pairs), S.shape[1] + self.sides
-        digits = np.zeros((pairs, DIGITS, room), np.int64)
-        shifts, rough = np.zeros((pairs, DIGITS), np.int64), np.zeros((pairs, room))
+        digits = np.zeros((pairs, _DIGITS, room), np.int64)
+        shifts, rough = np.zeros((pairs, _DIGITS), np.int64), np.zeros((pairs, room))
         errors, proved = np.zeros(pairs), np.zeros(pairs, np.bool_)
         prove_all(
             self.gram, self.starts, self.sides, S, sizes, digits, shifts, rough, errors, proved
@@ -158,7 +154,7 @@ class Pairs:
         sizes = np.where(proved, sizes, 0)
         levels = [digits[k, :, s : s + self.sides] for k, s in enumerate(sizes.tolist())]
         roots = [
-            root_of(levels[k], places[k], errors[k], self.exponent) if proved[k] else None
+            _root_of(levels[k], places[k], errors[k], self.exponent) if proved[k] else None
             for k in range(pairs)
         ]
         w, sure = self._directions(S, sizes, digits, places, errors, roots)
@@ -177,19 +173,19 @@ class Pairs:
         digits: Array,
         places: Array,
         errors: Array,
-        roots: list[Root | None],
+        roots: list[_Root | None],
     ) -> tuple[Array, Array]:
         """w of each pair, and whether its coordinates are known well enough to be rounded."""
         from gammabar.oracle._pairs import BITS, combine_all
 
         pairs, d = len(self.pairs), self.X.shape[1]
-        vectors, lengths = np.zeros((pairs, DIGITS, d)), np.zeros((pairs, d))
+        vectors, lengths = np.zeros((pairs, _DIGITS, d)), np.zeros((pairs, d))
         if not 2.0**BITS * max(1, int(sizes.max())) * float(np.abs(self.points).max()) < 2.0**53:
             return lengths, np.zeros(pairs, np.bool_)
         combine_all(self.points, self.starts, S, sizes, digits, vectors, lengths)
         sums = Longer.sum(np.ldexp(vectors, -places[:, :, None]), axis=1)
         off = np.ldexp(errors, -places[:, -1])[:, None] * lengths + sums.lost
-        sure = (off <= SLIGHT * np.abs(sums.high)).all(axis=1)
+        sure = (off <= _SLIGHT * np.abs(sums.high)).all(axis=1)
         # In the units of the integers; γ̄ too, so that units cancel.
         gamma = [
             (0, 0) if root is None else (root.value, root.exponent - self.exponent)
@@ -213,14 +209,14 @@ def _small(X: Array) -> tuple[Array | None, int]:
     return (whole.astype(np.float64), exponent) if square < 2**53 else (None, 0)
 
 
-def joined_digits(digits: list[int], places: list[int]) -> int:
+def _joined_digits(digits: list[int], places: list[int]) -> int:
     """Σ digits_k 2^(places_last − places_k)."""
     last = places[-1]
     return sum(digit << (last - place) for digit, place in zip(digits, places, strict=True))
 
 
 @dataclass(frozen=True)
-class Root:
+class _Root:
     """γ̄ ≈ value 2^exponent, the doubles on both sides of it, and the intercept b."""
 
     value: int
@@ -230,18 +226,18 @@ class Root:
     b: float
 
 
-def root_of(levels: Array, places: Array, error: float, exponent: int) -> Root | None:
+def _root_of(levels: Array, places: Array, error: float, exponent: int) -> _Root | None:
     """γ̄ and b from the digits of the levels, each of which is off by no more than the error.
 
     Data are integers times 2^exponent. None if the digits do not tell the doubles next to γ̄.
     """
     at, sides = places.tolist(), levels.shape[1]
-    joined = [joined_digits(column, at) for column in levels.T.tolist()]
+    joined = [_joined_digits(column, at) for column in levels.T.tolist()]
     # The unknowns are `sides` times the levels, whose mean is γ̄²: sides² is 1 or 4.
     return _root(joined, math.ceil(error) * sides, 2 * exponent - at[-1] - 2 * (sides - 1))
 
 
-def _root(levels: list[int], doubt: int, exponent: int) -> Root | None:
+def _root(levels: list[int], doubt: int, exponent: int) -> _Root | None:
     """√(Σ levels 2^exponent), where the sum is certain up to ± doubt; None if that is too much."""
     total = sum(levels)
     if total <= doubt:
@@ -260,10 +256,7 @@ def _root(levels: list[int], doubt: int, exponent: int) -> Root | None:
         e = exponent - half
         value = levels[0] - levels[1]
         b = (value << e) / low if e >= 0 else value / (low << -e)
-    return Root(low, half, lower, math.nextafter(lower, math.inf), b)
-
-
-Floats = NDArray[np.float64]
+    return _Root(low, half, lower, math.nextafter(lower, math.inf), b)
 
 
 @dataclass(frozen=True)

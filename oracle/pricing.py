@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from gammabar.problems import Problem, ScatteredProblem
 from gammabar.problems.linear import LinearProblem
+from gammabar.problems.problem import Floats
 
 #: Rows from which on some of them are looked at between passes over all, and which share of them.
-MANY, SHARE = 4000, 8
+_MANY, _SHARE = 4000, 8
 #: Bytes of the copy of these rows, at most: of data in memory, and of chunks.
-HERE, NEAR = 1 << 27, 1 << 23
+_HERE, _NEAR = 1 << 27, 1 << 23
 #: With fewer it is not worth while.
-FEWEST = 500
+_FEWEST = 500
 #: Rows of a side whose mean is where the search starts.
-SOME = 500
+_SOME = 500
 
 Rows = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def sides_of(problem: Problem) -> tuple[Rows, int]:
@@ -102,7 +102,7 @@ class Scans:
         q = np.zeros(self.problem.n)
         for k in range(self.sides):
             some = np.flatnonzero(self.side == k)
-            some = some[:: len(some) // SOME + 1]
+            some = some[:: len(some) // _SOME + 1]
             q[some] = 1 / (self.sides * len(some))
         w = self.problem.combine(q)
         rough = self.problem.rough_scores(w)
@@ -159,9 +159,9 @@ def _share(problem: Problem) -> int:
     They are copied. Of rows in chunks as many bytes come here as a pass brings scores, or a few
     megabytes.
     """
-    if not isinstance(problem, LinearProblem) or problem.n < MANY:
+    if not isinstance(problem, LinearProblem) or problem.n < _MANY:
         return 0
     row = problem.points.values / problem.n * problem.X.dtype.itemsize
-    most = max(NEAR, 8 * problem.n) if isinstance(problem, ScatteredProblem) else HERE
-    share = min(problem.n // SHARE, int(most / row))
-    return share if share >= FEWEST else 0
+    most = max(_NEAR, 8 * problem.n) if isinstance(problem, ScatteredProblem) else _HERE
+    share = min(problem.n // _SHARE, int(most / row))
+    return share if share >= _FEWEST else 0

@@ -49,19 +49,19 @@ Found = TypeVar("Found")
 
 #: Any prime works, if it does not divide every entry: independence modulo a prime implies
 #: independence over the rationals.
-PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
+_PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 #: Supports that are solved for in rationals at once.
-SMALL = 24
+_SMALL = 24
 #: Bits of the enclosures that decide: of the first, and of the second where rows nearly tie.
-BITS, MORE = 96, 400
+_BITS, _MORE = 96, 400
 #: Supports that are tried before rational arithmetic takes over.
-TRIALS = 12
+_TRIALS = 12
 #: Rows that the doubles leave in doubt, at most, for which products are computed exactly.
-DOUBTFUL = 2000
+_DOUBTFUL = 2000
 #: Share of the radius below which a candidate's point is about zero.
-NEAR = 1e-6
+_NEAR = 1e-6
 #: What coordinates of w may be off by, as a share of each, in bits: they are rounded once more.
-SLIGHT = 70
+_SLIGHT = 70
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class SupportProof:
             return None
         s = len(self.support)
         values = system.combine(found.z[:s])
-        error = found.error * s << system.depth + SLIGHT
+        error = found.error * s << system.depth + _SLIGHT
         if not all(abs(v) > error for v in values):
             return None
         return system.spread(values, dimension)
@@ -201,7 +201,7 @@ class SupportProof:
         """(λ₀ − λ₁)/2 of the two levels, with a relative error below 2⁻⁷⁰."""
         found = self.enclosure
         first, second = found.z[len(self.support) :]
-        if abs(first - second) > 2 * found.error << SLIGHT:
+        if abs(first - second) > 2 * found.error << _SLIGHT:
             return (first - second) * self._level_unit(found) / 2
         return self.exact.half_difference()
 
@@ -228,7 +228,7 @@ def minimum_norm_point(
     MinimumNorm or SupportProof
         With ``square`` = γ̄² if positive; zero if and only if the rows are not separable.
     """
-    if len(support) > SMALL:
+    if len(support) > _SMALL:
         found = _opposed(rows, support, weights) or prove_support(rows, support, watch)
         if found is not None:
             return found
@@ -243,7 +243,7 @@ def _opposed(
     q[support] = weights
     problem = rows.problem
     twins = None
-    if problem.norm(problem.combine(q)) < NEAR * problem.radius:
+    if problem.norm(problem.combine(q)) < _NEAR * problem.radius:
         twins = rows.twins()
     if twins is None:
         return None
@@ -256,13 +256,13 @@ def prove_support(
 ) -> SupportProof | None:
     """The proof that a candidate's support, or one next to it, is that of q̄; None if it fails."""
     support = np.sort(np.asarray(support, dtype=np.int64))
-    for trial in range(1, TRIALS + 1):
+    for trial in range(1, _TRIALS + 1):
         if watch is not None:
             watch.check()
-        system = system_of(rows, support)
+        system = _system_of(rows, support)
         if system is None:
             return None
-        for bits in (BITS, MORE):
+        for bits in (_BITS, _MORE):
             found = enclose(system, bits)
             if found is None:
                 return None
@@ -278,7 +278,7 @@ def prove_support(
     return None
 
 
-def system_of(rows: ExactRows, support: NDArray[np.int64]) -> System | None:
+def _system_of(rows: ExactRows, support: NDArray[np.int64]) -> System | None:
     """The linear system of some rows; None if a side is missing among them."""
     sides = np.array([rows.side(int(i)) for i in support], dtype=np.int64)
     if len(set(sides.tolist())) < rows.sides:
@@ -312,7 +312,7 @@ def _compared(
     levels = [level * unit for level in z[s:]]
     point = rows.point(support, z[:s])
     left = np.setdiff1d(rows.doubtful(point, *(level + slack for level in levels)), support)
-    if len(left) > DOUBTFUL:
+    if len(left) > _DOUBTFUL:
         return False, None
     left = left[~rows.repeated(left, support)] if len(left) else left
     above = [(rows.score(i, point) - levels[rows.side(i)], i) for i in left.tolist()]
@@ -480,7 +480,7 @@ def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> l
     order = sorted(range(s), key=lambda k: -current[k])
     c = int(max(gram[k, k] for k in range(s))) or 1
     lifted = [int(gram[i, j]) + c * (sides[i] == sides[j]) for i in order for j in order]
-    for prime in PRIMES:
+    for prime in _PRIMES:
         reduced, rank = nmod_mat(s, s, [v % prime for v in lifted], prime).rref()
         if rank:
             break

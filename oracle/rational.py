@@ -7,24 +7,21 @@ and only the few that it cannot clear are visited in exact arithmetic.
 
 The error bound is the standard one for inner products [1]_: whatever the order of summation,
 with or without fused multiply-add, |fl(x·w) − x·w| ≤ k u/(1 − k u) · ‖x‖ ‖w‖ for k products, and
-k 2⁻¹⁰⁷⁴ more where products underflow. Doubles see the problem at a scale (`oracle.scale`) where
+k 2⁻¹⁰⁷⁴ more where products underflow. Doubles see the problem at a scale (`tame`) where
 the first term is far above the second and neither it nor a score over- or underflows. A bound or a
 score that is infinite or no number clears no row.
+
+Data are integers times a power of two. Integers of 64 bits are used only where a bound on their
+size, computed in Python's integers, shows that no negation, sum or product leaves their range;
+doubles only where every sum stays below 2⁵³.
+
+Squares of numbers near 1e±300 leave the range of doubles, and so do the values of a polynomial
+kernel of numbers near 1e±40. `tame` multiplies rows by a power of two, which is exact, before
+doubles see them; integers and rationals always see the original data.
 
 References
 ----------
 .. [1] N. J. Higham (2002), Accuracy and Stability of Numerical Algorithms, §3.1.
-
-Data as integers times a power of two, and exact products and norms of them.
-
-Integers of 64 bits are used only where a bound on their size, computed in Python's integers, shows
-that no negation, sum or product leaves their range; doubles only where every sum stays below 2⁵³.
-
-Problems at a scale where doubles neither overflow nor underflow.
-
-Squares of numbers near 1e±300 leave the range of doubles, and so do the values of a polynomial
-kernel of numbers near 1e±40. Rows are therefore multiplied by a power of two, which is exact,
-before doubles see them; integers and rationals always see the original data.
 """
 
 from __future__ import annotations
@@ -60,7 +57,7 @@ from gammabar.problems.points import Points, is_sparse, small_gemm
 from gammabar.problems.rounding import KernelRounding
 
 #: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
-UNDERFLOW = 2.0**-1060
+_UNDERFLOW = 2.0**-1060
 
 
 @dataclass(frozen=True)
@@ -303,7 +300,7 @@ class _Linear(_Coordinates):
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         def coordinates() -> tuple[fmpz_mat, int]:
             integers, exponent = self._rows(rows)
-            return combination(numerators, integers), exponent
+            return _combination(numerators, integers), exponent
 
         return Point(rows, numerators, coordinates)
 
@@ -500,7 +497,7 @@ class KernelRows(ExactRows):
         elif terms * ROUNDOFF > 1e-3:  # the bound is one of first order
             return np.arange(self.n)
         else:
-            bound = terms * (ROUNDOFF * SAFETY * largest_value(self.problem) + UNDERFLOW)
+            bound = terms * (ROUNDOFF * SAFETY * _largest_value(self.problem) + _UNDERFLOW)
         try:
             unit = total * Fraction(2) ** self.shift
             level = self.by_row([float(threshold / unit) for threshold in thresholds])
@@ -530,9 +527,9 @@ def _kernel_value(kernel: Any, square: Fraction) -> Fraction:
 #: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
 ROUNDOFF, SAFETY = 2.0**-53, 1.02
 #: Rows up to which exact norms are compared without more ado.
-FEW = 8
+_FEW = 8
 #: Columns up to which the slack of `Points.longest` (10⁻⁹) covers the rounding of sums of squares.
-MANY = 1 << 22
+_MANY = 1 << 22
 
 
 def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
@@ -609,7 +606,7 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
     return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
 
 
-def combination(numerators: list[int], integers: NDArray[Any]) -> fmpz_mat:
+def _combination(numerators: list[int], integers: NDArray[Any]) -> fmpz_mat:
     """Σ_i numerators_i integers_i, as a matrix of one row.
 
     Where the rows are small, the numerators are taken apart into limbs of 16 bits: a product of
@@ -670,13 +667,13 @@ def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
 
 def largest_norm(points: Points) -> Fraction:
     """max_i ‖x_i‖², exactly: doubles leave a few rows, integers decide between them."""
-    if points.shape[1] > MANY:
+    if points.shape[1] > _MANY:
         squares, _, error = squared_norms(points.X)
         return max(_norms(points.X, np.flatnonzero(squares >= squares.max() * (1 - 3 * error))))
     if not len(points.longest):
         points.largest()
     rows = points.longest
-    if len(rows) > FEW and points.X.dtype.kind == "f" and not is_sparse(points.X):
+    if len(rows) > _FEW and points.X.dtype.kind == "f" and not is_sparse(points.X):
         rows = rows[_may_be_longest(np.asarray(points.X[rows], dtype=np.float64))]
     return max(_norms(points.X, rows))
 
@@ -749,7 +746,7 @@ def _split(a: Any) -> tuple[Any, Any]:
 
 
 #: Binary exponents of data, and of the parameters of a kernel, that are left alone.
-LINEAR, KERNEL, VALUE = 300, 100, 600
+_LINEAR, _KERNEL, _VALUE = 300, 100, 600
 
 
 def tame(problem: Problem) -> tuple[Problem, int]:
@@ -777,7 +774,7 @@ def _tame(problem: Problem) -> tuple[Problem, int]:
     if not isinstance(problem, LinearProblem | MulticlassProblem):
         return problem, 0
     k = exponent_of(problem.X)
-    if abs(k) <= LINEAR or problem.X.dtype.kind != "f":
+    if abs(k) <= _LINEAR or problem.X.dtype.kind != "f":
         return problem, 0
     if isinstance(problem, ScatteredProblem):
         return ScatteredProblem(problem.points.chunks.changed(Divide(k)), problem.y), k
@@ -787,7 +784,7 @@ def _tame(problem: Problem) -> tuple[Problem, int]:
     return (SparseProblem if is_sparse(scaled) else DenseProblem)(scaled, problem.y), k
 
 
-def largest_value(problem: KernelProblem) -> float:
+def _largest_value(problem: KernelProblem) -> float:
     """A bound on |K(x, z)| over the points, up to a few roundings; infinite if it is no double."""
     kernel = problem.kernel
     if kernel.name == "precomputed":
@@ -809,11 +806,11 @@ def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
     if problem.normalised:  # has no scale; its doubles propose and decide nothing
         return problem, 0
     if kernel.name == "precomputed":
-        if abs(k) <= LINEAR or problem.X.dtype.kind != "f":
+        if abs(k) <= _LINEAR or problem.X.dtype.kind != "f":
             return problem, 0
         return _with(problem, _divided(problem.X, k), kernel), k
     if kernel.name == "linear":
-        if abs(k) <= LINEAR:
+        if abs(k) <= _LINEAR:
             return problem, 0
         return _with(problem, _divided(problem.X, k), kernel), 2 * k
     if kernel.name != "poly":
@@ -823,7 +820,7 @@ def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
         return problem, 0
     b = base.numerator.bit_length() - base.denominator.bit_length() + 1  # 2^(b−2) < base < 2^b
     parameters = [math.frexp(kernel.gamma)[1], math.frexp(kernel.coef0)[1]]
-    if max(map(abs, [k, *parameters])) <= KERNEL and kernel.degree * abs(b) <= VALUE:
+    if max(map(abs, [k, *parameters])) <= _KERNEL and kernel.degree * abs(b) <= _VALUE:
         return problem, 0
     # γ' ≤ 4, because γ' max ‖x'‖² ≤ 1 and the largest entry of x' is at least ½.
     gamma = max(math.ldexp(kernel.gamma, 2 * k - b), math.ulp(0.0))  # no kernel has γ = 0

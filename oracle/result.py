@@ -1,8 +1,7 @@
-"""What the oracle returns: a margin with its proof, in the same manners whichever margin it is.
+"""Results of the oracle: a margin with its proof, in the same form whichever margin it is.
 
-Square roots of rationals as decimal digits and as outward-rounded doubles.
-
-Margins of either sign come as x|x|, the square that keeps the sign.
+Margins of either sign are kept as x|x|, the square that keeps the sign. Their square roots are
+shown as decimal digits that are all right, and as doubles that are rounded outwards.
 """
 
 from __future__ import annotations
@@ -296,7 +295,7 @@ class Truth(Margin):
     @cached_property
     def radius(self) -> float:
         """The largest row norm."""
-        return sqrt_bounds(self.radius_squared_lo)[0]
+        return _sqrt_bounds(self.radius_squared_lo)[0]
 
     def radius_digits(self, count: int = 17) -> str:
         """The largest row norm in decimal digits, also where it is no double."""
@@ -316,15 +315,15 @@ class Truth(Margin):
         if not isinstance(self.problem, KernelProblem):
             short = self.proof.vector(self.problem.dimension) if self.proof else None
             if short is not None:
-                return unit_vector(short)
+                return _unit_vector(short)
             rows = exact_rows(self.problem)
             vector = rows.point(self.support, self.numerators).vector
             assert vector is not None
-            return unit_vector([int(v) for v in vector.entries()])
+            return _unit_vector([int(v) for v in vector.entries()])
         # Rounded only here: sums of rounded q̄ cancel where γ̄ is small, or leave the doubles.
         dense = np.zeros(self.problem.n)
         dense[self.support] = [
-            root_ratio(Fraction(v, self.total), self.square_hi) for v in self.numerators
+            _root_ratio(Fraction(v, self.total), self.square_hi) for v in self.numerators
         ]
         if not np.isfinite(dense).all():
             raise ProblemError("γ̄ is so small that the coefficients of w are no doubles")
@@ -333,7 +332,7 @@ class Truth(Margin):
     @cached_property
     def reciprocal(self) -> float:
         """1/γ̄ in the units of the data, rounded."""
-        return float(self._decided(lambda _, high: root_ratio(Fraction(1), high), True))
+        return float(self._decided(lambda _, high: _root_ratio(Fraction(1), high), True))
 
     @property
     def w(self) -> NDArray[np.float64]:
@@ -355,7 +354,7 @@ class Truth(Margin):
             raise ValueError("data that are not separable have no maximum-margin classifier")
         if self.proof is not None:
             half = self.proof.half_difference()  # class −1 is the first side
-            return float(self.proof.decide(lambda square: root_ratio(half, square)))
+            return float(self.proof.decide(lambda square: _root_ratio(half, square)))
         scores = self.problem.scores(self.direction)
         positive = np.asarray(self.problem.y) > 0
         return float(scores[~positive].min() - scores[positive].min()) / 2
@@ -562,7 +561,7 @@ def _place_point(text: str, exponent: int, ends: bool) -> str:
     return f"{head}e{exponent:+d}"
 
 
-def sqrt_bounds(square: Fraction) -> tuple[float, float]:
+def _sqrt_bounds(square: Fraction) -> tuple[float, float]:
     """Doubles lo ≤ √square ≤ hi, equal exactly where the root is a double."""
     nearest = _to_float(root_bounds(square)[0])
     return _largest_below(nearest, square), _smallest_above(nearest, square)
@@ -630,19 +629,19 @@ def signed_digits(low: Fraction, high: Fraction, digits: int) -> str:
 
 def signed_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
     """The tightest doubles around every x with low ≤ x|x| ≤ high."""
-    below = sqrt_bounds(low)[0] if low >= 0 else -sqrt_bounds(-low)[1]
-    above = sqrt_bounds(high)[1] if high >= 0 else -sqrt_bounds(-high)[0]
+    below = _sqrt_bounds(low)[0] if low >= 0 else -_sqrt_bounds(-low)[1]
+    above = _sqrt_bounds(high)[1] if high >= 0 else -_sqrt_bounds(-high)[0]
     return below, above
 
 
-def root_ratio(value: Fraction, square: Fraction) -> float:
+def _root_ratio(value: Fraction, square: Fraction) -> float:
     """value/√square to the nearest double or the one next to it; infinite beyond the doubles."""
     scaled = value * abs(value) / square
     low, high = signed_bounds(scaled, scaled)
     return low + (high - low) / 2
 
 
-def unit_vector(whole: list[int]) -> NDArray[np.float64]:
+def _unit_vector(whole: list[int]) -> NDArray[np.float64]:
     """Integers of any size, divided by the root of the sum of their squares."""
     square = sum(v * v for v in whole)
     # The root has at least 64 bits, so that what isqrt leaves out is far below a rounding.

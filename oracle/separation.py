@@ -59,9 +59,9 @@ from gammabar.problems.conversion import from_arrays, with_intercept
 
 KINDS = ("complete", "quasi-complete", "overlap")
 #: Regular modulo a prime is regular; what is singular is tried with the next.
-PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
+_PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 #: Entries of the matrices that are multiplied exactly, at most (about 10⁷ a second).
-MOST = 3_000_000_000
+_MOST = 3_000_000_000
 
 Weights = dict[int, int]  # by row
 
@@ -273,7 +273,7 @@ class _Search:
         """From weights on some rows to all that belong to the boundary."""
         columns = list(range(self.d))
         if self.d > self.n:
-            columns = _pivots(self.table, PRIMES[0])
+            columns = _pivots(self.table, _PRIMES[0])
         while True:
             q, step, boundary = self._rounds(self.table[:, columns], weights)
             pull = _combined(self.table[boundary], [q[i] for i in boundary])
@@ -314,7 +314,7 @@ class _Search:
         some = np.array(rows[:: len(rows) // (2 * self.d + 10) + 1], dtype=np.int64)
         if len(some) >= self.d:
             part, _ = signed_rows(self.problem.X, self.problem.y, some)
-            if len(_pivots(part, PRIMES[0])) == self.d:
+            if len(_pivots(part, _PRIMES[0])) == self.d:
                 return []
         return _loose(self.table[list(rows)])
 
@@ -378,7 +378,7 @@ def _answer(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer:
 def _independent(rows: NDArray[Any]) -> _Answer | None:
     """A direction with the same product with all rows, if these are linearly independent."""
     n, d = rows.shape
-    columns = _pivots(rows, PRIMES[0]) if n <= d else []
+    columns = _pivots(rows, _PRIMES[0]) if n <= d else []
     if len(columns) < n:
         return None
     solution: Any = to_fmpz_mat(rows[:, columns]).solve(fmpz_mat(n, 1, [1] * n))
@@ -409,7 +409,7 @@ def _suggested(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer
 def _product(table: NDArray[Any], right: fmpz_mat) -> NDArray[Any]:
     """All rows times a matrix, exactly."""
     n, d = table.shape
-    if n * d * right.ncols() > MOST:
+    if n * d * right.ncols() > _MOST:
         raise ProblemError(
             f"{n:,} rows with {d:,} features are too many to decide between "
             "quasi-complete separation and overlap exactly; take fewer columns"
@@ -485,13 +485,13 @@ def _loose(table: NDArray[Any]) -> list[int]:
     idle = np.setdiff1d(np.arange(d), used).tolist()
     if not len(used):
         return list(range(d))
-    reduced, pivots = _reduced(table[:, used], PRIMES[0])
+    reduced, pivots = _reduced(table[:, used], _PRIMES[0])
     if len(pivots) == len(used):
         return idle
     if len(pivots) < n:
         if n > len(used) or to_fmpz_mat(table[:, used]).rank() > len(pivots):
             return _touched(_null_space(table))
-        table, n = table[_pivots(table[:, used].T, PRIMES[0])], len(pivots)
+        table, n = table[_pivots(table[:, used].T, _PRIMES[0])], len(pivots)
     others = sorted(set(range(len(used))).difference(pivots))
     bound = [j for k, j in enumerate(pivots) if not any(int(reduced[k, other]) for other in others)]
     square = to_fmpz_mat(table[:, used[pivots]]).transpose()
@@ -525,7 +525,7 @@ def _null_space(table: NDArray[Any]) -> fmpz_mat:
     """A basis of the vectors orthogonal to all rows, as the columns of a matrix of integers."""
     d = table.shape[1]
     used = np.flatnonzero((table != 0).any(axis=0))
-    chosen = _pivots(table[:, used].T, PRIMES[0]) if len(used) else []
+    chosen = _pivots(table[:, used].T, _PRIMES[0]) if len(used) else []
     while True:
         part = to_fmpz_mat(table[chosen][:, used])
         kernel, nullity = part.nullspace() if chosen else (_identity(len(used)), len(used))
@@ -555,7 +555,7 @@ def _not_orthogonal(table: NDArray[Any], column: list[int]) -> list[int]:
 
 def _coordinates(table: NDArray[Any], vector: list[int]) -> tuple[list[int], int]:
     """Integers c and a denominator with Σ c_i row_i = denominator · vector, which they span."""
-    for prime in PRIMES:
+    for prime in _PRIMES:
         columns = _pivots(table, prime)
         rows = _pivots(table[:, columns].T, prime)
         square = to_fmpz_mat(table[rows][:, columns]).transpose()

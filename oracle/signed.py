@@ -8,7 +8,7 @@ Where the hull is flat, or the origin lies on its boundary, that ball is a point
 direction w has ⟨a_i, w⟩ ≥ 0 for all i. This is what the footnote to Theorem 3 says about RKHSs of
 infinite dimension, where there is always a direction orthogonal to the hull.
 
-In small dimension `oracle.facets` enumerates the facets and ρ² is an exact rational. Elsewhere
+In small dimension `facets` enumerates the facets and ρ² is an exact rational. Elsewhere
 there are bounds, proved in exact arithmetic from points that floating-point programmes suggest:
 
 - every explicit w proves ρ ≥ min_i ⟨a_i, w⟩/‖w‖; a local search over facets looks for a good one;
@@ -17,9 +17,7 @@ there are bounds, proved in exact arithmetic from points that floating-point pro
   largest deviation, |ρ| ≥ (Σ_j t_j⁻²)^{−1/2} − r, for any unit w has t_j |w_j| ≥ (Σ_j t_j⁻²)^{−1/2}
   for some j.
 
-All facets of the convex hull of a few integer points, proved complete.
-
-Qhull proposes which points are vertices and is not believed. For a set V of points that span the
+*Facets.* Qhull proposes which points are vertices and is not believed. For a set V of points that span the
 space, every facet of conv(V) contains d affinely independent points of V, and a hyperplane through
 d such points with all of V on one side carries a facet. So trying *all* subsets of d points finds
 all facets of conv(V). If every remaining point satisfies every facet's inequality, then conv(V) is
@@ -30,9 +28,7 @@ different sides of it by more than the proved error of their determinants (`_err
 is decided in integers. Normals are the signed minors of the edge vectors, computed together by
 expansion along one row after the other.
 
-Bounds on the largest ball around the origin in the hull of the rows (see `oracle.signed`).
-
-The programme max ⟨c, y⟩ subject to ⟨a_i, y⟩ ≤ 1 for all i finds at once the facet that the ray
+*Bounds.* The programme max ⟨c, y⟩ subject to ⟨a_i, y⟩ ≤ 1 for all i finds at once the facet that the ray
 along c meets (its normal is y) and the point where it meets it: with multipliers λ, Aᵀ λ = c, so
 q = λ/Σλ is a distribution with Aᵀ q = t c. Repeating it with c = y never shortens y, so it walks
 to a facet that is nearest among its neighbours. Floating point is only used to suggest y and q.
@@ -52,7 +48,7 @@ from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.l1 import integers, ratios, solve_l1
-from gammabar.problems.problem import ProblemError
+from gammabar.problems.problem import Floats, ProblemError
 
 #: A prime for ranks: regular modulo the prime is regular.
 _PRIME = 2**61 - 1
@@ -67,7 +63,7 @@ _BOUNDARY = (
 )
 
 #: Largest number of subsets that are tried, and largest dimension (minors take d 2ᵈ products).
-SUBSETS, DIMENSION = 500_000, 10
+_SUBSETS, _DIMENSION = 500_000, 10
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ def signed_margin(
     scale: Fraction = Fraction(1),
     support: Sequence[int] | None = None,
     *,
-    limit: int = SUBSETS,
+    limit: int = _SUBSETS,
 ) -> SignedMargin:
     """The signed margin ρ ≤ 0 of the rows a_i = scale · rows_i, which must not be separable.
 
@@ -215,13 +211,13 @@ def _bounds(
     combination = _combination(table, support)
     largest = max(map(abs, (int(table.max()), int(table.min()))))
     doubles = ratios(table, largest)
-    directions, reaches = steepest(doubles)
+    directions, reaches = _steepest(doubles)
     w, score = _best(matrix, directions)
     if score >= 0:
         return _zero(w, _BOUNDARY)
     hi = Fraction(score * score, sum(v * v for v in w)) * scale**2
-    inside = simplex_bound(matrix, combination)
-    along = axes_bound(matrix, largest, reaches)
+    inside = _simplex_bound(matrix, combination)
+    along = _axes_bound(matrix, largest, reaches)
     lo, why = max(
         (Fraction(0), "no ball around the origin was proved to lie in the hull"),
         (inside * scale**2, "some rows form a simplex that contains such a ball"),
@@ -262,7 +258,7 @@ class Facet:
     offset: int
 
 
-def facets(points: Sequence[Point], limit: int = SUBSETS) -> list[Facet] | None:
+def facets(points: Sequence[Point], limit: int = _SUBSETS) -> list[Facet] | None:
     """All facets of the hull of points that span the space; None beyond the limits.
 
     Parameters
@@ -279,7 +275,7 @@ def facets(points: Sequence[Point], limit: int = SUBSETS) -> list[Facet] | None:
     chosen = _vertices(points)
     if fmpz_mat([[*points[i], 1] for i in chosen]).rank() <= d:
         chosen = list(range(len(points)))  # vertices of a flat hull: Qhull was wrong
-    while d <= DIMENSION and math.comb(len(chosen), d) <= limit:
+    while d <= _DIMENSION and math.comb(len(chosen), d) <= limit:
         found = _enumerate([points[i] for i in chosen])
         outside = _violating(points, found)
         if not outside:
@@ -407,19 +403,17 @@ def _violating(points: list[Point], found: list[Facet]) -> set[int]:
     return outside
 
 
-Floats = NDArray[np.float64]
-
 #: Matrix entries times programmes solved: beyond it only plain directions are tried.
-WORK = 40_000_000
+_WORK = 40_000_000
 #: Facets from which the local search starts, and its steps from each.
-STARTS, STEPS = 4, 6
+_STARTS, _STEPS = 4, 6
 #: Bounds are rounded to multiples of 1/_GRID, lest their digits run away.
 _GRID = 2**96
 #: Largest dimension for the exact inverse of a simplex.
-SIMPLEX = 150
+_SIMPLEX = 150
 
 
-def steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
+def _steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
     """Directions with a large (negative) margin, and for every half-axis a distribution q.
 
     The half-axes come in the order +e_0, −e_0, +e_1, …; there are none when that is too much work
@@ -429,8 +423,8 @@ def steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
     mean = rows.mean(axis=0)
     plain = [_sized(v) for v in (mean, *np.eye(d), *-np.eye(d), _thinnest(rows)) if v.any()]
     plain.sort(key=lambda w: -_margin(rows, w))
-    if 2 * n * d * d > WORK:
-        return plain[:STARTS], []
+    if 2 * n * d * d > _WORK:
+        return plain[:_STARTS], []
     met: list[Floats] = []
     reaches: list[Floats] = []
     for axis in np.repeat(np.eye(d), 2, axis=0) * np.tile([[1.0], [-1.0]], (d, 1)):
@@ -440,7 +434,7 @@ def steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
             break
         met.append(_sized(-answer[0]))
         reaches.append(answer[1])
-    starts = sorted([*met, *plain], key=lambda w: -_margin(rows, w))[:STARTS]
+    starts = sorted([*met, *plain], key=lambda w: -_margin(rows, w))[:_STARTS]
     return [_walk(rows, w) for w in starts] + starts, reaches
 
 
@@ -460,7 +454,7 @@ def _thinnest(rows: Floats) -> Floats:
 
 def _walk(rows: Floats, w: Floats) -> Floats:
     """From facet to nearer facet."""
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         answer = _ray(rows, -w / np.linalg.norm(w))
         if answer is None or _margin(rows, _sized(-answer[0])) <= _margin(rows, w):
             break
@@ -482,14 +476,14 @@ def _ray(rows: Floats, direction: Floats) -> tuple[Floats, Floats] | None:
     return (answer.x, q / total) if 0 < total < math.inf else None
 
 
-def simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:
+def _simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:
     """ρ² is at least this: the squared distance of the origin to a face of a simplex of rows.
 
     Column k of the inverse of (a_i, 1)_i holds the k-th barycentric coordinate as a function
     ⟨g, x⟩ + λ; the face where it vanishes is at distance λ/‖g‖. Zero when there is no such simplex.
     """
     d = matrix.ncols()
-    if len(rows) != d + 1 or d > SIMPLEX:
+    if len(rows) != d + 1 or d > _SIMPLEX:
         return Fraction(0)
     try:
         inverse: Any = fmpz_mat([[*(matrix[i, j] for j in range(d)), 1] for i in rows]).inv()
@@ -506,7 +500,7 @@ def simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:
     return smallest or Fraction(0)
 
 
-def axes_bound(matrix: fmpz_mat, largest: int, reaches: list[Floats]) -> Fraction:
+def _axes_bound(matrix: fmpz_mat, largest: int, reaches: list[Floats]) -> Fraction:
     """ρ² is at least this, by points of the hull near the half-axes; zero when they do not suffice.
 
     Numbers are in units of the largest entry.

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gammabar.oracle.result import (
+    _sqrt_bounds,
     common_digits,
     signed_bounds,
     signed_digits,
-    sqrt_bounds,
     sqrt_digits,
 )
 
@@ -62,7 +62,7 @@ def test_many_digits():
 @given(positive, huge)
 def test_bounds_are_neighbouring_doubles(value, factor):
     square = value * factor
-    lo, hi = sqrt_bounds(square)
+    lo, hi = _sqrt_bounds(square)
     assert Fraction(lo) ** 2 <= square
     assert hi == inf or square <= Fraction(hi) ** 2
     assert hi in (lo, nextafter(lo, inf))
@@ -70,7 +70,7 @@ def test_bounds_are_neighbouring_doubles(value, factor):
 
 @given(st.floats(1e-150, 1e150))
 def test_bounds_of_a_perfect_square_are_equal(value):
-    assert sqrt_bounds(Fraction(value) ** 2) == (value, value)
+    assert _sqrt_bounds(Fraction(value) ** 2) == (value, value)
 
 
 @given(positive, positive)

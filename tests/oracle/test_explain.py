@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.cli import main
 from gammabar.oracle import solve
-from gammabar.oracle.conflicts import smallest_hitting_set, smallest_removal
+from gammabar.oracle.conflicts import _smallest_hitting_set, smallest_removal
 from gammabar.problems import from_arrays
 
 
@@ -72,7 +72,7 @@ def test_what_is_said_after_few_questions_is_true(data, asked):
 
 def test_smallest_hitting_set():
     sets = [frozenset(s) for s in ({1, 2}, {2, 3}, {3, 4}, {4, 1})]
-    assert smallest_hitting_set(sets, 1) in ({1, 3}, {2, 4})
+    assert _smallest_hitting_set(sets, 1) in ({1, 3}, {2, 4})
 
 
 def run(arguments, capsys):

@@ -12,7 +12,7 @@ from flint import fmpz_mat
 from hypothesis import given, settings, strategies as st
 
 from gammabar.oracle import l1, l1 as game
-from gammabar.oracle.l1 import Game, L1Truth, Suggestion, ratios, solve_l1, suggest
+from gammabar.oracle.l1 import Game, L1Truth, _suggest, _Suggestion, ratios, solve_l1
 from gammabar.problems.problem import ProblemError
 
 SIGNED = pytest.mark.parametrize("signed", [True, False])
@@ -138,9 +138,9 @@ def test_invariances(rows, signed, data):
 def test_from_scratch_agrees(rows, signed):
     """Without any suggestion, and with a wrong one, pivoting arrives at the same value."""
     value = solve_l1(rows, signed=signed).value_lo
-    wrong = Suggestion({}, {}, [len(rows) - 1], [len(rows[0]) - 1])
-    for suggestion in (Suggestion(), wrong):
-        with mock.patch.object(l1, "suggest", return_value=suggestion):
+    wrong = _Suggestion({}, {}, [len(rows) - 1], [len(rows[0]) - 1])
+    for suggestion in (_Suggestion(), wrong):
+        with mock.patch.object(l1, "_suggest", return_value=suggestion):
             truth = solve_l1(rows, signed=signed)
         assert truth.exact
         assert truth.value_lo == value
@@ -217,7 +217,7 @@ def test_bounds_without_a_budget(rows, signed):
 
 
 def test_bounds_without_a_suggestion():
-    with mock.patch.object(l1, "suggest", return_value=Suggestion()):
+    with mock.patch.object(l1, "_suggest", return_value=_Suggestion()):
         truth = solve_l1([[3, 1], [1, 2]], signed=True, budget=0)
     audit([[3, 1], [1, 2]], truth)
     assert not truth.exact
@@ -298,7 +298,7 @@ def test_criss_cross_mends_any_basis(monkeypatch, signed, seed):
     """From every pair of rows and columns, without ever starting afresh."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-1 - seed % 3, 2 + seed % 3, size=(4, 3)).tolist()
-    monkeypatch.setattr(game, "REPAIRS", 10**6)
+    monkeypatch.setattr(game, "_REPAIRS", 10**6)
     monkeypatch.setattr(Game, "_simple", mock.Mock(side_effect=AssertionError("started afresh")))
     solved = 0
     for i in combinations(range(4), 2):
@@ -317,7 +317,7 @@ def test_criss_cross_mends_any_basis(monkeypatch, signed, seed):
 @SIGNED
 def test_too_many_repairs_start_afresh(monkeypatch, signed):
     rows = [[1, 3, 2], [3, 1, 2], [2, 2, -5], [2, 4, 1]]
-    monkeypatch.setattr(game, "REPAIRS", 0)
+    monkeypatch.setattr(game, "_REPAIRS", 0)
     fresh = mock.Mock(wraps=Game(fmpz_mat(rows), signed)._simple)
     monkeypatch.setattr(Game, "_simple", fresh)
     assert optimal(rows, signed, Game(fmpz_mat(rows), signed).solve([2], [2], 50))
@@ -327,7 +327,7 @@ def test_too_many_repairs_start_afresh(monkeypatch, signed):
 @SIGNED
 @pytest.mark.parametrize("seed", range(8))
 def test_blands_rule_alone(monkeypatch, signed, seed):
-    monkeypatch.setattr(game, "PATIENCE", 0)
+    monkeypatch.setattr(game, "_PATIENCE", 0)
     rows = np.random.default_rng(seed).integers(-1, 2, size=(9, 7)).tolist()
     assert optimal(rows, signed, Game(fmpz_mat(rows), signed).solve(None, None, 5000))
 
@@ -341,7 +341,7 @@ def test_suggestions_are_optimal(signed, n, d, size, shift):
     """On ordinary data, degenerate data included, pivoting has nothing to do."""
     for seed in range(3):
         rows = np.random.default_rng(seed).integers(-size, size + 1, size=(n, d)) + shift
-        hint = suggest(ratios(rows, int(np.abs(rows).max())), signed)
+        hint = _suggest(ratios(rows, int(np.abs(rows).max())), signed)
         found = Game(fmpz_mat(rows.tolist()), signed).solve(hint.rows, hint.columns, 50)
         assert found.pivots == 0
         assert optimal(rows.tolist(), signed, found)

@@ -26,7 +26,7 @@ def test_what_is_looked_at_changes_no_answer(seed, few, many, shift, intercept):
     with pytest.MonkeyPatch.context() as patch:
         answers = []
         for least in (10**9, 1):
-            patch.setattr(scans, "MANY", least)
+            patch.setattr(scans, "_MANY", least)
             found = solve(from_arrays(X, y, intercept=intercept))
             answers.append((found.separable, found.square_lo, found.square_hi))
     assert answers[0] == answers[1]

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
-from gammabar.oracle.candidate import Candidate, Watch, narrow_candidate, possible
+from gammabar.oracle.candidate import Candidate, Watch, _possible, narrow_candidate
 from gammabar.oracle.pricing import sides_of
 from gammabar.oracle.proof import minimum_norm_point
 from gammabar.oracle.rational import exact_rows
@@ -35,7 +35,7 @@ def test_rows_left_out_have_no_weight(data):
     """Leaving them out does not make inseparable data separable, and the others keep a vector."""
     X, y = data
     A = X * y[:, None]
-    kept = possible(A.astype(np.float64))
+    kept = _possible(A.astype(np.float64))
     separable = minimum_norm_squared(signed(X, y)) > 0
     if not len(kept):
         assert separable

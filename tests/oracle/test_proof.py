@@ -317,7 +317,7 @@ def test_a_bound_made_too_small_is_noticed(what, monkeypatch):
     real = linear_system._off
     monkeypatch.setattr(linear_system, "_off", lambda *args: real(*args) >> 12)
     if what == "slack":
-        monkeypatch.setattr(proof, "BITS", 4)
+        monkeypatch.setattr(proof, "_BITS", 4)
     with pytest.raises(AssertionError):
         for seed in range(200):
             trial(seed)
@@ -327,7 +327,7 @@ def test_a_bound_made_too_small_is_noticed(what, monkeypatch):
 
 
 def test_both_roads_agree(monkeypatch):
-    monkeypatch.setattr(proof, "SMALL", 0)
+    monkeypatch.setattr(proof, "_SMALL", 0)
     for seed in range(30):
         X, y, free = drawn(7 * seed)
         problem = gb.from_arrays(X, y, intercept=free)
@@ -344,7 +344,7 @@ def test_kernels_take_the_same_road(kernel, monkeypatch):
     problem = KernelProblem(X, y, kernel)
     truth = gb.solve(problem)
     assert isinstance(truth.proof, SupportProof)
-    monkeypatch.setattr(proof, "SMALL", 1000)
+    monkeypatch.setattr(proof, "_SMALL", 1000)
     assert truth.gamma_squared == gb.solve(problem).gamma_squared
 
 

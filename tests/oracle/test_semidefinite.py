@@ -102,7 +102,7 @@ def test_exact_decisions(n, d, seed, shift):
 def test_a_singular_gram_matrix_of_integers_beyond_the_budget_is_proved(monkeypatch):
     X = np.random.default_rng(1).integers(-5, 6, (60, 4))
     y = np.where(np.arange(60) % 2, 1, -1)
-    monkeypatch.setattr(semidefinite, "BUDGET", 10**6)
+    monkeypatch.setattr(semidefinite, "_BUDGET", 10**6)
     assert semidefinite.judge(given_gram(X @ X.T, y)).semidefinite
     spoilt = (X @ X.T).astype(float)
     spoilt[0, 0] = np.nextafter(spoilt[0, 0], 0)

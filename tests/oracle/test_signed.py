@@ -178,7 +178,7 @@ def test_bounds_in_larger_dimension(n, d):
 
 def test_bounds_beyond_the_work_limit(monkeypatch):
     rows = np.random.default_rng(0).integers(-50, 51, size=(60, 12))
-    monkeypatch.setattr(reach, "WORK", 0)
+    monkeypatch.setattr(reach, "_WORK", 0)
     result = signed_margin(rows)
     audit(rows.tolist(), result)
     assert result.rho_squared_hi > 0
@@ -194,25 +194,25 @@ def test_simplex_bound_is_the_distance_to_a_face():
     from flint import fmpz_mat
 
     triangle = fmpz_mat([[-3, -3], [6, -3], [-3, 6], [3, 3]])
-    assert reach.simplex_bound(triangle, [0, 1, 2]) == Fraction(9, 2)
-    assert reach.simplex_bound(triangle, [0, 1]) == 0
-    assert reach.simplex_bound(triangle, [1, 2, 3]) == 0  # the origin is outside
-    assert reach.simplex_bound(fmpz_mat([[1, 1], [2, 2], [-1, -1]]), [0, 1, 2]) == 0
+    assert reach._simplex_bound(triangle, [0, 1, 2]) == Fraction(9, 2)
+    assert reach._simplex_bound(triangle, [0, 1]) == 0
+    assert reach._simplex_bound(triangle, [1, 2, 3]) == 0  # the origin is outside
+    assert reach._simplex_bound(fmpz_mat([[1, 1], [2, 2], [-1, -1]]), [0, 1, 2]) == 0
 
 
 def test_axes_bound_by_hand():
     from flint import fmpz_mat
 
     corners = fmpz_mat([[2, 0], [-4, 0], [0, 1], [0, -1]])
-    exact = reach.axes_bound(corners, 4, list(np.eye(4)))
+    exact = reach._axes_bound(corners, 4, list(np.eye(4)))
     true = Fraction(4, 5)  # 1/(1/2² + 1/1²)
     assert true - Fraction(1, 10**20) < exact <= true
     # Points off the axes by 1/10 each: the reach is 2, the bound loses the deviation.
     rows = fmpz_mat([[20, 1], [-20, 1], [1, 20], [1, -20]])
-    bound = reach.axes_bound(rows, 20, list(np.eye(4)))
+    bound = reach._axes_bound(rows, 20, list(np.eye(4)))
     assert bound == pytest.approx((20 / math.sqrt(2) - 1) ** 2, rel=1e-12)
-    assert reach.axes_bound(fmpz_mat([[1, 0], [2, 0], [0, 1], [0, -1]]), 2, list(np.eye(4))) == 0
-    assert reach.axes_bound(rows, 20, []) == 0
+    assert reach._axes_bound(fmpz_mat([[1, 0], [2, 0], [0, 1], [0, -1]]), 2, list(np.eye(4))) == 0
+    assert reach._axes_bound(rows, 20, []) == 0
 
 
 def test_axes_bound_rounds_safely():
@@ -221,7 +221,7 @@ def test_axes_bound_rounds_safely():
 
     for big in range(20, 60):
         rows = [[s * big if j == i else 1 for j in range(3)] for i in range(3) for s in (1, -1)]
-        bound = reach.axes_bound(fmpz_mat(rows), big, list(np.eye(6)))
+        bound = reach._axes_bound(fmpz_mat(rows), big, list(np.eye(6)))
         # (big/√3 − √2)² = big²/3 + 2 − big √(8/3), compared without roots.
         gap = Fraction(big**2, 3) + 2 - bound
         assert gap**2 >= Fraction(8 * big**2, 3)
@@ -242,9 +242,9 @@ def test_walk_finds_nearer_facets():
 def test_search_walks(monkeypatch):
     """The nearest facet that the search finds is nearer than those that the axes meet."""
     rows = np.random.default_rng(0).uniform(-1, 1, size=(60, 8))
-    found = max(reach._margin(rows, w) for w in reach.steepest(rows)[0])
-    monkeypatch.setattr(reach, "STEPS", 0)
-    assert found > max(reach._margin(rows, w) for w in reach.steepest(rows)[0]) + 0.01
+    found = max(reach._margin(rows, w) for w in reach._steepest(rows)[0])
+    monkeypatch.setattr(reach, "_STEPS", 0)
+    assert found > max(reach._margin(rows, w) for w in reach._steepest(rows)[0]) + 0.01
 
 
 def test_facets_of_the_square():

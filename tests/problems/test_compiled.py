@@ -11,7 +11,7 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import gammabar.problems.points as points_module
-from gammabar.oracle.rational import combination
+from gammabar.oracle.rational import _combination
 from gammabar.problems import DenseProblem, SparseProblem, compiled
 from gammabar.problems.points import small_gemm
 
@@ -200,7 +200,7 @@ def test_combinations_are_exact(numerators, bits, seed):
     """By limbs or not: the same integers as Python's."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-(2**bits) + 1, 2**bits, (len(numerators), 4))
-    found = [int(v) for v in combination(numerators, rows).entries()]
+    found = [int(v) for v in _combination(numerators, rows).entries()]
     columns = rows.T.tolist()
     assert found == [
         sum(q * v for q, v in zip(numerators, column, strict=True)) for column in columns
