@@ -7,10 +7,10 @@ gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS 
 With a free intercept q has half its weight on either class, and the smallest score is replaced by
 the mean of those of the two classes, which the best bias gives to all rows.
 
-*Gram matrices up to rounding.* A Gram matrix computed in doubles, such as ``X @ X.T``, has rounding errors, and they make most
-singular ones indefinite: λ_min ≈ −10⁻¹⁵ instead of 0. Such a matrix is the Gram matrix of no
-points, so it has no margin; the positive semidefinite matrices near it have one each. Whatever G'
-is meant, with ‖G' − G‖₂ ≤ δ, any α and any q ∈ Δ give
+*Gram matrices up to rounding.* A Gram matrix computed in doubles, such as ``X @ X.T``, has rounding
+errors, and they make most singular ones indefinite: λ_min ≈ −10⁻¹⁵ instead of 0. Such a matrix is
+the Gram matrix of no points, so it has no margin; the positive semidefinite matrices near it have
+one each. Whatever G' is meant, with ‖G' − G‖₂ ≤ δ, any α and any q ∈ Δ give
 
     (min_i (Gα)_i − δ Σ|α|) / √(αᵀGα + δ (Σ|α|)²)  ≤  γ̄(G')  ≤  √(qᵀGq + δ),
 

@@ -1,8 +1,8 @@
 """Maximum margins, proved: candidate in floating point, proof in exact arithmetic.
 
-If the time is up, the weights that the search has seen prove bounds: any q ∈ Δ proves γ̄ ≤ ‖Aᵀq‖, and
-any w = Aᵀα proves γ̄ ≥ min_i ⟨a_i, w⟩ / ‖w‖ (Ji, Srebro and Telgarsky 2021, Lemma A.1). The weights
-are doubles, rounded to integers; both bounds are evaluated exactly for these integers.
+If the time is up, the weights that the search has seen prove bounds: any q ∈ Δ proves γ̄ ≤ ‖Aᵀq‖,
+and any w = Aᵀα proves γ̄ ≥ min_i ⟨a_i, w⟩ / ‖w‖ (Ji, Srebro and Telgarsky 2021, Lemma A.1). The
+weights are doubles, rounded to integers; both bounds are evaluated exactly for these integers.
 """
 
 from __future__ import annotations

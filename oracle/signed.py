@@ -17,21 +17,22 @@ there are bounds, proved in exact arithmetic from points that floating-point pro
   largest deviation, |ρ| ≥ (Σ_j t_j⁻²)^{−1/2} − r, for any unit w has t_j |w_j| ≥ (Σ_j t_j⁻²)^{−1/2}
   for some j.
 
-*Facets.* Qhull proposes which points are vertices and is not believed. For a set V of points that span the
-space, every facet of conv(V) contains d affinely independent points of V, and a hyperplane through
-d such points with all of V on one side carries a facet. So trying *all* subsets of d points finds
-all facets of conv(V). If every remaining point satisfies every facet's inequality, then conv(V) is
-the hull of all points; the points that do not are added to V.
+*Facets.* Qhull proposes which points are vertices and is not believed. For a set V of points that
+span the space, every facet of conv(V) contains d affinely independent points of V, and a hyperplane
+through d such points with all of V on one side carries a facet. So trying *all* subsets of d points
+finds all facets of conv(V). If every remaining point satisfies every facet's inequality, then
+conv(V) is the hull of all points; the points that do not are added to V.
 
 Almost all subsets are rejected in floating point: a subset is no facet if two points lie on
 different sides of it by more than the proved error of their determinants (`_error`). What is left
 is decided in integers. Normals are the signed minors of the edge vectors, computed together by
 expansion along one row after the other.
 
-*Bounds.* The programme max ⟨c, y⟩ subject to ⟨a_i, y⟩ ≤ 1 for all i finds at once the facet that the ray
-along c meets (its normal is y) and the point where it meets it: with multipliers λ, Aᵀ λ = c, so
-q = λ/Σλ is a distribution with Aᵀ q = t c. Repeating it with c = y never shortens y, so it walks
-to a facet that is nearest among its neighbours. Floating point is only used to suggest y and q.
+*Bounds.* The programme max ⟨c, y⟩ subject to ⟨a_i, y⟩ ≤ 1 for all i finds at once the facet that
+the ray along c meets (its normal is y) and the point where it meets it: with multipliers λ, Aᵀ λ =
+c, so q = λ/Σλ is a distribution with Aᵀ q = t c. Repeating it with c = y never shortens y, so it
+walks to a facet that is nearest among its neighbours. Floating point is only used to suggest y and
+q.
 """
 
 from __future__ import annotations
