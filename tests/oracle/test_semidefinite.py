@@ -89,7 +89,7 @@ def test_exact_decisions(n, d, seed, shift):
     """Integer Gram matrices are semidefinite; less a unit on the diagonal, mostly they are not."""
     X = np.random.default_rng(seed).integers(-9, 10, (n, d))
     K = X @ X.T + shift * np.eye(n, dtype=int)
-    matrix = semidefinite._integers(given_gram(np.abs(K) * 0 + X @ X.T, [1] * n))[0]
+    matrix = semidefinite._integer_gram(given_gram(np.abs(K) * 0 + X @ X.T, [1] * n))[0]
     assert semidefinite._alternates(matrix)
     if K.diagonal().min() < 0:
         return
