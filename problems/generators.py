@@ -559,134 +559,124 @@ _GAMMA = Option(
     "gamma", "0.1", "maximum margin divided by the radius, exactly as written", rational(0, 1)
 )
 
+
+def _family(name: str, what: str, build: Callable[..., Generated], *options: Option) -> Family:
+    return Family(name, what, options, build)
+
+
+_COPIES = "how many times the first occurs"
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family(
+        _family(
             "planted",
             "integer data whose maximum margin is gamma exactly",
-            (
-                _size(200),
-                _dimension(10),
-                _GAMMA,
-                SEED,
-                Option("support", None, "points on the margin (as many as fit)", integer(1)),
-                Option("rotate", "1", "hide the best direction by a reflection", switch),
-            ),
             planted,
+            _size(200),
+            _dimension(10),
+            _GAMMA,
+            SEED,
+            Option("support", None, "points on the margin (as many as fit)", integer(1)),
+            Option("rotate", "1", "hide the best direction by a reflection", switch),
         ),
-        Family(
+        _family(
             "worst-case",
             "one point against n - 1 copies of another (Tyurin 2024, Theorem 5.1)",
-            (_size(1000, low=2),),
             _worst_case,
+            _size(1000, low=2),
         ),
-        Family(
+        _family(
             "loss-spike",
             "two points on which the loss explodes before it vanishes (Tyurin 2024, Theorem 4.1)",
-            (),
             _loss_spike,
         ),
-        Family(
+        _family(
             "two-lines",
             "points on two lines, norms from 1/r to r (Ramdas and Pena 2015, Section 2.2)",
-            (Option("r", "3", "largest norm", rational(1, 10_000)), _size(100, low=4)),
             _two_lines,
+            Option("r", "3", "largest norm", rational(1, 10_000)),
+            _size(100, low=4),
         ),
-        Family(
+        _family(
             "imbalanced",
             "a planted margin, one class ratio times as large by repetition (Tyurin 2024, App. E)",
-            (
-                _size(200),
-                _dimension(10, low=2),
-                Option("ratio", "10", "points of class -1 for each of class 1", integer(1)),
-                _GAMMA,
-                SEED,
-            ),
             imbalanced,
+            _size(200),
+            _dimension(10, low=2),
+            Option("ratio", "10", "points of class -1 for each of class 1", integer(1)),
+            _GAMMA,
+            SEED,
         ),
-        Family(
+        _family(
             "inseparable",
             "integer data that no hyperplane through the origin separates",
-            (_size(200, low=2), _dimension(10), SEED),
             inseparable,
+            _size(200, low=2),
+            _dimension(10),
+            SEED,
         ),
-        Family(
+        _family(
             "gaussian",
             "nearly normal coordinates on a grid of 2^-10, labels random or by a hyperplane",
-            (
-                _size(200),
-                _dimension(10),
-                SEED,
-                Option("separable", "0", "label by a random hyperplane", switch),
-            ),
             _gaussian,
+            _size(200),
+            _dimension(10),
+            SEED,
+            Option("separable", "0", "label by a random hyperplane", switch),
         ),
-        Family(
+        _family(
             "duplicated",
             "a planted margin, every point several times",
-            (
-                _size(50, "number of different points", low=2),
-                _dimension(10),
-                Option("copies", "4", "how many times each occurs", integer(1)),
-                _GAMMA,
-                SEED,
-            ),
             duplicated,
+            _size(50, "number of different points", low=2),
+            _dimension(10),
+            Option("copies", "4", "how many times each occurs", integer(1)),
+            _GAMMA,
+            SEED,
         ),
-        Family(
+        _family(
             "degenerate",
             "points in special position",
-            (
-                Option("kind", "ties", f"one of {', '.join(KINDS)}", choice(*KINDS)),
-                _size(8),
-                _dimension(8),
-                SEED,
-            ),
             degenerate,
+            Option("kind", "ties", f"one of {', '.join(KINDS)}", choice(*KINDS)),
+            _size(8),
+            _dimension(8),
+            SEED,
         ),
-        Family(
+        _family(
             "orthogonal",
             "orthogonal rows r e_1, e_2, ..., e_n, the first with the dual weight p",
-            (
-                _size(10, "number of points, and dimension", low=2),
-                Option("p", "0.3", "dual weight of the first row", rational(0, 1)),
-            ),
             orthogonal,
+            _size(10, "number of points, and dimension", low=2),
+            Option("p", "0.3", "dual weight of the first row", rational(0, 1)),
         ),
-        Family(
+        _family(
             "opposed",
             "copies of (1, r) against one (1, -r): perceptrons cross the axis to and fro",
-            (
-                Option("r", "10", "distance from the axis", integer(1, 2**20)),
-                Option("copies", "3", "how many times (1, r) occurs", integer(1)),
-            ),
             opposed,
+            Option("r", "10", "distance from the axis", integer(1, 2**20)),
+            Option("copies", "3", "how many times (1, r) occurs", integer(1)),
         ),
-        Family(
+        _family(
             "crossed",
             "copies of e_1, and e_2 and -e_2, which alone prove that nothing separates them",
-            (Option("copies", "98", "how many times e_1 occurs", integer(1)),),
             _crossed,
+            Option("copies", "98", "how many times e_1 occurs", integer(1)),
         ),
-        Family(
+        _family(
             "centred",
             "the corners of a regular simplex around the origin, the first several times",
-            (
-                _size(60, "number of corners, and dimension", low=2),
-                Option("copies", "60", "how many times the first occurs", integer(1)),
-            ),
             _centred,
+            _size(60, "number of corners, and dimension", low=2),
+            Option("copies", "60", _COPIES, integer(1)),
         ),
-        Family(
+        _family(
             "staggered",
             "nearly orthogonal rows, each misclassified by the sum of those before it",
-            (
-                Option("d", "4", "number of different rows, and dimension", integer(1)),
-                Option("r", "16", "their length, nearly", integer(1, 2**20)),
-                Option("copies", "32", "how many times the first occurs", integer(1)),
-            ),
             _staggered,
+            Option("d", "4", "number of different rows, and dimension", integer(1)),
+            Option("r", "16", "their length, nearly", integer(1, 2**20)),
+            Option("copies", "32", _COPIES, integer(1)),
         ),
     )
 }
