@@ -141,24 +141,10 @@ class Process:
             raise Died(self.ended()) from None
 
     def line(self, deadline: float, file: str = "") -> bytes:
-        """The next line that it sends; see `receive`."""
-        seen = 0
-        while (end := self._rest.find(b"\n", seen)) < 0:
-            seen = len(self._rest)
-            if seen > LONGEST:
-                self.close()
-                raise Died("its process sent a line without end")
-            self._more(deadline, file)
-        found = bytes(self._rest[:end])
-        del self._rest[: end + 1]
-        return found
-
-    def receive(self, size: int, deadline: float, file: str = "") -> bytes:
-        """The next bytes that it sends.
+        """The next line that it sends.
 
         Parameters
         ----------
-        size : int
         deadline : float
             On the clock of `time.monotonic`.
         file : str
@@ -169,10 +155,15 @@ class Process:
         Died, Hung
             After which the process is gone.
         """
-        while len(self._rest) < size:
+        seen = 0
+        while (end := self._rest.find(b"\n", seen)) < 0:
+            seen = len(self._rest)
+            if seen > LONGEST:
+                self.close()
+                raise Died("its process sent a line without end")
             self._more(deadline, file)
-        found = bytes(self._rest[:size])
-        del self._rest[:size]
+        found = bytes(self._rest[:end])
+        del self._rest[: end + 1]
         return found
 
     def _more(self, deadline: float, file: str) -> None:

@@ -1,8 +1,8 @@
 """Sandbox: a user's solver in a process of its own.
 
-The process is told a solver and a problem, and sends iterates. A message is a line of JSON and the
-entries of the arrays that it speaks of: nothing in it can do more than be a number, a text or an
-array when it is read, because the sender is not trusted. The harness has the data, computes
+The process gets a solver and a problem, and sends iterates. A message is a line of JSON: nothing in
+it can do more than be a number, a text or an array when it is read, because the sender is not
+trusted. The harness has the data, computes
 everything from w itself, and shares no memory with the solver; the pipe on which verdicts travel is
 not inherited by the solver's process. Whatever the solver does there, to the data, to this package
 or to the pipe, can only change its own iterates.
@@ -14,14 +14,14 @@ import atexit
 import contextlib
 import faulthandler
 import json
-import math
 import os
 import queue
 import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from dataclasses import asdict
 from fractions import Fraction
 from operator import index
@@ -51,15 +51,13 @@ from gammabar.solvers import Iterate
 from gammabar.solvers.adapters import counted
 from gammabar.solvers.base import Card
 
-#: Bytes that one frame may have.
-LARGEST = 1 << 30
 #: Bits of the largest integer: Python refuses to read much longer ones.
 _BITS = 10_000
 #: Booleans, integers, floats and complex numbers, as NumPy writes them.
 _KIND = re.compile(r"[<>|][biufc][0-9]{1,2}")
 
 
-class NoFrame(Exception):
+class NoMessage(Exception):
     """What came is none."""
 
 
@@ -74,47 +72,26 @@ class Untold:
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """A message as bytes."""
-    arrays: list[Any] = []
-    body = {name: _pack(value, arrays) for name, value in message.items()}
-    shapes = [[array.dtype.str, list(array.shape)] for array in arrays]
-    head = json.dumps({"body": body, "arrays": shapes}).encode()
-    return b"".join((head, b"\n", *(array.tobytes() for array in arrays)))
+    """A message as a line."""
+    return json.dumps({name: _pack(value) for name, value in message.items()}).encode() + b"\n"
 
 
-def decode(line: bytes, receive: Callable[[int], bytes]) -> dict[str, Any]:
-    """A message from its line, and a function that gives the bytes that follow.
+def decode(line: bytes) -> dict[str, Any]:
+    """A message from its line.
 
     Raises
     ------
-    NoFrame
+    NoMessage
     """
     try:
-        head = json.loads(line)
-        kinds = [(_kind(kind), tuple(map(index, shape))) for kind, shape in head["arrays"]]
-        sizes = [math.prod(shape) * kind.itemsize for kind, shape in kinds]
-        fits = all(min(shape, default=0) >= 0 for _, shape in kinds)
-        if not fits or sum(sizes) > LARGEST:
-            raise NoFrame
-        arrays = [
-            np.frombuffer(receive(size), dtype=kind).reshape(shape)
-            for size, (kind, shape) in zip(sizes, kinds, strict=True)
-        ]
-        return {str(name): _unpack(value, arrays) for name, value in head["body"].items()}
+        return {str(name): _unpack(value) for name, value in json.loads(line).items()}
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        raise NoFrame from error
+        raise NoMessage from error
     except RecursionError as error:  # brackets in brackets in brackets
-        raise NoFrame from error
+        raise NoMessage from error
 
 
-def _kind(text: str) -> np.dtype[Any]:
-    """A kind of numbers; no other text gets to NumPy's parser, which evaluates some of them."""
-    if not _KIND.fullmatch(text):
-        raise NoFrame
-    return np.dtype(text)
-
-
-def _pack(value: Any, arrays: list[Any], depth: int = 8) -> Any:
+def _pack(value: Any, depth: int = 8) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool):
@@ -124,17 +101,17 @@ def _pack(value: Any, arrays: list[Any], depth: int = 8) -> Any:
     if isinstance(value, Fraction):
         return {"fraction": [_plain(value.numerator), _plain(value.denominator)]}
     if isinstance(value, list | tuple) and depth:
-        return {"list": [_pack(item, arrays, depth - 1) for item in value]}
+        return {"list": [_pack(item, depth - 1) for item in value]}
     if isinstance(value, dict) and depth:
-        return {"dict": {str(n): _pack(item, arrays, depth - 1) for n, item in value.items()}}
+        return {"dict": {str(name): _pack(item, depth - 1) for name, item in value.items()}}
     if isinstance(value, np.ma.MaskedArray):
-        return {"masked": [_array(value.data, arrays), _array(np.ma.getmaskarray(value), arrays)]}
+        return {"masked": [_array(value.data), _array(np.ma.getmaskarray(value))]}
     if hasattr(value, "__array__") and not isinstance(value, type):
         value = np.asarray(value)
         if value.dtype.kind in "biufc":
-            return {"array": _array(value, arrays)}
+            return {"array": _array(value)}
         if depth:
-            return _pack(value.tolist(), arrays, depth - 1)
+            return _pack(value.tolist(), depth - 1)
     return {"other": type(value).__name__}
 
 
@@ -145,32 +122,38 @@ def _plain(value: int | float | str) -> Any:
     return float(value) if isinstance(value, float) else str(value)
 
 
-def _array(value: Any, arrays: list[Any]) -> int:
-    arrays.append(np.ascontiguousarray(value).reshape(np.shape(value)))
-    return len(arrays) - 1
+def _array(value: Any) -> list[Any]:
+    return [value.dtype.str, list(value.shape), b64encode(value.tobytes()).decode()]
 
 
-def _unpack(value: Any, arrays: list[Any]) -> Any:
+def _unpack(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((kind, inner),) = value.items()
     if kind == "array":
-        return arrays[index(inner)]
+        return _unpacked_array(*inner)
     if kind == "masked":
-        data, mask = (arrays[index(place)] for place in inner)
+        data, mask = (_unpacked_array(*one) for one in inner)
         if data.shape != mask.shape:
-            raise NoFrame
+            raise NoMessage
         return np.ma.MaskedArray(data, mask)
     if kind == "list":
-        return [_unpack(item, arrays) for item in inner]
+        return [_unpack(item) for item in inner]
     if kind == "dict":
-        return {str(name): _unpack(item, arrays) for name, item in inner.items()}
+        return {str(name): _unpack(item) for name, item in inner.items()}
     if kind == "fraction":
         numerator, denominator = inner
         return Fraction(index(numerator), index(denominator))
     if kind == "other":
         return Untold(str(inner)[:100])
-    raise NoFrame
+    raise NoMessage
+
+
+def _unpacked_array(kind: str, shape: list[int], entries: str) -> Any:
+    """An array of numbers; no other text gets to NumPy's parser, which evaluates some of them."""
+    if not _KIND.fullmatch(kind) or min(shape, default=0) < 0:
+        raise NoMessage
+    return np.frombuffer(b64decode(entries), dtype=np.dtype(kind)).reshape(tuple(map(index, shape)))
 
 
 #: Iterates that the solver may be ahead of their evaluation.
@@ -319,12 +302,11 @@ class _SolverProcess:
         if self.lost:
             raise Died(self._end)
         try:
-            line = process.line(deadline, file)
-            return decode(line, lambda size: process.receive(size, deadline, file))
+            return decode(process.line(deadline, file))
         except (Died, Hung):
             self.lost = True
             raise
-        except NoFrame:
+        except NoMessage:
             raise self._nonsense() from None
 
     def _nonsense(self) -> Crashed:
@@ -468,7 +450,7 @@ class _Server:
 
 
 def _told(iterate: Iterate) -> dict[str, Any]:
-    # An array of objects has no frame of its own; whatever else is sent is looked at there.
+    # An array of objects cannot be sent as such; whatever else is sent is looked at there.
     w = iterate.w
     if isinstance(w, np.ndarray) and w.dtype.kind not in "biufc":
         w = taken_vector(w, f"w_{iterate.t}")

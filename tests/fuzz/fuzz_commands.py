@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.cli import main
-from gammabar.harness.run.sandbox import NoFrame, decode, encode
+from gammabar.harness.run.sandbox import NoMessage, decode, encode
 from gammabar.harness.run.specs import reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import ProblemError
@@ -151,10 +151,10 @@ def run_solver_file(path: Path) -> None:
     reference(text)
 
 
-# --- frames ------------------------------------------------------------------------------------
+# --- messages ----------------------------------------------------------------------------------
 
 
-def frame_seeds() -> list[bytes]:
+def message_seeds() -> list[bytes]:
     w, mask = np.arange(4.0), np.ma.array([1.0, 2.0], mask=[0, 1])
     extra = {"mu": np.ones(3), "i": 4, "halt": "separated", "nested": [w, {"a": (1, 2.5)}]}
     return [
@@ -170,43 +170,24 @@ _KINDS += ['{"array": 0}', '{"array": -1}', '{"masked": [0, 1]}', '{"fraction": 
 _KINDS += ['{"dict": []}', '{"list": {}}', "[[1, 2], []]", "99999999999", "-1", "null", "1e400"]
 
 
-def spoil_frame(data: bytes, rng: Random) -> bytes:
-    head, newline, body = data.partition(b"\n")
+def spoil_message(data: bytes, rng: Random) -> bytes:
     if rng.random() < 0.2:
-        return head + newline + spoil_bytes(body, rng)
-    return spoil_text(head, rng, '"[]{},: ', [*_KINDS, *NUMBERS[:30]]) + newline + body
+        return spoil_bytes(data, rng)
+    return spoil_text(data, rng, '"[]{},: ', [*_KINDS, *NUMBERS[:30]])
 
 
-def run_frame(path: Path) -> None:
-    """A message, or `NoFrame`, and no more bytes than there are."""
-    line, _, body = path.read_bytes().partition(b"\n")
-    rest = io.BytesIO(body)
+class _Named(NoMessage):
+    def __str__(self) -> str:
+        return "no message"
 
-    def receive(size: int) -> bytes:
-        found = rest.read(size)
-        if len(found) < size:
-            raise _Short("the frame has fewer bytes than it says")
-        return found
 
-    message = decode(line, receive)
+def _run_message(path: Path) -> None:
+    try:
+        message = decode(path.read_bytes())
+    except NoMessage as error:
+        raise _Named from error
     if not isinstance(message, dict) or not all(isinstance(name, str) for name in message):
         raise Fault(f"this is no message: {message!r:.200}")
-
-
-class _Short(Exception):
-    """The process of the solver would be waited for, until its time is over."""
-
-
-class _Named(NoFrame):
-    def __str__(self) -> str:
-        return "no frame"
-
-
-def _run_frame(path: Path) -> None:
-    try:
-        run_frame(path)
-    except NoFrame as error:
-        raise _Named from error
 
 
 TARGETS = [
@@ -224,5 +205,5 @@ TARGETS = [
         spoiler(spoil_text, ":=/.", ["Mine", "my.py", "step", "~"]),
         run_solver_file,
     ),
-    Target("frame", frame_seeds, spoil_frame, _run_frame, (NoFrame, _Short), ".bin"),
+    Target("message", message_seeds, spoil_message, _run_message, (NoMessage,), ".bin"),
 ]
