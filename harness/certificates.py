@@ -1,7 +1,4 @@
-"""Certificates and witnesses handed to the independent checkers, with the data found for them.
-
-A problem's data as an .npz file that the independent checker (and anyone) can read.
-"""
+"""Certificates and witnesses: checked by the independent checkers, with the data found for them."""
 
 from __future__ import annotations
 

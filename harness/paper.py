@@ -1,16 +1,4 @@
-"""Artefacts: figures and tables of a paper, as something that can be made again.
-
-What is said about a paper as a whole.
-
-What a mutant is, and how the modules of this package register theirs.
-
-Extremal problems: where a true statement comes nearest to failing, as far as is known.
-
-``extremal.json`` in the package of a paper names one run for each of its bounds. They are part of
-the plan of ``gammabar verify``, and docs/tightness.md shows them.
-
-Time and memory, for people.
-"""
+"""What a paper brings: its record, mutants, artefacts, and the runs nearest to failing."""
 
 from __future__ import annotations
 

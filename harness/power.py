@@ -18,7 +18,7 @@ from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 
-#: A mutant is heard for no more iterates than this: those that matter go wrong early.
+#: A mutant is run for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000
 
 
@@ -99,7 +99,7 @@ def verdicts(
     on : str, optional
         Only on this problem.
     most, longest : int
-        Iterates that claims about all of them hear, and those about stopping.
+        Iterates for claims about all of them, and for those about stopping.
     """
     about = [s for s in load_statements().values() if mutant.solver in s.solvers]
     about = [s for s in about if not only or s.id in only]

@@ -178,8 +178,7 @@ def _roots(tree: Path) -> list[Path]:
 class Side(Process):
     """A process that runs benchmarks with the packages of one source tree.
 
-    Both sides use the benchmarks of the working tree, lest a changed benchmark looks like a changed
-    solver.
+    Both sides use the benchmarks of the working tree: a changed benchmark is no changed solver.
     """
 
     def __init__(self, tree: Path, benchmarks: Path) -> None:

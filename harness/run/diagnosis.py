@@ -42,7 +42,7 @@ def _diagnose(case: Case, statements: list[Statement]) -> str:
     Parameters
     ----------
     case : Case
-        A run of it has been heard: `Case.early` has its first iterates.
+        Its run is over: `Case.early` has its first iterates.
     statements : list of Statement
         Those that refute it.
     """
@@ -69,7 +69,7 @@ def _spoken_of(case: Case, statements: Iterable[Statement]) -> str | None:
 
 
 def _given(case: Case) -> list[Floats]:
-    """The first iterates; of a run that is over also those that nobody has heard."""
+    """The first iterates; of a recorded run also those that were not checked."""
     if isinstance(case.solver, Recorder) and len(case.early) < EARLY:
         return [it.w.astype(np.float64) for it in islice(case.solver.iterates(), EARLY)]
     return case.early

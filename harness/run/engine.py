@@ -297,6 +297,6 @@ def _beside(
         if name is not None:
             case = Case(problem, Registered(name).open(), unit=run.unit, seed=run.seed)
             with contextlib.suppress(ProblemError):  # a method that does not run on such data
-                heard = check_run(case, about, run.iterations)
-                found |= {v.statement: v.tightness for v in heard if v.verdict is Ruling.HOLDS}
+                again = check_run(case, about, run.iterations)
+                found |= {v.statement: v.tightness for v in again if v.verdict is Ruling.HOLDS}
     return [replace(v, reference=found.get(v.statement)) for v in verdicts]

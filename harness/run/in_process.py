@@ -24,7 +24,7 @@ from gammabar.problems import Problem, ProblemError, from_arrays
 from gammabar.solvers.adapters import Recorder, from_function, from_object
 from gammabar.solvers.base import solver as registered
 
-#: Updates that are heard unless somebody wants more.
+#: Updates that are checked by default.
 ITERATIONS = 200
 CHANGED = "the solver changed the data of the problem: copy what is to be written to"
 
@@ -55,8 +55,8 @@ def verify(
     like : str, optional
         The method that the solver implements, such as "dual-acceleration".
     iterations : int, optional
-        Claims about every iterate hear t = 0, …, iterations: 200 by default, or all that was
-        recorded.
+        Claims about every iterate are checked for t = 0, …, iterations: 200 by default, or all
+        that was recorded.
     seed : int
         Of the solver's random numbers.
 
@@ -69,7 +69,7 @@ def verify(
 
     Notes
     -----
-    The solver shares this process with the court, so this is for solvers that mean well: see
+    The solver shares this process with the checks, so this is for solvers that mean well: see
     ``SECURITY.md``. Exceptions that it raises are raised here.
 
     Examples
@@ -204,7 +204,7 @@ def _as_it_was(problem: Problem) -> bool:
 
 
 def _spoilt(one: _Heard) -> _Heard:
-    """Nothing is known of a run on data that were changed under the court's hands."""
+    """Nothing is known of a run on data that were changed meanwhile."""
     verdict = Verdict(one.verdict.statement, Ruling.UNDECIDED, reason=CHANGED, failure="crashed")
     return replace(one, verdict=verdict)
 
@@ -230,7 +230,7 @@ def _solver(given: Any) -> Any:
     if inspect.isgenerator(given):
         name = given.__name__
         raise ProblemError(
-            f"{name}(…) is a run that has begun, and can be heard only once:"
+            f"{name}(…) is a run that has begun, and can be read only once:"
             f" give the function itself: {name}"
         )
     if not callable(getattr(given, "iterates", None)):
@@ -240,7 +240,7 @@ def _solver(given: Any) -> Any:
 
 
 def _length(solver: Any, iterations: int | None) -> int:
-    """How many updates are heard."""
+    """How many updates are checked."""
     last = len(solver) - 1 if isinstance(solver, Recorder) else None
     if iterations is None:
         return ITERATIONS if last is None else max(last, 1)

@@ -1,20 +1,10 @@
-"""The plan: which statements are examined on which runs, and what is expected of them.
+"""Plans: which statements are checked on which runs, and what is expected of them.
 
-By default that is every run that the statements' modules name (`gammabar.harness.registry`), heard
-by all statements about its solver whose assumptions can hold there; every statement that needs no
-run, on its own problems; and the checks of the oracle. The user may choose statements, solvers and
-problems, or bring a solver.
-
-Random trials without end: the search for a false refutation.
-
-Small problems of every family and geometry, at the edges as well (two rows, one dimension,
-duplicates, ties, data that are not separable), and every solver that statements speak about, with
-random options. On none of them may a statement that is true be refuted.
-
-What is known of a run before anything is opened or computed: enough for many assumptions.
-
-Assumptions are predicates on the case. A sketch of it has the solver with its options and the
-texts; whatever else a predicate asks for, its answer has to wait for the run itself.
+By default that is every run that the papers name (`gammabar.harness.registry`), with all statements
+about its solver whose assumptions can hold there; every statement that needs no run, on its own
+problems; and the checks of the oracle. The user may choose statements, solvers and problems, or
+bring a solver. Random plans search for a false refutation: small problems of every family and
+geometry, at the edges as well, and every solver that statements are about, with random options.
 """
 
 from __future__ import annotations
@@ -23,7 +13,7 @@ from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +28,7 @@ from gammabar.harness.registry import (
 )
 from gammabar.harness.run.results import TIME_LIMIT, Result, Run, Task
 from gammabar.harness.run.specs import InFile, Recorded, Registered, SolverRef, split_problem
-from gammabar.harness.verify.context import Trial
+from gammabar.harness.verify.context import Case, Trial
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Status
@@ -70,7 +60,7 @@ class Request:
     depends : str
         Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
     papers : tuple of PaperRef
-        Papers of the user, which are on the shelf already (`gammabar.harness.registry`).
+        Papers of the user, which are registered already (`gammabar.harness.registry`).
     """
 
     statements: tuple[str, ...] = ()
@@ -100,13 +90,10 @@ def make_plan(request: Request) -> list[Task]:
         tasks = [*_without_run(request, chosen), *_with_run(request, chosen)]
     if not tasks:
         raise ProblemError(_nothing(request))
-    merged = [_missing(_as_wished(request, task)) for task in tasks]
+    more: Any = {"limit": request.limit, "papers": request.papers, "depends": request.depends}
+    merged = [_missing(replace(task, **more)) for task in tasks]
     order = {text: place for place, text in enumerate(dict.fromkeys(t.run.problem for t in merged))}
     return sorted(merged, key=lambda task: order[task.run.problem])
-
-
-def _as_wished(request: Request, task: Task) -> Task:
-    return replace(task, limit=request.limit, papers=request.papers, depends=request.depends)
 
 
 def _chosen(request: Request) -> list[Statement]:
@@ -184,17 +171,17 @@ def _solvers(request: Request, statement: Statement) -> list[SolverRef | None]:
 
 
 def _with_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
-    """One task for each run, with all statements that hear it."""
-    heard: dict[Run, dict[str, Statement]] = {}
+    """One task for each run, with all statements about it."""
+    about: dict[Run, dict[str, Statement]] = {}
     length: dict[Run, int] = {}
     for statement in chosen:
-        wishes = list(_wishes(request, statement)) if statement.about_runs else []
-        for run in wishes:  # runs that differ in their length alone are one
+        runs = list(_requested(request, statement)) if statement.about_runs else []
+        for run in runs:  # runs that differ in their length alone are one
             length[_any(run)] = max(run.iterations, length.get(_any(run), 0))
-        for run in _sensible(request, statement, wishes):
-            heard.setdefault(_any(run), {})[statement.id] = statement
+        for run in _sensible(request, statement, runs):
+            about.setdefault(_any(run), {})[statement.id] = statement
     usual = {run for s in chosen for run in _about(s)}
-    for any_length, statements in heard.items():
+    for any_length, statements in about.items():
         run = replace(any_length, iterations=length[any_length])
         planned = run in usual
         # A false claim is refuted in some run on its problem, not by every solver it is about.
@@ -212,7 +199,7 @@ def _sensible(request: Request, statement: Statement, runs: list[Run]) -> list[R
     """Those runs of which a statement may speak, by the options of their solvers.
 
     What the user asks for with options is put to the statement anyway; and so is everything if
-    there is nothing else (on one of the user's problems), so that the reason is told.
+    there is nothing else (on one of the user's problems), so that the reason is shown.
     """
     asked = [solver for solver in request.solvers if not solver.plain]
     fit = [r for r in runs if r.solver in asked or _cannot_hold(statement, r) is None]
@@ -223,7 +210,7 @@ def _sensible(request: Request, statement: Statement, runs: list[Run]) -> list[R
 
 
 def _about(statement: Statement, names: Collection[str] = (), anyway: bool = False) -> list[Run]:
-    """The runs of the plan in which a statement is heard; of solvers with these names, if any.
+    """The runs of the plan that a statement is about; of solvers with these names, if any.
 
     `anyway`: if there is none, some run without a problem, for the user has problems of his own.
     """
@@ -256,8 +243,8 @@ def _extremal(statement: Statement) -> list[Run]:
     return [Run(best.problem, solver, best.iterations, best.seed, statement.unit)]
 
 
-def _wishes(request: Request, statement: Statement) -> Iterator[Run]:
-    """The same, changed as the user wishes."""
+def _requested(request: Request, statement: Statement) -> Iterator[Run]:
+    """The same, with the problems, iterations and seed of the request."""
     for run in _by_solver(request, statement):
         changed = replace(
             run,
@@ -310,16 +297,16 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
             length = trial.iterations if request.iterations is None else request.iterations
             run = Run(trial.problem, solver, length, trial.seed, unit)
             about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
-            heard = [s for s in about if s.unit is unit and _cannot_hold(s, run) is None]
+            fit = [s for s in about if s.unit is unit and _cannot_hold(s, run) is None]
             if request.file is not None:
                 run = replace(run, solver=request.file)
-            if heard:
+            if fit:
                 expected = (
                     Expectation.UNREFUTED if s.status is Status.HOLDS else Expectation.EITHER
-                    for s in heard
+                    for s in fit
                 )
                 yield Task(
-                    run, tuple(s.id for s in heard), tuple(expected), planned=request.file is None
+                    run, tuple(s.id for s in fit), tuple(expected), planned=request.file is None
                 )
 
 
@@ -431,20 +418,6 @@ def special_problem(rng: np.random.Generator) -> str:
     return str(text)
 
 
-class _NotYet(BaseException):
-    """Not known before the run. No `Exception`: no predicate may take it for an answer."""
-
-
-class _Sketch:
-    """A `gammabar.harness.verify.context.Case` without its problem and the truth about it."""
-
-    def __init__(self, run: Run, solver: Any) -> None:
-        self.solver, self.unit, self.name, self.seed = solver, run.unit, run.problem, run.seed
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise _NotYet(name)
-
-
 def _cannot_hold(statement: Statement, run: Run) -> str | None:
     """Why the statement is inapplicable in a run, if that is known without running anything."""
     if not isinstance(run.solver, Registered):
@@ -454,12 +427,12 @@ def _cannot_hold(statement: Statement, run: Run) -> str | None:
 
 def unmet(statement: Statement, run: Run, solver: Any) -> str | None:
     """Which assumption does not hold, whatever the problem."""
-    sketch: Any = _Sketch(run, solver)
+    case = Case(None, solver, unit=run.unit, name=run.problem, seed=run.seed)
     for met in statement.assumes:
         try:
-            reason = met(sketch)
-        except (_NotYet, Exception):
-            continue  # the run will show
+            reason = met(case)
+        except Exception:
+            continue  # it depends on the problem
         if reason is not None:
             return reason
     return None

@@ -1,8 +1,6 @@
-"""Results: a verdict, where it was found, and whether it was to be expected.
+"""Tasks, their outcomes, and results: a verdict, where it was found, and whether it was expected.
 
-What is run at once, and what comes of it; both travel between processes as JSON.
-
-Results as JUnit XML, which continuous-integration servers read.
+Tasks and outcomes travel between processes as JSON. Results can be written as JUnit XML.
 """
 
 from __future__ import annotations
@@ -37,9 +35,9 @@ class Result:
     expected : Expectation
         Or its text.
     seconds : float
-        Of the whole run, which other statements heard as well.
+        Of the whole run, which other statements share.
     worthless : bool
-        Whether it is a pass that says nothing, where the user wants to hear something; see
+        Whether it is a vacuous pass where the user does not accept one; see
         `strictly`.
     """
 
@@ -220,7 +218,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Task:
-    """A run that several statements hear, or one statement that needs none.
+    """A run that several statements are about, or one statement that needs none.
 
     Attributes
     ----------
@@ -357,7 +355,7 @@ def _suite(
 ) -> None:
     wrong = [result for result in results if not result.as_expected]
     errors = sum(bool(result.verdict.failure) for result in wrong)
-    # A run counts once, though several statements hear it.
+    # A run counts once, though several statements are about it.
     runs = {(r.run, r.seconds) for r in results}
     skipped = sum(r.verdict.verdict in _SKIPPED and r.as_expected for r in results)
     suite = xml.SubElement(

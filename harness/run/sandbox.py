@@ -158,7 +158,7 @@ def _unpacked_array(kind: str, shape: list[int], entries: str) -> Any:
 
 #: Iterates that the solver may be ahead of their evaluation.
 AHEAD = 8
-#: Seconds in which a solver must have stopped, lest its process be ended.
+#: Seconds after which the process of a solver that does not stop is ended.
 PATIENCE = 1.0
 
 
@@ -240,7 +240,7 @@ class _SolverProcess:
                 yield self._iterate(found)
                 self._ask({"more": 1})
         finally:
-            if number == self._number:  # whoever closes this late must not end the next run
+            if number == self._number:  # closed late, this must not end the next run
                 self.stop()
 
     def _received(self) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class _SolverProcess:
             raise self._nonsense()
         if isinstance(w, Untold):
             raise Crashed(f"w_{t} is no vector of numbers: it is {w!r}")
-        # As it was sent: whoever judges it takes it over, and refuses what doubles do not hold.
+        # As it was sent: what doubles do not hold is refused later.
         told = {name: value for name, value in extra.items() if not isinstance(value, Untold)}
         dual, momentum = _claim(found.get("dual")), _claim(found.get("momentum"))
         return Iterate(t, w, dual=dual, momentum=momentum, extra=told)  # type: ignore[arg-type]
@@ -294,7 +294,7 @@ class _SolverProcess:
         try:
             self._process.send(json.dumps(request).encode())
         except Died as error:
-            self.lost, self._end = True, str(error)  # whoever waits for the answer will hear of it
+            self.lost, self._end = True, str(error)  # raised where the answer is waited for
 
     def _next(self, deadline: float) -> dict[str, Any]:
         file = "" if self._solver is None else self._solver.file

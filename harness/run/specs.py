@@ -1,17 +1,10 @@
-"""References to solvers, as plans, stores, results and the command line name them.
-
-A solver is one of the registry, with options: ``dual-acceleration:loss=logistic,step=0.5``. Or it
-is a user's own, a class or a function in a file: ``my.py:MySolver:step=0.5``. Such a reference
-brings the text of the file, so that all processes and machines run the same. Or it is no solver at
-all but the iterates of one, in a file: ``trajectory:w.npy``.
-
-Problems and solvers as texts, as they stand in plans, stores, results and on the command line.
+"""Problems and solvers as texts, in plans, stores, results and on the command line.
 
 A problem is DATA and what may follow it: ``iris:0,1 --kernel rbf:gamma=1 --normalised``,
-``iris:0,1,2 --multiclass``, ``points.csv --label class --drop id``. A solver is a name of the
-registry with options: ``dual-acceleration:loss=logistic,step=0.5``.
-
-Options of solvers as texts: ``loss=logistic,step=0.5`` and the values that they stand for.
+``iris:0,1,2 --multiclass``, ``points.csv --label class --drop id``. A solver is one of the
+registry, with options: ``dual-acceleration:loss=logistic,step=0.5``; or a class or function in a
+user's file, ``my.py:MySolver:step=0.5``, with the text of that file, so that all processes and
+machines run the same; or recorded iterates, ``trajectory:w.npy``.
 """
 
 from __future__ import annotations
@@ -276,7 +269,7 @@ def read_again(data: str) -> None:
     try:
         mode = file.path.stat().st_mode
     except (OSError, ValueError):
-        return  # whoever opens it says why not
+        return  # opening it says why not
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ProblemError(
             f"{data}: data of a pipe or a device are read once: write them to a file for this"

@@ -1,16 +1,9 @@
-"""A user's Python file or folder, imported with errors that a person can act on.
+"""Files of users: papers and solvers in Python, and recorded iterates.
 
-Modules get names of their own, so that a file called ``problems.py`` is in nobody's way.
-
-A user's own solver: ``my.py:MySolver``, loaded with errors that a person can act on.
-
-It is a class with ``iterates(problem, rng)``, a function that yields iterates, or one that records
-them (`gammabar.solvers.adapters`).
-
-Iterates that another program, language or machine has computed, read from a file.
-
-Row t of the table is w_t, and row 0 the start. NPY files hold one array, CSV and TSV files numbers
-alone (below a header perhaps), Parquet files one column per coordinate.
+Modules get names of their own, so that a file called ``problems.py`` is in nobody's way. A solver
+is a class with ``iterates(problem, rng)``, a function that yields iterates, or one that records
+them (`gammabar.solvers.adapters`). Recorded iterates are a table whose row t is w_t, as NPY, CSV,
+TSV or Parquet.
 """
 
 from __future__ import annotations
