@@ -23,7 +23,6 @@ from gammabar.problems.binary_readers import decode_idx, read_npz
 from gammabar.problems.environment import has_module, missing
 from gammabar.problems.files import label_text, read_bytes
 from gammabar.problems.options import check_size
-from gammabar.problems.portable_rng import Draws
 from gammabar.problems.problem import Array, ProblemError
 from gammabar.problems.suggest import nearest
 
@@ -251,6 +250,11 @@ class Sampling:
 
     def rows(self, name: str, candidates: Array, last: Array, width: int) -> Array:
         """The chosen ones of `candidates`; `last` says which of them are of the last class."""
+        if self.everything:
+            check_size(name, len(candidates), width)
+            return candidates
+        from gammabar.problems.portable_rng import Draws
+
         draws = Draws(self.seed)
         chosen = np.arange(len(candidates))
         if self.n is not None:

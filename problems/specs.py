@@ -5,7 +5,7 @@ to a problem.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -17,7 +17,6 @@ import numpy as np
 from gammabar.problems.datasets import DATASETS, Dataset, Sampling, check_classes, find, read
 from gammabar.problems.files import label_text
 from gammabar.problems.from_files import FILES, SUFFIXES, Build, Reading, load_file, named_file
-from gammabar.problems.generators import FAMILIES, Known, generate
 from gammabar.problems.options import (
     MOST_CHARACTERS,
     SEED,
@@ -30,6 +29,7 @@ from gammabar.problems.problem import Array, Problem, ProblemError, Source
 from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from gammabar.problems.generators import Known
     from gammabar.problems.kernels import Kernel
 
 
@@ -96,7 +96,6 @@ def load(
     ProblemError
         One sentence that names the file, line, column or option at fault.
     """
-    from gammabar.problems.chunked import spreader
     from gammabar.problems.conversion import from_arrays
 
     text = os.fspath(spec).strip()
@@ -116,7 +115,11 @@ def load(
         except ProblemError as error:
             raise ProblemError(f"{text}: {error}") from None
 
-    spread = None if dask is None else spreader(dask)
+    spread = None
+    if dask is not None:
+        from gammabar.problems.chunked import spreader
+
+        spread = spreader(dask)
     file_of_labels = None if labels is None else Path(labels)
     reading = Reading(label, file_of_labels, tuple(drop), memory, spread)
     file = named_file(text)
@@ -129,23 +132,25 @@ def load(
         X, y = _written_rows(rest)
         classes = _plain_classes(2, multiclass)
         return build(X, y, Source(text, "npz", ("rows.npz",), classes, arrays=("X", "y")))
+    from gammabar.problems.generators import FAMILIES
+
     if name in FAMILIES:
         problem, truth = _load_generated(name, text, rest, multiclass, build)
         # What is known is known of the points themselves, not of their images under a kernel.
         plain = kernel is None and not multiclass and problem.intercept == "none"
         vars(problem)["known"] = truth if plain else None
         return problem
-    raise ProblemError(_unknown(text, name))
+    raise ProblemError(_unknown(text, name, FAMILIES))
 
 
-def _unknown(text: str, name: str) -> str:
+def _unknown(text: str, name: str, families: Iterable[str]) -> str:
     if not text:
         return "the name of the data is empty (see `gammabar list problems`)"
     if Path(text).suffix.lower() in (".xlsx", ".xls", ".ods"):
         return f"{text}: a spreadsheet; save its table as CSV, and give that"
     if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {SUFFIXES})"
-    hint = did_you_mean(name, [*DATASETS, *FAMILIES, "rows"], "see `gammabar list problems`")
+    hint = did_you_mean(name, [*DATASETS, *families, "rows"], "see `gammabar list problems`")
     return f"{name!r} is no data set, generator or file ({hint})"
 
 
@@ -208,6 +213,8 @@ def _plain_classes(count: int, multiclass: bool) -> tuple[str, ...]:
 def _load_generated(
     name: str, text: str, options: str, multiclass: bool, build: Build
 ) -> tuple[Problem, Known | None]:
+    from gammabar.problems.generators import generate
+
     made = generate(name, options)
     source = Source(
         name=text,
@@ -268,6 +275,8 @@ _SYNTAX = {
 
 def catalogue() -> list[Entry]:
     """Everything that a DATA string can name, and where it is on this machine."""
+    from gammabar.problems.generators import FAMILIES
+
     entries = []
     for dataset in DATASETS.values():
         paths = find(dataset)
