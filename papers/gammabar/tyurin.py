@@ -25,6 +25,7 @@ from gammabar.papers.tyurin_2024.quantities import (
     only_zeros,
     squared_ratio,
     step_of,
+    the_data,
 )
 from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
 
@@ -420,3 +421,38 @@ def batch_perceptron(case: Case) -> Any:
     A quarter of what Theorem 3.3 of Tyurin (2024) prints, for large n: no data use more than
     (n+1)²/(4n²) of that bound."""
     return squared_ratio(case) * (case.n + 1) ** 2 / (4 * case.n)
+
+
+def staggered_data(case: Case) -> str | None:
+    """The data are `staggered` with r = 4d and 8d copies, d ≥ 2."""
+    d, other = (case.n + 1) // 9, "it is about the data sets staggered:d=…,r=4d,copies=8d"
+    text = f"staggered:d={d},r={4 * d},copies={8 * d}"
+    return the_data(case, text, other) if case.n >= 17 else other
+
+
+@ours.bound(
+    "staggered",
+    "docs/own-results.md, gb.staggered",
+    Method("normalized-batch-perceptron"),
+    staggered_data,
+    kind="existence",
+    powerless="about data sets on which a method is slow: wrong ones may be faster",
+)
+def needs_all(it, c):
+    r"""On `staggered` with r = 4d and 8d copies, ⌊R²/μ²⌋ = d, and Normalized Batch Perceptron
+    separates at t = d and not before.
+
+    $\text{For every } d \ge 2 \text{ there are } 9d - 1 \text{ rows in } \mathbb{R}^d \text{ with }
+    \lfloor R^2/\mu^2 \rfloor = d \text{ for which Normalized Batch Perceptron needs } d \text{
+    iterations}$
+
+    So R²/μ² in Theorem 5.3 of Tyurin (2024) cannot be improved, whatever its value, and neither can
+    the first term of Theorem 6.1, as Normalized LR+GD tends to this method."""
+    d, size = (it.n + 1) // 9, 1 + 2 * it.here.size()
+    if it.t == 0:
+        yield at_least(squared_ratio(c), d, "R²/μ² ≥ d")
+        yield below(squared_ratio(c), d + 1, "R²/μ² < d + 1")
+    if it.t < d:
+        yield at_most(it.smallest, 0, "min_i ⟨a_i, w_t⟩ ≤ 0 for t < d", size=size)
+    if it.t == d:
+        yield below(0, it.smallest, "min_i ⟨a_i, w_d⟩ > 0", size=size)

@@ -34,6 +34,8 @@ NO_RATES = {
     "jst.lemD.2": "a step of the proof",
     "jst.thm4.1.delta": "jst.thm4.1.fixed at another δ",
     "jst.thm4.1.tenth": "jst.thm4.1.fixed at another δ",
+    "gb.sampling.twentieth": "gb.sampling at another δ",
+    "gb.sampling.hundredth": "gb.sampling at another δ",
     "rp.lem4": "true of every α",
     "rp.lem5": "the invariant of the method, not its rate",
     "rp.lem8": "the invariant of the method, not its rate",
