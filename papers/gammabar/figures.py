@@ -25,8 +25,8 @@ from gammabar.harness.reproduce import along, logarithmic
 from gammabar.papers.gammabar.jst_rates import orthogonal_run
 from gammabar.problems import Problem, load
 
-SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**8)
-DRAWN = (10**2, 10**3, 10**5)
+_SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**8)
+_DRAWN = (10**2, 10**3, 10**5)
 
 
 def shares(n: int) -> list[float]:
@@ -49,12 +49,12 @@ def limit(n: int) -> float:
 def _measured(n: int) -> dict[str, Any]:
     found = shares(n)
     best = max(found)
-    curve = found if n in DRAWN else []
+    curve = found if n in _DRAWN else []
     return {"n": n, "best": best, "at": 1 + found.index(best), "limit": limit(n), "curve": curve}
 
 
 def _parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
-    sizes = SIZES[:3] if quick else SIZES
+    sizes = _SIZES[:3] if quick else _SIZES
     return {f"share of gb.sharp, orthogonal, n = {n}": partial(_measured, n) for n in sizes}
 
 
@@ -117,7 +117,7 @@ def rates(n: int, gamma: float, t: int) -> dict[str, float]:
     }
 
 
-def orthogonal(n: int, last: int) -> dict[str, Any]:
+def _orthogonal(n: int, last: int) -> dict[str, Any]:
     """Algorithm 1 on r e_1, e_2, …, e_n with p = 1/ln n, for which q̄ = (p, (1−p)/(n−1), …)."""
     p = 1 / math.log(n)
     gamma = math.sqrt((1 - p) / (n - 1))
@@ -137,7 +137,7 @@ def orthogonal(n: int, last: int) -> dict[str, Any]:
     return {"data": f"orthogonal rows, n = {n:,}", "gamma": gamma, **found}
 
 
-def on_data(data: str, last: int) -> dict[str, Any]:
+def _on_data(data: str, last: int) -> dict[str, Any]:
     """The same on real data; H(q̄) is that of the exact dual optimum."""
     from gammabar.oracle import solve
 
@@ -163,8 +163,8 @@ def _parts_rates(quick: bool) -> Mapping[str, Callable[[], Any]]:
     n, data, last = (100, "mnist-sample:0,1", 60) if quick else (10_000, "mnist:0,1", 2000)
     steps = int(30 * math.sqrt(n))
     return {
-        f"gap on orthogonal rows, n = {n}, t ≤ {steps}": partial(orthogonal, n, steps),
-        f"gap on {data}, t ≤ {last}": partial(on_data, data, last),
+        f"gap on orthogonal rows, n = {n}, t ≤ {steps}": partial(_orthogonal, n, steps),
+        f"gap on {data}, t ≤ {last}": partial(_on_data, data, last),
     }
 
 

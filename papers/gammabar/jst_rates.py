@@ -38,7 +38,7 @@ def _own(name: str) -> str:
 
 
 @gb.bound("sharp", _own("gb.sharp"), THEOREM_3_1, separable, slower=NO_MOMENTUM)
-def sharp_rate(it, c):
+def _sharp_rate(it, c):
     r"""γ(w_t) ≥ γ̄ − 4 ln n/(γ̄ t (t+3)) for all t ≥ 1, on separable data.
 
     $\gamma(w_t) \ge \bar\gamma - \frac{4\ln n}{\bar\gamma\,t(t+3)} \quad \text{for all } t \ge 1,
@@ -53,11 +53,11 @@ def sharp_rate(it, c):
     return at_most(c.gamma - it.margin, bound, "γ̄ − γ(w_t) ≤ 4 ln n/(γ̄ t (t+3))")
 
 
-SMALL_NORM = "its bound is large as long as ‖w_t‖ is small"
+_SMALL_NORM = "its bound is large as long as ‖w_t‖ is small"
 
 
-@gb.bound("selfcert", _own("gb.selfcert"), THEOREM_3_1, separable, at_rest=SMALL_NORM)
-def certifies_itself(it, c):
+@gb.bound("selfcert", _own("gb.selfcert"), THEOREM_3_1, separable, at_rest=_SMALL_NORM)
+def _certifies_itself(it, c):
     r"""γ̄ − γ(w_t) ≤ ln n/‖w_t‖ for all t ≥ 1, on separable data.
 
     $\bar\gamma - \gamma(w_t) \le \frac{\ln n}{\|w_t\|_2} \quad \text{for all } t \ge 1, \text{ if
@@ -69,7 +69,7 @@ def certifies_itself(it, c):
     return at_most(c.gamma - it.margin, c.log_n / it.norm, "γ̄ − γ(w_t) ≤ ln n/‖w_t‖")
 
 
-class LeastDual:
+class _LeastDual:
     """min_{1≤j≤t} ‖Zᵀμ_j‖², of the μ_j that the delivered iterates define."""
 
     def __init__(self, case: Case) -> None:
@@ -83,14 +83,14 @@ class LeastDual:
             self.square = now if self.square is None else self.square.min(now)
 
 
-def least_entropy(it: View) -> Number:
+def _least_entropy(it: View) -> Number:
     """H_∞(q_t) = −ln max_i q_{t,i} for q_t = softmax(Zw_t)."""
     # The largest weight is that of the smallest score: exp(−smallest − ψ).
     return it.smallest + it.psi
 
 
-@gb.bound("gap", _own("gb.gap"), THEOREM_3_1, Sequences, LeastDual, at_rest=SMALL_NORM)
-def gap_is_certified(it, c):
+@gb.bound("gap", _own("gb.gap"), THEOREM_3_1, Sequences, _LeastDual, at_rest=_SMALL_NORM)
+def _gap_is_certified(it, c):
     r"""min_{1≤j≤t} ‖Zᵀμ_j‖ − γ(w_t) ≤ ln(n max_i q_{t,i})/‖w_t‖ for all t ≥ 1, for any data.
 
     $\min_{1\le j\le t}\|Z^\top\mu_j\|_2 - \gamma(w_t) \le \frac{\ln(n\max_i q_{t,i})}{\|w_t\|_2}
@@ -100,8 +100,8 @@ def gap_is_certified(it, c):
     oracle, and whether or not the data are separable. Equality where all rows are the same."""
     if it.at_origin:
         return None  # the bound is infinite
-    gap = sqrt(c.history(LeastDual).square) - it.margin
-    bound = (c.log_n - least_entropy(it)) / it.norm
+    gap = sqrt(c.history(_LeastDual).square) - it.margin
+    bound = (c.log_n - _least_entropy(it)) / it.norm
     return at_most(gap, bound, "min_j ‖Zᵀμ_j‖ − γ(w_t) ≤ ln(n max_i q_{t,i})/‖w_t‖")
 
 
@@ -112,7 +112,7 @@ def gap_is_certified(it, c):
     exact_dual,
     powerless="it is true of every w, whatever a solver does",
 )
-def no_method_is_faster(it, c):
+def _no_method_is_faster(it, c):
     r"""γ̄ − γ(w) ≥ (H(q̄) − H_∞(softmax(Zw)))/‖w‖ for every w ≠ 0.
 
     $\bar\gamma - \gamma(w) \ge \frac{H(\bar q) - H_\infty(\operatorname{softmax}(Zw))}{\|w\|_2}
@@ -122,17 +122,17 @@ def no_method_is_faster(it, c):
     dual optimum."""
     if it.at_origin:
         return None
-    bound = (c.once("H(q̄)", lambda: dual_entropy(c)) - least_entropy(it)) / it.norm
+    bound = (c.once("H(q̄)", lambda: _dual_entropy(c)) - _least_entropy(it)) / it.norm
     return at_least(c.gamma - it.margin, bound, "γ̄ − γ(w) ≥ (H(q̄) − H_∞(q))/‖w‖")
 
 
-def dual_entropy(case: Case) -> Number:
+def _dual_entropy(case: Case) -> Number:
     """H(q̄), over the support."""
     return -entropy(Fraction(v, case.truth.total) for v in case.truth.numerators)
 
 
 @gb.bound("smooth", _own("gb.smooth"), FAST, unit_ball, separable, slower=NO_MOMENTUM)
-def any_smooth_potential(it, c):
+def _any_smooth_potential(it, c):
     r"""γ̄ − γ(w_t) ≤ ψ(0)/‖w_t‖ ≤ 4ρψ(0)/(γ̄ t (t+3)) for all t ≥ 1 and a ρ-smooth potential ψ, on
     separable data.
 
@@ -156,7 +156,7 @@ def any_smooth_potential(it, c):
 # Algorithm 2
 
 
-def enough(case: Case, epsilon: Fraction, delta: Fraction) -> int:
+def _enough(case: Case, epsilon: Fraction, delta: Fraction) -> int:
     """max{(18 ln n + 16 ln(2/δ))/γ̄², 8 min{1/δ, 4 ln(4/δ)}}/ε², rounded up."""
     with working(LEVELS[1]):
         first = (18 * case.log_n + 16 * log(2 / delta)) / case.gamma_squared
@@ -168,11 +168,11 @@ def enough(case: Case, epsilon: Fraction, delta: Fraction) -> int:
 
 
 sampling = Claims("gb", unit=True)
-smaller = sampling.sharing(powerless="gb.sampling with another δ, which has the power")
-TWENTIETH, HUNDREDTH = Fraction(1, 20), Fraction(1, 100)
+_smaller = sampling.sharing(powerless="gb.sampling with another δ, which has the power")
+_TWENTIETH, _HUNDREDTH = Fraction(1, 20), Fraction(1, 100)
 #: ε over γ̄, by δ: so that many runs are short ones.
-RATIOS = {HALF: HALF, TWENTIETH: HALF, HUNDREDTH: Fraction(9, 10)}
-EASY = ("planted:n=2,d=2,gamma=0.99,seed=0",)
+_RATIOS = {HALF: HALF, _TWENTIETH: HALF, _HUNDREDTH: Fraction(9, 10)}
+_EASY = ("planted:n=2,d=2,gamma=0.99,seed=0",)
 
 
 @sampling.probability(
@@ -180,7 +180,7 @@ EASY = ("planted:n=2,d=2,gamma=0.99,seed=0",)
     _own("gb.sampling"),
     ALG2,
     several_rows,
-    reachable(HALF, steps=enough),
+    reachable(HALF, steps=_enough),
     delta=HALF,
     runs=15,
     problems=(
@@ -191,29 +191,29 @@ EASY = ("planted:n=2,d=2,gamma=0.99,seed=0",)
     slower="adaptive-sampling/step-squared",
     instances="ε = γ̄/2 and δ = 1/2",
 )
-@smaller.probability(
+@_smaller.probability(
     "sampling.twentieth",
     _own("gb.sampling") + ", at δ = 1/20, where 4 ln(4/δ) < 1/δ",
     ALG2,
     several_rows,
-    reachable(HALF, TWENTIETH, steps=enough),
-    delta=TWENTIETH,
+    reachable(HALF, _TWENTIETH, steps=_enough),
+    delta=_TWENTIETH,
     runs=194,
-    problems=EASY,
+    problems=_EASY,
     instances="ε = γ̄/2 and δ = 1/20",
 )
-@smaller.probability(
+@_smaller.probability(
     "sampling.hundredth",
     _own("gb.sampling") + ", at δ = 1/100, where 4 ln(4/δ) < 1/δ",
     ALG2,
     several_rows,
-    reachable(RATIOS[HUNDREDTH], HUNDREDTH, steps=enough),
-    delta=HUNDREDTH,
+    reachable(_RATIOS[_HUNDREDTH], _HUNDREDTH, steps=_enough),
+    delta=_HUNDREDTH,
     runs=986,
-    problems=EASY,
+    problems=_EASY,
     instances="ε = 9γ̄/10 and δ = 1/100",
 )
-def fewer_steps(c, rng, delta):
+def _fewer_steps(c, rng, delta):
     r"""For two rows or more, Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin
     of at least γ̄ − ε after t = ⌈max{(18 ln n + 16 ln(2/δ))/γ̄², 8 min{1/δ, 4 ln(4/δ)}}/ε²⌉ steps,
     with probability 1 − δ.
@@ -225,17 +225,17 @@ def fewer_steps(c, rng, delta):
 
     Theorem 4.1 of Ji, Srebro and Telgarsky (2021) has 32 ln n + 64 ln(2/δ) and 32/δ: this is less
     than 9/16, 1/4 and 1/4 of them, and grows with ln(1/δ), not with 1/δ."""
-    epsilon = tolerance(c, RATIOS[delta])
-    last = run(c, rng, enough(c, epsilon, delta), sums=False).last
+    epsilon = tolerance(c, _RATIOS[delta])
+    last = run(c, rng, _enough(c, epsilon, delta), sums=False).last
     return at_most(c.gamma - last.margin, epsilon, "γ̄ − γ(w_t) ≤ ε", where=f"t = {last.t}")
 
 
 # The constant 4 is best possible: orthogonal rows
 
 #: Bits that leave more than ten digits after thousands of steps.
-BITS = 320
+_BITS = 320
 #: n → (an iterate, how much of the bound is used there, at least).
-MEASURED = {1000: (189, Fraction(82, 100)), 100_000: (2301, Fraction(88, 100))}
+_MEASURED = {1000: (189, Fraction(82, 100)), 100_000: (2301, Fraction(88, 100))}
 
 
 def orthogonal_run(
@@ -264,7 +264,7 @@ def orthogonal_run(
         first, other = first + g_first + pull, other + g_other + pulls
 
 
-def used(n: int, t: int) -> Number:
+def _used(n: int, t: int) -> Number:
     """(γ̄ − γ(w_t)) / (4 ln n/(γ̄ t (t+3))) on orthogonal rows with p = 1/ln n."""
     p = 1 / log(n)
     gamma = sqrt((1 - p) / (n - 1))
@@ -279,7 +279,7 @@ def used(n: int, t: int) -> Number:
     kind="existence",
     powerless="it is about one method on one family of data, run by itself in balls",
 )
-def constant_four(c):
+def _constant_four(c):
     r"""The 4 of gb.sharp cannot be made smaller: on orthogonal rows with q̄_1 = 1/ln n, more than
     0.82 of the bound is used for n = 1000, more than 0.88 for n = 100,000, and all as n → ∞.
 
@@ -290,6 +290,6 @@ def constant_four(c):
     Checked is what can be at a finite t: at n = 1000 and t = 189 more than 0.82 of the bound of
     gb.sharp is used, at n = 100,000 and t = 2,301 more than 0.88; docs/gallery has more. The limit
     superior is proved."""
-    for n, (t, share) in MEASURED.items():
-        with working(BITS):
-            yield at_least(used(n, t), number(share), "measured/bound", where=f"n = {n}, t = {t}")
+    for n, (t, share) in _MEASURED.items():
+        with working(_BITS):
+            yield at_least(_used(n, t), number(share), "measured/bound", where=f"n = {n}, t = {t}")

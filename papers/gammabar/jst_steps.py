@@ -10,11 +10,11 @@ import numpy as np
 
 from gammabar.papers.claims import *
 
-gb = Claims("gb", unit=True)
+_gb = Claims("gb", unit=True)
 _JST = "Ji, Srebro and Telgarsky (2021)"
 
 
-def says_step(case: Case) -> str | None:
+def _says_step(case: Case) -> str | None:
     """The solver says its step, a positive number."""
     return None if positive(case, "step") is not None else "the solver does not say its step"
 
@@ -23,13 +23,13 @@ def _step(case: Case) -> Number:
     return number(float(case.solver.step))
 
 
-@gb.identity(
+@_gb.identity(
     "jst.gd.step",
     f"{_JST}, Section 3.1: the step as printed",
-    Method("gradient-descent", assumes=(says_step,)),
+    Method("gradient-descent", assumes=(_says_step,)),
     since=1,
 )
-def gradient_step(now, before, c):
+def _gradient_step(now, before, c):
     r"""Every iterate of gradient descent is the one before minus η times the gradient of R.
 
     $w_{t+1} = w_t - \eta \nabla \mathcal{R}(w_t)$"""
@@ -40,13 +40,13 @@ def gradient_step(now, before, c):
     return moved(now.here, before.here, step, f"w_t is the step from w_(t−1), t = {now.t}")
 
 
-@gb.identity(
+@_gb.identity(
     "jst.ngd.step",
     f"{_JST}, Section 1: the step as printed",
-    Method("normalized-gradient-descent", assumes=(says_step,)),
+    Method("normalized-gradient-descent", assumes=(_says_step,)),
     since=1,
 )
-def normalized_step(now, before, c):
+def _normalized_step(now, before, c):
     r"""Every iterate is the one before minus θ_t times the gradient divided by the risk.
 
     $w_{t+1} = w_t - \theta_t \nabla\mathcal{R}(w_t)/\mathcal{R}(w_t)$"""
@@ -55,7 +55,7 @@ def normalized_step(now, before, c):
     return moved(now.here, before.here, step, f"w_t is the step from w_(t−1), t = {now.t}")
 
 
-class Ascent:
+class _Ascent:
     """The points v_t that a batch perceptron says, with their sum, and the step from the last."""
 
     def __init__(self, case: Case) -> None:
@@ -100,19 +100,19 @@ class Ascent:
         return known
 
 
-@gb.identity(
+@_gb.identity(
     "jst.cotter.step",
     "Cotter, Shalev-Shwartz and Srebro (2012), as used in Figures 1 to 3",
-    Method("batch-perceptron-cotter", assumes=(says_step,)),
-    Ascent,
+    Method("batch-perceptron-cotter", assumes=(_says_step,)),
+    _Ascent,
 )
-def ascent_step(it, c):
+def _ascent_step(it, c):
     r"""Every point is the projected supergradient step from the one before, along a row of smallest
     score; and the iterates are the averages of the points.
 
     $v_{t+1} = \Pi\left(v_t + \tfrac{1}{\sqrt{t+1}} a_i\right),\ i \in \arg\min_i \langle a_i,
     v_t\rangle,\ w_{t+1} = \tfrac{1}{t+1}\sum_{s=1}^{t+1} v_s$"""
-    seen = c.history(Ascent)
+    seen = c.history(_Ascent)
     yield fact(seen.smallest(it), "the row that is added has the smallest score")
     if seen.last is not None:
         start, point = seen.last
@@ -128,7 +128,7 @@ def ascent_step(it, c):
         yield fact(bool(np.array_equal(it.w, seen.v.mid)), "w_t is v_t")
 
 
-class Sampled:
+class _Sampled:
     """g_t for the rows that Algorithm 2 says it draws, and the steps that follow."""
 
     def __init__(self, case: Case) -> None:
@@ -145,17 +145,17 @@ class Sampled:
         self._next = it.here, (self._g + a) * _step(self.case)
 
 
-SAMPLING = Method("adaptive-sampling", assumes=(says_step,))
+_SAMPLING = Method("adaptive-sampling", assumes=(_says_step,))
 
 
-@gb.identity("jst.sampling.step", f"{_JST}, Algorithm 2: the step as printed", SAMPLING, Sampled)
-def sampling_step(it, c):
+@_gb.identity("jst.sampling.step", f"{_JST}, Algorithm 2: the step as printed", _SAMPLING, _Sampled)
+def _sampling_step(it, c):
     r"""Every iterate of Algorithm 2 follows from the one before and the row that was drawn, and the
     weights that it is drawn from are the softmax of the scores.
 
     $g_t = \beta_t (g_{t-1} + z_{i_t}),\ w_{t+1} = w_t - \theta_t (g_t + z_{i_t}),\ q_t \propto
     \exp(Z w_t)$"""
-    last = c.history(Sampled).last
+    last = c.history(_Sampled).last
     if last is not None:
         before, step = last
         yield moved(it.here, before, step, f"w_t is the step from w_(t−1), t = {it.t}")
@@ -163,12 +163,12 @@ def sampling_step(it, c):
 
 
 #: The check of the draws errs with this probability.
-CHANCE = 1e-9
+_CHANCE = 1e-9
 #: Temperatures of q_s^β, normalised: β = 0 is uniform.
-POWERS = (0.0, 0.5, 0.9, 1.1, 1.5, 2.0)
+_POWERS = (0.0, 0.5, 0.9, 1.1, 1.5, 2.0)
 
 
-class Draws:
+class _Draws:
     """ln Σ_k Π_{s<t} r_s^k[i_s]/q_s[i_s] for several distributions r_s^k, and its error.
 
     They are those of common mistakes: q_s^β; 0.9 q_s + 0.1/n; q_{s−1}; and half q_s, half the row
@@ -176,7 +176,7 @@ class Draws:
     """
 
     def __init__(self, case: Case) -> None:
-        self._ratios = np.zeros(len(POWERS) + 4)
+        self._ratios = np.zeros(len(_POWERS) + 4)
         self._step = float(case.solver.step)
         self._off = 0.0
         self._before: tuple[Floats, int] | None = None
@@ -188,27 +188,27 @@ class Draws:
         i, n = row_of(it), it.n
         last, row = self._before or (np.full(n, -np.log(n)), -1)
         mixed = np.logaddexp(np.log(0.9) + logs[i], np.log(0.1 / n))
-        powers = [beta * logs[i] - np.logaddexp.reduce(beta * logs) for beta in POWERS]
+        powers = [beta * logs[i] - np.logaddexp.reduce(beta * logs) for beta in _POWERS]
         taken = [i == np.argmax(logs), i == row]
         halves = [
             np.log((np.exp(logs[i]) + one) / 2) if one else logs[i] - np.log(2) for one in taken
         ]
         self._ratios += np.array([*powers, mixed, last[i], *halves]) - logs[i]
-        self._off += off + 8 * max(POWERS) * softmax_rounding(logs)
+        self._off += off + 8 * max(_POWERS) * softmax_rounding(logs)
         self._before = logs, i
 
 
-@gb.bound(
+@_gb.bound(
     "jst.sampling.draws",
     f"{_JST}, Algorithm 2: i_t ∼ q_t; Ville's inequality",
-    SAMPLING,
+    _SAMPLING,
     option("momentum", False, True),
-    Sampled,
-    Draws,
+    _Sampled,
+    _Draws,
     kind="probability",
     since=1,
 )
-def draws(it, c):
+def _draws(it, c):
     r"""The rows that Algorithm 2 draws come from q_t: no other distribution among ten common
     mistakes makes them far more likely.
 
@@ -219,8 +219,8 @@ def draws(it, c):
     are nonnegative martingales of mean one, and so is their mean (Ville). Here r_s are q_s^β,
     normalised, for β = 0 (uniform), ½, 0.9, 1.1, 1.5 and 2, 0.9 q_s + 0.1/n, q_{s−1}, and the means
     of q_s with the row of largest weight and with the row drawn last."""
-    bound = log(number((len(POWERS) + 4) / CHANCE))
-    yield at_most(c.history(Draws).value, bound, "ln Σ_k Π_s r_s[i_s]/q_s[i_s] ≤ ln(10/δ)")
+    bound = log(number((len(_POWERS) + 4) / _CHANCE))
+    yield at_most(c.history(_Draws).value, bound, "ln Σ_k Π_s r_s[i_s]/q_s[i_s] ≤ ln(10/δ)")
     # The row that is said to be drawn must be the one that the step takes.
-    before, step = c.history(Sampled).last
+    before, step = c.history(_Sampled).last
     yield moved(it.here, before, step, "the row drawn is the one of the step to w_t")

@@ -32,7 +32,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
     rational,
     problems=(*SEPARABLE, "inseparable:n=30,d=4,seed=0", "degenerate:kind=zero-row"),
 )
-def duality(c):
+def _duality(c):
     r"""γ̄ = max_{‖w‖ ≤ 1} min_i (Zw)_i = min_{q ∈ Δ_n} ‖Zᵀq‖.
 
     $\bar\gamma := \max_{\|w\|_2 \le 1} \min_{1 \le i \le n} (Zw)_i = \min_{q \in \Delta_n} \|Z^\top
@@ -64,7 +64,7 @@ def duality(c):
     ),
     problems=(*SEPARABLE, ""),
 )
-def vector_as_printed(c):
+def _vector_as_printed(c):
     r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (Zw)_i, on
     separable data.
 
@@ -100,13 +100,13 @@ def vector(c):
 # Appendix B along a run of the dual form
 
 
-def column(values: Any) -> Any:
+def _column(values: Any) -> Any:
     """Numbers as a column of balls."""
     balls = [number(v) for v in (values.tolist() if hasattr(values, "tolist") else values)]
     return arb_mat(len(balls), 1, balls)
 
 
-def inner(a: Any, b: Any) -> Number:
+def _inner(a: Any, b: Any) -> Number:
     """⟨a, b⟩ of two columns."""
     return (a.transpose() * b)[0, 0]
 
@@ -115,37 +115,37 @@ def _taxicab(a: Any) -> Number:
     return total(abs(v) for v in a.entries())
 
 
-class Weights:
+class _Weights:
     """A dual variable q, the gradient ∇φ(q) = Gq, and Σ_j θ_{j−1}/λ_{j−1}² … of Lemma B.3."""
 
     def __init__(self, values: Any, gram: Any, name: str = "") -> None:
-        self.q, self.name = column(values), name
+        self.q, self.name = _column(values), name
         self.force = gram * self.q
         self.sum = arb(0)
 
-    def above(self, other: Weights) -> Number:
+    def above(self, other: _Weights) -> Number:
         """φ(q) − φ(r) = ⟨∇φ(q) + ∇φ(r), q − r⟩/2: zero without rounding where q = r."""
-        return inner(self.force + other.force, self.q - other.q) / 2
+        return _inner(self.force + other.force, self.q - other.q) / 2
 
 
-class Point:
+class _Point:
     """The sequences at one t, with the signs of the paper (p_t = Zw_t = −A w_t)."""
 
     def __init__(self, t: int, given: list[Floats], gram: Any, loss: str) -> None:
         self.t = t
         self.scores, self.weights, mu, self.nu_doubles = given
-        self.p, self.q = column(-self.scores), column(self.weights)
-        self.mu, self.nu = Weights(mu, gram), Weights(self.nu_doubles, gram)
+        self.p, self.q = _column(-self.scores), _column(self.weights)
+        self.mu, self.nu = _Weights(mu, gram), _Weights(self.nu_doubles, gram)
         self.psi = potential(self.p.entries(), loss)
 
     @cached_property
     def logs(self) -> Any:
         """ln q_t, row by row."""
-        return column(v.log() for v in self.q.entries())
+        return _column(v.log() for v in self.q.entries())
 
 
 #: What the dual form must say of an iterate.
-SEQUENCES = ("p", "dual", "mu", "nu")
+_SEQUENCES = ("p", "dual", "mu", "nu")
 
 
 class Mirror:
@@ -176,7 +176,7 @@ class Mirror:
         self._drift = 0.0
 
     @cached_property
-    def everywhere(self) -> list[Weights]:
+    def everywhere(self) -> list[_Weights]:
         """Points q ∈ C at which claims about all of them are put to the test."""
         n, gram = self.case.n, self.case.space.gram()
         draws = np.random.default_rng(n).integers(1, 1000, n).tolist()
@@ -189,9 +189,9 @@ class Mirror:
             found["q̄"] = self.case.q_bar
         if self.loss == "logistic":
             found["the vertex of all ones"] = [1] * n
-        return [Weights(values, gram, f"q = {name}") for name, values in found.items()]
+        return [_Weights(values, gram, f"q = {name}") for name, values in found.items()]
 
-    def point(self, name: str) -> Weights:
+    def point(self, name: str) -> _Weights:
         """One of them."""
         return next(point for point in self.everywhere if point.name == f"q = {name}")
 
@@ -204,7 +204,7 @@ class Mirror:
             self._drift += score_drift(it, self._w)
         self._w = it.w
         given = []
-        for name in SEQUENCES:
+        for name in _SEQUENCES:
             value = it.dual if name == "dual" else it.extra.get(name)
             found = "is not said" if value is None else claimed_numbers(value, (it.n,))
             if isinstance(found, str):
@@ -212,19 +212,19 @@ class Mirror:
             else:
                 given.append(found)
         if not self.claims:
-            self.now = Point(it.t, given, self.case.space.gram(), self.loss)
+            self.now = _Point(it.t, given, self.case.space.gram(), self.loss)
             self.first = self.first or self.now
             self.claims = [*self._follow(it, self.now)]
             self._sum()
         self.claims = [*first, *self.claims]
 
-    def _follow(self, it: View, now: Point) -> Iterator[Relation]:
+    def _follow(self, it: View, now: _Point) -> Iterator[Relation]:
         """That the sequences at t follow from w_t and from those at t − 1."""
         gap = float(np.abs(now.scores - it.score_doubles).max())
         size = size_of(float(np.abs(it.score_doubles).max()), it.space.least_radius**2)
         allowed = 2 * self._drift + it.score_error
         yield follows(number(gap), allowed, size, "p_t is that of the iterates: −A w_t")
-        q = column(potential_gradient(now.p.entries(), self.loss))
+        q = _column(potential_gradient(now.p.entries(), self.loss))
         yield _same(now.q, q, 8 * softmax_rounding(now.scores), "q_t = ∇ψ(p_t)")
         if self.past is None:
             yield _same(now.mu.q, now.q, 0.0, "μ_0 = q_0")
@@ -250,9 +250,9 @@ class Mirror:
         for q in self.everywhere:
             q.sum += factor * self.past.mu.above(q)
 
-    def drop(self, q: Any, past: Point, now: Point) -> Number:
+    def drop(self, q: Any, past: _Point, now: _Point) -> Number:
         """D(q, q_{t−1}) − D(q, q_t)."""
-        return past.psi - now.psi - inner(past.p - now.p, q)
+        return past.psi - now.psi - _inner(past.p - now.p, q)
 
     @property
     def ratio(self) -> Number:
@@ -277,7 +277,7 @@ class Mirror:
         sums = roundoff(float(np.abs(self.now.scores).max()) * upper(self.ratio))
         return gram_rounding(self.case, self.past.nu_doubles) + sums
 
-    def log_rounding(self, q: Weights) -> float:
+    def log_rounding(self, q: _Weights) -> float:
         """How far ⟨ln q_t − ln q_{t+1}, q_{t+1} − q⟩ may be from ⟨p_t − p_{t+1}, q_{t+1} − q⟩.
 
         The sum of a softmax is one only up to (n + 8)u, which counts as often as ln q and p differ:
@@ -287,7 +287,7 @@ class Mirror:
         sums = roundoff((self.case.n + 8) * upper(self.past.psi - self.now.psi))
         return 8 * worst * self.apart(q) + 2 * sums
 
-    def apart(self, q: Weights) -> float:
+    def apart(self, q: _Weights) -> float:
         """‖q_{t+1} − q‖₁."""
         return upper(_taxicab(self.now.q - q.q))
 
@@ -298,12 +298,12 @@ def _same(said: Any, own: Any, relative: float, what: str) -> Relation:
     return follows(_taxicab(said - own), relative * size, size, what)
 
 
-def on_a_step(claim: Any) -> Any:
+def _on_a_step(claim: Any) -> Any:
     """A claim ``(path, past, now, c)`` about the last step; its sequences must be the iterates'."""
 
     def body(it, c):
         path: Mirror = c.history(Mirror)
-        for name in SEQUENCES:
+        for name in _SEQUENCES:
             it.claim(name)
         yield from path.claims
         if path.past is not None and path.now is not None:
@@ -314,20 +314,20 @@ def on_a_step(claim: Any) -> Any:
 
 
 #: From t = 1 on, about the last step of a run.
-mirrored = jst.sharing(since=1, history=(Mirror,))
-RUN = "f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps form"
+_mirrored = jst.sharing(since=1, history=(Mirror,))
+_RUN = "f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps form"
 
 
-@mirrored.bound(
+@_mirrored.bound(
     "lemB.3",
     "Lemma B.3",
     DUAL,
     smooth,
     proper_step,
     slower="dual-acceleration-dual/mirror-descent-instead",
-    instances=RUN + "; q: vertices, centre, q̄ and a random point",
+    instances=_RUN + "; q: vertices, centre, q̄ and a random point",
 )
-@on_a_step
+@_on_a_step
 def lemma_b3(path, past, now, c):
     r"""For every q, the weighted sum of f(μ_j) − f(q) up to t is at most (D(q, q_0) − D(q, q_t))/α
     + θ_0(1 − λ_0)/λ_0² (f(μ_0) − f(q)).
@@ -346,7 +346,7 @@ def lemma_b3(path, past, now, c):
         )
 
 
-@mirrored.identity(
+@_mirrored.identity(
     "lemB.4",
     "Lemma B.4",
     DUAL,
@@ -354,8 +354,8 @@ def lemma_b3(path, past, now, c):
     instances="ω the entropy on Δ_n; q: vertices, centre, q̄ and a random point",
     at_rest="it is true of all p_t, and all sides are 0 where q_t stays the same",
 )
-@on_a_step
-def lemma_b4(path, past, now, c):
+@_on_a_step
+def _lemma_b4(path, past, now, c):
     r"""For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is D(q, q_t) − D(q, q_{t+1}) −
     D(q_{t+1}, q_t).
 
@@ -367,11 +367,11 @@ def lemma_b4(path, past, now, c):
     identity is empty: everything cancels.) Weights that underflowed say nothing."""
     if path.underflowed:
         return
-    jump = inner(now.q, now.logs - past.logs)
+    jump = _inner(now.q, now.logs - past.logs)
     for q in path.everywhere:
         yield equal(
-            inner(past.p - now.p, now.q - q.q),
-            inner(q.q, now.logs - past.logs) - jump,
+            _inner(past.p - now.p, now.q - q.q),
+            _inner(q.q, now.logs - past.logs) - jump,
             "⟨p_t − p_{t+1}, q_{t+1} − q⟩ = D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)",
             allowance=path.log_rounding(q),
             size=path.change * path.apart(q),
@@ -394,25 +394,25 @@ _B6 = (
 def _chain(path: Mirror, printed: bool) -> Iterator[Relation]:
     """The second and third equation of eq. (B.6); the first one is plain linearity."""
     past, now, force, ratio = path.past, path.now, path.past.nu.force, path.ratio
-    common, rounding = inner(force, past.q - now.q), path.force_rounding
+    common, rounding = _inner(force, past.q - now.q), path.force_rounding
     # As in Lemma B.4: distances written by means of p_t would only be compared with themselves.
     divergence = exponential(path.case) is None and not path.underflowed
     strongest = max(float(v.abs_lower()) for v in force.entries())
     for q in path.everywhere:
-        middle = common + ratio * inner(past.p - now.p, now.q - (past.q if printed else q.q))
+        middle = common + ratio * _inner(past.p - now.p, now.q - (past.q if printed else q.q))
         apart = path.apart(q) + roundoff(0.25)
         allowance, size = 4 * rounding * apart, strongest * apart
         what = "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩"
-        first = inner(force, past.q - q.q)
+        first = _inner(force, past.q - q.q)
         yield equal(first, middle, what, allowance=allowance, size=size, where=q.name)
         if divergence:
-            last = common + ratio * inner(q.q - now.q, now.logs - past.logs)
+            last = common + ratio * _inner(q.q - now.q, now.logs - past.logs)
             allowance += upper(ratio) * path.log_rounding(q)
             what = "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)"
             yield equal(middle, last, what, allowance=allowance, size=size, where=q.name)
 
 
-@mirrored.identity(
+@_mirrored.identity(
     "eqB.6",
     "Eq. (B.6)",
     DUAL,
@@ -427,7 +427,7 @@ def _chain(path: Mirror, printed: bool) -> Iterator[Relation]:
         "(B.8) takes nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8).",
     ),
     problems=("planted:n=2,d=1,gamma=0.5",),
-    instances=RUN,
+    instances=_RUN,
     claim=_B6 % "q_t",
     note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"
     " λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero"
@@ -435,49 +435,49 @@ def _chain(path: Mirror, printed: bool) -> Iterator[Relation]:
     " = 0, λ_0 = θ_0 = 1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4,"
     " ∇f(ν_0) = (3/8, 3/4), and at q = (1, 0) the first expression is 3/16, the third one 0.",
 )
-@on_a_step
-def equation_b6(path, past, now, c):
+@_on_a_step
+def _equation_b6(path, past, now, c):
     r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
     for every q."""
     return _chain(path, printed=True)
 
 
-@mirrored.identity(
-    "eqB.6.fixed", "Eq. (B.6), corrected", DUAL, proper_step, instances=RUN, claim=_B6 % "q"
+@_mirrored.identity(
+    "eqB.6.fixed", "Eq. (B.6), corrected", DUAL, proper_step, instances=_RUN, claim=_B6 % "q"
 )
-@on_a_step
-def equation_b6_fixed(path, past, now, c):
+@_on_a_step
+def _equation_b6_fixed(path, past, now, c):
     r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
     for every q."""
     return _chain(path, printed=False)
 
 
-@mirrored.bound(
+@_mirrored.bound(
     "eqB.7",
     "Eq. (B.7)",
     DUAL,
     smooth,
     proper_step,
-    instances=RUN,
+    instances=_RUN,
     at_rest="its left side is 0 where q_t stays the same, and f goes down",
 )
-@on_a_step
-def equation_b7(path, past, now, c):
+@_on_a_step
+def _equation_b7(path, past, now, c):
     r"""⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) is at most (f(ν_t) − f(μ_{t+1}))/λ_t.
 
     $\langle \nabla f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t}
     D_\omega(q_{t+1}, q_t) \le \frac{1}{\lambda_t} \left( f(\nu_t) - f(\mu_{t+1}) \right)$"""
-    left = inner(past.nu.force, past.q - now.q) - path.ratio * path.drop(now.q, past, now)
+    left = _inner(past.nu.force, past.q - now.q) - path.ratio * path.drop(now.q, past, now)
     right = number(1 / mixing(c, past.t)) * past.nu.above(now.mu)
     what = "⟨∇f(ν_t), q_t − q_{t+1}⟩ − λ_t/(αθ_t) D(q_{t+1}, q_t) ≤ (f(ν_t) − f(μ_{t+1}))/λ_t"
     yield at_most(left, right, what)
 
 
-@mirrored.bound("eqB.9", "Eq. (B.9)", DUAL, smooth, proper_step, instances=RUN)
-@on_a_step
-def equation_b9(path, past, now, c):
+@_mirrored.bound("eqB.9", "Eq. (B.9)", DUAL, smooth, proper_step, instances=_RUN)
+@_on_a_step
+def _equation_b9(path, past, now, c):
     r"""For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at most
     (D(q, q_t) − D(q, q_{t+1}))/α.
 
@@ -494,7 +494,7 @@ def equation_b9(path, past, now, c):
         yield at_most(left, path.rho * path.drop(q.q, past, now), what, where=q.name)
 
 
-def inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
+def _inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
     """Sequences 1/λ_0, 1/λ_1, … that obey eq. (B.10); multiples of 1/64, so that sums are exact."""
     yield "λ_t = 2/(t+2)", [Fraction(t + 2, 2) for t in range(60)]
     yield "λ_t = 1", [Fraction(1)] * 60
@@ -512,7 +512,7 @@ def inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
 
 
 def _sums_of_inverses(case: Case, printed: bool) -> Iterator[Relation]:
-    for name, inverse in inverse_sequences():
+    for name, inverse in _inverse_sequences():
         for (t,) in case.instances((t,) for t in range(len(inverse))):
             terms = [inverse[t if printed else j] for j in range(t + 1)]
             middle = inverse[0] ** 2 + sum(terms[1:])
@@ -551,7 +551,7 @@ numbers = jst.sharing(
         "computed for λ_t = 2/(t+2).",
     ),
 )
-def equation_b11(c):
+def _equation_b11(c):
     r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t.
 
     $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_t} =
@@ -570,7 +570,7 @@ def equation_b11(c):
     Method(DUAL_FORM),
     instances="four sequences that obey eq. (B.10), up to t = 60",
 )
-def equation_b11_fixed(c):
+def _equation_b11_fixed(c):
     r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_j, which is Σ_{j=0}^t 1/λ_j.
 
     $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_j} =
@@ -584,7 +584,7 @@ def _growing_slowly(case: Case) -> str | None:
     return None if value in ("accelerated", "slower", 1) else "λ_t is not known to obey eq. (B.10)"
 
 
-@mirrored.bound(
+@_mirrored.bound(
     "thmB.12",
     "Theorem B.12",
     DUAL,
@@ -593,9 +593,9 @@ def _growing_slowly(case: Case) -> str | None:
     _growing_slowly,
     exact_dual,
     slower="dual-acceleration-dual/mirror-descent-instead",
-    instances=RUN,
+    instances=_RUN,
 )
-@on_a_step
+@_on_a_step
 def theorem_b12(path, past, now, c):
     r"""f(μ_t) exceeds its minimum by at most λ_{t−1}²/α (D(q̄, q_0) − D(q̄, q_t)), and that is at
     most λ_{t−1}²/α D(q̄, q_0), which is 4 D(q̄, q_0)/(α(t+1)²) for λ_t = 2/(t+2).
@@ -615,9 +615,9 @@ def theorem_b12(path, past, now, c):
         yield at_most(excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)")
 
 
-@mirrored.bound("eqC.8", "Eq. (C.8)", DUAL, smooth, full_step, exact_dual)
-@on_a_step
-def equation_c8(path, past, now, c):
+@_mirrored.bound("eqC.8", "Eq. (C.8)", DUAL, smooth, full_step, exact_dual)
+@_on_a_step
+def _equation_c8(path, past, now, c):
     r"""φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t + ρλ_t (D(q̄, q_t) −
     D(q̄, q_{t+1})).
 
@@ -625,16 +625,16 @@ def equation_c8(path, past, now, c):
     \frac{1-\lambda_t}{\lambda_t}\phi(\mu_t) - \frac{1}{\lambda_t}\phi(\mu_{t+1}) + \rho\lambda_t
     \left(D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1})\right)$"""
     lam, q = mixing(c, past.t), path.point("q̄")
-    left = inner(past.nu.force, past.nu.q) / 2 - inner(past.nu.force, q.q)
-    right = number((1 - lam) / lam) * inner(past.mu.force, past.mu.q) / 2
-    right -= number(1 / lam) * inner(now.mu.force, now.mu.q) / 2
+    left = _inner(past.nu.force, past.nu.q) / 2 - _inner(past.nu.force, q.q)
+    right = number((1 - lam) / lam) * _inner(past.mu.force, past.mu.q) / 2
+    right -= number(1 / lam) * _inner(now.mu.force, now.mu.q) / 2
     right += path.rho * number(lam) * path.drop(q.q, past, now)
     yield at_most(left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …")
 
 
-@mirrored.identity("eqC.9", "Eq. (C.9)", DUAL, exponential, full_step, exact_dual)
-@on_a_step
-def equation_c9(path, past, now, c):
+@_mirrored.identity("eqC.9", "Eq. (C.9)", DUAL, exponential, full_step, exact_dual)
+@_on_a_step
+def _equation_c9(path, past, now, c):
     r"""D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t).
 
     $D_{\psi^*}(\bar q, q_t) - D_{\psi^*}(\bar q, q_{t+1}) = \psi(Zw_t) - \psi(Zw_{t+1}) -
@@ -645,8 +645,8 @@ def equation_c9(path, past, now, c):
     if path.underflowed:
         return
     q, ratio = path.point("q̄"), path.ratio
-    left = inner(q.q, now.logs - past.logs)
-    right = past.psi - now.psi - inner(past.nu.force, q.q) / ratio
+    left = _inner(q.q, now.logs - past.logs)
+    right = past.psi - now.psi - _inner(past.nu.force, q.q) / ratio
     # ⟨ln q_{t+1} − ln q_t, q̄⟩: logarithms of weights are off by the rounding of a softmax.
     rounding = path.log_rounding(q) + path.log_rounding(path.point("the centre"))
     rounding += 4 * path.force_rounding / float(ratio.mid()) + roundoff(16 * (c.n + 16))
@@ -656,21 +656,21 @@ def equation_c9(path, past, now, c):
 
 # Appendix B for other objectives, mirror maps, norms and sets, in rational arithmetic
 
-Q = Fraction
-Row = list[Fraction]
+_Q = Fraction
+_Row = list[Fraction]
 
 
-def dot(a: Row, b: Row) -> Fraction:
+def dot(a: _Row, b: _Row) -> Fraction:
     """⟨a, b⟩."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Q(0))
+    return sum((x * y for x, y in zip(a, b, strict=True)), _Q(0))
 
 
-def minus(a: Row, b: Row) -> Row:
+def _minus(a: _Row, b: _Row) -> _Row:
     """a − b."""
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
-def mixed(weight: Fraction, a: Row, b: Row) -> Row:
+def mixed(weight: Fraction, a: _Row, b: _Row) -> _Row:
     """(1 − weight) a + weight b."""
     return [(1 - weight) * x + weight * y for x, y in zip(a, b, strict=True)]
 
@@ -695,54 +695,54 @@ class World:
     """
 
     name: str
-    metric: Row
+    metric: _Row
     box: list[tuple[Fraction, Fraction]]
-    hessian: list[Row]
-    linear: Row
+    hessian: list[_Row]
+    linear: _Row
     huber: Fraction
 
-    def f(self, q: Row) -> Fraction:
+    def f(self, q: _Row) -> Fraction:
         """f(q)."""
         x = abs(q[0])
-        bend = x * x / 2 if x <= Q(1, 4) else x / 4 - Q(1, 32)
+        bend = x * x / 2 if x <= _Q(1, 4) else x / 4 - _Q(1, 32)
         return dot(q, self.pushed(q)) / 2 - dot(self.linear, q) + self.huber * bend
 
-    def pushed(self, q: Row) -> Row:
+    def pushed(self, q: _Row) -> _Row:
         """Hq."""
         return [dot(row, q) for row in self.hessian]
 
-    def slope(self, q: Row) -> Row:
+    def slope(self, q: _Row) -> _Row:
         """∇f(q)."""
-        found = minus(self.pushed(q), self.linear)
-        found[0] += self.huber * max(min(q[0], Q(1, 4)), -Q(1, 4))
+        found = _minus(self.pushed(q), self.linear)
+        found[0] += self.huber * max(min(q[0], _Q(1, 4)), -_Q(1, 4))
         return found
 
-    def omega(self, q: Row) -> Fraction:
+    def omega(self, q: _Row) -> Fraction:
         """ω(q)."""
-        return sum((m * x * x for m, x in zip(self.metric, q, strict=True)), Q(0)) / 2
+        return sum((m * x * x for m, x in zip(self.metric, q, strict=True)), _Q(0)) / 2
 
-    def back(self, p: Row) -> Row:
+    def back(self, p: _Row) -> _Row:
         """∇ω*(p)."""
         ends = zip(p, self.metric, self.box, strict=True)
         return [max(low, min(high, x / m)) for x, m, (low, high) in ends]
 
-    def distance(self, q: Row, to: Row, p: Row) -> Fraction:
+    def distance(self, q: _Row, to: _Row, p: _Row) -> Fraction:
         """D_ω(q, q_t) = ω(q) − ω(q_t) − ⟨p_t, q − q_t⟩, for q_t = `to` and its p_t."""
-        return self.omega(q) - self.omega(to) - dot(p, minus(q, to))
+        return self.omega(q) - self.omega(to) - dot(p, _minus(q, to))
 
-    def points(self) -> list[Row]:
+    def points(self) -> list[_Row]:
         """Points q of C: corners and the middle."""
         corners = [list(corner) for corner in product(*self.box)]
         return [*corners, [(low + high) / 2 for low, high in self.box]]
 
-    def minimiser(self) -> Row:
+    def minimiser(self) -> _Row:
         """q̄ of a separable f: each coordinate by itself, clipped."""
         found = []
         for i, (low, high) in enumerate(self.box):
             h, b = self.hessian[i][i], self.linear[i]
-            k = self.huber if i == 0 else Q(0)
+            k = self.huber if i == 0 else _Q(0)
             inside = b / (h + k)
-            if k and abs(inside) > Q(1, 4):
+            if k and abs(inside) > _Q(1, 4):
                 inside = (b - k / 4) / h if b > 0 else (b + k / 4) / h
             found.append(max(low, min(high, inside)))
         return found
@@ -754,61 +754,61 @@ class World:
         return not any(self.hessian[i][j] for i, j in pairs if i != j)
 
 
-HALF, THIRD = Q(1, 2), Q(1, 3)
+_HALF, _THIRD = _Q(1, 2), _Q(1, 3)
 WORLDS = (
     World(
         "Euclidean, unit box, f with a full matrix",
-        [Q(1), Q(1)],
-        [(Q(0), Q(1)), (Q(0), Q(1))],
-        [[HALF, THIRD], [THIRD, HALF]],
-        [Q(2, 3), -Q(1, 5)],
-        huber=Q(0),
+        [_Q(1), _Q(1)],
+        [(_Q(0), _Q(1)), (_Q(0), _Q(1))],
+        [[_HALF, _THIRD], [_THIRD, _HALF]],
+        [_Q(2, 3), -_Q(1, 5)],
+        huber=_Q(0),
     ),
     World(
         "weighted norm, wide box, separable f",
-        [Q(2), Q(1, 2)],
-        [(-Q(3), Q(3)), (-Q(1), Q(5))],
-        [[Q(2), Q(0)], [Q(0), Q(1, 4)]],
-        [Q(3), Q(1)],
-        huber=Q(0),
+        [_Q(2), _Q(1, 2)],
+        [(-_Q(3), _Q(3)), (-_Q(1), _Q(5))],
+        [[_Q(2), _Q(0)], [_Q(0), _Q(1, 4)]],
+        [_Q(3), _Q(1)],
+        huber=_Q(0),
     ),
     World(
         "Euclidean, f with a Huber term",
-        [Q(1), Q(1)],
-        [(-Q(1), Q(1)), (-Q(1), Q(1))],
-        [[HALF, Q(0)], [Q(0), Q(1)]],
-        [Q(1, 2), Q(2)],
-        huber=HALF,
+        [_Q(1), _Q(1)],
+        [(-_Q(1), _Q(1)), (-_Q(1), _Q(1))],
+        [[_HALF, _Q(0)], [_Q(0), _Q(1)]],
+        [_Q(1, 2), _Q(2)],
+        huber=_HALF,
     ),
 )
 #: λ_t, as rationals, and θ_t; all but the last two meet eq. (B.10).
-SCHEDULES = {
-    "λ_t = 2/(t+2)": (lambda t: Q(2, t + 2), Q(1)),
-    "λ_t = 3/(t+3)": (lambda t: Q(3, t + 3), Q(1)),
-    "λ_t = 1": (lambda t: Q(1), Q(1)),
-    "λ_t = 1, θ_t = ⅓": (lambda t: Q(1), THIRD),
-    "λ_t = ½, θ_t = ½": (lambda t: HALF, HALF),
+_SCHEDULES = {
+    "λ_t = 2/(t+2)": (lambda t: _Q(2, t + 2), _Q(1)),
+    "λ_t = 3/(t+3)": (lambda t: _Q(3, t + 3), _Q(1)),
+    "λ_t = 1": (lambda t: _Q(1), _Q(1)),
+    "λ_t = 1, θ_t = ⅓": (lambda t: _Q(1), _THIRD),
+    "λ_t = ½, θ_t = ½": (lambda t: _HALF, _HALF),
 }
-STEPS = 12
+_STEPS = 12
 
 
 @dataclass(frozen=True)
-class Move:
+class _Move:
     """One step, from t to t + 1."""
 
     world: World
     t: int
     lam: Fraction
     theta: Fraction
-    q: Row
-    p: Row
-    mu: Row
-    nu: Row
-    q_next: Row
-    p_next: Row
-    mu_next: Row
+    q: _Row
+    p: _Row
+    mu: _Row
+    nu: _Row
+    q_next: _Row
+    p_next: _Row
+    mu_next: _Row
 
-    def fall(self, point: Row) -> Fraction:
+    def fall(self, point: _Row) -> Fraction:
         """D(q, q_t) − D(q, q_{t+1})."""
         return self.world.distance(point, self.q, self.p) - self.world.distance(
             point, self.q_next, self.p_next
@@ -821,24 +821,24 @@ class Move:
 
 
 @cache
-def runs() -> tuple[tuple[str, list[Move]], ...]:
+def runs() -> tuple[tuple[str, list[_Move]], ...]:
     """Every world with every schedule, STEPS steps of eq. (B.2)."""
     return tuple(_runs())
 
 
-def _runs() -> Iterator[tuple[str, list[Move]]]:
-    for world, (name, (schedule, theta)) in product(WORLDS, SCHEDULES.items()):
-        p = [Q(1, 3), -Q(1, 2)]
+def _runs() -> Iterator[tuple[str, list[_Move]]]:
+    for world, (name, (schedule, theta)) in product(WORLDS, _SCHEDULES.items()):
+        p = [_Q(1, 3), -_Q(1, 2)]
         q = world.back(p)
         mu, moves = q, []
-        for t in range(STEPS):
+        for t in range(_STEPS):
             lam = schedule(t)
             nu = mixed(lam, mu, q)
             slope = world.slope(nu)
             p_next = [a - theta / lam * b for a, b in zip(p, slope, strict=True)]
             q_next = world.back(p_next)
             mu_next = mixed(lam, mu, q_next)
-            moves.append(Move(world, t, lam, theta, q, p, mu, nu, q_next, p_next, mu_next))
+            moves.append(_Move(world, t, lam, theta, q, p, mu, nu, q_next, p_next, mu_next))
             p, q, mu = p_next, q_next, mu_next
         yield f"{world.name}, {name}", moves
 
@@ -854,7 +854,7 @@ maps = jst.sharing(
 )
 
 
-def order(left: Fraction, right: Fraction, what: str, where: str) -> Relation:
+def _order(left: Fraction, right: Fraction, what: str, where: str) -> Relation:
     """left ≤ right, of rationals: also if both are equal."""
     equals = left == right
     return fact(True, what, where=where) if equals else at_most(left, right, what, where=where)
@@ -870,7 +870,7 @@ def everywhere(text: Any = None) -> Any:
                     for q in move.world.points():
                         where = f"{name}, t = {move.t}, q = {[str(v) for v in q]}"
                         for left, right, what in claim(move, q):
-                            yield order(left, right, what, where)
+                            yield _order(left, right, what, where)
 
         body.__doc__, body.__name__ = (text or claim).__doc__, claim.__name__
         return body
@@ -880,22 +880,22 @@ def everywhere(text: Any = None) -> Any:
 
 @maps.direct("eqB.5", "Eq. (B.5)")
 @everywhere()
-def convexity(move, q):
+def _convexity(move, q):
     r"""For every q, f(ν_t) − f(q) ≤ ⟨∇f(ν_t), ν_t − q⟩ ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + ⟨∇f(ν_t),
     q_t − q⟩.
 
     $f(\nu_t) - f(q) \le \langle\nabla f(\nu_t), \nu_t - q\rangle \le \frac{1-\lambda_t}{\lambda_t}
     \left(f(\mu_t) - f(\nu_t)\right) + \langle\nabla f(\nu_t), q_t - q\rangle$"""
     f, slope = move.world.f, move.world.slope(move.nu)
-    last = (1 - move.lam) / move.lam * (f(move.mu) - f(move.nu)) + dot(slope, minus(move.q, q))
-    first = dot(slope, minus(move.nu, q))
+    last = (1 - move.lam) / move.lam * (f(move.mu) - f(move.nu)) + dot(slope, _minus(move.q, q))
+    first = dot(slope, _minus(move.nu, q))
     yield f(move.nu) - f(q), first, "f(ν_t) − f(q) ≤ ⟨∇f(ν_t), ν_t − q⟩"
     yield first, last, "… ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + ⟨∇f(ν_t), q_t − q⟩"
 
 
 @maps.direct("eqB.6.maps", "Eq. (B.6), first and last expression", kind="identity")
 @everywhere()
-def three_points(move, q):
+def _three_points(move, q):
     r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) −
     D(q_{t+1}, q_t)), for every q.
 
@@ -903,24 +903,24 @@ def three_points(move, q):
     \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) + \frac{\lambda_t}{\alpha\theta_t}
     \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$"""
     slope = move.world.slope(move.nu)
-    left = dot(slope, minus(move.q, q))
-    right = dot(slope, minus(move.q, move.q_next))
+    left = dot(slope, _minus(move.q, q))
+    right = dot(slope, _minus(move.q, move.q_next))
     right += move.lam / move.theta * (move.fall(q) - move.jump)
     yield left, right, "⟨∇f(ν_t), q_t − q⟩ ≤ … + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(…))"
     yield right, left, "and ≥"
 
 
 @maps.direct("eqB.7.maps", "Eq. (B.7)")
-@everywhere(equation_b7)
-def smoothness_of_f(move, q):
+@everywhere(_equation_b7)
+def _smoothness_of_f(move, q):
     f, slope = move.world.f, move.world.slope(move.nu)
-    left = dot(slope, minus(move.q, move.q_next)) - move.lam / move.theta * move.jump
+    left = dot(slope, _minus(move.q, move.q_next)) - move.lam / move.theta * move.jump
     yield left, (f(move.nu) - f(move.mu_next)) / move.lam, "… ≤ (f(ν_t) − f(μ_{t+1}))/λ_t"
 
 
 @maps.direct("eqB.8", "Eq. (B.8)")
 @everywhere()
-def together(move, q):
+def _together(move, q):
     r"""For every q, ⟨∇f(ν_t), ν_t − q⟩ ≤ (1−λ_t)/λ_t (f(μ_t) − f(ν_t)) + (f(ν_t) − f(μ_{t+1}))/λ_t
     + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1})).
 
@@ -930,14 +930,14 @@ def together(move, q):
 
     Its first inequality is that of eq. (B.5)."""
     f, lam = move.world.f, move.lam
-    left = dot(move.world.slope(move.nu), minus(move.nu, q))
+    left = dot(move.world.slope(move.nu), _minus(move.nu, q))
     right = (1 - lam) / lam * (f(move.mu) - f(move.nu)) + (f(move.nu) - f(move.mu_next)) / lam
     yield left, right + lam / move.theta * move.fall(q), "⟨∇f(ν_t), ν_t − q⟩ ≤ …"
 
 
 @maps.direct("eqB.9.maps", "Eq. (B.9)")
-@everywhere(equation_b9)
-def progress(move, q):
+@everywhere(_equation_b9)
+def _progress(move, q):
     f, scale = move.world.f, move.theta / move.lam**2
     left = scale * (f(move.mu_next) - f(q)) - scale * (1 - move.lam) * (f(move.mu) - f(q))
     yield left, move.fall(q), "… ≤ (D(q, q_t) − D(q, q_{t+1}))/α"
@@ -956,7 +956,9 @@ def _lemma_b3(c):
                 left = total + here * (world.f(move.mu_next) - world.f(q))
                 right = world.distance(q, first.q, first.p)
                 right -= world.distance(q, move.q_next, move.p_next)
-                yield order(left, right, "Σ … ≤ (D(q, q_0) − D(q, q_t))/α", f"{name}, t = {move.t}")
+                yield _order(
+                    left, right, "Σ … ≤ (D(q, q_0) − D(q, q_t))/α", f"{name}, t = {move.t}"
+                )
 
 
 _lemma_b3.__doc__ = lemma_b3.__doc__
@@ -974,12 +976,12 @@ def _theorem_b12(c):
             where = f"{name}, t = {move.t + 1}"
             closer = whole - world.distance(best, move.q_next, move.p_next)
             excess = world.f(move.mu_next) - world.f(best)
-            yield order(Fraction(0), excess, "q̄ is a minimiser", where)
-            yield order(excess, move.lam**2 * closer, "f(μ_t) − f(q̄) ≤ λ²/α (D − D)", where)
-            yield order(closer, whole, "D(q̄, q_0) − D(q̄, q_t) ≤ D(q̄, q_0)", where)
+            yield _order(Fraction(0), excess, "q̄ is a minimiser", where)
+            yield _order(excess, move.lam**2 * closer, "f(μ_t) − f(q̄) ≤ λ²/α (D − D)", where)
+            yield _order(closer, whole, "D(q̄, q_0) − D(q̄, q_t) ≤ D(q̄, q_0)", where)
             if "2/(t+2)" in name:
                 bound = 4 * whole / (move.t + 2) ** 2
-                yield order(excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)", where)
+                yield _order(excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)", where)
 
 
 _theorem_b12.__doc__ = theorem_b12.__doc__

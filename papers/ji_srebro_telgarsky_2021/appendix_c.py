@@ -10,7 +10,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
 
 @followed.bound("lemC.2", "Lemma C.2", FAST, exact_dual, slower=PLAIN_AVERAGE)
-def lemma_c2(it, c):
+def _lemma_c2(it, c):
     r"""The dual objective φ(μ_t) = ‖Zᵀμ_t‖²/2 exceeds its minimum by at most 4ρ D(q̄, q_0)/(t+1)².
 
     $\phi(\mu_t) - \phi(\bar{q}) \le \frac{4\rho D_{\psi^*}(\bar{q}, q_0)}{(t+1)^2}$
@@ -24,7 +24,7 @@ def lemma_c2(it, c):
 
 
 @jst.identity("lemC.3", "Lemma C.3", BOTH, starts_at_one, proper_step, Sequences, instances=LAMBDAS)
-def lemma_c3(it, c):
+def _lemma_c3(it, c):
     r"""The primal iterate moves by momentum: w_{t+1} = w_t − θ_t/ρ (g_t + Zᵀq_t) with the recursive
     g_t, and Zᵀμ_t = λ_{t−1}(g_{t−1} + Zᵀq_t); for λ_t = 2/(t+2) the factor is t/(t+1), g_t is Σ
     j/(t+1) Zᵀq_j, and Zᵀμ_t = 2g_t/t.
@@ -61,7 +61,7 @@ def lemma_c3(it, c):
 
 
 @followed.bound("lemC.7", "Lemma C.7", SMOOTH, starts_at_one, slower=NO_MOMENTUM, instances=LAMBDAS)
-def lemma_c7(it, c):
+def _lemma_c7(it, c):
     r"""The smoothed margin −ψ(Zw_t) has grown since w_0 by at least the weighted squares of the
     norms of Zᵀμ_j and Zᵀν_j.
 
@@ -82,7 +82,7 @@ def lemma_c7(it, c):
     SMOOTH,
     instances="λ_t = 2/(t+2), 3/(t+3), 1, ½, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
 )
-def potential_falls(now, before, c):
+def _potential_falls(now, before, c):
     r"""A step lowers ψ(Zw_t) by at least φ(μ_{t+1})/(ρλ_t²) − (1 − λ_t)φ(μ_t)/(ρλ_t²) +
     φ(ν_t)/(ρλ_t), where φ(q) = ‖Zᵀq‖²/2.
 
@@ -100,7 +100,7 @@ def potential_falls(now, before, c):
 
 
 @jst.bound("lemC.11", "Lemma C.11", FULL, Sequences, slower=NO_MOMENTUM, instances=LAMBDAS_3)
-def lemma_c11(it, c):
+def _lemma_c11(it, c):
     r"""The norm of w_t is at least Σ_{j<t} γ̄/(ρλ_j) and at most Σ_{j<t} ‖Zᵀν_j‖/(ρλ_j).
 
     $\sum_{j=0}^{t-1} \frac{\bar{\gamma}}{\rho\lambda_j} \leq \|w_t\|_2 \leq \sum_{j=0}^{t-1}
@@ -127,7 +127,7 @@ def lemma_c11(it, c):
 
 
 @followed.identity("lemC.12.identity", "Lemma C.12, first claim", FULL)
-def lemma_c12_identity(it, c):
+def _lemma_c12_identity(it, c):
     r"""w_t is (Zᵀq_t − Zᵀq_0 − Σ_{j<t} Zᵀμ_{j+1}/λ_j)/ρ.
 
     $w_t = \frac{1}{\rho} Z^\top q_t - \frac{1}{\rho} Z^\top q_0 - \sum_{j=0}^{t-1}
@@ -160,7 +160,7 @@ def _shortfall(it: View, case: Case) -> Number:
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
     at_rest="what is compared is bounded where q_t stays the same, and the bound grows",
 )
-def lemma_c12_sum(it, c):
+def _lemma_c12_sum(it, c):
     r"""The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ln(n) ln(t+1).
 
@@ -187,7 +187,7 @@ def lemma_c12_sum(it, c):
     FAST,
     at_rest="what is compared is bounded where q_t stays the same, and the bound grows",
 )
-def lemma_c12_sum_fixed(it, c):
+def _lemma_c12_sum_fixed(it, c):
     r"""The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ψ(0) ln(t+1).
 
@@ -222,7 +222,7 @@ def _unnormalised(it: View, case: Case) -> Number:
     ),
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
 )
-def equation_c13(it, c):
+def _equation_c13(it, c):
     r"""γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ln(n)(1 + 2 ln(t+1)), for either
     loss.
 
@@ -239,7 +239,7 @@ def equation_c13(it, c):
 
 
 @followed.bound("eqC.13.fixed", "Eq. (C.13), with ψ(0) in place of ln n", FAST)
-def equation_c13_fixed(it, c):
+def _equation_c13_fixed(it, c):
     r"""γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ψ(0)(1 + 2 ln(t+1)).
 
     $\gamma(w_t) \ge \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}
@@ -285,7 +285,7 @@ def _at_most_two(case: Case) -> Relation:
     ),
     problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
 )
-def length_as_printed(it, c):
+def _length_as_printed(it, c):
     r"""‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ ≤ (2 + Σ …)/ρ, for either loss.
 
     $\|w_t\|_2 \le \frac1\rho\|Z^\top q_0\|_2 + \frac1\rho\|Z^\top q_t\|_2 + \sum_{j=0}^{t-1}
@@ -306,7 +306,7 @@ def length_as_printed(it, c):
     FULL,
     at_rest="it bounds ‖w_t‖ from above",
 )
-def length_fixed(it, c):
+def _length_fixed(it, c):
     r"""‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ, and ‖Zᵀq_t‖ ≤ 1 for the exponential
     loss.
 
@@ -325,7 +325,7 @@ def length_fixed(it, c):
     separable,
     at_rest="it bounds ‖w_t‖ from above",
 )
-def half_the_margin(it, c):
+def _half_the_margin(it, c):
     r"""Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2λ_j) is at least (γ̄/2 − 4/(t+1)²)‖w_t‖.
 
     $\frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2}{\|w_t\|_2} \ge

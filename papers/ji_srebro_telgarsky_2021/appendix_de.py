@@ -34,18 +34,18 @@ from gammabar.problems import DenseProblem
 # Appendix D: runs as Theorem 4.1 says
 
 #: ε over γ̄ in the lemmas, whose bounds depend on ε only through t.
-LEMMAS = Fraction(4)
-lemmas = jst.sharing(
+_LEMMAS = Fraction(4)
+_lemmas = jst.sharing(
     delta=HALF / 2, runs=40, problems=("worst-case:n=5",), instances="δ = 1/2 and ε = 4γ̄"
 )
 
 
 def _made(case: Case, rng: np.random.Generator) -> Run:
-    return run(case, rng, horizon(case, tolerance(case, LEMMAS)))
+    return run(case, rng, horizon(case, tolerance(case, _LEMMAS)))
 
 
-@lemmas.probability("lemD.1", "Lemma D.1", ALG2, reachable(LEMMAS))
-def lemma_d1(c, rng):
+@_lemmas.probability("lemD.1", "Lemma D.1", ALG2, reachable(_LEMMAS))
+def _lemma_d1(c, rng):
     r"""Under the conditions of Theorem 4.1, with probability 1 − δ/2, the smoothed margin −ψ(Zw_t)
     is at least Σ_{j<t} θ_j ‖Zᵀq_j‖² − 2 ln n − √(8 ln(2/δ) ln n).
 
@@ -59,8 +59,8 @@ def lemma_d1(c, rng):
     return at_most(gained, lost, what, where=f"t = {made.last.t}")
 
 
-@lemmas.probability("lemD.2", "Lemma D.2", ALG2, reachable(LEMMAS))
-def lemma_d2(c, rng):
+@_lemmas.probability("lemD.2", "Lemma D.2", ALG2, reachable(_LEMMAS))
+def _lemma_d2(c, rng):
     r"""Under the conditions of Theorem 4.1, with probability 1 − δ/2, ‖w_t‖ is at most Σ_{j<t} θ_j
     ‖Zᵀq_j‖ + √(8 ln(n)/δ); and it is always at least γ̄ √(t ln n).
 
@@ -84,7 +84,7 @@ def lemma_d2(c, rng):
 
 # Appendix E
 
-reduction = jst.sharing(kind="identity", powerless="it is about the reduction, not about a solver")
+_reduction = jst.sharing(kind="identity", powerless="it is about the reduction, not about a solver")
 
 
 def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
@@ -103,7 +103,7 @@ def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
         )
 
 
-@reduction.direct(
+@_reduction.direct(
     "appE.margin",
     "Appendix E, first claim",
     Erratum(
@@ -117,7 +117,7 @@ def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
     problems=RISK_PROBLEMS,
     inputs=ONE_POINT,
 )
-def margin_as_printed(c):
+def _margin_as_printed(c):
     r"""−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U.
 
     $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
@@ -130,14 +130,14 @@ def margin_as_printed(c):
         yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
-@reduction.direct(
+@_reduction.direct(
     "appE.margin.fixed",
     "Appendix E, first claim, with the minus in z and the norm of U",
     problems=RISK_PROBLEMS,
     inputs=ONE_POINT,
     instances="two random U for each data set",
 )
-def margin_of_reduction(c):
+def _margin_of_reduction(c):
     r"""min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U.
 
     $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
@@ -148,13 +148,13 @@ def margin_of_reduction(c):
         yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
-@reduction.direct(
+@_reduction.direct(
     "thm5.1.margin",
     "Theorem 5.1, first claim",
     multiclass,
     problems=("iris:0,1,2:n=30 --multiclass", "digits:0,1,2:n=30 --multiclass"),
 )
-def reduced_margin(c):
+def _reduced_margin(c):
     r"""γ̄_m, the maximum of γ_m(U), is √2 times the maximum margin of the reduction.
 
     $\text{the matrix } Z \text{ has binary margin } \bar\gamma = \bar\gamma_{\rm m}/\sqrt2$
@@ -181,7 +181,7 @@ def reduced_margin(c):
 
 
 #: About numbers alone: γ̄, n and t in a search.
-NUMBERS = {"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)}
+_NUMBERS = {"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)}
 
 
 def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
@@ -191,12 +191,12 @@ def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
         yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
 
 
-lines = jst.sharing(
-    unit=False, inputs=NUMBERS, powerless="about numbers alone: no solver has a part in it"
+_lines = jst.sharing(
+    unit=False, inputs=_NUMBERS, powerless="about numbers alone: no solver has a part in it"
 )
 
 
-@lines.direct(
+@_lines.direct(
     "appE.rate",
     "Appendix E, last line",
     Erratum(
@@ -209,7 +209,7 @@ lines = jst.sharing(
     ),
     kind="anytime",
 )
-def last_line(case):
+def _last_line(case):
     r"""√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)².
 
     $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]
@@ -222,12 +222,12 @@ def last_line(case):
         yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)
 
 
-@lines.direct(
+@_lines.direct(
     "appE.rate.fixed",
     "Appendix E, last line, with a factor of two",
     kind="identity",
 )
-def last_line_fixed(case):
+def _last_line_fixed(case):
     r"""√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄.
 
     $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]

@@ -41,7 +41,7 @@ from gammabar.harness.run.specs import Registered
 from gammabar.problems import Kernel, KernelProblem, Problem, load
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 
-Parts = Mapping[str, Callable[[], Any]]
+_Parts = Mapping[str, Callable[[], Any]]
 Numbers = dict[str, Any]
 Floats = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[fl
     return along(load(data).unit(), solver, logarithmic(last), error)
 
 
-def _parts_1(quick: bool) -> Parts:
+def _parts_1(quick: bool) -> _Parts:
     data, last = ("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)
     return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
         f"margin, {data}, {solver}, t ≤ {last}": partial(_margins, data, solver, last)
@@ -109,7 +109,7 @@ def _parts_1(quick: bool) -> Parts:
     }
 
 
-def _parts_2(quick: bool) -> Parts:
+def _parts_2(quick: bool) -> _Parts:
     data, last = ("mnist-sample:3,5:n=600", 200) if quick else ("mnist:3,5", 2000)
     return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
         f"test error, {data}, {solver}, t ≤ {last}": partial(_errors, data, solver, last, quick)
@@ -177,13 +177,13 @@ def _shown_2(numbers: Numbers) -> list[Shown]:
 
 # --- Figure 3: ten classes and the kernel of a network ---------------------------------------
 
-KERNEL = "network:width=128,seed=0"
+_KERNEL = "network:width=128,seed=0"
 AGGRESSIVE, THEOREM, BATCH = (
     "Algorithm 2, aggressive",
     "Algorithm 2, Theorem 4.1",
     "batch perceptron",
 )
-LEGEND = {label: label for label in (AGGRESSIVE, BATCH, THEOREM)}
+_LEGEND = {label: label for label in (AGGRESSIVE, BATCH, THEOREM)}
 
 
 def _solver(label: str, n: int, last: int) -> str:
@@ -202,7 +202,7 @@ def _curve(data: str, label: str, last: int) -> Numbers:
     w_t is a combination of rows with weights α ≥ 0, so ‖w_t‖/Σα is the norm of a convex
     combination of the rows: at least γ̄.
     """
-    problem = load(data, multiclass=True, kernel=KERNEL).unit()
+    problem = load(data, multiclass=True, kernel=_KERNEL).unit()
     solver = Registered(_solver(label, problem.n, last)).open()
     found: Numbers = {"n": problem.n, "t": [], "margin": [], "bound": []}
     wanted, mean = set(logarithmic(last)), np.zeros(problem.n)
@@ -222,18 +222,18 @@ def _curve(data: str, label: str, last: int) -> Numbers:
     raise AssertionError("these methods have no end")
 
 
-def _parts_3(quick: bool) -> Parts:
+def _parts_3(quick: bool) -> _Parts:
     data, last = ("mnist-sample:n=1000", 100) if quick else ("mnist", 3000)
     return {
-        f"margin, {data}, ten classes, {KERNEL}, {label}, t ≤ {last}": partial(
+        f"margin, {data}, ten classes, {_KERNEL}, {label}, t ≤ {last}": partial(
             _curve, data, label, last
         )
-        for label in LEGEND
+        for label in _LEGEND
     }
 
 
 def _draw_3(figure: Any, numbers: Numbers) -> None:
-    axes, curves = figure.subplots(), _by(LEGEND, numbers)
+    axes, curves = figure.subplots(), _by(_LEGEND, numbers)
     for label, curve in curves.items():
         axes.semilogx(curve["t"], curve["margin"], label=label)
     least = np.minimum.accumulate(np.min([curve["bound"] for curve in curves.values()], axis=0))
@@ -254,7 +254,7 @@ def _first(curve: Numbers) -> str:
 
 
 def _shown_3(numbers: Numbers) -> list[Shown]:
-    curves = _by(LEGEND, numbers)
+    curves = _by(_LEGEND, numbers)
     ends = {label: curve["margin"][-1] for label, curve in curves.items()}
     found = f"at t = {curves[BATCH]['t'][-1]}: {_listed(ends, '.5f')}"
     bound = min(min(curve["bound"]) for curve in curves.values())
@@ -288,7 +288,7 @@ def _shown_3(numbers: Numbers) -> list[Shown]:
 # --- Figure 4: kernels of a deep network in training -----------------------------------------
 
 
-class Setting(NamedTuple):
+class _Setting(NamedTuple):
     """What is trained, with which step and batch of SGD, and when its kernel is looked at.
 
     `epochs` are those at which kernels are taken (with other seeds than those of the paper, the
@@ -316,7 +316,7 @@ class Setting(NamedTuple):
         return self.epochs if seed in PAPER else (self.epochs[0], self.epochs[-1])
 
 
-FULL = Setting(
+_FULL = _Setting(
     data="cifar-128",
     width=16,
     step=0.01,
@@ -329,8 +329,8 @@ FULL = Setting(
 PAPER = (100, 13579)
 #: Test errors that differ by no more are the same: three standard deviations of a difference of
 #: predictors that disagree on one image in ten, of 10,000.
-SAME = 0.01
-QUICK = Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (100, 13579, 0))
+_SAME = 0.01
+_QUICK = _Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (100, 13579, 0))
 
 
 def _rows(labels: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -363,7 +363,7 @@ def spread(weights: Floats, labels: NDArray[Any], lengths: Floats, k: int) -> Fl
     return beta
 
 
-def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
+def _data(setting: _Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
     """Images and labels to train on, and to test on."""
     from gammabar.papers.ji_srebro_telgarsky_2021.figures_network import images
     from gammabar.problems.datasets import DATASETS, held_out, read
@@ -384,7 +384,7 @@ def _data(setting: Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
     return X, y, T, z
 
 
-def _seed(setting: Setting, seed: int) -> list[dict[str, Any]]:
+def _seed(setting: _Setting, seed: int) -> list[dict[str, Any]]:
     """Train with this seed; what is found at each of the epochs."""
     from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network as deep
 
@@ -402,7 +402,7 @@ def _seed(setting: Setting, seed: int) -> list[dict[str, Any]]:
 
 
 def _kernel(
-    setting: Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z: Any
+    setting: _Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z: Any
 ) -> dict[str, Any]:
     """The kernel of the model as it is: exact margin, Algorithm 2, and test errors of both."""
     from gammabar.oracle import solve
@@ -435,8 +435,8 @@ def _kernel(
     }
 
 
-def _parts_4(quick: bool) -> Parts:
-    setting = QUICK if quick else FULL
+def _parts_4(quick: bool) -> _Parts:
+    setting = _QUICK if quick else _FULL
     return {setting.name(seed): partial(_seed, setting, seed) for seed in setting.seeds}
 
 
@@ -479,7 +479,7 @@ def _shown_4(numbers: Numbers) -> list[Shown]:
     means = [np.mean([at["error"] for at in ends.values()]) for ends in (first, last)]
     lower = {seed: first[seed]["error"] - last[seed]["error"] for seed in seeds}
     change = {s: f"{first[s]['error']:.4f} → {last[s]['error']:.4f}" for s in seeds}
-    improved = sum(fall > SAME for fall in lower.values())
+    improved = sum(fall > _SAME for fall in lower.values())
     worse = sum(fall < 0 for fall in lower.values())
     larger = sum(last[seed]["γ̄"] > first[seed]["γ̄"] for seed in seeds)
     apart = [abs(at["error"] - at["network error"]) for at in last.values()]
@@ -503,7 +503,7 @@ def _shown_4(numbers: Numbers) -> list[Shown]:
         Shown(
             "changing the seed suffices to change whether features improve",
             improved > 0 and worse > 0,
-            f"the test error falls by more than {SAME} with {improved} of {len(seeds)} seeds and "
+            f"the test error falls by more than {_SAME} with {improved} of {len(seeds)} seeds and "
             f"rises with {worse}: " + ", ".join(f"{seed}: {change[seed]}" for seed in seeds),
         ),
         Shown(
@@ -519,9 +519,9 @@ def _shown_4(numbers: Numbers) -> list[Shown]:
         ),
         Shown(
             "the last kernel's predictor has the test error of the network",
-            max(apart) <= SAME,
-            f"they differ by {', '.join(f'{value:.4f}' for value in apart)} (up to {SAME} counts as"
-            " the same)",
+            max(apart) <= _SAME,
+            f"they differ by {', '.join(f'{value:.4f}' for value in apart)}"
+            f" (up to {_SAME} counts as the same)",
         ),
         Shown(
             "Algorithm 2 quickly determines the maximum margin",

@@ -25,7 +25,7 @@ from gammabar.problems.environment import extra_module
 Floats = NDArray[np.float64]
 
 
-def torch_module() -> Any:
+def _torch_module() -> Any:
     """PyTorch, or a sentence that says how to install it."""
     return extra_module("torch", "networks", "a deep network")
 
@@ -53,7 +53,7 @@ def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
     ----------
     .. [1] K. He, X. Zhang, S. Ren and J. Sun, Delving deep into rectifiers, ICCV 2015.
     """
-    torch = torch_module()
+    torch = _torch_module()
     nn = torch.nn
     torch.manual_seed(seed)
     one, three, six, four = (width * factor for factor in (1, 3, 6, 4))
@@ -75,7 +75,7 @@ def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
 
 def images(X: NDArray[np.uint8]) -> Any:
     """Images of bytes, colours last, as a tensor of numbers from −1 to 1, colours first."""
-    torch = torch_module()
+    torch = _torch_module()
     return torch.from_numpy(np.ascontiguousarray(X.transpose(0, 3, 1, 2))).float() / 127.5 - 1
 
 
@@ -83,7 +83,7 @@ def train(
     model: Any, X: Any, labels: NDArray[Any], seed: int, step: float, batch: int
 ) -> Iterator[float]:
     """Plain mini-batch SGD on the cross-entropy, in place; the loss after each epoch, endlessly."""
-    torch = torch_module()
+    torch = _torch_module()
     target = torch.from_numpy(np.asarray(labels, dtype=np.int64))
     order = torch.Generator().manual_seed(seed)
     loss_of = torch.nn.functional.cross_entropy
@@ -112,7 +112,7 @@ def jacobian_gram(model: Any, X: Any) -> Floats:
     X : tensor
         The images.
     """
-    torch = torch_module()
+    torch = _torch_module()
     double = _doubled(model)
     entered: list[Any] = []
     left: list[Any] = []
@@ -197,7 +197,7 @@ def _by_positions(torch: Any, patches: Any, delta: Any) -> Any:
 
 def direction(model: Any, X: Any, coefficients: Floats) -> dict[str, Any]:
     """Σ_i Σ_c β_ic ∇A_c(x_i), by the names of the parameters."""
-    torch = torch_module()
+    torch = _torch_module()
     names = dict(model.named_parameters())
     weighted = (torch.from_numpy(coefficients).to(X.dtype) * model(X)).sum()
     found = torch.autograd.grad(weighted, list(names.values()))
@@ -206,7 +206,7 @@ def direction(model: Any, X: Any, coefficients: Floats) -> dict[str, Any]:
 
 def derivatives(model: Any, X: Any, along: dict[str, Any], batch: int = 500) -> Floats:
     """⟨w, ∇A_c(x)⟩ for every image and output: the derivative of A(x; ·) along w."""
-    torch = torch_module()
+    torch = _torch_module()
     parameters = {name: value.detach() for name, value in model.named_parameters()}
 
     def outputs(values: dict[str, Any], part: Any) -> Any:
@@ -226,7 +226,7 @@ def error_of(outputs: Floats, labels: NDArray[Any]) -> float:
 
 def network_error(model: Any, X: Any, labels: NDArray[Any], batch: int = 1000) -> float:
     """The error of the network itself."""
-    torch = torch_module()
+    torch = _torch_module()
     with torch.no_grad():
         found = [model(part).double().numpy() for part in X.split(batch)]
     return error_of(np.concatenate(found), labels)

@@ -29,7 +29,7 @@ from gammabar.solvers.potential import gradient
 FAMILY = Family("jst")
 
 
-class Seen(NamedTuple):
+class _Seen(NamedTuple):
     """Aᵀq_t, and what an iterate says about it."""
 
     pull: Floats
@@ -38,33 +38,33 @@ class Seen(NamedTuple):
     computed: Array | None = None
 
 
-def _by_softmax(problem: Problem, w: Floats) -> Seen:
+def _by_softmax(problem: Problem, w: Floats) -> _Seen:
     soft = problem.softmin(w)
-    return Seen(soft.pull, soft)
+    return _Seen(soft.pull, soft)
 
 
-def _by_weights(problem: Problem, w: Floats, q: Floats, pull: Floats | None = None) -> Seen:
+def _by_weights(problem: Problem, w: Floats, q: Floats, pull: Floats | None = None) -> _Seen:
     """Weights q that are not the softmax of the scores."""
     pull = problem.combine(q) if pull is None else pull
-    return Seen(pull, replace(problem.softmin(w), pull=pull), q)
+    return _Seen(pull, replace(problem.softmin(w), pull=pull), q)
 
 
-def _by_gradient(problem: Problem, w: Floats, loss: str) -> Seen:
+def _by_gradient(problem: Problem, w: Floats, loss: str) -> _Seen:
     scores = problem.scores(w)
     q = gradient(scores, loss)
-    return Seen(problem.combine(q), None, q, scores)
+    return _Seen(problem.combine(q), None, q, scores)
 
 
 # Algorithm 1 ------------------------------------------------------------------------------------
 
 
-class Momentum(DualAcceleration):
+class _Momentum(DualAcceleration):
     """Algorithm 1; `before` is w_{t−1}."""
 
     def theta(self, problem: Problem) -> float:
         return self.step / self.rho(problem.n)
 
-    def seen(self, problem: Problem, w: Floats, before: Floats) -> Seen:
+    def seen(self, problem: Problem, w: Floats, before: Floats) -> _Seen:
         if self.loss == "exponential":
             return _by_softmax(problem, w)
         return _by_gradient(problem, w, self.loss)
@@ -85,20 +85,20 @@ class Momentum(DualAcceleration):
             before, w = w, self.moved(w, theta, momentum, pull)
 
 
-def _raw_rows(self: Momentum, problem: Problem, w: Floats, before: Floats) -> Seen:
+def _raw_rows(self: _Momentum, problem: Problem, w: Floats, before: Floats) -> _Seen:
     raw = problem.raw()
     q = soften(raw.scores(w), 1.0)[0]
     return _by_weights(problem, w, q, raw.combine(q))
 
 
-def _first_half(self: Momentum, problem: Problem, w: Floats, before: Floats) -> Seen:
+def _first_half(self: _Momentum, problem: Problem, w: Floats, before: Floats) -> _Seen:
     half = (problem.n + 1) // 2
     q = np.zeros(problem.n)
     q[:half] = soften(problem.scores(w)[:half], 1.0)[0]
     return _by_weights(problem, w, q)
 
 
-_momentum = partial(FAMILY.variant, Momentum)
+_momentum = partial(FAMILY.variant, _Momentum)
 _momentum(
     "momentum-index-shifted",
     "β_t = (t+1)/(t+2) in place of t/(t+1)",
@@ -167,7 +167,7 @@ _momentum(
 
 
 @FAMILY.mutant("plain-average", "the dual of normalised gradient descent falls as 1/t, not as 1/t²")
-class PlainAverage(Momentum):
+class _PlainAverage(_Momentum):
     """β_t = 0, and what it reports as 2g_t/t is the mean of Aᵀq_1, …, Aᵀq_t."""
 
     def beta(self, t: int) -> float:
@@ -182,7 +182,7 @@ class PlainAverage(Momentum):
 
 
 @FAMILY.mutant("reports-last-momentum", "w_t is right, but the certificate ‖g_t‖ is one step old")
-class ReportsLastMomentum(DualAcceleration):
+class _ReportsLastMomentum(DualAcceleration):
     """The momentum that it reports is g_{t−1}."""
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -195,7 +195,7 @@ class ReportsLastMomentum(DualAcceleration):
 # Section 3.2: the dual form ---------------------------------------------------------------------
 
 
-class Sequences(DualForm):
+class _Sequences(DualForm):
     """The three sequences of the dual form; `new` is q_{t+1}."""
 
     def nu(self, lam: float, mu: Floats, q: Floats) -> Floats:
@@ -226,7 +226,7 @@ class Sequences(DualForm):
             q = new
 
 
-_sequences = partial(FAMILY.variant, Sequences)
+_sequences = partial(FAMILY.variant, _Sequences)
 _sequences(
     "mu-one-behind",
     "μ_{t+1} = (1 − λ_t) μ_t + λ_t q_t, with q_t in place of q_{t+1}",
@@ -260,7 +260,7 @@ _sequences(
 
 
 @FAMILY.mutant("mirror-descent-instead", "the mean of its weights is optimal up to 1/t, not 1/t²")
-class MirrorDescentInstead(DualForm):
+class _MirrorDescentInstead(DualForm):
     """ν_t = q_t with steps θ/ρ, and μ_t is the mean of q_1, …, q_t."""
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -275,7 +275,7 @@ class MirrorDescentInstead(DualForm):
 
 
 @FAMILY.mutant("reports-nu-as-mu", "every iterate is right, but what it claims of φ(μ_t) is of ν_t")
-class ReportsNuAsMu(DualForm):
+class _ReportsNuAsMu(DualForm):
     """The μ_t that it reports is ν_t."""
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -286,7 +286,7 @@ class ReportsNuAsMu(DualForm):
 # Algorithm 2. Theorem 4.1 is about the method without momentum, and so are the mutants. -----------
 
 
-class Sampling(AdaptiveSampling):
+class _Sampling(AdaptiveSampling):
     """Algorithm 2."""
 
     def theta(self) -> float:
@@ -322,7 +322,7 @@ class Sampling(AdaptiveSampling):
             scores = self.followed(scores, score_momentum + column)
 
 
-_sampling = partial(FAMILY.variant, Sampling)
+_sampling = partial(FAMILY.variant, _Sampling)
 _sampling(
     "step-squared",
     "The step is θ² = ln(n)/t in place of θ = √(ln(n)/t)",
@@ -420,7 +420,7 @@ class Normalised(NormalizedGradientDescent):
     def theta(self, t: int) -> float:
         return self.step / math.sqrt(t + 1) if self.decay else self.step
 
-    def seen(self, problem: Problem, w: Floats) -> Seen:
+    def seen(self, problem: Problem, w: Floats) -> _Seen:
         return _by_softmax(problem, w)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -431,10 +431,10 @@ class Normalised(NormalizedGradientDescent):
             w = w + self.theta(t) * pull
 
 
-def _unit_length(self: Normalised, problem: Problem, w: Floats) -> Seen:
+def _unit_length(self: Normalised, problem: Problem, w: Floats) -> _Seen:
     soft = problem.softmin(w)
     pull = soft.pull / (problem.norm(soft.pull) or 1.0)
-    return Seen(pull, replace(soft, pull=pull))
+    return _Seen(pull, replace(soft, pull=pull))
 
 
 FAMILY.variant(
@@ -453,7 +453,7 @@ FAMILY.variant(
 )
 
 
-class Ascent(HardMarginAscent):
+class _Ascent(HardMarginAscent):
     """The batch perceptron of Cotter et al.; t is the number of points in the mean before."""
 
     def first(self, problem: Problem) -> float:
@@ -484,7 +484,7 @@ class Ascent(HardMarginAscent):
             mean = self.mean(mean, v, t)
 
 
-_ascent = partial(FAMILY.variant, Ascent)
+_ascent = partial(FAMILY.variant, _Ascent)
 _ascent(
     "no-projection",
     "v_{t+1} = u, however long u is",
@@ -506,15 +506,15 @@ _ascent(
 )
 
 LOOPS = (
-    Momentum(),
-    Momentum(0.5, loss="logistic"),
-    Sequences(),
-    Sequences(0.5, 0.25, loss="logistic"),
-    Sampling(),
-    Sampling(0.3, momentum=False),
+    _Momentum(),
+    _Momentum(0.5, loss="logistic"),
+    _Sequences(),
+    _Sequences(0.5, 0.25, loss="logistic"),
+    _Sampling(),
+    _Sampling(0.3, momentum=False),
     Descent(),
     Normalised(),
     Normalised(decay=True),
-    Ascent(),
-    Ascent(0.5, averaged=False),
+    _Ascent(),
+    _Ascent(0.5, averaged=False),
 )

@@ -19,10 +19,10 @@ def quarter(it: View, case: Case) -> Trit:
     return True if margin >= aim else False if margin < aim else None
 
 
-quarters = jst.sharing(goal=quarter)
+_quarters = jst.sharing(goal=quarter)
 
 
-@quarters.stopping(
+@_quarters.stopping(
     "sec1.quarter",
     "Section 1.1",
     THEOREM_3_1,
@@ -49,7 +49,7 @@ def quarter_margin(c):
     return 4 * sqrt(c.log_n) / c.gamma
 
 
-@quarters.stopping(
+@_quarters.stopping(
     "sec1.quarter.fixed",
     "Section 1.1, with at least one step",
     THEOREM_3_1,
@@ -65,7 +65,7 @@ def quarter_margin_after_a_step(c):
     return quarter_margin(c).max(1)
 
 
-@quarters.stopping(
+@_quarters.stopping(
     "sec1.quarter.charitable",
     "Section 1.1, for n ≥ 2",
     THEOREM_3_1,
@@ -73,7 +73,7 @@ def quarter_margin_after_a_step(c):
     several_rows,
     slower=NO_MOMENTUM,
 )
-def quarter_margin_of_several(c):
+def _quarter_margin_of_several(c):
     r"""For two rows or more, γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data.
 
     $n \ge 2:\ \text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma \text{ steps}$
@@ -96,7 +96,7 @@ def quarter_margin_of_several(c):
     ),
     problems=SEPARABLE,
 )
-def argmax_sets(c):
+def _argmax_sets(c):
     r"""The maximisers of γ over ‖w‖ < 1 are those over ‖w‖ = 1.
 
     $\bar u := \arg\max_{\|w\|_2 < 1} \gamma(w) = \arg\max_{\|w\|_2 = 1} \gamma(w)$
@@ -119,7 +119,7 @@ def argmax_sets(c):
     exact_and_separable,
     problems=SEPARABLE,
 )
-def argmax_directions(c):
+def _argmax_directions(c):
     r"""On separable data the maximisers of γ over ‖w‖ = 1 are one point ū, and those over ‖w‖ < 1
     the multiples sū, 0 < s < 1.
 
@@ -134,7 +134,7 @@ def argmax_directions(c):
     yield fact(pair.square > 0, "w̄ ≠ 0")
 
 
-class Loss(NamedTuple):
+class _Loss(NamedTuple):
     """ℓ and ℓ⁻¹ on power series, and ℓ′ on numbers."""
 
     name: str
@@ -143,14 +143,14 @@ class Loss(NamedTuple):
     slope: Callable[[Number], Number]
 
 
-EXPONENTIAL = Loss("exponential", lambda z: z.exp(), lambda y: y.log(), exp)
-LOGISTIC = Loss(
+_EXPONENTIAL = _Loss("exponential", lambda z: z.exp(), lambda y: y.log(), exp)
+_LOGISTIC = _Loss(
     "logistic",
     lambda z: (1 + z.exp()).log(),
     lambda y: (y.exp() - 1).log(),
     lambda z: 1 / (1 + exp(-z)),
 )
-gradients = jst.sharing(
+_gradients = jst.sharing(
     kind="identity",
     problems=(
         "planted:n=20,d=4,gamma=0.1,seed=0",
@@ -163,7 +163,7 @@ gradients = jst.sharing(
 )
 
 
-class Along(NamedTuple):
+class _Along(NamedTuple):
     """What the functions of Section 2 do at w, along a direction v.
 
     Attributes
@@ -184,8 +184,8 @@ class Along(NamedTuple):
     value: Number
 
 
-def along(case: Case, loss: Loss, index: int) -> Along:
-    """`Along` at some w and v of small dyadic numbers."""
+def _along(case: Case, loss: _Loss, index: int) -> _Along:
+    """`_Along` at some w and v of small dyadic numbers."""
     rng = case.rng(22, index)
     rows = np.arange(case.n)
     w, v = rng.integers(-16, 17, (2, case.space.dimension)) / 4
@@ -194,42 +194,42 @@ def along(case: Case, loss: Loss, index: int) -> Along:
     sum_ = sum(losses[1:], losses[0])
     psi = loss.inverse(sum_)
     middle = total(loss.slope(a) * b for a, b in zip(here, there, strict=True))
-    return Along(psi[1], sum_[1] / case.n, middle, loss.slope(psi[0]), sum_[0] / case.n)
+    return _Along(psi[1], sum_[1] / case.n, middle, loss.slope(psi[0]), sum_[0] / case.n)
 
 
-@gradients.direct(
+@_gradients.direct(
     "eq2.2",
     "Eq. (2.2)",
     Method("dual-acceleration", "gradient-descent"),
     instances="three directions at three points w for each of two losses",
 )
-def gradient_of_potential(c):
+def _gradient_of_potential(c):
     r"""The gradient of ψ(Zw) is Zᵀ∇ψ(Zw) = Σ_i ℓ′(⟨w, z_i⟩) z_i/ℓ′(ψ(Zw)) = ∇R(w)/(ℓ′(ψ(Zw))/n),
     for the exponential and the logistic loss.
 
     $Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}{\ell'(\psi(Zw))} =
     \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}$"""
     # Checked along some directions, with the derivatives of ψ and R from their definitions.
-    for loss in (EXPONENTIAL, LOGISTIC):
+    for loss in (_EXPONENTIAL, _LOGISTIC):
         for index in range(3):
-            it, where = along(c, loss, index), f"{loss.name} loss, direction {index}"
+            it, where = _along(c, loss, index), f"{loss.name} loss, direction {index}"
             middle = it.middle / it.slope
             yield same_digits(it.potential, middle, "the first equation", where=where)
             yield same_digits(middle, it.risk * c.n / it.slope, "the second", where=where)
 
 
-@gradients.direct(
+@_gradients.direct(
     "eq2.3",
     "Eq. (2.3)",
     Method("dual-acceleration", "gradient-descent", "normalized-gradient-descent"),
     instances="three directions at three points w",
 )
-def exponential_gradient(c):
+def _exponential_gradient(c):
     r"""Zᵀ∇ψ(Zw) = ∇R(w)/R(w) for the exponential loss.
 
     $Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)} \quad \text{for the
     exponential loss}$"""
     for index in range(3):
-        it = along(c, EXPONENTIAL, index)
+        it = _along(c, _EXPONENTIAL, index)
         what = "⟨v, Zᵀ∇ψ(Zw)⟩ = ⟨v, ∇R(w)⟩/R(w)"
         yield same_digits(it.potential, it.risk / it.value, what, where=f"direction {index}")

@@ -27,7 +27,7 @@ def rate(case: Case, t: int, gamma: Number) -> Number:
     problems=(ONE_ROW,),
     slower=NO_MOMENTUM,
 )
-def margin_rate(it, c):
+def _margin_rate(it, c):
     r"""γ(w_t) ≥ γ̄ − 4(1 + ln n)(1 + 2 ln(t+1)) / (γ̄ (t+1)²) for all t ≥ 1, on separable data.
 
     $\gamma(w_t) \ge \bar\gamma - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma(t+1)^2} \quad \text{for
@@ -36,7 +36,7 @@ def margin_rate(it, c):
 
 
 @followed.bound("thm3.1.2", "Theorem 3.1(2)", THEOREM_3_1, slower=PLAIN_AVERAGE)
-def squared_margin(it, c):
+def _squared_margin(it, c):
     r"""4‖g_t‖²/t² − 8 ln n/(t+1)² ≤ γ̄² ≤ 4‖g_t‖²/t² for all t ≥ 1, for any data.
 
     $\frac{4\|g_t\|_2^2}{t^2} - \frac{8\ln(n)}{(t+1)^2} \le \bar\gamma^2 \le
@@ -56,10 +56,10 @@ def squared_margin(it, c):
 
 # Section 3.1, Motivation from Gradient Descent
 
-DESCENT = Method("gradient-descent", "normalized-gradient-descent", assumes=(exponential,))
+_DESCENT = Method("gradient-descent", "normalized-gradient-descent", assumes=(exponential,))
 
 
-def says_theta(case: Case) -> str | None:
+def _says_theta(case: Case) -> str | None:
     """The solver says which θ_t it uses."""
     named = getattr(getattr(case.solver, "card", None), "name", "")
     known = named and positive(case, "step") is not None
@@ -80,8 +80,8 @@ def _fitted(now: View, before: View) -> Number:
     return (now.here - before.here).inner(before.pull) / before.pull.norm() ** 2
 
 
-@jst.identity("sec3.1.mirror", "Section 3.1", DESCENT, since=1)
-def mirror_descent(now, before, c):
+@jst.identity("sec3.1.mirror", "Section 3.1", _DESCENT, since=1)
+def _mirror_descent(now, before, c):
     r"""Gradient descent is mirror descent on φ(q) = ‖Zᵀq‖²/2: with θ_t = η_t R(w_t), w_{t+1} = w_t
     − θ_t Zᵀq_t and q_{t+1} ∝ q_t ⊙ exp(−θ_t ∇φ(q_t)).
 
@@ -91,7 +91,7 @@ def mirror_descent(now, before, c):
     It is checked one step late, when w_{t+1} is known. For normalised descent θ_t is its step. A
     solver that says neither is taken for descent with some θ_t, the one that fits best."""
     # q_t ∝ exp(−A w_t): so A(w_{t+1} − w_t) − θ_t A Aᵀq_t is the same for all rows.
-    length = theta(before) if says_theta(c) is None else _fitted(now, before)
+    length = theta(before) if _says_theta(c) is None else _fitted(now, before)
     step = before.pull * length
     change = scores_of(before, step)
     yield moved(now.here, before.here, step, "w_t − w_{t−1} = −θ_{t−1} Zᵀq_{t−1}")
@@ -103,7 +103,7 @@ def mirror_descent(now, before, c):
     yield fact(downhill, "θ_{t−1} = η_{t−1} R(w_{t−1}) > 0")
 
 
-class Steps:
+class _Steps:
     """Σ_{j<t} θ_j."""
 
     def __init__(self, case: Case) -> None:
@@ -116,18 +116,18 @@ class Steps:
 
 
 #: Limits, for steps of which the solver says that they are at most 1.
-limits = jst.sharing(kind="limit", since=1, instances="steps with θ_t ≤ 1", history=(Steps,))
+limits = jst.sharing(kind="limit", since=1, instances="steps with θ_t ≤ 1", history=(_Steps,))
 
 
 @limits.bound(
     "sec3.1.descent",
     "Section 3.1, the display on data that are not separable",
-    DESCENT,
+    _DESCENT,
     proper_step,
-    says_theta,
+    _says_theta,
     at_rest="the risk of a solver that stands still does not increase",
 )
-def dual_objective_vanishes(now, before, c):
+def _dual_objective_vanishes(now, before, c):
     r"""With steps θ_t ≤ 1 the risk of gradient descent does not increase, and on data that are not
     separable φ(q_t) tends to 0.
 
@@ -151,16 +151,16 @@ def dual_objective_vanishes(now, before, c):
     gain = theta(before) * before.pull.norm() ** 2 / 2  # what the step is expected to gain at least
     yield nearly_after(now, now.psi, before.psi, "ln R(w_t) ≤ ln R(w_{t−1})", beside=gain)
     if c.separable is False:
-        bound = c.log_n / (2 * c.history(Steps).sum)
+        bound = c.log_n / (2 * c.history(_Steps).sum)
         yield at_most(now.pull.norm() ** 2 / 2, bound, "φ(q_t) ≤ ln n/(2Σθ_j)")
 
 
 @limits.bound(
     "sec3.1.direction",
     "Section 3.1, last paragraph but one",
-    DESCENT,
+    _DESCENT,
     proper_step,
-    says_theta,
+    _says_theta,
     separable,
     exact_dual,
     several_rows,
@@ -173,7 +173,7 @@ def direction(it, c):
 
     Checked as ‖w_t/‖w_t‖ − ū‖² ≤ 2 ln n/(γ̄‖w_t‖) ≤ 2 ln n/(γ̄² Σ_{j<t} θ_j), which tends to 0; the
     proof is in the source."""
-    # Proof of the rate. As in `dual_objective_vanishes`, ψ(Zw_t) − ψ(Zw_{t+1}) is at least
+    # Proof of the rate. As in `_dual_objective_vanishes`, ψ(Zw_t) − ψ(Zw_{t+1}) is at least
     # ½θ_t (‖g_t‖² + ‖g_{t+1}‖²) ≥ θ_t‖g_t‖‖g_{t+1}‖ ≥ γ̄ θ_t‖g_t‖. These are the lengths of the
     # steps, so −ψ(Zw_t) ≥ γ̄‖w_t‖ − ln n and γ(w_t) ≥ −ψ(Zw_t)/‖w_t‖ ≥ γ̄ − ln n/‖w_t‖. Since
     # γ(w) ≤ ⟨Aᵀq̄, w⟩/‖w‖ = γ̄⟨ū, w/‖w‖⟩, the square ‖w/‖w‖ − ū‖² = 2 − 2⟨ū, w/‖w‖⟩ is at most
@@ -183,7 +183,7 @@ def direction(it, c):
     if it.at_origin:
         return None
     apart = 2 - 2 * it.toward / (c.gamma * it.norm)
-    least, what = c.gamma * c.history(Steps).sum, "γ̄Σθ_j ≤ ‖w_t‖"
+    least, what = c.gamma * c.history(_Steps).sum, "γ̄Σθ_j ≤ ‖w_t‖"
     return [
         at_most(apart, 2 * c.log_n / (c.gamma * it.norm), "‖w_t/‖w_t‖ − ū‖² ≤ 2 ln n/(γ̄‖w_t‖)"),
         # Orthogonal rows attain it: the rounding of t steps is allowed for.
@@ -205,7 +205,7 @@ def direction(it, c):
     ),
     problems=(*SEPARABLE, ""),
 )
-def aligned_as_printed(c):
+def _aligned_as_printed(c):
     r"""Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū, without a minus.
 
     $Z^\top \bar q = \bar\gamma \bar u, \quad \text{for } \bar q \in \arg\min_{q \in \Delta_n}
@@ -223,7 +223,7 @@ def aligned_as_printed(c):
     exact_and_separable,
     problems=(*SEPARABLE, ""),
 )
-def aligned(c):
+def _aligned(c):
     r"""−Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū of separable data.
 
     $-Z^\top \bar q = \bar\gamma \bar u, \quad \text{for } \bar q \in \arg\min_{q \in \Delta_n}
@@ -238,7 +238,7 @@ def aligned(c):
     problems=("planted:n=20,d=4,gamma=0.1,seed=0", "inseparable:n=20,d=3,seed=0"),
     instances="vertices of Δ_n and random points",
 )
-def smooth_dual(c):
+def _smooth_dual(c):
     r"""The gradient ZZᵀq of φ moves by at most ‖q − q′‖₁ in each entry.
 
     $\phi \text{ is 1-smooth with respect to the } \ell_1 \text{ norm: } \|\nabla\phi(q) -
@@ -274,7 +274,7 @@ def _unit_gram(case: Case) -> list[list[Fraction]]:
 
 
 @followed.bound("lem3.2", "Lemma 3.2", THEOREM_3_1, slower=PLAIN_AVERAGE)
-def dual_rate(it, c):
+def _dual_rate(it, c):
     r"""φ(μ_t) − φ(q̄) ≤ 4 ln n/(t+1)² for all t ≥ 1, with φ(q) = ‖Zᵀq‖²/2, for any data.
 
     $\phi(\mu_t) - \phi(\bar q) \le \frac{4\ln(n)}{(t+1)^2} \quad \text{for all } t \ge 1 \text{ and
@@ -298,7 +298,7 @@ def dual_rate(it, c):
     Sequences,
     instances=LAMBDAS,
 )
-def primal_step(it, c):
+def _primal_step(it, c):
     r"""w_{t+1} = w_t − θ_t (g_t + Zᵀq_t) for all t ≥ 0, where g_0 = 0 and g_t = λ_{t−1}(1 −
     λ_t)/λ_t (g_{t−1} + Zᵀq_t); λ_0 = 1.
 
@@ -314,7 +314,7 @@ def primal_step(it, c):
 
 
 @jst.identity("lem3.4.momentum", "Lemma 3.4, closed form of g_t", SECTION_3, accelerated, Sequences)
-def momentum_is_a_sum(it, c):
+def _momentum_is_a_sum(it, c):
     r"""g_t = Σ_{j=1}^t j/(t+1) Zᵀq_j for λ_t = 2/(t+2), that is λ_{t−1}(1−λ_t)/λ_t = t/(t+1).
 
     $\frac{\lambda_{t-1}(1-\lambda_t)}{\lambda_t} = \frac{t}{t+1} \quad \text{and} \quad g_t =
@@ -333,7 +333,7 @@ def momentum_is_a_sum(it, c):
     return it.once(momentum_follows)
 
 
-def same_space(case: Case) -> str | None:
+def _same_space(case: Case) -> str | None:
     """d = n, so that Zᵀμ_t ∈ ℝᵈ and q_t ∈ ℝⁿ can be equal at all."""
     if not isinstance(case.space, LinearSpace):
         return "Zᵀμ_t and q_t are of different spaces"
@@ -346,7 +346,7 @@ def same_space(case: Case) -> str | None:
     "Lemma 3.4, last line",
     SECTION_3,
     accelerated,
-    same_space,
+    _same_space,
     Erratum(
         severity="transcription",
         fixed_by="lem3.4.mu.fixed",
@@ -357,7 +357,7 @@ def same_space(case: Case) -> str | None:
     ),
     problems=(ONE_ROW, "loss-spike"),
 )
-def mu_is_weights(it, c):
+def _mu_is_weights(it, c):
     r"""Zᵀμ_t = 2q_t/t for λ_t = 2/(t+2), with the weights q_t in place of the momentum g_t.
 
     $Z^\top\mu_t = 2q_t/t \quad \text{for } \lambda_t = 2/(t+2)$
@@ -374,7 +374,7 @@ def mu_is_weights(it, c):
 @followed.identity(
     "lem3.4.mu.fixed", "Lemma 3.4, last line, with g_t for q_t", SECTION_3, accelerated
 )
-def mu_is_momentum(it, c):
+def _mu_is_momentum(it, c):
     r"""Zᵀμ_t = 2g_t/t for all t ≥ 1 and λ_t = 2/(t+2).
 
     $Z^\top\mu_t = 2g_t/t \quad \text{for all } t \ge 1 \text{ and } \lambda_t = 2/(t+2)$"""
@@ -400,7 +400,7 @@ def mu_is_momentum(it, c):
     slower=NO_MOMENTUM,
     instances=LAMBDAS,
 )
-def potential_ascent(it, c):
+def _potential_ascent(it, c):
     r"""−ψ(Zw_t) ≥ −ψ(Zw_0) + ‖Zᵀμ_t‖²/(2λ_{t−1}²) + Σ_{j=1}^{t−1} ½(1/λ_{j−1}² − (1−λ_j)/λ_j²)
     ‖Zᵀμ_j‖² + Σ_{j<t} ‖Zᵀν_j‖²/(2λ_j) for all t ≥ 1, for θ_t = 1, λ_0 = 1 and any data.
 
@@ -422,7 +422,7 @@ def potential_ascent(it, c):
     slower=NO_MOMENTUM,
     instances=LAMBDAS_3,
 )
-def norm_grows(it, c):
+def _norm_grows(it, c):
     r"""Σ_{j<t} γ̄/λ_j ≤ ‖w_t‖ for θ_t = 1.
 
     $\sum_{j=0}^{t-1} \frac{\bar\gamma}{\lambda_j} \le \|w_t\|_2$
@@ -441,7 +441,7 @@ def norm_grows(it, c):
     instances=LAMBDAS_3,
     at_rest="it bounds ‖w_t‖ from above, and the bound grows",
 )
-def norm_is_bounded(it, c):
+def _norm_is_bounded(it, c):
     r"""‖w_t‖ ≤ Σ_{j<t} ‖Zᵀν_j‖/λ_j for θ_t = 1.
 
     $\|w_t\|_2 \le \sum_{j=0}^{t-1} \frac{1}{\lambda_j} \|Z^\top\nu_j\|_2$
@@ -456,7 +456,7 @@ def norm_is_bounded(it, c):
 
 
 @followed.bound("eq3.8", "Eq. (3.8)", THEOREM_3_1)
-def potential_ascent_of_nu(it, c):
+def _potential_ascent_of_nu(it, c):
     r"""−ψ(Zw_t) ≥ −ψ(Zw_0) + Σ_{j<t} ‖Zᵀν_j‖²/(2λ_j), for any data.
 
     $-\psi(Zw_t) \ge -\psi(Zw_0) + \sum_{j=0}^{t-1} \frac{1}{2\lambda_j} \|Z^\top\nu_j\|_2^2$"""
@@ -467,7 +467,7 @@ def potential_ascent_of_nu(it, c):
 @followed.bound(
     "eq3.9", "Eq. (3.9)", THEOREM_3_1, separable, at_rest="a ratio that is good at w_1 stays so"
 )
-def smoothed_margin(it, c):
+def _smoothed_margin(it, c):
     r"""(ψ(Zw_0) − ψ(Zw_t))/‖w_t‖ ≥ Σ_j ‖Zᵀν_j‖²/(2λ_j)/Σ_j ‖Zᵀν_j‖/λ_j ≥ γ̄/2, on separable data.
 
     $\frac{\psi(Zw_0) - \psi(Zw_t)}{\|w_t\|_2} \ge \frac{\sum_{j=0}^{t-1} \frac{1}{2\lambda_j}
@@ -490,7 +490,7 @@ def smoothed_margin(it, c):
     since=1,
     slower=NO_MOMENTUM,
 )
-def norm_against_rate(it, c):
+def _norm_against_rate(it, c):
     r"""‖w_t‖ ≥ Σ_{j<t} γ̄/λ_j ≥ γ̄(t+1)²/4 and ln n/‖w_t‖ ≤ 4 ln n/(γ̄(t+1)²) for all t ≥ 1, on
     separable data.
 
@@ -507,15 +507,15 @@ def norm_against_rate(it, c):
     ]
 
 
-HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}"
-NOTE_3_7 = (
+_HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}"
+_NOTE_3_7 = (
     "It names no range of t, and Algorithm 1 starts at t = 0, where γ(w_0) = γ(0) = 0. With one"
     " row ln n = 0, and the bound at t = 0 is γ̄/2 > 0. Smallest witness: n = d = 1, x_1 = 1, y_1"
     " = 1, t = 0: γ̄ = 1, γ(w_0) = 0 on the left, 1/2 − 4·0/1 = 1/2 on the right. The proof"
     " divides by ‖w_t‖ and uses Σ_{j<t} 1/λ_j ≥ (t+1)²/4, which is so for t ≥ 1. For n ≥ 2 it"
     " holds at t = 0 as well, since γ̄² ≤ 1 ≤ 8 ln 2."
 )
-WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
+_WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
 
 
 @jst.bound(
@@ -532,9 +532,9 @@ WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
         "proof takes over, hold there.",
     ),
     problems=(ONE_ROW,),
-    claim=HALF,
-    words=f"{WORDS}, without a range of t.",
-    note=NOTE_3_7,
+    claim=_HALF,
+    words=f"{_WORDS}, without a range of t.",
+    note=_NOTE_3_7,
 )
 @jst.bound(
     "prop3.7.fixed",
@@ -544,8 +544,8 @@ WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
     since=1,
     problems=(ONE_ROW,),
     slower=NO_MOMENTUM,
-    claim=HALF + r" \quad \text{for all } t \ge 1",
-    words=f"{WORDS} for all t ≥ 1, on separable data.",
+    claim=_HALF + r" \quad \text{for all } t \ge 1",
+    words=f"{_WORDS} for all t ≥ 1, on separable data.",
 )
 @jst.bound(
     "prop3.7.charitable",
@@ -554,9 +554,9 @@ WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
     separable,
     several_rows,
     slower=NO_MOMENTUM,
-    claim=r"n \ge 2:\ " + HALF,
-    words=f"For two rows or more, {WORDS} for all t ≥ 0, on separable data.",
+    claim=r"n \ge 2:\ " + _HALF,
+    words=f"For two rows or more, {_WORDS} for all t ≥ 0, on separable data.",
 )
-def half_margin(it, c):
+def _half_margin(it, c):
     bound = 4 * c.log_n / (c.gamma * (it.t + 1) ** 2)
     return at_most(c.gamma / 2 - it.margin, bound, "γ̄/2 − γ(w_t) ≤ 4 ln n/(γ̄ (t+1)²)")

@@ -16,10 +16,10 @@ from gammabar.papers.claims import *
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 from gammabar.problems.problem import soften
 
-ALGORITHM_2 = "adaptive-sampling"
-HALF, QUARTER, TENTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)
+_ALGORITHM_2 = "adaptive-sampling"
+HALF, _QUARTER, _TENTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)
 #: A statement asks for up to 95 runs of t steps each.
-MOST_STEPS = 100_000
+_MOST_STEPS = 100_000
 
 
 def tolerance(case: Case, ratio: Fraction) -> Fraction:
@@ -46,11 +46,11 @@ def reachable(
         """At most 100,000 steps are needed (their number grows like 1/γ̄⁴)."""
         epsilon = tolerance(case, ratio)
         try:
-            if epsilon and steps(case, epsilon, delta) <= MOST_STEPS:
+            if epsilon and steps(case, epsilon, delta) <= _MOST_STEPS:
                 return None
         except ValueError as unknown:
             return str(unknown)
-        return f"γ̄ is so small that more than {MOST_STEPS:,} steps would be needed"
+        return f"γ̄ is so small that more than {_MOST_STEPS:,} steps would be needed"
 
     return few_steps
 
@@ -98,12 +98,12 @@ def _method(case: Case, theta: float) -> Any:
     """The solver that is verified (by default that of the registry), with step θ, no momentum."""
     from gammabar.solvers.base import solver
 
-    method = solver(ALGORITHM_2)() if case.solver is None else case.solver
+    method = solver(_ALGORITHM_2)() if case.solver is None else case.solver
     options = {"step": theta} | ({"momentum": False} if hasattr(method, "momentum") else {})
     return steered(method, **options)
 
 
-ALG2 = Method(ALGORITHM_2, assumes=(separable, few_rows))
+ALG2 = Method(_ALGORITHM_2, assumes=(separable, few_rows))
 _THEOREM = (
     r"\text{Given } \epsilon > 0 \text{ and } \delta \in (0,1), \text{ let } t ="
     r" \max\left( \left\lceil \frac{32\ln(n) + 64\ln(2/\delta)}{\bar{\gamma}^2 \epsilon^2}"
@@ -149,7 +149,7 @@ def _margin_reached(
     " (t = 158): γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2. The proof divides"
     " by ‖w_t‖, of which Lemma D.2 only says that it is at least 0 then.",
 )
-def theorem_4_1(c, rng, delta):
+def _theorem_4_1(c, rng, delta):
     return _margin_reached(c, rng, Fraction(3, 4), delta)
 
 
@@ -177,8 +177,8 @@ def theorem_4_1(c, rng, delta):
     "Theorem 4.1, for n ≥ 2, at δ = 1/4",
     ALG2,
     several_rows,
-    reachable(HALF, QUARTER),
-    delta=QUARTER,
+    reachable(HALF, _QUARTER),
+    delta=_QUARTER,
     runs=35,
     problems=(
         "planted:n=4,d=2,gamma=0.9,seed=0",
@@ -193,8 +193,8 @@ def theorem_4_1(c, rng, delta):
     "Theorem 4.1, for n ≥ 2, at δ = 1/10",
     ALG2,
     several_rows,
-    reachable(HALF, TENTH),
-    delta=TENTH,
+    reachable(HALF, _TENTH),
+    delta=_TENTH,
     runs=95,
     problems=("planted:n=5,d=3,gamma=0.97,seed=4 --kernel linear",),
     words=f"For two rows or more, {_METHOD} after the t of jst.thm4.1 steps, with probability"
@@ -202,5 +202,5 @@ def theorem_4_1(c, rng, delta):
     note="Examined for ε = γ̄/2 and δ = 1/10; a method that is too slow is told by"
     " jst.thm4.1.fixed.",
 )
-def theorem_4_1_of_several(c, rng, delta):
+def _theorem_4_1_of_several(c, rng, delta):
     return _margin_reached(c, rng, HALF, delta)

@@ -26,7 +26,7 @@ from gammabar.problems import MulticlassProblem
 # Section 5.1, Binary Classification
 
 #: About ψ alone.
-potentials = jst.sharing(
+_potentials = jst.sharing(
     kind="anytime", unit=False, powerless="a property of ψ alone: no solver has a part in it"
 )
 
@@ -45,13 +45,13 @@ def points() -> Iterator[tuple[Floats, Floats]]:
             yield np.full(n, shift), np.full(n, shift - 1.0)
 
 
-@potentials.direct(
+@_potentials.direct(
     "sec5.1.smooth",
     "Section 5.1",
     BOTH,
     instances="pairs of points of many sizes, n up to 40",
 )
-def smooth_potential(c):
+def _smooth_potential(c):
     r"""The potential ψ is ρ-smooth in the ℓ∞ norm: ρ = 1 for the exponential loss and ρ = n for the
     logistic loss.
 
@@ -77,14 +77,14 @@ def smooth_potential(c):
         yield at_most(turned, smooth * far, "‖∇ψ(ξ′) − ∇ψ(ξ)‖₁ ≤ ρ ‖ξ′ − ξ‖∞", where=where)
 
 
-@potentials.direct(
+@_potentials.direct(
     "sec5.1.gradnorm",
     "Section 5.1",
     BOTH,
     inputs={"k": rationals(0, None, positive=True, shape=("n",))},
     instances="points with rational e^ξ, n up to 40",
 )
-def gradient_norm(c):
+def _gradient_norm(c):
     r"""The gradient of ψ has ℓ₁ norm at least 1, for the exponential and the logistic loss.
 
     $\|\nabla\psi\|_1 \geq 1$
@@ -110,12 +110,12 @@ def _exponentials() -> Iterator[tuple[list[Fraction]]]:
         yield ([Fraction(m) * Fraction(2) ** e for m, e in zip(odd, exponents, strict=True)],)
 
 
-@potentials.direct(
+@_potentials.direct(
     "sec5.1.normaliser",
     "Section 5.1, on the initial step",
     instances="points of many sizes with Σ ℓ(ξ_i) up to 1000, n up to 40, and ξ = 0",
 )
-def normaliser(c):
+def _normaliser(c):
     r"""For the logistic loss the gradient is divided by ℓ′(ψ(Zw))/n, which is at most 1/n.
 
     $\ell'\left(\psi(Zw)\right)/n \text{ is at most } 1/n \text{ for the logistic loss, even at
@@ -132,13 +132,13 @@ def normaliser(c):
         yield at_most(slope / n, number(1) / n, "ℓ′(ψ(ξ))/n ≤ 1/n", where=f"n = {n}")
 
 
-@potentials.direct(
+@_potentials.direct(
     "eqC.1",
     "Eq. (C.1)",
     inputs={"xi": rationals(shape=("n",))},
     instances="points of many sizes, n up to 40, for both losses",
 )
-def gradient_is_positive(c):
+def _gradient_is_positive(c):
     r"""Every entry of ∇ψ is positive, for the exponential and the logistic loss.
 
     $\nabla\psi(\xi)_i = \frac{\ell'(\xi_i)}{\ell'\left(\ell^{-1}\left(\sum_{j=1}^n
@@ -162,7 +162,7 @@ def gradient_is_positive(c):
     since=1,
     slower=NO_MOMENTUM,
 )
-def logistic_rate(it, c):
+def _logistic_rate(it, c):
     r"""For the logistic loss γ̄ − γ(w_t) ≤ 4ρψ(0)/(γ̄ t(t+3)) for all t ≥ 1, on separable data.
 
     $\text{a } \widetilde{\mathcal{O}}(1/t^2) \text{ margin maximization rate for the logistic loss:
@@ -198,7 +198,7 @@ ONE_POINT = {name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")}
 
 #: About the reduction, for some matrices U.
 reduction = jst.sharing(kind="identity", problems=RISK_PROBLEMS, inputs=ONE_POINT)
-FOR_U = "it is about the data and a matrix U, not about a solver"
+_FOR_U = "it is about the data and a matrix U, not about a solver"
 
 
 @reduction.direct(
@@ -213,9 +213,9 @@ FOR_U = "it is about the data and a matrix U, not about a solver"
         " and not by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself."
         " With the minus it descends U ↦ R_m(U/√2), the same up to the scale of U.",
     ),
-    powerless=FOR_U,
+    powerless=_FOR_U,
 )
-def risk_as_printed(c):
+def _risk_as_printed(c):
     r"""R_m(U)/(k−1) = (1/n) Σ ℓ(F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
 
     $\frac{1}{k-1}\mathcal{R}_m(U) = \frac1n \sum_{i=1}^n \ell\left(F(U)^\top
@@ -225,16 +225,16 @@ def risk_as_printed(c):
     1/√2, which the loss does not pass. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1, c_1 = 1, U =
     (1, 0), exponential loss: e⁻¹ = 0.36… on the left, exp(1/√2) = 2.02… on the right; with the sign
     alone, exp(−1/√2) = 0.49…. The sum is over the n pairs (i, j)."""
-    return risks(c, number(1))
+    return _risks(c, number(1))
 
 
 @reduction.direct(
     "sec5.2.risk.fixed",
     "Section 5.2, with the sign and the factor",
     instances="one random U for each loss and data set",
-    powerless=FOR_U,
+    powerless=_FOR_U,
 )
-def risk_of_reduction(c):
+def _risk_of_reduction(c):
     r"""R_m(U)/(k−1) = (1/n) Σ ℓ(−√2 F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
 
     $\frac{1}{k-1}\mathcal{R}_m(U) = \frac1n \sum_{i=1}^N \sum_{j \ne c_i}
@@ -242,16 +242,16 @@ def risk_of_reduction(c):
     x_i(e_{c_i}-e_j)^\top/\sqrt2$
 
     Balls prove no equation: both sides agree in half of the digits that are carried."""
-    return risks(c, -sqrt(2))
+    return _risks(c, -sqrt(2))
 
 
-Matrix = list[list[Number]]
+_Matrix = list[list[Number]]
 
 
 class Points:
     """The points of a multiclass problem as balls, from the data themselves; and matrices U."""
 
-    def __init__(self, rows: Matrix, labels: list[int], k: int) -> None:
+    def __init__(self, rows: _Matrix, labels: list[int], k: int) -> None:
         self.rows, self.labels, self.k = rows, labels, k
 
     @classmethod
@@ -269,12 +269,12 @@ class Points:
         rows = [[arb(v) * factor for v in row] for row in integers.tolist()]
         return cls(rows, problem.labels.tolist(), problem.k)
 
-    def draw(self, rng: np.random.Generator) -> Matrix:
+    def draw(self, rng: np.random.Generator) -> _Matrix:
         """U of multiples of ⅛ between −1 and 1."""
         draws = rng.integers(-8, 9, (len(self.rows[0]), self.k)).tolist()
         return [[arb(v) / 8 for v in row] for row in draws]
 
-    def products(self, U: Matrix) -> Iterator[tuple[Number, Number]]:
+    def products(self, U: _Matrix) -> Iterator[tuple[Number, Number]]:
         """⟨U, z⟩ for the printed row z = x (e_c − e_j)ᵀ/√2 written out, and xᵀU(e_c − e_j)."""
         root, k = sqrt(2), range(self.k)
         for x, c in zip(self.rows, self.labels, strict=True):
@@ -285,12 +285,12 @@ class Points:
                     yield inner(U, z), predicted[c] - predicted[j]
 
 
-def inner(U: Matrix, V: Matrix) -> Number:
+def inner(U: _Matrix, V: _Matrix) -> Number:
     """F(U)ᵀF(V)."""
     return total(a * b for u, v in zip(U, V, strict=True) for a, b in zip(u, v, strict=True))
 
 
-def matrix_of(inputs: Mapping[str, Any]) -> Matrix:
+def matrix_of(inputs: Mapping[str, Any]) -> _Matrix:
     """U of a search."""
     if not any((*inputs["u1"], *inputs["u2"])):
         raise Unclaimed("U is zero")
@@ -299,7 +299,7 @@ def matrix_of(inputs: Mapping[str, Any]) -> Matrix:
     return [[number(a), number(b)] for a, b in zip(inputs["u1"], inputs["u2"], strict=True)]
 
 
-def risks(case: Case, factor: Number) -> Iterator[Relation]:
+def _risks(case: Case, factor: Number) -> Iterator[Relation]:
     """R_m(U)/(k − 1) against the mean of ℓ(factor · F(U)ᵀF(z)), for both losses and some U."""
     points, rng = Points.of(case), case.rng(52)
     if points is None:
@@ -315,7 +315,7 @@ def risks(case: Case, factor: Number) -> Iterator[Relation]:
 
 
 #: The unit vectors of ℝ², one of each class.
-TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
+_TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
 
 
 @jst.bound(
@@ -334,9 +334,9 @@ TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
         "of its proof does not (jst.appE.rate).",
     ),
     since=1,
-    problems=(TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),
+    problems=(_TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),
 )
-def multiclass_rate_as_printed(it, c):
+def _multiclass_rate_as_printed(it, c):
     r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
     on rows z = x_i (e_{c_i} − e_j)ᵀ/√2, without a minus.
 
@@ -352,7 +352,7 @@ def multiclass_rate_as_printed(it, c):
     γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, not γ̄_m − c/γ̄_m as the last line of the proof has it. It
     follows from gb.sharp: γ_m(U_t) ≥ γ̄_m − 8 ln n/(γ̄_m t(t+3)), where t(t+3) ≥ (t+1)² and 8 ln n
     ≤ 4(1 + ln n)(1 + 2 ln 2)."""
-    return multiclass_gap(it, c, -it.largest / it.norm)  # U_t = −F⁻¹(w_t)
+    return _multiclass_gap(it, c, -it.largest / it.norm)  # U_t = −F⁻¹(w_t)
 
 
 @jst.bound(
@@ -364,16 +364,16 @@ def multiclass_rate_as_printed(it, c):
     since=1,
     slower=NO_MOMENTUM,
 )
-def multiclass_rate(it, c):
+def _multiclass_rate(it, c):
     r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
     on rows z = −x_i (e_{c_i} − e_j)ᵀ/√2.
 
     $\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2} \quad
     \text{for every } t \ge 1, \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2$"""
-    return multiclass_gap(it, c, it.margin)
+    return _multiclass_gap(it, c, it.margin)
 
 
-def multiclass_gap(it: View, case: Case, margin: Number) -> Relation:
+def _multiclass_gap(it: View, case: Case, margin: Number) -> Relation:
     """γ̄_m − γ_m(U) ≤ rate, where γ_m = √2 γ."""
     best = sqrt(2) * case.gamma
     what = "γ̄_m − γ_m(U_t) ≤ the rate"
