@@ -371,7 +371,7 @@ class Vec:
     units of roundoff of that (`gammabar.harness.verify.identities.zero`).
     """
 
-    __slots__ = ("_reach", "_terms", "err", "mid", "space", "square")
+    __slots__ = ("_norm", "_reach", "_terms", "err", "mid", "space", "square")
 
     def __init__(
         self,
@@ -385,6 +385,7 @@ class Vec:
         self.space, self.mid, self.err = space, mid, err
         #: None: not computed yet; and that `terms` are no more than `reach`.
         self._reach, self._terms = reach, terms
+        self._norm: Number | None = None
         #: The sum of the squares of `mid` in doubles, where it is known already.
         self.square = square
 
@@ -425,7 +426,9 @@ class Vec:
     def norm(self, exact: bool = False) -> Number:
         """‖v‖."""
         if not exact:
-            return self.space.norm(self.mid, self.err, self.square)
+            if self._norm is None:
+                self._norm = self.space.norm(self.mid, self.err, self.square)
+            return self._norm
         length = self.space.exact_norm(self.mid)
         return length if not self.err else length + ball(0.0, self.err)
 

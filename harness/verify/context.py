@@ -338,8 +338,12 @@ class Case:
         """
         # One that nobody updates would say the same for ever, and one that others have declared
         # would say something else in other company.
-        updated = hasattr(kind, "update") and not getattr(kind, "by_itself", False)
-        if self.declared is not None and kind not in self.declared and updated:
+        if (
+            self.declared is not None
+            and kind not in self.declared
+            and hasattr(kind, "update")
+            and not getattr(kind, "by_itself", False)
+        ):
             name = kind.__name__
             raise TypeError(f"it asks for case.history({name}) without history=({name},)")
         found = self._shared.get(kind)

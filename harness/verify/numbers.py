@@ -36,7 +36,7 @@ TINY = 2.0**-1000
 #: What an author is told who computes otherwise.
 BALLS = (
     "numbers here are balls with proved error bounds, so compute with sqrt, log, exp, total and"
-    " smallest of gammabar.harness.verify.numbers instead of NumPy or math"
+    " smallest of gammabar.papers instead of NumPy or math"
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, isfinite
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -252,9 +253,14 @@ def listed(claimed: Any, needed: bool = False) -> list[Relation]:
         if needed:
             raise TypeError("it returns nothing; return a relation as at_most(left, right)")
         return []
-    if not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+    if type(claimed) is list:
+        relations = claimed
+    elif type(claimed) is GeneratorType:
+        relations = list(claimed)
+    elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
         raise _no_relation(claimed)
-    relations = claimed if type(claimed) is list else list(claimed)
+    else:
+        relations = list(claimed)
     for relation in relations:
         if type(relation) is not Relation:
             raise _no_relation(relation)

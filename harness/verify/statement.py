@@ -532,21 +532,17 @@ def _whole(least: int) -> Callable[[Any], bool]:
 
 #: What a field must be, as a test and in words.
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(
+        ("kind", "words", "note", "why", "survives", "instances", "powerless", "at_rest"),
+        (_text, "a text"),
+    ),
     "id": (
         lambda v: _text(v) and bool(v) and not any(c.isspace() for c in v),
         'a text such as "paper.thm1", without spaces',
     ),
     "reference": (lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
-    "kind": (_text, "a text"),
     "claim": (_text, "a text, the LaTeX of the claim"),
-    "words": (_text, "a text"),
-    "note": (_text, "a text"),
-    "why": (_text, "a text"),
     "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
-    "survives": (_text, "a text"),
-    "instances": (_text, "a text"),
-    "powerless": (_text, "a text"),
-    "at_rest": (_text, "a text"),
     "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
     "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
     "assumes": (

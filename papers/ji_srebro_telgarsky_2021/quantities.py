@@ -85,10 +85,15 @@ def step(case: Case, t: int) -> Fraction:
     return _exact(getattr(case.solver, "step", 1.0), t)
 
 
+_of_double = lru_cache(maxsize=64)(Fraction)
+
+
 def _exact(value: Any, t: int) -> Fraction:
     """A number, or what a schedule says at t; of any type of floats."""
     try:
         found = value(t) if callable(value) else value
+        if type(found) is float:
+            return _of_double(found)
         return Fraction(found if isinstance(found, Rational) else float(found))
     except Exception:
         what = "what it calls step" if callable(value) else repr(value)
