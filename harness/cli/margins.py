@@ -8,44 +8,9 @@ from typing import Any
 
 import click
 
-from gammabar.harness.cli.options import (
-    FOLDER,
-    JSON,
-    SECONDS,
-    WRITTEN,
-    F,
-    TakesData,
-    argument,
-    option,
-    run,
-)
+from gammabar.harness.cli.options import JSON, SECONDS, TakesData, argument, run
+from gammabar.harness.cli.oracle import pair_options
 from gammabar.harness.screen import bar, print_json, print_table, say
-
-_GROUP = "Every pair of classes (--pairs)"
-
-
-def pair_options(function: F) -> F:
-    """Add the options of all pairs of classes to a command."""
-    for one in (
-        option(_GROUP, "--page FILE", "The table, in Markdown.", type=WRITTEN),
-        option(_GROUP, "--picture FILE", "A matrix of all pairs: .svg, .png.", type=WRITTEN),
-        option(
-            _GROUP, "--check/--no-check", "Check each certificate.  [default: check]", default=True
-        ),
-        option(
-            _GROUP, "--jobs N", "Processes.  [default: one per core]", type=click.IntRange(1, 1000)
-        ),
-        option(
-            _GROUP,
-            "--certificates DIR",
-            "Certificates and results, one for each pair; what is there is not computed again.",
-            type=FOLDER,
-            default=Path("margins"),
-            show_default=True,
-        ),
-    ):
-        function = one(function)
-    return function
 
 
 @click.command("margins", cls=TakesData)

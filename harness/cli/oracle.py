@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli.margins import all_margins, pair_options
 from gammabar.harness.cli.options import (
+    FOLDER,
     JSON,
     SECONDS,
     WRITTEN,
+    F,
     TakesData,
     argument,
     data as data_option,
+    option,
     reading_options,
     run,
     what,
@@ -51,6 +53,33 @@ class _BareIntercept(TakesData):
             for word, following in pairwise([*args, ""])
         ]
         return super().parse_args(ctx, full)
+
+
+_GROUP = "Every pair of classes (--pairs)"
+
+
+def pair_options(function: F) -> F:
+    """Add the options of all pairs of classes to a command."""
+    for one in (
+        option(_GROUP, "--page FILE", "The table, in Markdown.", type=WRITTEN),
+        option(_GROUP, "--picture FILE", "A matrix of all pairs: .svg, .png.", type=WRITTEN),
+        option(
+            _GROUP, "--check/--no-check", "Check each certificate.  [default: check]", default=True
+        ),
+        option(
+            _GROUP, "--jobs N", "Processes.  [default: one per core]", type=click.IntRange(1, 1000)
+        ),
+        option(
+            _GROUP,
+            "--certificates DIR",
+            "Certificates and results, one for each pair; what is there is not computed again.",
+            type=FOLDER,
+            default=Path("margins"),
+            show_default=True,
+        ),
+    ):
+        function = one(function)
+    return function
 
 
 @click.command("oracle", cls=_BareIntercept)
@@ -117,6 +146,8 @@ def oracle_command(
     of_pairs = {name: options.pop(name) for name in ("certificates", "jobs", "check", "picture")}
     of_pairs["page"] = options.pop("page")
     if pairs:
+        from gammabar.harness.cli.margins import all_margins
+
         _only(options, "--pairs", ("time_limit",))
         return all_margins(data, as_json=as_json, time_limit=options["time_limit"], **of_pairs)
     if any(_given(name) for name in of_pairs):
