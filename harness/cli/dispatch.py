@@ -42,10 +42,12 @@ COMMANDS = {
     "data": ("maintenance", "Fetch, list, check and export data sets."),
     "gate": ("maintenance", "Compare with a base commit; exit code 1 on a regression."),
     "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
-    # Older names, which the help does not show.
-    "separation": ("oracle", "Does the maximum-likelihood estimate exist? (oracle --separation)"),
-    "margins": ("margins", "The exact margin of every pair of classes (oracle --pairs)."),
-    "export": ("results", "The results in a store as a table (report --csv)."),
+}
+#: Older names, which the help does not show, and what they are today.
+_OLD = {
+    "separation": ("oracle", "--separation"),
+    "margins": ("oracle", "--pairs"),
+    "export": ("report", "--table"),
 }
 _ROWS = {
     "Commands": ("verify", "falsify", "oracle", "check", "show", "list"),
@@ -109,6 +111,8 @@ class _Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] in _OLD:
+            args = [*_OLD[args[0]], *args[1:]]
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from gammabar.problems.suggest import did_you_mean
 

@@ -6,25 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import click
-
-from gammabar.harness.cli.options import JSON, SECONDS, TakesData, argument, run
-from gammabar.harness.cli.oracle import pair_options
 from gammabar.harness.screen import bar, print_json, print_table, say
-
-
-@click.command("margins", cls=TakesData)
-@argument("data", nargs=-1, required=True, names="data")
-@run("--time-limit SECONDS", "For each pair: then the best bounds that are proved.", type=SECONDS)
-@pair_options
-@JSON
-def margins_command(data: tuple[str, ...], **options: Any) -> int:
-    """The exact margin of every pair of classes of DATA, or the proof that there is none.
-
-    DATA is a data set with several classes (mnist, fashion, mnist-sample, digits, iris, …) or a
-    file. A run that is killed goes on where it was. Exit code 1 if a certificate is rejected.
-    """
-    return all_margins(data, **options)
 
 
 def all_margins(
@@ -38,7 +20,10 @@ def all_margins(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    """Compute and print the margin of every pair; the exit code."""
+    """Print the margin of every pair of classes, or the proof that there is none; the exit code.
+
+    A run that is killed goes on where it was. The exit code is 1 if a certificate is rejected.
+    """
     from gammabar.harness import margins
     from gammabar.harness.report.tables import plain
 

@@ -508,23 +508,6 @@ _MEANING = {
 }
 
 
-@click.command("separation", cls=TakesData)
-@argument("data", names="data")
-@reading_options
-@what("--intercept", "The model has an intercept.")
-@write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
-@run("--time-limit SECONDS", "Give up after so many seconds.", type=SECONDS)
-@JSON
-def separation_command(data: str, **options: Any) -> int:
-    """Complete separation, quasi-complete separation, or overlap of DATA, exactly.
-
-    Logistic and probit regression have no finite maximum-likelihood estimate if some direction of
-    the coefficients puts no row on the wrong side and at least one strictly on its own side
-    (Albert and Anderson 1984).
-    """
-    return _separation(data, **options)
-
-
 def _separation(
     data: str,
     *,
@@ -534,6 +517,12 @@ def _separation(
     as_json: bool,
     **reading: Any,
 ) -> int:
+    """Print whether the data are separated completely, quasi-completely, or overlap.
+
+    Logistic and probit regression have no finite maximum-likelihood estimate if some direction of
+    the coefficients puts no row on the wrong side and at least one strictly on its own side
+    (Albert and Anderson 1984).
+    """
     from gammabar.oracle.separation import separation
     from gammabar.problems import load
 

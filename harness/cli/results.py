@@ -23,13 +23,9 @@ from gammabar.harness.cli.options import (
 )
 from gammabar.harness.screen import print_document, print_json, say, stages
 
-_STORE = argument("store", type=FILE, metavar="STORE")
-_CSV = write("--csv FILE", "A table for programs, one row per verdict: CSV.", type=WRITTEN)
-_PARQUET = write("--parquet FILE", "The same as a Parquet file.", type=WRITTEN)
-
 
 @click.command("report", cls=Command)
-@_STORE
+@argument("store", type=FILE, metavar="STORE")
 @write(
     "--out FILE",
     "Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
@@ -37,8 +33,9 @@ _PARQUET = write("--parquet FILE", "The same as a Parquet file.", type=WRITTEN)
 )
 @write("--markdown", "Markdown for a pull request.")
 @write("--badge", "A badge for a README, as SVG.")
-@_CSV
-@_PARQUET
+@write("--csv FILE", "A table for programs, one row per verdict: CSV.", type=WRITTEN)
+@write("--parquet FILE", "The same as a Parquet file.", type=WRITTEN)
+@write("--table", "Only tables.", hidden=True)
 @PAPER
 def report_command(
     store: Path,
@@ -47,6 +44,7 @@ def report_command(
     badge: bool,
     csv: Path | None,
     parquet: Path | None,
+    table: bool,
     papers: tuple[str, ...],
 ) -> None:
     """Write the results in STORE as one page of HTML that needs nothing else.
@@ -56,7 +54,9 @@ def report_command(
     `gammabar verify --json`.
     """
     open_papers(papers)
-    if csv is not None or parquet is not None:
+    if csv is not None or parquet is not None or table:
+        if csv is None and parquet is None:
+            raise click.UsageError("name a file to write: --csv FILE or --parquet FILE")
         if markdown or badge or out is not None:
             raise click.UsageError("--csv and --parquet go without --out, --markdown and --badge")
         _export(store, csv, parquet)
@@ -78,24 +78,6 @@ def report_command(
 
     write_whole(out, text)
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")
-
-
-@click.command("export", cls=Command)
-@_STORE
-@_CSV
-@_PARQUET
-@PAPER
-def export_command(
-    store: Path, csv: Path | None, parquet: Path | None, papers: tuple[str, ...]
-) -> None:
-    """Write the results in STORE as a table, one row per verdict: `gammabar report --csv`.
-
-    The columns are the fields of `gammabar verify --json`.
-    """
-    if csv is None and parquet is None:
-        raise click.UsageError("name a file to write: --csv FILE or --parquet FILE")
-    open_papers(papers)
-    _export(store, csv, parquet)
 
 
 def _export(store: Path, csv: Path | None, parquet: Path | None) -> None:

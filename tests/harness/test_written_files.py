@@ -24,13 +24,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.json"
 LINES = {
     "bench --out": ("bench --from bench.json", "out.json"),
     "data export FILE": ("data export a.csv", "out.npz"),
-    "export --csv": ("export s.db", "out.csv"),
-    "export --parquet": ("export s.db", "out.parquet"),
     "falsify --out": ("falsify rp.eq1 --budget 60 --jobs 1", "out.json"),
     "falsify --store": ("falsify gb.sharp --budget 0.1 --jobs 1", "out.json"),
     "list --matrix": ("list mutants", "out.json"),
-    "margins --page": ("margins three.csv --jobs 1", "out.md"),
-    "margins --picture": ("margins three.csv --jobs 1", "out.svg"),
     "oracle --certificate": ("oracle a.csv", "out.json"),
     "oracle --page": ("oracle three.csv --pairs --jobs 1", "out.md"),
     "oracle --picture": ("oracle three.csv --pairs --jobs 1", "out.svg"),
@@ -38,7 +34,6 @@ LINES = {
     "report --parquet": ("report s.db", "out.parquet"),
     "oracle --export": ("oracle a.csv --explain", "out.npz"),
     "report --out": ("report s.db", "out.html"),
-    "separation --certificate": ("separation a.csv", "out.json"),
     "verify --junit": ("verify --problem a.csv --statement gb.sharp --iterations 2", "out.xml"),
     "verify --store": ("verify --problem a.csv --statement gb.sharp --iterations 2", "out.db"),
 }
