@@ -189,6 +189,16 @@ class RowSystem(System):
         limbs = _limbs(z)
         return self._joined([part.T @ limbs for part in self.slices])
 
+    def cancelling(self) -> list[bool]:
+        """Columns in which w is zero, because a feature is constant and the intercept free.
+
+        Rows are y_i x_i, and both sides have the same sum of weights.
+        """
+        if self.t == 1 or is_sparse(self.rows):
+            return [False] * len(self.columns)
+        flipped = self.rows * np.where(self.sides == 1, 1.0, -1.0)[:, None]
+        return [bool(same) for same in (flipped == flipped[0]).all(axis=0)]
+
     def spread(self, values: list[int], dimension: int) -> list[int]:
         """A vector that has the values in `columns` and is zero elsewhere."""
         dense = [0] * dimension

@@ -181,9 +181,12 @@ class SupportProof:
         if not isinstance(system, RowSystem):
             return None
         s = len(self.support)
-        values = system.combine(found.z[:s])
+        zero = system.cancelling()
+        values = [
+            0 if gone else v for v, gone in zip(system.combine(found.z[:s]), zero, strict=True)
+        ]
         error = found.error * s << system.depth + _SLIGHT
-        if not all(abs(v) > error for v in values):
+        if not all(gone or abs(v) > error for v, gone in zip(values, zero, strict=True)):
             return None
         return system.spread(values, dimension)
 

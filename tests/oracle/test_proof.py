@@ -429,3 +429,17 @@ def test_the_longest_of_many_rows_of_about_one_length():
         scale = 2 ** (-800 if made is not X and not hasattr(made, "tocsr") else 0)
         problem = gb.from_arrays(made, np.arange(500) % 2)
         assert exact_rows(problem).radius_squared() == exact * Fraction(scale)
+
+
+def test_a_constant_feature_has_no_coordinate_with_a_free_intercept():
+    rng = np.random.default_rng(6)
+    X, y = rng.standard_normal((90, 70)), np.where(np.arange(90) % 2, 1, -1)
+    X[:, 7] = 0.1
+    truth = gb.solve(X, y, intercept=True)
+    assert truth.direction[7] == 0
+    assert "exact" not in vars(truth.proof)
+    exact = truth.proof.exact
+    rows = exact_rows(truth.problem).point(exact.support, exact.numerators).vector
+    assert rows[0, 7] == 0
+    through = gb.solve(X, y)
+    assert through.direction[7] != 0
