@@ -22,12 +22,13 @@ from time import perf_counter, process_time
 from typing import Any
 from urllib.parse import quote
 
+from gammabar.harness.reproduce import FORMATS, picture
 from gammabar.harness.run.pool import Pool
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS
 from gammabar.problems.environment import extra_module
 from gammabar.problems.from_files import named_file
-from gammabar.problems.output import whole, write_whole
+from gammabar.problems.output import write_whole
 
 #: Most classes of a data set: so many have 4,950 pairs.
 MANY = 100
@@ -318,9 +319,6 @@ def words(result: dict[str, Any]) -> str:
     return f"{known}in [{result['gamma_lo']!r}, {result['gamma_hi']!r}]"
 
 
-FORMATS = ("svg", "png", "pdf")
-
-
 def check(path: Path) -> None:
     """Refuse to begin where no picture can be drawn in the end."""
     if path.suffix.lower().removeprefix(".") not in FORMATS:
@@ -338,26 +336,16 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     path : Path
         The file; its suffix decides the format.
     """
-    matplotlib = extra_module("matplotlib", "plots", "a picture")
-    figures = extra_module("matplotlib.figure", "plots", "a picture")
-    agg = extra_module("matplotlib.backends.backend_agg", "plots", "a picture")
     data = list(dict.fromkeys(result["data"] for result in results))
     classes = [_names(results, name) for name in data]
     sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
-    style = {"svg.hashsalt": "gammabar", "svg.fonttype": "path", "pdf.fonttype": 42}
-    style |= {"text.parse_math": False}  # $ is a sign like any other, in classes and names
-    with matplotlib.rc_context(style):
-        figure = figures.Figure(figsize=(sum(sides), max(sides)), layout="constrained")
-        agg.FigureCanvasAgg(figure)
+    style = {"text.parse_math": False}  # $ is a sign like any other, in classes and names
+    with picture([path], (sum(sides), max(sides)), style, dpi=130) as figure:
         axes = figure.subplots(1, len(data), squeeze=False, width_ratios=sides)[0]
         powers = [log10(v) for v in map(_gamma, results) if v > 0] or [0.0]
         for place, name, names in zip(axes, data, classes, strict=True):
             some = [result for result in results if result["data"] == name]
             _matrix(place, name, names, some, min(powers), max(powers))
-        dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        suffix = path.suffix.lower().removeprefix(".")
-        with whole(path, "wb") as file:
-            figure.savefig(file, format=suffix, dpi=130, metadata=dated[suffix])
 
 
 def _names(results: list[dict[str, Any]], data: str) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -170,31 +171,38 @@ def draw(
 ) -> list[Path]:
     """Draw an artefact; returns the files written."""
     matplotlib = extra_module("matplotlib", "plots", "a picture")
-    figures = extra_module("matplotlib.figure", "plots", "a picture")
-    agg = extra_module("matplotlib.backends.backend_agg", "plots", "a picture")
-    cycle = matplotlib.cycler(color=COLOURS) + matplotlib.cycler(linestyle=DASHES)
     style = {
-        "axes.prop_cycle": cycle,
+        "axes.prop_cycle": matplotlib.cycler(color=COLOURS) + matplotlib.cycler(linestyle=DASHES),
         "axes.grid": True,
         "grid.alpha": 0.3,
         "font.size": 9,
         "legend.frameon": False,
-        "svg.hashsalt": "gammabar",
-        "svg.fonttype": "path",
-        "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     }
-    written = []
-    with matplotlib.rc_context(style):
-        figure = figures.Figure(figsize=(6.4, 4.0), layout="constrained")
-        agg.FigureCanvasAgg(figure)
+    paths = [folder / f"{artefact.id}.{suffix}" for suffix in formats]
+    with picture(paths, (6.4, 4.0), style, dpi=160) as figure:
         artefact.draw(figure, numbers)
-        for suffix in formats:
-            path = folder / f"{artefact.id}.{suffix}"
+    return paths
+
+
+@contextmanager
+def picture(
+    paths: Iterable[Path], size: tuple[float, float], style: Mapping[str, Any], dpi: int
+) -> Iterator[Any]:
+    """A matplotlib figure to be drawn on, which is then written to files of any format."""
+    matplotlib = extra_module("matplotlib", "plots", "a picture")
+    figures = extra_module("matplotlib.figure", "plots", "a picture")
+    agg = extra_module("matplotlib.backends.backend_agg", "plots", "a picture")
+    # The same numbers give the same SVG; publishers refuse fonts of Type 3, so these are TrueType.
+    same = {"svg.hashsalt": "gammabar", "svg.fonttype": "path", "pdf.fonttype": 42}
+    with matplotlib.rc_context({**same, **style}):
+        figure = figures.Figure(figsize=size, layout="constrained")
+        agg.FigureCanvasAgg(figure)
+        yield figure
+        for path in paths:
+            suffix = path.suffix.lower().removeprefix(".")
             dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[suffix]
             with whole(path, "wb") as file:
-                figure.savefig(file, format=suffix, dpi=160, metadata=dated)
-            written.append(path)
-    return written
+                figure.savefig(file, format=suffix, dpi=dpi, metadata=dated)
 
 
 def logarithmic(last: int, each_decade: int = 20) -> list[int]:

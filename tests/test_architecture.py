@@ -106,7 +106,7 @@ ROOMS = {
     "falsify": {"verify", "certificates", "registry", "paper", "run"},
     "gate": {"registry", "run", "screen"},
     "report": {"verify", "paper", "registry", "run", "screen", "show"},
-    "margins": {"certificates", "run"},
+    "margins": {"certificates", "reproduce", "run"},
     "classifier": set(),  # the oracle in another dress
 }
 ROOMS["cli"] = {*ROOMS, "screen"}
