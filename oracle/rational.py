@@ -38,7 +38,6 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from gammabar.problems import (
     DenseProblem,
@@ -177,6 +176,8 @@ def _keys(X: Any) -> Iterator[bytes]:
     if not is_sparse(X):
         yield from ((np.asarray(row) + 0).tobytes() for row in X)  # + 0 turns −0.0 into 0.0
         return
+    from scipy.sparse import csr_array
+
     X = csr_array(X, copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()
@@ -278,6 +279,8 @@ class _Linear(_Coordinates):
         signs = self.y[rows].astype(np.float64)
         if not is_sparse(block):
             return values.astype(np.float64) * signs[:, None]
+        from scipy.sparse import csr_array
+
         block = csr_array(block.astype(np.float64))
         block.data = block.data * np.repeat(signs, np.diff(block.indptr))
         return block
