@@ -277,6 +277,7 @@ class _Rows(ABC):
         self.longest = longest_rows(squares, width)
         close = self.take(rows_to_compare(squares, self.longest, width))
         rows = np.split(close.data, close.indptr[1:-1]) if is_sparse(close) else list(close)
+        rows = rows[: close.shape[0]]  # a split of nothing is one empty row
         return norm_of_longest(rows, exponent, squares, width)
 
     def squares(self) -> Floats:
