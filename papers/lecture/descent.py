@@ -31,7 +31,10 @@ from gammabar.problems import KernelProblem, Problem
 
 @dataclass
 class Function:
-    """What a solver is given: a smooth convex function in doubles; see `gammabar.solvers`."""
+    """What a solver is given: a smooth convex function in doubles; see `gammabar.solvers`.
+
+    A quadratic ½ wᵀAw − bᵀw has ``A`` and ``b``.
+    """
 
     smoothness: float
     strong_convexity: float
@@ -40,6 +43,8 @@ class Function:
     gradient: Callable[[Floats], Floats]
     norm: Callable[[Floats], Any] = np.linalg.norm
     minimiser: Any = None
+    A: Any = None
+    b: Any = None
 
     def origin(self) -> Floats:
         """0."""
@@ -115,7 +120,13 @@ class QuadraticTarget(_Target):
         eigenvalues = np.sort(np.diagonal(M)) if exact else np.linalg.eigvalsh(M)
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
         function = Function(
-            high, low, d, lambda w: float(w @ (M @ w) / 2 - v @ w), lambda w: np.asarray(M @ w - v)
+            high,
+            low,
+            d,
+            lambda w: float(w @ (M @ w) / 2 - v @ w),
+            lambda w: np.asarray(M @ w - v),
+            A=M.copy(),
+            b=v.copy(),
         )
         super().__init__(f"A = {[list(row) for row in A]}, b = {list(b)}", function)
         self.A, self.b = arb_mat(d, d, [arb(v) for row in A for v in row]), column(b)
