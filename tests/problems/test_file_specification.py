@@ -21,7 +21,7 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
-from gammabar.oracle import check as checker, solve
+from gammabar.oracle import check as checker, check_readers as readers, solve
 from gammabar.problems import load
 
 PACKED = {"": bytes, ".gz": gzip.compress, ".BZ2": bz2.compress, ".xz": lzma.compress}
@@ -102,7 +102,7 @@ def _both_read(
         data = {"format": form, "files": list(source.files), "label": source.label}
         data["arrays"] = None if source.arrays is None else list(source.arrays)
         data["drop"] = list(source.drop) or None
-        table, _ = checker.read(data, list(source.paths), checker.Budget(60))
+        table, _ = readers.read(data, list(source.paths), readers.Budget(60))
         rows = [dict(zip(*table.row(i), strict=True)) for i in range(len(texts))]
         assert [[Fraction(row.get(j, 0)) for j in range(len(points[0]))] for row in rows] == points
         assert (table.labels, table.width) == (texts, len(points[0]))
