@@ -45,7 +45,11 @@ def main() -> None:
     printed = 4 * (1 + log(n)) * (1 + 2 * np.log(t + 1)) / (gamma * (t + 1) ** 2)
     axes.loglog(t, printed, "k--", lw=1, label="Theorem 3.1(1), as printed")
     axes.loglog(
-        t, 4 * log(n) / (gamma * t * (t + 3)), "k:", lw=1.2, label="gb.sharp (docs/own-results.md)"
+        t,
+        4 * log(n) / (gamma * t * (t + 3)),
+        "k:",
+        lw=1.2,
+        label="gb.sharp (papers/gammabar/PROOFS.md)",
     )
     axes.set(xlabel="iterations t", ylabel="γ̄ − γ(w_t)", xlim=(1, STEPS), ylim=(1e-5, 10))
     axes.set_title(

@@ -74,7 +74,7 @@ def ranking() -> list[tuple[Statement, Extremal]]:
 
 
 def page() -> str:
-    """The text of docs/tightness.md."""
+    """The page on tightness."""
     found = ranking()
     room = [pair for pair in found if pair[1].tightness < ATTAINED]
     attained = [pair for pair in found if pair[1].tightness >= ATTAINED]

@@ -101,7 +101,7 @@ def print_json(document: Any, kind: str = "") -> None:
     document : dict or list
     kind : str
         For a dictionary: its first fields are then ``format`` and ``version``, see
-        ``docs/json.md``.
+        ``docs/reference.md``.
     """
     if kind:
         document = {"format": f"gammabar-{kind}", "version": VERSION} | document

@@ -11,7 +11,7 @@ A paper of one's own is a file or a package like those here, written in the same
     def rate(it, case):
         return at_most(case.gamma - it.margin, 3 * case.log_n / (case.gamma * it.t * (it.t + 3)))
 
-``gammabar verify --paper mine.py`` judges it; docs/bring-your-own-theorem.md tells the rest.
+``gammabar verify --paper mine.py`` checks it; docs/bring-your-theorem.md tells the rest.
 """
 
 from __future__ import annotations

@@ -42,6 +42,12 @@ def requests_of(
     from gammabar.harness.run.plan import Request
     from gammabar.harness.run.specs import Registered, problem_text
 
+    for text in own_solvers:
+        if ":" not in text:
+            raise click.UsageError(
+                f"({text}) is no solver of your own, FILE:NAME as in my.py:mine; several values"
+                " take the option each: --statement A --statement B"
+            )
     files = (*own_solvers, *files)
     own = bool(files or trajectories)
     if like is not None:

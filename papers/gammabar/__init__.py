@@ -7,6 +7,6 @@ paper = Paper(
     title="Own results, with proofs",
     authors="The gammabar developers",
     year=2026,
-    venue="docs/own-results.md",
+    venue="papers/gammabar/PROOFS.md",
     gated=("gb.sharp", "gb.selfcert"),
 )

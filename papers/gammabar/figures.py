@@ -88,7 +88,7 @@ def _shown(numbers: dict[str, Any]) -> list[Shown]:
 ARTEFACTS: tuple[Artefact, ...] = (
     Artefact(
         id="gb.constant-four",
-        reference="docs/own-results.md, gb.four",
+        reference="papers/gammabar/PROOFS.md, gb.four",
         title="Share of the bound of gb.sharp that Algorithm 1 uses on orthogonal rows",
         parts=_parts,
         draw=_draw,
@@ -217,7 +217,7 @@ def _shown_rates(numbers: dict[str, Any]) -> list[Shown]:
 ARTEFACTS += (
     Artefact(
         id="gb.rates",
-        reference="docs/own-results.md, gb.sharp and gb.floor",
+        reference="papers/gammabar/PROOFS.md, gb.sharp and gb.floor",
         title="Gap of Algorithm 1 beside Theorem 3.1, the rate without a logarithm, and its floor",
         parts=_parts_rates,
         draw=_draw_rates,

@@ -1,8 +1,9 @@
 """Results of this project about Algorithms 1 and 2 of Ji, Srebro and Telgarsky (2021).
 
-The proofs are in docs/own-results.md. That the logarithm of t can go was shown before, for a method
-with a modified step, by Wang, Hanashiro, Guha and Abernethy, On Accelerated Perceptrons and Beyond,
-ICLR 2023 (arXiv 2210.09371), Theorem 4: γ − 8 log n/(γ T(T+1)). Here it is the method as printed,
+The proofs are in papers/gammabar/PROOFS.md. That the logarithm of t can go was shown before, for a
+method with a modified step, by Wang, Hanashiro, Guha and Abernethy (On Accelerated Perceptrons and
+Beyond,
+ICLR 2023, arXiv 2210.09371), Theorem 4: γ − 8 log n/(γ T(T+1)). Here it is the method as printed,
 θ_t = 1, and the constant is 4.
 """
 
@@ -34,7 +35,7 @@ gb = Claims("gb", unit=True, since=1)
 
 
 def _own(name: str) -> str:
-    return f"docs/own-results.md, {name}"
+    return f"papers/gammabar/PROOFS.md, {name}"
 
 
 @gb.bound("sharp", _own("gb.sharp"), THEOREM_3_1, separable, slower=NO_MOMENTUM)

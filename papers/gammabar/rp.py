@@ -495,7 +495,7 @@ def _returned(it):
     return isinstance(said, bool | np.bool_) and bool(said)
 
 
-# SNKP certifies that data are not separable; the proof is in docs/own-results.md
+# SNKP certifies that data are not separable; the proof is in papers/gammabar/PROOFS.md
 
 
 def no_single_zero(case):

@@ -6,7 +6,8 @@ step may be off by as much. Four times the bound is therefore an honest allowanc
 difference, and no step that is wrong by more than rounding passes.
 
 Bounds on how far the gradient methods are from the perceptrons that they tend to, at every γ, have
-their proofs in `gammabar.papers.tyurin_2024.reduction`; that of gb.batch is in docs/own-results.md.
+their proofs in `gammabar.papers.tyurin_2024.reduction`; that of gb.batch is in
+papers/gammabar/PROOFS.md.
 """
 
 from __future__ import annotations
@@ -407,7 +408,7 @@ class NormalizedDescentRate(Closeness):
 
 @ours.stopping(
     "batch",
-    "docs/own-results.md, gb.batch",
+    "papers/gammabar/PROOFS.md, gb.batch",
     BATCH,
     separable,
     slower="batch-perceptron/first-step-not-divided",
@@ -432,7 +433,7 @@ def staggered_data(case: Case) -> str | None:
 
 @ours.bound(
     "staggered",
-    "docs/own-results.md, gb.staggered",
+    "papers/gammabar/PROOFS.md, gb.staggered",
     Method("normalized-batch-perceptron"),
     staggered_data,
     kind="existence",

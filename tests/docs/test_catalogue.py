@@ -1,4 +1,4 @@
-"""docs/errata.md and docs/tightness.md are what the registry and the extremal problems say."""
+"""The pages of errata and of tightness are what the registry and the extremal problems say."""
 
 from __future__ import annotations
 

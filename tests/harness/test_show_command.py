@@ -101,7 +101,7 @@ def test_other_things(gammabar, name, kind, shown):
     ("arguments", "hint"),
     [
         (("show", "jst.thm3.1.11"), "did you mean jst.thm3.1.1?"),
-        (("verify", "--statement", "a", "b"), "(b); several values take the option each: --st"),
+        (("verify", "--statement", "a", "b"), "several values take the option each: --st"),
         (("show", "dual-acelration"), "did you mean dual-acceleration?"),
         (("show", "plantd"), "did you mean planted?"),
         (("show", "jst"), "jst is a source: `gammabar list statements --source jst`"),

@@ -382,7 +382,7 @@ def test_bad_files_of_users(refused, mine):
     mine.write_text("def broken(:\n")
     assert f"{mine}, line 1" in refused(*asked, f"{mine}:Mine")
     mine.write_text(MINE)
-    assert "say what it is to obey" in refused("verify", "--solver-file", f"{mine}:Mine")
+    assert "say which method it implements" in refused("verify", "--solver-file", f"{mine}:Mine")
 
 
 def test_a_full_disk_is_one_sentence(refused, verify, tmp_path, monkeypatch):

@@ -32,7 +32,7 @@ PAGES = (
     "docs/gallery",
     "docs/soundness",
     "docs/coverage",
-    "docs/own-results",
+    "papers/gammabar/PROOFS",
     "docs/margins-of-pairs",
     "docs/json",
     "docs/internet-scale",
