@@ -20,6 +20,7 @@ from gammabar.harness.verify.relation import Decision, Relation
 from gammabar.problems import ProblemError
 
 
+@pytest.mark.full
 def test_no_verdict_is_wrong() -> None:
     tally = trial.Tally()
     for number in range(40):
@@ -84,6 +85,7 @@ def test_no_verdict_is_wrong_of_many() -> None:
     assert trial.main(["--trials", "1500", "--seed", "11"]) == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["certain", "decide", "tells", "at_origin"])
 def test_a_court_that_is_credulous_is_found_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "certain":

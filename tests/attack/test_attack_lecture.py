@@ -52,6 +52,7 @@ NUMBERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [*KINDS])
 def test_no_verdict_is_wrong(kind: str) -> None:
     tally = trial.Tally()
@@ -82,12 +83,14 @@ FOUND = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "seed", "number", "what"), FOUND)
 def test_what_was_found(kind: str, seed: int, number: int, what: str) -> None:
     tally = tried(kind, seed, number, trial.Tally())
     assert not tally.faults, f"{what}: {tally.faults[0]}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [*KINDS])
 @pytest.mark.parametrize("court", ["believes", "refuses"])
 def test_a_court_that_is_credulous_is_found_out(

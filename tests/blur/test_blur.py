@@ -40,6 +40,7 @@ def chosen(part: str, problem: str) -> str:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("part", "problem"), SOME)
 def test_no_wrong_solver_passes(part: str, problem: str) -> None:
     tally = Tally()

@@ -64,6 +64,7 @@ def shown(block: Block, folder: Path) -> None:
         agree(expected, run([sys.executable, "-m", *command], folder))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", RUN)
 def test_a_page_says_what_happens(page: str, tmp_path: Path):
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -123,6 +123,7 @@ def printed(capsys, *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CALLS)
 def test_documents_are_as_their_schema_says(name, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files beside

@@ -162,6 +162,7 @@ def by_bash(script: str, folder: Path) -> int:
     return subprocess.run(words, cwd=folder, env=os.environ | more, check=False).returncode
 
 
+@pytest.mark.full
 def test_commands_of_the_page_on_the_gate(tmp_path):
     pytest.importorskip("asv_runner")
     repository(tmp_path)
@@ -181,6 +182,7 @@ def test_the_checks_pass_for_a_right_solver_and_fail_for_a_wrong_one(tmp_path):
     assert steps("checks.yml", tmp_path) == [1]
 
 
+@pytest.mark.full
 def test_the_gate_lets_a_pull_request_pass_and_stops_another(tmp_path):
     pytest.importorskip("asv_runner")
     repository(tmp_path)

@@ -18,6 +18,7 @@ _FEW = {"options": 100, "sentence": 100, "work": 40}
 _NAMES = [pytest.param(n, marks=pytest.mark.slow if n == "work" else ()) for n in targets()]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", _NAMES)
 def test_every_input_is_read_or_refused_with_a_sentence(name: str, tmp_path: Path) -> None:
     inputs = _FEW.get(name, 300)

@@ -62,6 +62,7 @@ def test_functions_are_judged_as_classes_are(form):
     assert ruling(form) == ruling(DualAcceleration()) == ["holds", "holds"]
 
 
+@pytest.mark.full
 def test_a_class_of_a_file_may_yield_mere_vectors(gammabar, tmp_path):
     (tmp_path / "my.py").write_text(
         "class Mine:\n    rate = 1.0\n    def iterates(self, problem, rng):\n"
@@ -110,6 +111,7 @@ def run_of(solver):
     return solver.iterates(gb.load(PROBLEM).unit(), np.random.default_rng(0))
 
 
+@pytest.mark.full
 def test_a_class_that_yields_vectors_keeps_its_name_and_what_it_knows(gammabar, tmp_path):
     mine = InPlace(beta=0.0)
     with pytest.raises(AssertionError, match=r"\(solver InPlace\)") as wrong:
@@ -465,6 +467,7 @@ def test_a_program_without_a_line_of_ours_is_judged(tmp_path, capsys):
 # --- the command -----------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_several_solvers_of_ones_own_and_random_trials(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my.py").write_text(

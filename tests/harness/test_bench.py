@@ -115,6 +115,7 @@ def no_process():
 
 
 class TestContest:
+    @pytest.mark.full
     def test_failures_are_results(self, capfd):
         about, scores = race(unlucky, "hello", repeat=2, limit=3.0, say=say)
         rows = {score.name: score.as_dict() for score in scores}
@@ -137,6 +138,7 @@ class TestContest:
         assert not rows["is absent"]["runs"]
         assert capfd.readouterr().out == ""
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("setup", "words"), [(no_data, "there are no data"), (no_process, "before it had the data")]
     )
@@ -175,6 +177,7 @@ class TestOracle:
         if isinstance(w, np.ndarray) and w is right:
             assert abs(facts["missing"]) < 1e-12
 
+    @pytest.mark.full
     def test_what_failed_proves_nothing(self, tiny):
         results = copy.deepcopy(tiny["sections"]["oracle"])
         results[0]["rows"][-1] |= {"failure": "no answer within 5 s", "seconds": None}
@@ -413,6 +416,7 @@ class TestPage:
             assert f"({picture.name})" in text
             assert "<svg" in picture.read_text("utf-8")
 
+    @pytest.mark.full
     def test_it_can_be_written_again_from_its_numbers(self, tiny, tmp_path, gammabar):
         pages.write(tiny, tmp_path)
         before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}

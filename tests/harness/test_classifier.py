@@ -78,6 +78,7 @@ def test_two_classes_are_the_support_vector_machine(tmp_path):
     assert "free intercept" in gb.check(tmp_path / "c.json", tmp_path / "data.npz")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("store", [np.asarray, scipy.sparse.csr_array])
 @pytest.mark.parametrize("proof", [True, False])
 def test_pairs_of_digits(store, proof):
@@ -93,6 +94,7 @@ def test_pairs_of_digits(store, proof):
     assert model.separable_ is (True if proof else None)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("make", [np.uint8, np.float64, lambda X: X * 0.37, lambda X: X * 1e-90])

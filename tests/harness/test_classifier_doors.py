@@ -41,6 +41,7 @@ def truth(a: list[int], b: list[Any]) -> Fraction:
     return (Fraction(u - v) ** 2 + (x - y) ** 2) / 4
 
 
+@pytest.mark.full
 @given(
     st.lists(far, min_size=2, max_size=2, unique=True),
     st.sampled_from([[0.5, 0.5], [0.5, -1.25], [1, 1], [0, 3]]),

@@ -105,6 +105,7 @@ def test_options_are_shown_in_groups_on_two_screens(gammabar, monkeypatch):
     assert len(shown.splitlines()) <= 90
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("line", "meant"),
     [

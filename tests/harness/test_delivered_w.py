@@ -78,6 +78,7 @@ def number_of(value: str):
     return eval(value, {"np": np})  # a test of ours, nothing from elsewhere
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("value", REFUSED)
 def test_what_doubles_do_not_hold_ends_the_run(value, registered):
     per_iterate("test.w", reference="here", claim="", solvers=())(lambda it, case: fact(True))

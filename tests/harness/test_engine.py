@@ -224,6 +224,7 @@ def test_a_solver_of_a_user_is_judged_like_ours():
     assert wrong.slack < 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "failure", "reasons"),
     [
@@ -251,6 +252,7 @@ def test_what_goes_wrong_in_a_solver_is_a_verdict(name, failure, reasons):
         assert reason in verdict.reason
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "where"), [("Sleeps", place("Sleeps", "time.sleep")), ("Loops", "in act")]
 )
@@ -341,6 +343,7 @@ def test_the_time_limit_counts_for_statements_too(registered):
 # in processes of their own
 
 
+@pytest.mark.full
 def test_a_crew_finds_what_this_process_finds(crew):
     for name in ("Right", "Reversed", "Raises", "NotANumber"):
         asked = task(name, "gb.sharp", "gb.selfcert")
@@ -353,6 +356,7 @@ def test_prints_of_a_crew_do_not_get_into_the_output(crew, capfd):
     assert out == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "place"),
     [("Loops", "while t == 5"), ("Swallows", "while True:"), ("HangsInC", "sum(repeat(0))")],
@@ -408,6 +412,7 @@ def plain(results: list[Result]) -> list[dict]:
     return [{**result.as_dict(), "seconds": 0} for result in results]
 
 
+@pytest.mark.full
 def test_one_bad_solver_does_not_disturb_the_others(monkeypatch):
     import psutil
 
@@ -521,6 +526,7 @@ def test_json_has_no_infinities():
     assert document["tightness"] is document["slack"] is None
 
 
+@pytest.mark.full
 def test_tasks_and_outcomes_survive_the_journey():
     one = task("Right", "gb.sharp", "gb.selfcert")
     assert Task.from_dict(one.as_dict()) == one

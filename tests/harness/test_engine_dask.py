@@ -88,6 +88,7 @@ def test_no_cluster_is_one_sentence(monkeypatch):
         assert "\n" not in str(refused.value)
 
 
+@pytest.mark.full
 def test_a_paper_of_ones_own_travels_to_the_cluster(address):
     """Novikoff's theorem and its false sister: workers get the text of the file with the task."""
     path = Path(__file__).resolve().parents[2] / "docs" / "examples" / "novikoff.py"

@@ -233,6 +233,7 @@ def crew():
         yield crew
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "HangsWithChildren"])
 def test_nothing_that_a_solver_does_gets_it_acquitted(crew, name):
     (verdict,) = crew.perform(task(name)).verdicts
@@ -251,6 +252,7 @@ def test_nothing_that_a_solver_does_gets_it_acquitted(crew, name):
 HONEST = "from gammabar.solvers import DualAcceleration\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["Forks", "ForksWithoutEnd", "HangsWithChildren"])
 def test_no_process_is_left(name):
     import psutil
@@ -336,6 +338,7 @@ def test_damaged_messages_are_refused_or_are_messages(changes, cut):
         assert isinstance(decode(bytes(data[:cut])), dict)
 
 
+@pytest.mark.full
 @settings(max_examples=500, deadline=None)
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x), max_leaves=5))
 def test_documents_that_are_no_messages(body):

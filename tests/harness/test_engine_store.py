@@ -430,6 +430,7 @@ def test_two_runs_share_a_store(tmp_path):
         assert len(store.results()) == 2 * len(PROBLEMS)
 
 
+@pytest.mark.full
 def test_an_interrupted_run_says_how_to_go_on(tmp_path):
     path = tmp_path / "s.sqlite"
     process = start(path, "--jobs", "2", "--iterations", "15000")

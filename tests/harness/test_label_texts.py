@@ -119,6 +119,7 @@ def test_the_commands_agree_on_a_label(gammabar, tmp_path, monkeypatch, label):
             assert ascii(label) in out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("said", ["²", "٣", "-5", "1_0", "x", "", "0", "9" * 5000])
 @pytest.mark.parametrize("name", ["COLUMNS", "LINES", "OMP_NUM_THREADS"])
 def test_the_environment_may_say_anything(tmp_path, name, said, monkeypatch):

@@ -134,6 +134,7 @@ def test_every_command_knows_a_paper_of_ones_own(tmp_path: Path, gammabar):
     assert "small.one is false as printed" in out
 
 
+@pytest.mark.full
 def test_two_processes_and_a_store_that_notices_changes(tmp_path: Path):
     home, store = package(tmp_path), tmp_path / "s.sqlite"
 
@@ -302,6 +303,7 @@ def grows(it, case):
 """
 
 
+@pytest.mark.full
 def test_a_paper_brings_its_solvers(tmp_path, capsys):
     """A name means the function or class of the paper's own, and the registry's if it has none."""
     from gammabar.harness.cli import main

@@ -101,6 +101,7 @@ def verify(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.full
 def test_one_command_checks_all_that_is_claimed(file: str, capsys):
     assert verify(f"{file}:right", "--as", "dual-acceleration", "--json") == 0
     document = json.loads(capsys.readouterr().out)
@@ -109,6 +110,7 @@ def test_one_command_checks_all_that_is_claimed(file: str, capsys):
     assert len({one["problem"] for one in document["results"]}) == 4
 
 
+@pytest.mark.full
 def test_a_solver_that_never_moves_fails(file: str, capsys):
     arguments = ("--as", "dual-acceleration", "--problem", "iris:0,1")
     assert verify(f"{file}:still", *arguments) == 1

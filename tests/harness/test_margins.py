@@ -82,6 +82,7 @@ def test_a_rejected_certificate_is_exit_code_1(gammabar, tmp_path, monkeypatch):
     assert "3 REJECTED" in out
 
 
+@pytest.mark.full
 def test_a_run_that_is_killed_goes_on(tmp_path):
     """Killed after the first certificate, it keeps it, and ends with all of them."""
     command = [sys.executable, "-m", "gammabar", "margins", "digits", "--jobs", "1", "--no-check"]
@@ -172,6 +173,7 @@ def test_standard_input_is_refused(gammabar, tmp_path, monkeypatch, data):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["pipe", "link", "device"])
 def test_what_is_no_file_is_refused(tmp_path, kind):
     """It is not even opened: nobody writes into the pipe."""
@@ -192,6 +194,7 @@ def test_what_is_no_file_is_refused(tmp_path, kind):
         assert not (tmp_path / "margins").exists()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_processes_end_with_the_run_and_without_a_word(tmp_path, ending):

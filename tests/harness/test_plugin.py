@@ -81,6 +81,7 @@ def test_unknown(check_bound):
 """
 
 
+@pytest.mark.full
 def test_in_a_users_project(tmp_path: Path):
     (tmp_path / "test_mine.py").write_text(USER.replace("PLANTED", PLANTED))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}

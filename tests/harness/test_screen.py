@@ -101,6 +101,7 @@ def test_explanations(words, reason, problem):
     assert len(lines) <= len(explain(statement, plain, problem="p", solver="s").split("\n"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
 @pytest.mark.parametrize(
     "arguments",

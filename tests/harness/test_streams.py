@@ -52,6 +52,7 @@ def run(line: str, place: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("how", CLOSED)
 def test_exit_codes_do_not_depend_on_the_streams(folder, line, how):

@@ -66,6 +66,7 @@ def command(capsys, *arguments: str) -> tuple[int, str]:
     return int(exit_.value.code or 0), capsys.readouterr().out
 
 
+@pytest.mark.full
 def test_the_solver_that_does_nothing(capsys, tmp_path: Path):
     file = tmp_path / "idle.py"
     file.write_text(IDLE)

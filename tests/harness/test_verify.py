@@ -178,6 +178,7 @@ def test_other_geometries(verify):
     assert document["results"][0]["problem"] == "iris --multiclass"
 
 
+@pytest.mark.full
 def test_a_solver_of_the_user(verify, mine):
     asked = ("--statement", "jst.thm3.1.1", "--problem", PROBLEM, "--iterations", "100")
     code, document = verify("--solver-file", f"{mine}:Mine", *asked)
@@ -376,6 +377,7 @@ def test_bad_requests(refused, arguments, place):
     assert place in refused("verify", *arguments)
 
 
+@pytest.mark.full
 def test_bad_files_of_users(refused, mine):
     asked = ("verify", "--statement", "gb.sharp", "--problem", PROBLEM, "--solver-file")
     assert "did you mean Mine?" in refused(*asked, f"{mine}:Mien")

@@ -77,6 +77,7 @@ def line(option: str, name: str) -> list[str]:
     return [*LINES[option][0].split(), *([flag] if flag.startswith("-") else []), name]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("option", LINES)
 def test_a_link_leads_where_it_did(gammabar, folder, option):
     called = LINES[option][1]
@@ -89,6 +90,7 @@ def test_a_link_leads_where_it_did(gammabar, folder, option):
     assert not left_over(folder)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("option", [name for name in LINES if name not in READ_AGAIN])
 def test_a_pipe_is_written_into(gammabar, folder, option):
     called = LINES[option][1]

@@ -145,6 +145,7 @@ def polynomial(data, degree, choose):
         assume(False)
 
 
+@pytest.mark.full
 @settings(max_examples=400, deadline=None)
 @given(scaled_points(), st.integers(1, 8), st.data())
 def test_polynomial_kernels_at_every_scale(data, degree, choose):
@@ -153,6 +154,7 @@ def test_polynomial_kernels_at_every_scale(data, degree, choose):
     assert solve(problem).gamma_squared == expected
 
 
+@pytest.mark.full
 @settings(max_examples=400, deadline=None)
 @given(scaled_points(), st.integers(1, 8), st.data())
 def test_the_filter_of_kernels_clears_no_row_below_the_threshold(data, degree, choose):

@@ -39,6 +39,7 @@ def problems():
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", problems())
 def test_filter_is_right_at_the_threshold(name):
     problem = problems()[name]

@@ -41,6 +41,7 @@ def points(draw, most=6):
     return X, y
 
 
+@pytest.mark.full
 @settings(max_examples=250, deadline=None)
 @given(points(), st.booleans())
 def test_free_is_half_the_distance_of_the_hulls(data, sparse):

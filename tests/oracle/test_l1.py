@@ -113,6 +113,7 @@ def test_duality_and_bounds(rows, signed, data):
     assert truth.value_lo <= Fraction(max(map(abs, pull)) if signed else max(pull), sum(q))
 
 
+@pytest.mark.full
 @SIGNED
 @settings(max_examples=30, deadline=None)
 @given(rows=matrices, data=st.data())

@@ -45,6 +45,7 @@ def test_rows_left_out_have_no_weight(data):
         assert set(solve(from_arrays(X, y)).support.tolist()) <= set(kept.tolist())
 
 
+@pytest.mark.full
 @settings(max_examples=100, deadline=None)
 @given(awkward(), st.sampled_from(["none", "free", "augmented"]))
 def test_the_candidate_is_nearly_the_answer(data, intercept):

@@ -116,6 +116,7 @@ def trial(seed):
     return "proved"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("first", range(0, 140, 35))
 def test_no_wrong_support_and_no_wrong_digit(first):
     seen = Counter(trial(seed) for seed in range(first, first + 35))

@@ -56,6 +56,7 @@ def test_cvxpy_candidates_are_proved_alike(data):
     assert one.gamma_squared == two.gamma_squared
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("data", "folder", "digits", "support"),
     [

@@ -54,6 +54,7 @@ def rank(rows):
     return found
 
 
+@pytest.mark.full
 @settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -33,6 +33,7 @@ def rendered(claim: str) -> None:
     MathTextParser("path").parse(f"${text}$")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("identifier", CLAIMS)
 def test_every_claim_is_a_formula(identifier: str) -> None:
     rendered(CLAIMS[identifier])

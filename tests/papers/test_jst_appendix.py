@@ -77,6 +77,7 @@ def heard() -> dict[tuple[str, str, str], Verdict]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("identifier", RUNS)
 def test_verdicts_of_the_plan(identifier: str, heard: dict[Any, Verdict]) -> None:
     found = {key[1:]: v.verdict for key, v in heard.items() if key[0] == identifier}
@@ -100,6 +101,7 @@ def test_appendix_c_is_decided_for_both_losses(
     assert ("refuted" if printed_sum else "holds") in found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("identifier", ALONE)
 def test_verdicts_without_a_run(identifier: str) -> None:
     statement = STATEMENTS[identifier]

@@ -132,6 +132,7 @@ def test_false_ones_name_their_fixed_form_and_witness(statement):
 # The plan ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda t: f"{t.solver} {t.problem}")
 def test_trials_decide_as_expected(trial):
     case = Case(open_problem(trial.problem), open_solver(trial.solver), unit=True)

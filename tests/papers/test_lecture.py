@@ -90,6 +90,7 @@ CASES = [
 # What is expected
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("identifier", "text"), CASES)
 def test_expected_verdicts(identifier: str, text: str) -> None:
     statement = MINE[identifier]
@@ -517,6 +518,7 @@ def test_the_run_that_refutes_line_4_by_hand() -> None:
     assert verdict.left.startswith("[0.3333333")
 
 
+@pytest.mark.full
 @settings(max_examples=12)
 @given(
     st.integers(1, 8).flatmap(

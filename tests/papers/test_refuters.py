@@ -234,6 +234,7 @@ def spoilt(statement: str, spoil: Spoil, x: Q) -> dict[str, Any]:
     return body
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("statement", sorted(SPOILS))
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -293,6 +293,7 @@ PERCEPTRONS = st.sampled_from(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=300)
 @given(problems(), st.one_of(GRADIENT, PERCEPTRONS))
 def test_the_right_solvers_are_never_refuted(problem, solver):

@@ -45,6 +45,7 @@ def laid_out(X, layout: str):
     return X.astype(X.dtype.newbyteorder(">")) if layout == "big-endian" else X
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("geometry", [DenseProblem, SparseProblem])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_pass_is_right_whoever_makes_it(dtype, geometry, monkeypatch):

@@ -108,6 +108,7 @@ def _both_read(
         assert (table.labels, table.width) == (texts, len(points[0]))
 
 
+@pytest.mark.full
 @settings(max_examples=60)
 @given(tables(), st.data())
 def test_csv(table: Any, data: st.DataObject) -> None:
@@ -143,6 +144,7 @@ def test_csv(table: Any, data: st.DataObject) -> None:
     _both_read(f"data.{kind}{suffix}", raw, "csv", texts, _meaning(cells), label, drop)
 
 
+@pytest.mark.full
 @settings(max_examples=60)
 @given(tables(sparse=True), st.data())
 def test_svmlight(table: Any, data: st.DataObject) -> None:
@@ -194,6 +196,7 @@ def _saved(save: Any, *what: Any, **named: Any) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.full
 @settings(max_examples=60)
 @given(arrays(), st.data())
 def test_npz(made: Any, data: st.DataObject) -> None:
@@ -204,6 +207,7 @@ def test_npz(made: Any, data: st.DataObject) -> None:
     _both_read("data.npz", raw, "npz", texts, _exactly(X))
 
 
+@pytest.mark.full
 @settings(max_examples=60)
 @given(arrays(), st.data())
 def test_npy(made: Any, data: st.DataObject) -> None:
@@ -212,6 +216,7 @@ def test_npy(made: Any, data: st.DataObject) -> None:
     _both_read(f"X.npy{suffix}", raw, "npy", texts, _exactly(X), labels=_saved(np.save, y))
 
 
+@pytest.mark.full
 @settings(max_examples=80)
 @given(arrays(), st.sampled_from(["csr", "csc", "coo"]), st.booleans(), st.booleans())
 def test_scipy(made: Any, form: str, matrix: bool, packed: bool) -> None:

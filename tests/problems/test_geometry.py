@@ -58,6 +58,7 @@ def reference_softmin(A, w, temperature):
     return (A @ w).min(), z.max() + np.log(e.sum()), A.T @ (e / e.sum())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("geometry", [DenseProblem, SparseProblem])
 @pytest.mark.parametrize("view", ["raw", "unit"])
 def test_linear_geometries_equal_the_explicit_matrix(path, geometry, view):
@@ -223,6 +224,7 @@ def test_rows_that_are_all_zero_are_a_problem_too():
     assert empty.softmin(np.ones(2)).logsumexp == pytest.approx(math.log(3))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("temperature", [1e-300, 1e-9, 1.0, 1e9, 1e300])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6, 1e150])
 @pytest.mark.parametrize("geometry", [DenseProblem, SparseProblem])

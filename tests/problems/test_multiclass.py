@@ -39,6 +39,7 @@ def cases(draw):
     return X, labels, k, w, q
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("store", [np.asarray, scipy.sparse.csr_array])
 @pytest.mark.parametrize("view", ["raw", "unit"])
 @pytest.mark.parametrize("block", [1, 1 << 18])

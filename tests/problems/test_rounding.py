@@ -122,6 +122,7 @@ def linear_problem(geometry: str, X, rng):
     return DenseProblem(X, y), rows, Fraction(1)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("way", ["small", "compiled"])
 @pytest.mark.parametrize("geometry", ["dense", "sparse", "multiclass"])
@@ -222,6 +223,7 @@ def certain(got: float, truth, bound: float) -> bool:
     return math.isfinite(got) and not bool(abs(arb(float(got)) - truth) > arb(bound))
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("normalised", [False, True])
 @pytest.mark.parametrize("name", ["linear", "poly", "rbf"])

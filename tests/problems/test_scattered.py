@@ -230,6 +230,7 @@ class _Counting(NpyChunks):
         return super().each(work, *args)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_between_passes_the_oracle_looks_at_rows_that_are_here(tmp_path, sparse, intercept):

@@ -292,6 +292,7 @@ def writes(node: ast.AST) -> bool:
     return False
 
 
+@pytest.mark.full
 def test_there_is_one_way_to_write_a_file():
     found: dict[str, list[int]] = {}
     for package in ("problems", "oracle", "solvers", "harness", "papers", "gammabar"):

@@ -117,6 +117,7 @@ def test_several_classes():
     assert model.margin_ <= truth.gamma_raw <= model.margin_ + model.margin_gap_
 
 
+@pytest.mark.full
 def test_kernel_classifier_separates_rings():
     angles = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     ring = np.column_stack([np.cos(angles), np.sin(angles)])

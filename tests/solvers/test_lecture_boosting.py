@@ -44,6 +44,7 @@ def run(X, y, rounds=ROUNDS, sparse=False):
     return list(islice(AdaBoost().iterates(problem), rounds + 1))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sparse", [False, True])
 @settings(max_examples=200)
 @given(case=samples())

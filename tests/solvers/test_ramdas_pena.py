@@ -233,6 +233,7 @@ def test_snkpvn_is_the_text(case, delta, data):
     assert halt(iterates) or len(iterates) == STEPS + 1
 
 
+@pytest.mark.full
 @settings(max_examples=200)
 @given(cases(max_n=4, unit=True), st.sampled_from((1.25, 2.0, 8.0)), st.sampled_from((0.1, 0.02)))
 def test_isnkpvn_is_the_text(case, gamma, epsilon):

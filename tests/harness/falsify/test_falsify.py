@@ -150,6 +150,7 @@ def test_inputs_keep_to_their_ranges(candidate):
     assert all(MIXED[name].allows(x) for name, value in values.items() for x in flat(value))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_shrinking_keeps_what_refutes_and_drops_the_rest(seed, jobs):
@@ -232,6 +233,7 @@ def test_a_false_conjecture_is_refuted_by_one_row(gammabar, tmp_path):
         assert json.loads(kept.read_text())["best"] == document["best"]
 
 
+@pytest.mark.full
 def test_a_wrong_solver_is_refuted_on_the_smallest_problem(gammabar, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(LOST_SIGN, encoding="utf-8")
@@ -242,6 +244,7 @@ def test_a_wrong_solver_is_refuted_on_the_smallest_problem(gammabar, tmp_path):
     assert "rows:" in out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ids", [["gb.selfcert"], ["gb.selfcert", "gb.sharp"]])
 def test_a_run_that_failed_is_not_a_run_that_found_nothing(ids, gammabar, tmp_path):
     file, store = tmp_path / "mine.py", tmp_path / "kept.json"
@@ -256,11 +259,13 @@ def test_a_run_that_failed_is_not_a_run_that_found_nothing(ids, gammabar, tmp_pa
         assert sum(report["failed"].values()) > sum(report["runs"].values())
 
 
+@pytest.mark.full
 def test_what_is_true_is_not_refuted():
     [statement] = find_statements(["gb.sharp"])
     assert not Search(statement, solvers_of(statement), budget=4.0, seed=1).carry_out().refuted
 
 
+@pytest.mark.full
 def test_a_statement_with_its_own_data_is_searched_over_its_inputs(gammabar):
     code, out, _ = gammabar("falsify", "rp.eq16", "--jobs", "1", "--budget", "60")
     assert code == 0  # what is refuted is known to be false
@@ -279,6 +284,7 @@ def test_trouble_in_a_thread_is_not_swallowed():
         searched(judge)
 
 
+@pytest.mark.full
 def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_path):
     kept = tmp_path / "kept.json"
     arguments = ["falsify", "gb.sharp", "jst.prop3.7", "--jobs", "1", "--store", kept, "--json"]

@@ -116,6 +116,7 @@ def test_what_refutes_nothing_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_a_search_goes_on_until_its_refuter_accepts():
     """A refutation that the refuter does not accept does not end it."""
     [entry] = find_statements(["rp.eq17"])

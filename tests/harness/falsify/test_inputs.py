@@ -67,6 +67,7 @@ def test_the_command_takes_inputs_and_refuses_others(gammabar):
     assert "shift: '1' is not" in err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("statement", sorted(DECLARED))
 def test_no_true_statement_is_refuted_by_any_inputs_and_all_can_be_judged(statement: str):
     """Random inputs: a verdict for each, and for a true statement never "refuted"."""

@@ -145,6 +145,7 @@ def test_what_has_changed_is_searched_again(part, folder, searched):
     assert all(start for _, start in seen)  # the old candidate is where it begins
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["mine.py", "helper.py"])
 def test_a_solver_that_has_changed_is_searched_again(name, folder, searched):
     asked(folder, **mine(folder))

@@ -180,6 +180,7 @@ def one_of_each_family() -> Iterator[Any]:
         seen.add(drawn)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", list(one_of_each_family()))
 def test_quick_settings_make_numbers_and_pictures(name: str, shared: Path, tmp_path: Path):
     one = artefacts()[name]

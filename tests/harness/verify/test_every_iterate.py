@@ -464,6 +464,7 @@ class Bent:
         return made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "identifier"),
     [

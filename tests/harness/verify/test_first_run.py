@@ -55,6 +55,7 @@ DIRECT = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("identifier", "name"), DIRECT, ids=lambda v: v)
 def test_more_digits_are_for_the_same_run(identifier, name, monkeypatch):
     """With everything in doubt at level 0, the solver is asked no more often than without."""

@@ -256,6 +256,7 @@ def _about_right(identifier: str, field: str, honest: str, told: Any) -> Iterato
             yield f"{where}: {verdict}, not {honest}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("trial", chosen(False), ids=lambda trial: solver_name(trial.solver))
 def test_no_lie_acquits_and_none_ends_in_an_error(trial):
     tried, faults = tell(trial, most=1)

@@ -59,6 +59,7 @@ def exact_rows(problem) -> list[list[Fraction]]:
     return [[Fraction(v.item()) * int(s) for v in row] for row, s in zip(X, problem.y, strict=True)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @given(seed=st.integers(0, 2**32), power=st.integers(-30, 30))
