@@ -45,7 +45,7 @@ def search(statement: Statement, seed: int, budget: float, crew: Pool) -> dict[s
         budget=budget,
         seed=seed,
         jobs=int(cpu_count()),
-        confirm=confirming(statement),
+        confirm=confirming(statement, written=True),
     )
     report = found.carry_out(crew)
     seconds = round(monotonic() - start, 1)

@@ -170,7 +170,7 @@ def _one(
         start=start,
         refs=refs,
         tell=_telling(monotonic(), path),
-        confirm=confirming(about) if not solvers else None,
+        confirm=confirming(about, out is not None) if not solvers else None,
     )
     say(f"searching for {budget:g} s where {about.id} fails", err=True)
     report = search.carry_out()

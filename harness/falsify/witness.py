@@ -68,14 +68,17 @@ def write(path: Path, statement: Statement, found: Finding) -> str:
     raise ProblemError(f"no witness was written: {why}")
 
 
-def confirming(statement: Statement) -> Callable[[Finding], bool] | None:
-    """Whether the statement's refuter accepts what was found; None if it has no refuter."""
+def confirming(statement: Statement, written: bool) -> Callable[[Finding], bool] | None:
+    """Whether the statement's refuter accepts what was found.
+
+    Without a refuter: whether a witness has a form for it, if one is to be written; else None.
+    """
     import gammabar.papers.witness as checker
 
     paper = opened_from(statement.source)
     checker.load_refuters(*([] if paper is None else [_folder(Path(paper))]))
     if statement.id not in checker.REFUTERS:
-        return None
+        return (lambda found: bool(_forms(statement, found))) if written else None
 
     def confirmed(found: Finding) -> bool:
         with _ONE_AT_A_TIME:

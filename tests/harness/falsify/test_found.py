@@ -80,7 +80,7 @@ def test_what_was_found_is_written_and_accepted(statement: str, tmp_path):
     said = write(path, everything()[statement], found)
     assert said == check(path)
     assert said.startswith(f"{statement} is false as printed")
-    assert confirming(everything()[statement])(found)
+    assert confirming(everything()[statement], written=True)(found)
     assert not list(tmp_path.glob("*.part"))
 
 
