@@ -58,7 +58,7 @@ JST = "Ji, Srebro and Telgarsky (2021)"
     choices={"loss": LOSSES},
 )
 class DualAcceleration:
-    """Momentum method that maximises the margin at the rate Õ(1/t²) [1]_, Algorithm 1.
+    """Momentum method that maximises the margin at the rate Õ(1/t²), Algorithm 1.
 
     With the logistic loss, Aᵀq_t is Aᵀ∇ψ(−A w_t) (Section 5.1). The analysis for a ρ-smooth
     potential takes the step θ/ρ (Appendix C, eq. (C.4)), with ρ = 1 for the exponential loss and
@@ -143,7 +143,7 @@ MIXING: dict[str, Schedule] = {
     choices={"loss": LOSSES},
 )
 class DualForm:
-    """Algorithm 1 of [1]_ written in its dual variables, for any λ_t and θ_t in (0, 1].
+    """Algorithm 1 of the paper written in its dual variables, for any λ_t and θ_t in (0, 1].
 
     With λ_t = 2/(t+2) its w_t are those of `DualAcceleration` (Lemma 3.4); with λ_t = 1 there is
     no acceleration, ν_t = μ_t = q_t, and it is the dual averaging of Appendix B, in the primal
@@ -230,7 +230,7 @@ def _unit_interval(option: str, schedule: float | Schedule, t: int) -> float:
 
 @declare("adaptive-sampling", f"{JST}, Algorithm 2", unit_ball=True)
 class AdaptiveSampling:
-    """Algorithm 2 of [1]_: a sampled row takes the place of Aᵀq_t.
+    """Algorithm 2 of the paper: a sampled row takes the place of Aᵀq_t.
 
     A step needs the inner products of one row with all rows, A a_i: n values of the kernel, never
     n². From them A g_t and A w_t follow by the same two lines as g_t and w_t, and q_t from these.
@@ -348,7 +348,7 @@ def draw(q: NDArray[Any], rng: np.random.Generator) -> int:
     choices={"loss": LOSSES},
 )
 class GradientDescent:
-    """Plain gradient descent on the empirical risk [1]_, Sections 2 and 3.1.
+    """Plain gradient descent on the empirical risk, Sections 2 and 3.1.
 
     Its margin grows as O(1/log t) only. Figure 1 uses step 1 on rows of norm at most one
     (Appendix F).
@@ -410,7 +410,7 @@ class GradientDescent:
     positive=("step",),
 )
 class NormalizedGradientDescent:
-    """Gradient descent on the exponential risk, each gradient divided by the risk [1]_, Section 1.
+    """Gradient descent on the exponential risk, each gradient divided by the risk, Section 1.
 
     The margin is maximised at the rate O(1/t) with θ_t = 1, and Õ(1/√t) with θ_t = 1/√t. The
     latter is a sequence of steps t = 1, 2, …; here t counts from 0, where it would be infinite, so

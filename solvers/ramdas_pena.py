@@ -65,7 +65,7 @@ RP = "Ramdas & Peña 2015"
     ends=("separated",),
 )
 class NormalizedPerceptron:
-    """Algorithm 2 of [1]_: the mean of the rows that were misclassified most.
+    """Algorithm 2 of the paper: the mean of the rows that were misclassified most.
 
         w_0 = 0
         w_{k+1} = (1 − θ_k) w_k + θ_k a_j     θ_k = 1/(k+1),  j = argmin_i ⟨a_i, w_k⟩
@@ -100,7 +100,7 @@ class NormalizedPerceptron:
 
 @declare("nkp", f"{RP}, Algorithm 3", unit_ball=True, ends=("separated",))
 class NKP:
-    """Normalized Kernel Perceptron, Algorithm 3 of [1]_.
+    """Normalized Kernel Perceptron, Algorithm 3 of the paper.
 
         α_0 = 0
         α_{k+1} = (1 − θ_k) α_k + θ_k p(α_k)     θ_k = 1/(k+1)
@@ -143,7 +143,7 @@ class NKP:
     positive=("epsilon",),
 )
 class SNKP:
-    """Smoothed Normalized Kernel Perceptron, Algorithm 4 of [1]_.
+    """Smoothed Normalized Kernel Perceptron, Algorithm 4 of the paper.
 
         α_0 = 1/n,  μ_0 = 2,  p_0 = p_{μ_0}(α_0)
         α_{k+1} = (1 − θ_k)(α_k + θ_k p_k) + θ_k² p_{μ_k}(α_k)     θ_k = 2/(k+3)
@@ -212,7 +212,7 @@ class SNKP:
     positive=("epsilon",),
 )
 class NVN:
-    """Normalized von Neumann algorithm, Algorithm 5 of [1]_: towards a proof of inseparability.
+    """Normalized von Neumann algorithm, Algorithm 5: towards a proof of inseparability.
 
         p_0 = 1/n,  w_0 = Aᵀ p_0
         j = argmin_i ⟨a_i, w_k⟩ (first at ties)
@@ -279,7 +279,7 @@ def _nearest(ww: float, wa: float, aa: float) -> float:
     positive=("delta",),
 )
 class SNKPVN:
-    """Smoothed Normalized Kernel Perceptron-VonNeumann, Algorithm 6 of [1]_: SNKPVN(q, δ).
+    """Smoothed Normalized Kernel Perceptron-VonNeumann, Algorithm 6 of the paper: SNKPVN(q, δ).
 
         α_0 = q,  μ_0 = 2n,  p_0 = p^q_{μ_0}(α_0)
         if G α_k > 0: halt with α_k;  else if ‖p_k‖_G < δ: return p_k;  else
@@ -346,7 +346,7 @@ class SNKPVN:
     positive=("epsilon",),
 )
 class ISNKPVN:
-    """Iterated SNKPVN, Algorithm 7 of [1]_, ISNKPVN(γ, ε)::
+    """Iterated SNKPVN, Algorithm 7 of the paper, ISNKPVN(γ, ε)::
 
         q_0 = 1/n
         for t = 0, 1, 2, …:  δ_t = ‖q_t‖_G / γ
@@ -470,7 +470,7 @@ def _towards(q: Floats, scores: Floats, mu: float) -> Floats:
     positive=("rate",),
 )
 class Winnow:
-    """Winnow: w ∈ Δ_d with A w > 0, by multiplicative weights [1]_, Section 2.2.
+    """Winnow: w ∈ Δ_d with A w > 0, by multiplicative weights, Section 2.2.
 
         w_0 = 1/d
         w_t ∝ exp(η_t (g_1 + … + g_t))     g_{t+1} = a_i / ‖a_i‖_∞,  i = argmin_i ⟨a_i, w_t⟩

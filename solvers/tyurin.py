@@ -45,7 +45,7 @@ CHOICES = ("first", "cyclic", "random", "worst")
 
 @declare("lr-gd", "Tyurin 2024, (LR+GD)", positive=("step",))
 class LogisticRegressionGD:
-    """LR+GD: gradient descent on f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) [1]_.
+    """LR+GD: gradient descent on f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)).
 
         w_{t+1} = w_t − γ ∇f(w_t),     ∇f(w) = −(1/n) Σ_i a_i / (1 + exp⟨a_i, w⟩)
 
@@ -86,7 +86,7 @@ class LogisticRegressionGD:
 
 @declare("normalized-lr-gd", "Tyurin 2024, Section 6", positive=("step",))
 class NormalizedLogisticRegressionGD:
-    """Normalized LR+GD: the gradient of the logistic loss divided by the mean of the σ_i [1]_.
+    """Normalized LR+GD: the gradient of the logistic loss divided by the mean of the σ_i.
 
         w_{t+1} = w_t − γ β_t ∇f(w_t),     β_t = ((1/n) Σ_i 1/(1 + exp⟨a_i, w_t⟩))^{−1}
 
@@ -133,7 +133,7 @@ class NormalizedLogisticRegressionGD:
 
 @declare("batch-perceptron", "Tyurin 2024, Section 3", ends=("separated",))
 class BatchPerceptron:
-    """Batch Perceptron: the sum of all misclassified rows, over n [1]_.
+    """Batch Perceptron: the sum of all misclassified rows, over n.
 
         w_1 = (1/2n) Σ_i a_i
         w_{t+1} = w_t + (1/n) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
@@ -177,7 +177,7 @@ class BatchPerceptron:
 
 @declare("normalized-batch-perceptron", "Tyurin 2024, Theorem 5.3", ends=("separated",))
 class NormalizedBatchPerceptron:
-    """Normalized Batch Perceptron: the mean of all misclassified rows [1]_::
+    """Normalized Batch Perceptron: the mean of all misclassified rows::
 
         w_{t+1} = w_t + (1/|S_t|) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
 
@@ -221,7 +221,7 @@ class NormalizedBatchPerceptron:
     choices={"choice": CHOICES},
 )
 class Perceptron:
-    """Perceptron: one misclassified row [1]_.
+    """Perceptron: one misclassified row.
 
         w_{t+1} = w_t + a_j     for some j in S_t = {i : ⟨a_i, w_t⟩ ≤ 0}, while it is not empty
 
