@@ -51,7 +51,7 @@ def _module_of(name: str) -> Any:
 
 def use_threads(count: int) -> None:
     """Let passes over the data use so many threads, in commits that can be told."""
-    for module in ("problems.points", "problems._stripes"):  # its name now, and before
+    for module in ("problems.points", "problems.stripes", "problems._stripes"):  # now, and before
         with suppress(NotImplementedError):
             need(module, "threads")
             _module_of(module).threads = lambda: count

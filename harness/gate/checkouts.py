@@ -23,6 +23,8 @@ from gammabar.problems.suggest import no_file
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")
+#: Folders in which a side finds no packages.
+HIDDEN = "GAMMABAR_GATE_HIDDEN"
 
 #: A process that has not answered after so many seconds never will.
 PATIENCE = 300.0
@@ -181,9 +183,12 @@ class Side(Process):
     Both sides use the benchmarks of the working tree: a changed benchmark is no changed solver.
     """
 
-    def __init__(self, tree: Path, benchmarks: Path) -> None:
+    def __init__(self, tree: Path, benchmarks: Path, other: Path | None = None) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         environment |= {"PYTHONPATH": os.pathsep.join(map(str, _roots(tree)))}
+        # An editable installation of the other tree must not stand in for what this one lacks.
+        hidden = [] if other is None else [str(place.resolve()) for place in _roots(other)]
+        environment |= {HIDDEN: os.pathsep.join(hidden)}
         self._said = TemporaryFile()  # noqa: SIM115 (until the process ends)
         self._end = ""
         # -P: the folder of the worker must not shadow modules of the tree.
@@ -226,7 +231,7 @@ class Pair:
     """Both sides."""
 
     def __init__(self, base: Path, head: Path, benchmarks: Path) -> None:
-        self.base, self.head = Side(base, benchmarks), Side(head, benchmarks)
+        self.base, self.head = Side(base, benchmarks, head), Side(head, benchmarks, base)
 
     def ask(self, **command: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Answers of base and head, who work at the same time."""

@@ -189,5 +189,12 @@ def main() -> None:
         print(json.dumps(answer), file=answers, flush=True)
 
 
+def _hide_the_other_tree() -> None:
+    """Find no package in the folders of the other side, which may be installed as editable."""
+    hidden = os.environ.get("GAMMABAR_GATE_HIDDEN", "").split(os.pathsep)
+    sys.path[:] = [place for place in sys.path if os.path.realpath(place) not in hidden]
+
+
 if __name__ == "__main__":
+    _hide_the_other_tree()
     main()

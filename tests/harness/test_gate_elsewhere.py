@@ -7,7 +7,9 @@ asv's runner, rounds) and no verdict depends on the machine.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -185,3 +187,30 @@ def test_bad_requests(gate, repository: Path, capsys: pytest.CaptureFixture[str]
             main(["gate", "HEAD", *arguments])
         assert left.value.code == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_package_that_the_base_lacks_is_not_taken_from_the_other_tree(tmp_path: Path):
+    """As with an editable installation: the working tree is on the path of both sides."""
+    import gammabar.harness.gate.checkouts
+    from gammabar.harness.gate.checkouts import HIDDEN
+
+    head, base = tmp_path / "head", tmp_path / "base"
+    (head / "only_here").mkdir(parents=True)
+    (head / "only_here" / "__init__.py").write_text("")
+    base.mkdir()
+    worker = Path(gammabar.harness.gate.checkouts.__file__).with_name("worker.py")
+    code = (
+        f"import sys; sys.path.append({str(head)!r}); import runpy\n"
+        f"worker = runpy.run_path({str(worker)!r}); worker['_hide_the_other_tree']()\n"
+        "import only_here"
+    )
+    found = {
+        hidden: subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {HIDDEN: hidden},
+            capture_output=True,
+            cwd=base,
+        ).returncode
+        for hidden in ("", str(head))
+    }
+    assert found == {"": 0, str(head): 1}
