@@ -227,6 +227,12 @@ class Side(Process):
         return self._end
 
 
+    def close(self) -> None:
+        """End the process and forget what it said."""
+        super().close()
+        self._said.close()
+
+
 class Pair:
     """Both sides."""
 
