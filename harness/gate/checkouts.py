@@ -226,7 +226,6 @@ class Side(Process):
         self._end = ": ".join([self._end, *(line[:QUOTED] for line in last)])
         return self._end
 
-
     def close(self) -> None:
         """End the process and forget what it said."""
         super().close()

