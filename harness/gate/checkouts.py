@@ -191,6 +191,7 @@ class Side(Process):
         environment |= {HIDDEN: os.pathsep.join(hidden)}
         self._said = TemporaryFile()  # noqa: SIM115 (until the process ends)
         self._end = ""
+        self._last: list[str] = []
         # -P: the folder of the worker must not shadow modules of the tree.
         command = [sys.executable, "-P", str(WORKER), str(benchmarks)]
         super().__init__(command, environment, tree, self._said)
@@ -221,15 +222,17 @@ class Side(Process):
     def ended(self) -> str:
         """How the process ended, and what it said last."""
         self._end = super().ended()
-        self._said.seek(0)
-        last = self._said.read().decode("utf-8", "replace").strip().splitlines()[-1:]
-        self._end = ": ".join([self._end, *(line[:QUOTED] for line in last)])
+        self.close()
+        self._end = ": ".join([self._end, *(line[:QUOTED] for line in self._last)])
         return self._end
 
     def close(self) -> None:
-        """End the process and forget what it said."""
+        """End the process, and keep the last line of what it said."""
         super().close()
-        self._said.close()
+        if not self._said.closed:
+            self._said.seek(0)
+            self._last = self._said.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+            self._said.close()
 
 
 class Pair:
