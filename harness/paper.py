@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -154,11 +155,32 @@ class Mutant:
 
 
 class Family:
-    """The mutants of one source; `mutant` registers a class."""
+    """The mutants of one source; `module` is the one that they are defined in."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, module: str = "") -> None:
+        self.name, self.module = name, module
         self.mutants: list[Mutant] = []
+
+    def edit(
+        self,
+        base: type,
+        name: str,
+        what: str,
+        because: str,
+        changes: Mapping[str, str],
+        equivalent: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Register `base` with wrong lines: old text of its methods → new text.
+
+        New lines may use what the module of the mutants has imported or defined. The other
+        arguments are those of `mutant`; `what` is the docstring of the class.
+        """
+        known = vars(sys.modules[self.module])
+        own = "_" + base.__name__ + "".join(part.title() for part in name.split("-"))
+        body = _edited(base, changes, vars(sys.modules[base.__module__]) | known)
+        known[own] = type(own, (base,), body | {"__doc__": f"{what}.", "__module__": self.module})
+        self.mutant(name, because, equivalent, **options)(known[own])
 
     def mutant(
         self, name: str, because: str, equivalent: str | None = None, **options: Any
@@ -214,6 +236,23 @@ class Family:
         body = methods | {"__doc__": f"{what}.", "__module__": base.__module__}
         known[own] = type(own, (base,), body)  # found there when it is unpickled
         self.mutant(name, because, equivalent, **options or {})(known[own])
+
+
+def _edited(base: type, changes: Mapping[str, str], names: dict[str, Any]) -> dict[str, Any]:
+    """The methods of a class in which some text is replaced by another one."""
+    own = (m for m in inspect.getmembers(base, inspect.isfunction) if not m[0].startswith("__"))
+    methods = {name: inspect.getsource(method) for name, method in own}
+    sources = dict(methods)
+    for old, new in changes.items():
+        if not any(old in source for source in sources.values()):
+            raise ValueError(f"no method of {base.__name__} has the text {old!r}")
+        sources = {name: source.replace(old, new) for name, source in sources.items()}
+    found: dict[str, Any] = {}
+    for name, source in sources.items():
+        if source != methods[name]:
+            code = "from __future__ import annotations\n" + textwrap.dedent(source)
+            exec(compile(code, f"<mutant of {base.__name__}>", "exec"), names, found)
+    return found
 
 
 FORMAT, VERSION = "gammabar-extremal", 1
