@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from gammabar.problems import ProblemError
+from gammabar.solvers.adapters import from_function
 
 #: Numbers, texts, lists and dictionaries of them: what JSON holds.
 Numbers: TypeAlias = Any
@@ -122,7 +123,7 @@ class Paper:
 
 
 Rng: TypeAlias = np.random.Generator | None
-_Class = TypeVar("_Class", bound=type)
+_Class = TypeVar("_Class", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -183,9 +184,15 @@ class Family:
         self.mutant(name, because, equivalent, **options)(known[own])
 
     def mutant(
-        self, name: str, because: str, equivalent: str | None = None, **options: Any
+        self,
+        name: str,
+        because: str,
+        equivalent: str | None = None,
+        *,
+        of: str = "",
+        **options: Any,
     ) -> Callable[[_Class], _Class]:
-        """Register a class whose docstring says what is wrong.
+        """Register a class, or a generator function, whose docstring says what is wrong.
 
         Parameters
         ----------
@@ -195,6 +202,8 @@ class Family:
             Why it matters: the sentence of the docstring goes on with it.
         equivalent : str, optional
             See `Mutant`.
+        of : str
+            The solver, for a generator function: its name in the same paper.
         **options
             Hyper-parameters with which it is made.
         """
@@ -203,12 +212,13 @@ class Family:
 
         def register(cls: _Class) -> _Class:
             what = " ".join((inspect.getdoc(cls) or "").split()).removesuffix(".")
-            solver = cls.card.name  # type: ignore[attr-defined]
+            solver = f"{self.name}.{of}" if of else cls.card.name  # type: ignore[attr-defined]
+            make: Any = partial(from_function, cls) if of else cls
             mutant = Mutant(
                 f"{solver}/{name}",
                 self.name,
                 solver,
-                partial(cls, **options),
+                partial(make, **options),
                 f"{what}: {because}.",
                 equivalent,
             )

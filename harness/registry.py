@@ -13,7 +13,8 @@ found in it and listed nowhere else:
 
 Papers are those of the package `gammabar.papers`, those that installed distributions offer under
 the entry-point group ``gammabar.papers``, and those that the user names (`open_paper`). The modules
-of a paper are imported when something in them is asked for.
+of a paper are imported when something in them is asked for. Papers that are a single file,
+``papers/plugins/KEY.py``, are papers like those of a user, opened when their key is named.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ _FIRST = ("jst", "tyurin", "rp", "lec", "gb")
 _ASIDE = ("trials", "mutants", "figures", "experiments", "refuters", "reference", "algorithms")
 #: They share no code with the harness, and are imported by whoever checks a witness.
 _INDEPENDENT = ("refuters", "reference", "algorithms")
+
+
+#: Papers of one file, by their keys.
+PLUGINS = Path(__file__).parent.parent / "papers" / "plugins"
 
 
 @dataclass(frozen=True)
@@ -159,6 +164,14 @@ def open_paper(paper: PaperRef | str) -> Paper:
     package = _opened(ref)
     _OPENED[ref.path] = ref, package
     return package.paper
+
+
+def open_plugin(name: str) -> None:
+    """Open ``papers/plugins/KEY.py`` if `name` is KEY, or KEY.NAME."""
+    key = name.partition(".")[0]
+    path = PLUGINS / f"{key}.py"
+    if key.isidentifier() and key not in papers() and path.is_file():
+        open_paper(str(path))
 
 
 def close_paper(path: str) -> None:
@@ -299,7 +312,8 @@ def papers() -> dict[str, Paper]:
 
 def opened_from(key: str) -> str | None:
     """The path of a paper of the user; None for papers that are found by themselves."""
-    return next((path for path, (_, p) in _OPENED.items() if p.paper.key == key), None)
+    paths = (path for path, (_, p) in _OPENED.items() if p.paper.key == key)
+    return next((path for path in paths if Path(path).parent != PLUGINS), None)
 
 
 def load_statements(source: str | None = None) -> dict[str, Statement]:
@@ -325,6 +339,7 @@ def _oracle_checks(prefix: str = "oracle.") -> dict[str, Statement]:
 
 def find_statement(identifier: str) -> Statement:
     """The statement with an id. Only what it needs of its paper is imported."""
+    open_plugin(identifier)
     found = STATEMENTS.get(identifier) or _oracle_checks(identifier).get(identifier)
     for package in _packages() if found is None else ():
         if _is_of(identifier, package.paper):
@@ -343,6 +358,8 @@ def find_statements(identifiers: Iterable[str]) -> list[Statement]:
 def find_sources(sources: Iterable[str]) -> list[Statement]:
     """All statements of sources: "jst", "tyurin", "rp", "lec", "gb", "oracle"."""
     wanted = list(sources)
+    for source in wanted:
+        open_plugin(source)
     names = sorted({"oracle", *papers(), *(s.source for s in STATEMENTS.values())})
     for source in wanted:
         if source not in names:
@@ -402,7 +419,10 @@ def loops() -> tuple[Any, ...]:
 
 
 def _mutant_modules() -> Iterator[ModuleType]:
-    return (m for package in _packages() if (m := package.module("mutants")) is not None)
+    for package in _packages():
+        module = package.module("mutants") or import_module(package.name)
+        if hasattr(module, "FAMILY"):
+            yield module
 
 
 def matrix() -> dict[str, dict[str, list[str]]]:

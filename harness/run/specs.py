@@ -71,6 +71,10 @@ class Registered:
         """The solver itself."""
         from gammabar.solvers.base import solver
 
+        if self.own:
+            from gammabar.harness.registry import open_plugin
+
+            open_plugin(self.name)
         made = solver(self.name)
         hints = typing.get_type_hints(made)
         kinds = {one.name: hints[one.name] for one in fields(made)}
