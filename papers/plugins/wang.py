@@ -1,0 +1,690 @@
+"""Wang, Hanashiro, Guha and Abernethy (2023): accelerated perceptrons as games of two players.
+
+The paper's w*, with ‖w*‖ = 1, is the maximum-margin direction, and its γ is γ̄. Protocol 1 has two
+players: w_t is chosen by one, p_t ∈ Δⁿ by the other, both with weights α_t; S_T = Σ_{t≤T} α_t and
+w̄_T = Σ α_t w_t/S_T. Where Ω(·) and O(·) hide a constant, it is that of the proof, with its page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gammabar.papers import (
+    Claims,
+    Erratum,
+    Family,
+    Method,
+    Paper,
+    Trial,
+    Vec,
+    at_least,
+    at_most,
+    ball,
+    claimed_pull,
+    claimed_vector,
+    in_simplex,
+    inseparable,
+    nearly,
+    number,
+    pull_of,
+    same,
+    scores_of,
+    separable,
+    softmax_rounding,
+    sqrt,
+    weighted_sum,
+)
+from gammabar.solvers import Iterate
+
+paper = Paper(
+    key="wang",
+    title="On Accelerated Perceptrons and Beyond",
+    authors="Guanghui Wang, Rafael Hanashiro, Etash Guha and Jacob Abernethy",
+    year=2023,
+    venue="ICLR",
+    url="https://arxiv.org/abs/2210.09371",
+    text="the arXiv version",
+    random={"p_norm_perceptron": {"p": ("2", "3", "6")}},
+)
+
+
+# Solvers
+
+
+def _softmax(z):
+    """exp(−z_i)/Σ_j exp(−z_j)."""
+    weights = np.exp(z.min() - z)
+    return weights / weights.sum()
+
+
+def smooth_perceptron(problem):
+    """Algorithm 1, first box: w_t is the paper's v_t."""
+    q = np.full(problem.n, 1 / problem.n)
+    v, theta, mu = problem.combine(q), 2 / 3, 4.0
+    q = soft = _softmax(problem.scores(v) / mu)
+    t = 0
+    while True:
+        yield Iterate(t, v, extra={"q": q})
+        t += 1
+        v = (1 - theta) * (v + theta * problem.combine(q)) + theta**2 * problem.combine(soft)
+        mu *= 1 - theta
+        soft = _softmax(problem.scores(v) / mu)
+        q = (1 - theta) * q + theta * soft
+        theta = 2 / (t + 3)
+
+
+def accelerated_perceptron(problem):
+    """Algorithm 2, first box: that of Ji, Srebro and Telgarsky with θ_{t−1} = t/(2(t + 1))."""
+    yield from _momentum(problem, lambda t: t / (t + 1))
+
+
+def _momentum(problem, beta):
+    v = g = problem.origin()
+    t = 0
+    while True:
+        pull = problem.combine(_softmax(problem.scores(v)))
+        g = beta(t) * (g - pull)
+        yield Iterate(t, v, momentum=-g)
+        t += 1
+        v = v - t / (2 * (t + 1)) * (g - pull)
+
+
+def nesterov(problem):
+    """Algorithm 3, first box, with η_t = t/R(u_t): w_t is the paper's s_t, and u_1 = 0."""
+    v = s = problem.origin()
+    t = 0
+    while True:
+        yield Iterate(t, s)
+        t += 1
+        u = s + v / (2 * (t - 1)) if t > 1 else s
+        v = v + t * problem.combine(_softmax(problem.scores(u)))
+        s = s + v / (2 * (t + 1))
+
+
+def p_norm_perceptron(problem, p=3.0):
+    """Algorithm 4: w_t is the paper's output w̄_t = Σ_{s≤t} w_s/t, and w_0 = 0."""
+    eta = np.sqrt((p - 1) / (2 * np.log(problem.n)))  # q − 1 = 1/(p − 1)
+    past, total = problem.origin(), problem.origin()
+    pull = problem.combine(np.full(problem.n, 1 / problem.n))
+    t = 0
+    while True:
+        yield Iterate(t, total / max(t, 1))
+        t += 1
+        total = total + _power_map(eta * (past + pull), p) / (p - 1)
+        pull = problem.combine(_softmax(problem.scores(total) / eta))
+        past = past + pull
+
+
+def _power_map(theta, p):
+    """∇(‖θ‖_p²/2)."""
+    size = np.abs(theta).max()
+    if not size:
+        return theta
+    scaled = np.abs(theta / size)
+    return size * np.sign(theta) * scaled ** (p - 1) * np.sum(scaled**p) ** (2 / p - 1)
+
+
+def mirror_prox(problem):
+    """Algorithm 5, first box, with the parameters of page 26: w_t is the paper's Σ_{s≤t} w_s/t."""
+    n, total = problem.n, problem.origin()
+    root = np.sqrt(np.log(n))
+    gamma = 1 / (root + np.sqrt(0.5))
+    alpha_p, alpha_w = gamma / root, root * gamma
+    hat_w, log_p, sums = problem.origin(), np.full(n, -np.log(n)), np.zeros(n)
+    t = 0
+    while True:
+        yield Iterate(t, total / max(t, 1), extra={"p": sums / t} if t else {})
+        t += 1
+        hat_p = _softmax(-log_p)
+        w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(hat_p))
+        p = _softmax(gamma / alpha_p * problem.scores(hat_w) - log_p)
+        hat_w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(p))
+        log_p = log_p - gamma / alpha_p * problem.scores(w)
+        total, sums = total + w, sums + p
+
+
+def _into_ball(problem, w):
+    return w / max(1.0, problem.norm(w))
+
+
+# Mutants
+
+FAMILY = Family("wang")
+
+
+@FAMILY.mutant("no-momentum", "the rate is 1/T", of="accelerated_perceptron")
+def _no_momentum(problem):
+    """β_t = 0."""
+    yield from _momentum(problem, lambda t: 0)
+
+
+@FAMILY.mutant("momentum-of-eq-8", "the step goes uphill", of="accelerated_perceptron")
+def _printed_sign(problem):
+    """g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)), as in equation (8)."""
+    v = g = problem.origin()
+    t = 0
+    while True:
+        pull = problem.combine(_softmax(problem.scores(v)))
+        g = t / (t + 1) * (g + pull)
+        yield Iterate(t, v, momentum=-g)
+        t += 1
+        v = v - t / (2 * (t + 1)) * (g - pull)
+
+
+@FAMILY.mutant("mu-fixed", "the smoothing never ends", of="smooth_perceptron")
+def _mu_fixed(problem):
+    """μ_t = μ_0."""
+    q = np.full(problem.n, 1 / problem.n)
+    v, t = problem.combine(q), 0
+    q = soft = _softmax(problem.scores(v) / 4)
+    while True:
+        yield Iterate(t, v, extra={"q": q})
+        t, theta = t + 1, 2 / (t + 3)
+        v = (1 - theta) * (v + theta * problem.combine(q)) + theta**2 * problem.combine(soft)
+        soft = _softmax(problem.scores(v) / 4)
+        q = (1 - theta) * q + theta * soft
+
+
+@FAMILY.mutant("no-weights", "the rate is 1/T", of="nesterov")
+def _plain_descent(problem):
+    """η_t = 1/R(u_t) and u_t = s_{t−1}: normalised gradient descent."""
+    s, t = problem.origin(), 0
+    while True:
+        yield Iterate(t, s)
+        t += 1
+        s = s + problem.combine(_softmax(problem.scores(s)))
+
+
+@FAMILY.mutant("no-extra-step", "the players are one step behind", of="mirror_prox")
+def _mirror_descent(problem):
+    """Mirror descent: u_t = v_t, with the steps of mirror prox."""
+    n, total = problem.n, problem.origin()
+    root = np.sqrt(np.log(n))
+    w, log_p, sums, t = problem.origin(), np.full(n, -np.log(n)), np.zeros(n), 0
+    while True:
+        yield Iterate(t, total / max(t, 1), extra={"p": sums / t} if t else {})
+        t += 1
+        p = _softmax(-log_p)
+        total, sums = total + w, sums + p
+        w, log_p = (
+            _into_ball(problem, w + problem.combine(p) / root),
+            log_p - root * problem.scores(w),
+        )
+
+
+# The players, followed along the outputs
+
+
+def _soft(it, at=None, factor=1.0):
+    """Softmax of −factor · A v in doubles, with a bound on its relative errors; else v = w_t."""
+    found = scores_of(it, at)
+    scores = factor * found.mid
+    off = np.expm1(2.2 * factor * found.err) + 8 * softmax_rounding(scores)
+    return _softmax(scores), 1.01 * float(off) + 1e-290  # what underflows
+
+
+class _Play:
+    """w_t, p_t and the regrets of both players under Protocol 1, with α_t = t.
+
+    Attributes
+    ----------
+    S : int
+        Σ_{t≤T} α_t.
+    moves, pulls : Vec
+        Σ α_t w_t and Σ α_t Aᵀp_t.
+    changes, steps, w_steps : Number
+        Σ ‖p_t − p_{t−1}‖₁², Σ t²‖w_t − w_{t−1}‖² and Σ t(t − 1)‖w_t − w_{t−1}‖².
+    """
+
+    late = 0  # w̄_T is the output at t = T − late
+
+    def __init__(self, case):
+        self.case, self.S = case, 0
+        p = np.full(case.n, 1 / case.n)
+        self.p, self.off, self.pull = p, 1e-15, pull_of(case, p, 1e-15)
+        self.move = self.moves = self.pulls = self.pull * 0.0
+        self.changes = self.steps = self.w_steps = self.w_loss = self.p_loss = number(0)
+
+    def update(self, it):
+        """Follow the next round."""
+        T = it.t + self.late
+        if T:
+            self.S += T
+            before = self.move
+            self.play(it, T)
+            gain, far = self.pull.inner(self.move), (self.move - before).norm() ** 2
+            self.w_loss += T * (self.move.norm() ** 2 / 2 - gain)
+            self.p_loss += T * gain
+            self.steps, self.w_steps = self.steps + T**2 * far, self.w_steps + T * (T - 1) * far
+
+    def play(self, it, T):
+        """The w-player plays OFTL, then the p-player FTRL⁺."""
+        self.move_to(weighted_sum(1 / self.S, self.pulls, T / self.S, self.pull), T)
+        self.answer(_soft(it, factor=self.scale(T)), T)
+
+    def scale(self, T):
+        """Σ α_t w_t/4 over the output."""
+        return 1.0
+
+    def move_to(self, w, T):
+        self.move, self.moves = w, weighted_sum(1.0, self.moves, float(T), w)
+
+    def answer(self, soft, T):
+        p, off = soft
+        apart = float(np.abs(p - self.p).sum())
+        self.changes += ball(apart, 1.1 * (off + self.off) + 1e-13) ** 2
+        self.p, self.off, self.pull = p, off, pull_of(self.case, p, off)
+        self.pulls = weighted_sum(1.0, self.pulls, float(T), self.pull)
+
+    def regrets(self, it):
+        """Rʷ and Rᵖ: the best w is Σ α_t Aᵀp_t/S, the best p a row of least score."""
+        best = 4 * self.scale(it.t + self.late) * it.smallest
+        return self.w_loss + self.pulls.norm() ** 2 / (2 * self.S), self.p_loss - best
+
+
+class _Averages(_Play):
+    """Algorithm 1, whose output is w̄_T itself."""
+
+    late = 1
+
+    def scale(self, T):
+        return self.S / 4
+
+
+class _Nesterov(_Play):
+    """Algorithm 3, in which the p-player goes first."""
+
+    last: Any = None
+    before: Any = None
+
+    def update(self, it):
+        super().update(it)
+        self.before, self.last = self.last, it.here
+
+    def play(self, it, T):
+        # u_T = s_{T−1} + T/4 w_{T−1}, and (T − 1)/4 w_{T−1} is the last step.
+        ratio = T / (T - 1) if T > 1 else 0.0
+        u = weighted_sum(1 + ratio, self.last, -ratio, self.before or self.last)
+        self.answer(_soft(it, u), T)
+        self.move_to(self.pulls * (1 / number(self.S)), T)
+
+
+# Assumptions
+
+
+def several_rows(case):
+    """n ≥ 2: steps are divided by ln n, or bounds are 0."""
+    return None if case.n > 1 else "there is only one row"
+
+
+wang = Claims("wang", unit=True)
+games = wang.sharing(since=1)
+SMOOTH = Method("smooth_perceptron", assumes=(several_rows,))
+FAST = Method("accelerated_perceptron", assumes=(several_rows,))
+NAG = Method("nesterov", assumes=(several_rows,))
+PROX = Method("mirror_prox", assumes=(several_rows,))
+_ANY_PLAY = "regrets are compared with each other, whatever the players do"
+_ORIGIN = "the margin of w = 0 is 0, which is not negative"
+_SILENT = "a solver that never moves says no p̄_T"
+_DESCENT = "wang.mirror_prox/no-extra-step"
+_SLOW = "wang.accelerated_perceptron/no-momentum"
+
+
+def game_value(it, case, factor):
+    """m(w̄_T) = min_i (A w̄_T)_i − ‖w̄_T‖²/2, where the output is w̄_T/factor."""
+    return factor * it.smallest - factor**2 * it.norm_squared / 2
+
+
+# Section 3 and 4.2, the smooth perceptron
+
+
+@wang.bound("thm2", "Theorem 2, for the game (6)", SMOOTH, separable, _Averages, at_rest=_ANY_PLAY)
+def _players(it, c):
+    r"""m(w) − m(w̄_T) ≤ (Rᵖ + Rʷ)/Σ α_t for every w; checked at w = γw*, where m is largest.
+
+    $m(w) - m(\bar w_T) \le \Big(\sum_{t=1}^T \alpha_t\Big)^{-1} (R^p + R^w)$"""
+    play = c.history(_Averages)
+    total = sum(play.regrets(it), number(0))
+    return at_most(c.gamma_squared / 2 - game_value(it, c, 1), total / play.S, "m(γw*) − m(w̄_T) ≤")
+
+
+@wang.identity("prop1", "Proposition 1", SMOOTH, _Averages)
+def _two_boxes(it, c):
+    r"""The two boxes of Algorithm 1 are the same for α_t = t: v_{T−1} = w̄_T and
+    q_{T−1} = Σ α_t p_t/Σ α_t.
+
+    $v_{T-1} = \bar w_T, \quad q_{T-1} = \frac{\sum_{t=1}^T \alpha_t p_t}{\sum_{t=1}^T \alpha_t}$
+
+    The first box has A where it means Aᵀ. q is compared as Aᵀq."""
+    play = c.history(_Averages)
+    yield same(it.here, play.moves, "v_{T−1} = w̄_T", factor=1 / play.S)
+    q = claimed_pull(it, it.claim("q"), "q_{T−1}")
+    yield in_simplex(it, it.claim("q"), "q_{T−1}")
+    yield same(q, play.pulls, "Aᵀq_{T−1} = Σ α_t Aᵀp_t/S_T", factor=1 / play.S)
+
+
+def _regret_bounds(play, it, c):
+    w, p = play.regrets(it)
+    yield at_most(w, 2 * play.changes, "Rʷ ≤ 2 Σ ‖p_t − p_{t−1}‖₁²")
+    yield at_most(p + 2 * play.changes, 4 * c.log_n, "Rᵖ + 2 Σ ‖p_t − p_{t−1}‖₁² ≤ 4 ln n")
+
+
+@wang.bound("thm3.regret", "Theorem 3, first sentence", SMOOTH, _Averages, at_rest=_ANY_PLAY)
+def _smooth_regret(it, c):
+    r"""Rʷ ≤ 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² and Rᵖ ≤ 4 ln n − 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² for α_t = t.
+
+    $R^w \le 2\sum_{t=1}^T \|p_t - p_{t-1}\|_1^2, \quad R^p \le 4\log n - 2\sum_{t=1}^T \|p_t -
+    p_{t-1}\|_1^2$"""
+    return _regret_bounds(c.history(_Averages), it, c)
+
+
+@wang.bound("thm3.gap", "Eq. (23)", SMOOTH, separable, slower="wang.smooth_perceptron/mu-fixed")
+def _smooth_gap(it, c):
+    r"""m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T + 1)), where m(ŵ*) = γ²/2.
+
+    $m(\hat w^*) - m(\bar w_T) \le \frac{8\log n}{T(T+1)}$"""
+    T = it.t + 1
+    gap = c.gamma_squared / 2 - game_value(it, c, 1)
+    return at_most(gap, 8 * c.log_n / (T * (T + 1)), "m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T+1))")
+
+
+def _positive_from(it, T, limit, what):
+    """Nothing before T ≥ limit; then that the margin is at least 0."""
+    if limit <= T:
+        return at_least(it.smallest, 0, what, size=it.here.size())
+    return None
+
+
+@wang.bound("thm3.margin", "Theorem 3, second sentence", SMOOTH, separable, at_rest=_ORIGIN)
+def _smooth_margin(it, c):
+    r"""w̄_T has a non-negative margin for all T ≥ 4√(ln n)/γ.
+
+    $\bar w_T \text{ has non-negative margin when } T = \Omega(\sqrt{\log n}/\gamma)$
+
+    The constant 4 is that of the proof, page 21."""
+    limit = 4 * sqrt(c.log_n) / c.gamma
+    return _positive_from(it, it.t + 1, limit, "γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ")
+
+
+def _soft_minimum(it, mu):
+    """min_q qᵀAv + μ D(q, 1/n) = −μ ln Σ_i exp(−(Av)_i/μ)/n at v = w_t."""
+    scores, low = it.score_doubles, float(it.score_doubles.min())
+    mean = float(np.exp((low - scores) / mu).mean())
+    error = 2 * it.score_error + 8 * mu * softmax_rounding(scores / mu)
+    return ball(low - mu * np.log(mean), 1.01 * error)
+
+
+_GAP = r"\gamma^2/2 \le \|A v_t\|^2/2 \le \psi_{\mu_t}(v_t)"
+
+
+@games.bound(
+    "sec4.2.gap",
+    "Section 4.2, the excessive gap condition",
+    SMOOTH,
+    Erratum(
+        severity="misprint",
+        fixed_by="sec4.2.gap.fixed",
+        charitable="sec4.2.gap.fixed",
+        why="It has Av_t where Soheili and Peña have Aᵀq_t, and nothing is built on it.",
+        survives="Everything: the paper's own proofs do not use the condition.",
+    ),
+    problems=("duplicated:n=20,d=4,copies=3",),
+)
+def _excessive_gap_as_printed(it, c):
+    r"""γ²/2 ≤ ‖Av_t‖²/2 ≤ ψ_{μ_t}(v_t) for all t ≥ 1.
+
+    $\forall t \ge 1:\ \gamma^2/2 \le \|A v_t\|^2/2 \le \psi_{\mu_t}(v_t)$
+
+    ‖Av_t‖² is a sum over all rows. Smallest witness: A = (1, 1)ᵀ, v_t = 1 for all t, so that
+    ‖Av_t‖²/2 = 1 and ψ_μ(v_t) = −1/2 + 1 = 1/2."""
+    square = sum((s * s for s in it.scores), number(0))
+    yield at_most(c.gamma_squared, square, "γ² ≤ ‖Av_t‖²")
+    yield at_most(square / 2, _smoothed(it, c), "‖Av_t‖²/2 ≤ ψ_μ(v_t)")
+
+
+@games.bound("sec4.2.gap.fixed", "Section 4.2, with Aᵀq_t for Av_t", SMOOTH, _Averages)
+def _excessive_gap(it, c):
+    r"""γ²/2 ≤ ‖Aᵀq_t‖²/2 ≤ ψ_{μ_t}(v_t) for all t ≥ 1, with μ_t = 8/((t+1)(t+2)).
+
+    $\forall t \ge 1:\ \gamma^2/2 \le \|A^\top q_t\|^2/2 \le \psi_{\mu_t}(v_t)$"""
+    play = c.history(_Averages)
+    square = (play.pulls.norm() / play.S) ** 2
+    yield at_most(c.gamma_squared, square, "γ² ≤ ‖Aᵀq_t‖²")
+    yield at_most(square / 2, _smoothed(it, c), "‖Aᵀq_t‖²/2 ≤ ψ_μ(v_t)")
+
+
+def _smoothed(it, c):
+    """ψ_μ(v_t) for μ = μ_t."""
+    return _soft_minimum(it, 8 / ((it.t + 1) * (it.t + 2))) - it.norm_squared / 2
+
+
+# Section 4.3, the accelerated perceptron
+
+
+@wang.identity("prop2", "Proposition 2", FAST, _Play, since=1)
+def _two_boxes_of_sums(it, c):
+    r"""The two boxes of Algorithm 2 are the same for α_t = t: v_T = ¼ Σ_{t≤T} α_t w_t.
+
+    $q_T = p_T, \quad v_T = \frac14 \sum_{t=1}^T \alpha_t w_t = \frac14 \Big(\sum_{t=1}^T
+    \alpha_t\Big) \cdot \bar w_T$
+
+    q_T = p_T is what p_T is computed from here."""
+    return same(it.here, c.history(_Play).moves, "v_T = ¼ Σ α_t w_t", factor=0.25)
+
+
+@games.bound("thm4.regret", "Theorem 4, first sentence", FAST, _Play, at_rest=_ANY_PLAY)
+def _fast_regret(it, c):
+    r"""Rʷ ≤ 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² and Rᵖ ≤ 4 ln n − 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² for α_t = t.
+
+    $R^w \le 2\sum_{t=1}^T \|p_t - p_{t-1}\|_1^2, \quad R^p \le 4\log n - 2\sum_{t=1}^T \|p_t -
+    p_{t-1}\|_1^2$"""
+    return _regret_bounds(c.history(_Play), it, c)
+
+
+@games.bound("thm4.rate", "Theorem 4, last bound", FAST, separable, slower=_SLOW)
+def _fast_rate(it, c):
+    r"""γ̄(v_T) ≥ γ − 8 ln n/(γT(T + 1)) for all T ≥ 1.
+
+    $\bar\gamma(v_T) = \Omega\Big(\gamma - \frac{8\log n}{\gamma T(T+1)}\Big)$
+
+    The proof has no constant before γ (page 24): it is checked without Ω."""
+    bound = 8 * c.log_n / (c.gamma * it.t * (it.t + 1))
+    return at_most(c.gamma - it.margin, bound, "γ − γ̄(v_T) ≤ 8 ln n/(γT(T+1))")
+
+
+@games.bound("thm4.margin", "Theorem 4, second sentence", FAST, separable, at_rest=_ORIGIN)
+def _fast_margin(it, c):
+    r"""w̄_T has a non-negative margin for all T ≥ 4√(ln n)/γ.
+
+    $\bar w_T \text{ has a non-negative margin when } T = \Omega(\sqrt{\log n}/\gamma)$
+
+    The constant 4 is that of the proof of Theorem 3, page 21, which is the same."""
+    limit = 4 * sqrt(c.log_n) / c.gamma
+    return _positive_from(it, it.t, limit, "γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ")
+
+
+@games.bound(
+    "thm4.norm",
+    "Proof of Theorem 4, page 24",
+    FAST,
+    separable,
+    at_rest="it is about γ̄(v)‖v‖, which may stay as it is",
+)
+def _norm_certificate(it, c):
+    r"""γ̄(v_T) ≥ γ − ln n/‖v_T‖.
+
+    $\frac{\min_p p^\top A v_T}{\|v_T\|_2} \ge \gamma - \frac{\log n}{\|v_T\|_2}$"""
+    return at_most(c.gamma * it.norm - it.smallest, c.log_n, "γ‖v_T‖ − min_i (A v_T)_i ≤ ln n")
+
+
+@games.bound("lem5", "Lemma 5", FAST, separable, slower=_SLOW)
+def _norm_grows(it, c):
+    r"""‖v_T‖ ≥ T(T + 1)γ/8.
+
+    $\|v_T\|_2 \ge \frac{T(T+1)\gamma}{8}$
+
+    The proof has p_t for p_{t−1} in its second line, which changes nothing."""
+    return at_most(it.t * (it.t + 1) * c.gamma / 8, it.norm, "T(T+1)γ/8 ≤ ‖v_T‖")
+
+
+def _momentum_step(now, before, sign):
+    beta = now.t / (now.t + 1)
+    ours = claimed_vector(now, now.claim("momentum"), "g_t")
+    last = claimed_vector(before, before.claim("momentum"), "g_{t−1}")
+    if not (isinstance(ours, Vec) and isinstance(last, Vec)):
+        return ours
+    step = weighted_sum(beta, last, sign * beta, now.pull)
+    return same(ours, step, "g_t = β_t (g_{t−1} ± ∇R(v_t)/R(v_t))")
+
+
+@games.identity(
+    "eq8",
+    "Eq. (8), first line",
+    FAST,
+    Erratum(
+        severity="misprint",
+        fixed_by="eq8.fixed",
+        charitable="eq8.fixed",
+        why="The first box of Algorithm 2 has the sign that Ji, Srebro and Telgarsky print.",
+        survives="Everything: all proofs start from the first box of Algorithm 2.",
+    ),
+    problems=("degenerate:kind=simplex,n=2,d=2",),
+)
+def _momentum_as_printed(now, before, c):
+    r"""g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)).
+
+    $g_t = \beta_t \Big(g_t - \frac{\nabla R(v_t)}{R(v_t)}\Big)$
+
+    It is read with g_{t−1} on the right, for with g_t it is no update. ∇R(v)/R(v) = −Aᵀq, so it has
+    the opposite sign of the first box, g_t = β_t (g_{t−1} − Aᵀq_t). Smallest witness: A = (1),
+    t = 1, g_0 = 0: the box has g_1 = −1/2, equation (8) has 1/2, with which v_2 = v_1 + 1/6 and not
+    v_1 + 1/2."""
+    return _momentum_step(now, before, -1)
+
+
+@games.identity("eq8.fixed", "Eq. (8), first line, with g_{t−1} + ∇R(v_t)/R(v_t)", FAST)
+def _momentum_as_meant(now, before, c):
+    r"""g_t = β_t (g_{t−1} + ∇R(v_t)/R(v_t)) = β_t (g_{t−1} − Aᵀq_t).
+
+    $g_t = \beta_t \Big(g_{t-1} + \frac{\nabla R(v_t)}{R(v_t)}\Big)$"""
+    return _momentum_step(now, before, 1)
+
+
+# Section 5.1, Nesterov's method
+
+
+@games.identity("thm6.equal", "Theorem 6, first sentence", NAG, _Nesterov)
+def _nesterov_boxes(it, c):
+    r"""The two boxes of Algorithm 3 are the same for η_t = t/R(u_t) and α_t = t: s_T = w̃_T.
+
+    $s_T = \widetilde w_T = \frac14 \Big(\sum_{t=1}^T \alpha_t\Big) \bar w_T$
+
+    The first box divides by t − 1 = 0 at t = 1, where v_0 = 0: u_1 = s_0."""
+    return same(it.here, c.history(_Nesterov).moves, "s_T = ¼ Σ α_t w_t", factor=0.25)
+
+
+@games.bound("thm6.rate", "Theorem 6", NAG, separable, slower="wang.nesterov/no-weights")
+def _nesterov_rate(it, c):
+    r"""γ(s_T) ≥ γ − (8 ln n + 2)/(T(T + 1)γ) for all T ≥ 1, where γ(s) = min_i (As)_i/‖s‖.
+
+    $\frac{\min_{p\in\Delta^n} p^\top A s_T}{\|s_T\|_2} \ge \gamma - \frac{8\log
+    n+2}{T(T+1)\gamma}$"""
+    bound = (8 * c.log_n + 2) / (c.gamma * it.t * (it.t + 1))
+    return at_most(c.gamma - it.margin, bound, "γ − γ(s_T) ≤ (8 ln n + 2)/(T(T+1)γ)")
+
+
+@games.bound("eq34", "Eqs. (34) and (35)", NAG, _Nesterov)
+def _nesterov_regret(it, c):
+    r"""Rᵖ ≤ 4 ln n + Σ t²‖w_t − w_{t−1}‖²/8 and Rʷ ≤ −Σ t(t − 1)‖w_t − w_{t−1}‖²/4, with w_0 = 0.
+
+    $R^p \le 4\log n + \sum_{t=1}^T \frac{t^2\|w_t - w_{t-1}\|_2^2}{8}, \quad R^w \le
+    -\sum_{t=1}^T \frac{t(t-1)}{4}\|w_t - w_{t-1}\|_2^2$"""
+    play = c.history(_Nesterov)
+    w, p = play.regrets(it)
+    yield at_most(p, 4 * c.log_n + play.steps / 8, "Rᵖ ≤ 4 ln n + Σ t²‖w_t − w_{t−1}‖²/8")
+    # With equality: the sums are compared up to the errors with which they are known.
+    bound = -play.w_steps / 4
+    off, what = 4 * float(w.rad() + bound.rad()), "Rʷ ≤ −Σ t(t−1)‖w_t − w_{t−1}‖²/4"
+    yield nearly(w, bound, what, rounding=off, size=float(4 * c.log_n))
+
+
+@games.bound("eq39", "Eq. (39)", NAG, separable, slower="wang.nesterov/no-weights")
+def _nesterov_norm(it, c):
+    r"""‖w̃_T‖ ≥ T(T + 1)γ/8.
+
+    $\|\widetilde w_T\|_2 \ge \frac{T(T+1)\gamma}{8}$"""
+    return at_most(it.t * (it.t + 1) * c.gamma / 8, it.norm, "T(T+1)γ/8 ≤ ‖w̃_T‖")
+
+
+# Section 4.4 and Appendix C.5, mirror prox
+
+
+@games.bound(
+    "thm9.rate",
+    "Proof of Theorem 9, page 29; Theorem 5",
+    PROX,
+    separable,
+    slower=_DESCENT,
+)
+def _prox_rate(it, c):
+    r"""min_i (A w̄_T)_i ≥ γ − 3√(ln n)/(2T) for w̄_T = Σ w_t/T, so it is not negative for
+    T ≥ 3√(ln n)/(2γ).
+
+    $\gamma\Big(\frac1T\sum_{t=1}^T w_t\Big) \ge \gamma - \frac{3\sqrt{\log n}}{2T}$
+
+    γ(w) is not divided by ‖w‖. The theorem hides the constant in Ω; it is that of the proof."""
+    bound = 3 * sqrt(c.log_n) / (2 * it.t)
+    return at_most(c.gamma - it.smallest, bound, "γ − min_i (A w̄_T)_i ≤ 3√(ln n)/(2T)")
+
+
+@games.bound("thm9.certificate", "Theorem 9, second sentence", PROX, inseparable, at_rest=_SILENT)
+def _prox_certificate(it, c):
+    r"""On data that are not separable, p̄_T = Σ p_t/T is in Δⁿ and ‖p̄_Tᵀ A‖ ≤ 3√(ln n)/(2T).
+
+    $\text{if } \max_{w\in\mathcal B_d} \gamma(w) < 0, \text{ then } \frac1T\sum_{t=1}^T p_t
+    \text{ is an } \epsilon\text{-certificate of infeasibility when } T =
+    \Omega\Big(\frac{\sqrt{\log n}}{\epsilon}\Big)$
+
+    As printed it is about nothing: γ(0) = 0, so that the maximum over the ball is never below 0. It
+    is read with "= 0", which is what "not separable" means, and with the constant of page 30."""
+    yield in_simplex(it, it.claim("p"), "p̄_T")
+    pull = claimed_pull(it, it.claim("p"), "p̄_T")
+    if isinstance(pull, Vec):
+        yield at_most(pull.norm(), 3 * sqrt(c.log_n) / (2 * it.t), "‖Aᵀp̄_T‖ ≤ 3√(ln n)/(2T)")
+
+
+@games.bound("prop3", "Proposition 3", PROX, at_rest=_SILENT, slower=_DESCENT)
+def _prox_regret(it, c):
+    r"""Rᵖ + Rʷ ≤ 3√(ln n)/2 for α_t = 1.
+
+    $R^p + R^w = O(\sqrt{\log n})$
+
+    The constant is that of page 29. For the bilinear game, Σ_t g(w_t, p_t) cancels:
+    Rᵖ + Rʷ = T‖Aᵀp̄_T‖ − T min_i (A w̄_T)_i, the gap of the two averages."""
+    pull = claimed_pull(it, it.claim("p"), "p̄_T")
+    yield in_simplex(it, it.claim("p"), "p̄_T")
+    if isinstance(pull, Vec):
+        total = it.t * (pull.norm() - it.smallest)
+        yield at_most(total, 3 * sqrt(c.log_n) / 2, "Rᵖ + Rʷ ≤ 3√(ln n)/2")
+
+
+# Runs
+
+_DATA = (
+    ("planted:n=60,d=6,gamma=0.1,seed=0", 150),
+    ("planted:n=40,d=5,gamma=0.01,seed=1", 200),
+    ("imbalanced:n=60,d=6,ratio=10,gamma=0.1,seed=0", 100),
+    ("orthogonal:n=10,p=0.95", 60),
+    ("orthogonal:n=30,p=0.35", 60),
+    ("opposed:r=8,copies=20", 8),
+    ("worst-case:n=50", 15),
+    ("inseparable:n=40,d=5,seed=0", 80),
+    ("iris:0,1", 80),
+)
+TRIALS = tuple(
+    Trial(solver, problem, iterations)
+    for solver in ("smooth_perceptron", "accelerated_perceptron", "nesterov", "mirror_prox")
+    for problem, iterations in _DATA
+)
