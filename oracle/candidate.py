@@ -573,13 +573,14 @@ def _possible(A: Floats) -> Rows:
     If no entry of a column is negative (or none positive) on the rows that are left, those with
     another entry than zero in it are left out, and so on.
     """
+    positive, negative = A > 0, A < 0
     live = np.arange(len(A))
     while len(live):
-        left = A[live]
-        lopsided = (left > 0).any(axis=0) ^ (left < 0).any(axis=0)
+        lopsided = positive.any(axis=0) ^ negative.any(axis=0)
         if not lopsided.any():
             break
-        live = live[~(left[:, lopsided] != 0).any(axis=1)]
+        stays = ~(positive[:, lopsided] | negative[:, lopsided]).any(axis=1)
+        live, positive, negative = live[stays], positive[stays], negative[stays]
     return live
 
 

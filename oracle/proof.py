@@ -307,7 +307,8 @@ def _compared(
     s, z, e = len(support), found.z, found.error
     if min(z[:s]) <= e:
         left = support[np.array([v > e for v in z[:s]])]
-        return False, left if min(z[:s]) < -e and len(left) else None
+        # A weight that may be zero is that of a tie; without its row the others may span less.
+        return False, left if len(left) and (spans or min(z[:s]) < -e) else None
     if spans or sum(z[s:]) <= system.t * e:
         return spans, None
     unit = system.border * system.unit

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from gammabar.oracle.candidate import Candidate
+from gammabar.oracle.candidate import LITTLE, Candidate
 from gammabar.oracle.maximum_margin import candidate_for, prove, solve
 from gammabar.oracle.one_vs_one import Guess, Pairs
 from gammabar.oracle.result import Truth
@@ -222,8 +222,6 @@ def _ldexp(given: Any, exponent: int) -> Any:
 _MOST = 2048
 #: Multiplications for the Gram matrix of two classes, above which only some rows' are computed.
 _ALL = 1 << 26
-#: Entries of the data below which no compiled code is loaded for them (it takes half a second).
-_LITTLE = 10_000
 
 
 @dataclass(frozen=True)
@@ -351,7 +349,7 @@ def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
         return None
     if labels.max() == 1 and len(X) * X.size > _ALL:
         return None
-    if X.size < _LITTLE and "gammabar.oracle._pairs" not in sys.modules:
+    if X.size <= LITTLE and "gammabar.oracle._pairs" not in sys.modules:
         return None
     if X.dtype.itemsize > 8:  # numbers that may be no doubles are refused elsewhere
         return None
@@ -365,7 +363,7 @@ def octets(X: Any) -> Any:
 
     What is proved is the same; passes over bytes take a quarter of the time, and room an eighth.
     """
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.size < _LITTLE:
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.size <= LITTLE:
         return X
     for rows in (X[:1], X):  # one row tells most of the time
         if not (rows.min() >= 0 and rows.max() <= 255):
