@@ -34,7 +34,9 @@ def page() -> str:
     own = rest[rest.index("\n## Own results\n") :]
     found = refuted()
     counts = ", ".join(f"{len(some)} {kind}" for kind, some in found.items())
-    parts = [f"## Counts\n\n{sum(map(len, found.values()))} statements: {counts}.\n"]
+    every = [statement for some in found.values() for statement in some]
+    mistakes = sum(statement.same_mistake is None for statement in every)
+    parts = [f"## Counts\n\n{len(every)} statements, {mistakes} mistakes: {counts}.\n"]
     for kind, some in found.items():
         entries = "\n".join(_entry(statement) for statement in some)
         parts.append(f"## {str(kind).capitalize()}\n\n{entries}\n")
@@ -44,9 +46,11 @@ def page() -> str:
 def _entry(statement: Statement) -> str:
     true = load_statements()[str(statement.fixed_by)]
     survives = statement.survives.partition(". ")[0].rstrip(".:")
+    same = statement.same_mistake
     return _plain(
-        f"- **`{statement.id}`** ({_where(statement)}). {statement.why} True instead: {true.words}"
-        f" What survives: {survives}."
+        f"- **`{statement.id}`** ({_where(statement)}). {statement.why}"
+        + (f" It is the mistake of {same}." if same else "")
+        + f" True instead: {true.words} What survives: {survives}."
     )
 
 

@@ -88,11 +88,16 @@ def page() -> str:
 
 def _summary(found: dict[str, Artefact], took: dict[str, Any]) -> str:
     every = [shown for one in took.values() for shown in one["shown"]]
-    count = {mark: sum(one["agrees"] is mark for one in every) for mark in WORDS}
+    compared = [one for one in every if not one["ours"]]
+    count = {mark: sum(one["agrees"] is mark for one in compared) for mark in WORDS}
+    own = [one["agrees"] for one in every if one["ours"]]
     missing = [name for name in found if name not in took]
     words = (
-        f"{len(found)} artefacts, {len(every)} comparisons: {count[True]} agree, {count[False]} do"
-        f" not, {count[None]} are open (the source does not say enough, or the run was too short)."
+        f"{len(found)} artefacts, {len(compared)} comparisons with the sources: {count[True]}"
+        f" agree, {count[False]} do not, {count[None]} are open (the source does not say enough, or"
+        f" the run was too short). Of {len(own)} checks of our own on the same data (separability,"
+        f" the bounds of theorems, sums carried along) {own.count(True)} hold, {own.count(False)}"
+        f" do not, {own.count(None)} were not reached."
     )
     if missing:
         words += f" Not yet run with full settings: {', '.join(f'`{name}`' for name in missing)}."

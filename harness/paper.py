@@ -31,11 +31,14 @@ class Shown(NamedTuple):
     agrees : bool or None
         None where the source does not say enough to tell.
     found : str
+    ours : bool
+        Whether it is a check of our own and no comparison with the source.
     """
 
     claim: str
     agrees: bool | None
     found: str
+    ours: bool = False
 
 
 @dataclass(frozen=True)

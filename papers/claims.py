@@ -197,7 +197,7 @@ class Erratum:
     ----------
     severity : str
         "substance", "misprint", "edge case" or "transcription".
-    fixed_by, charitable : str or None
+    fixed_by, charitable, same_mistake : str or None
         Ids in the same paper, without its key.
     """
 
@@ -206,6 +206,7 @@ class Erratum:
     survives: str
     fixed_by: str | None = None
     charitable: str | None = None
+    same_mistake: str | None = None
 
 
 class Claims:
@@ -279,7 +280,7 @@ class Claims:
         return declare(kind, self._id(identifier), **(self._shared | fields | given))
 
     def _false(self, erratum: Erratum) -> dict[str, Any]:
-        ids = {"fixed_by": erratum.fixed_by, "charitable": erratum.charitable}
+        ids = {name: getattr(erratum, name) for name in ("fixed_by", "charitable", "same_mistake")}
         named = {name: None if one is None else self._id(one) for name, one in ids.items()}
         return {"status": "refuted"} | vars(erratum) | named
 

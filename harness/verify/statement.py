@@ -82,7 +82,8 @@ class Statement:
     id, reference, kind : str
         As in the list of statements: "jst.thm3.1.1", "Theorem 3.1(1)", "anytime".
     claim : str
-        LaTeX, exactly as printed.
+        LaTeX, as printed; where its source has O(·), with the constant that is checked, which the
+        reference names.
     words : str
         The same for people who read no LaTeX, with plain Unicode.
     body : callable
@@ -104,6 +105,9 @@ class Statement:
         Why it has that severity, in a sentence.
     charitable : str or None
         Id of the reading to which its authors would point, checked as a statement of its own.
+    same_mistake : str or None
+        Id of another refuted statement that is false for the same reason, of which the sources have
+        a single mistake.
     survives : str
         If it is refuted: what is built on it, and how much of that stands.
     note : str
@@ -146,6 +150,7 @@ class Statement:
     severity: Severity | None = None
     why: str = ""
     charitable: str | None = None
+    same_mistake: str | None = None
     survives: str = ""
     note: str = ""
     inputs: Mapping[str, Entry] = field(default_factory=dict, repr=False, hash=False)
@@ -453,7 +458,7 @@ def _check_fields(statement: Statement) -> None:
 def _check_severity(statement: Statement) -> None:
     """A statement that is refuted says how it is false, and no other one does."""
     if statement.status != Status.REFUTED:
-        for name in ("severity", "why", "charitable", "survives"):
+        for name in ("severity", "why", "charitable", "same_mistake", "survives"):
             if getattr(statement, name):
                 what = f"{name} is for statements that are refuted; this one is {statement.status}"
                 raise statement.error(what)
@@ -542,7 +547,9 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "reference": (lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
     "claim": (_text, "a text, the LaTeX of the claim"),
-    "charitable": (lambda v: v is None or _text(v), "the id of a statement"),
+    **dict.fromkeys(
+        ("charitable", "same_mistake"), (lambda v: v is None or _text(v), "the id of a statement")
+    ),
     "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
     "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
     "assumes": (

@@ -214,6 +214,7 @@ def _unnormalised(it: View, case: Case) -> Number:
     Erratum(
         severity="substance",
         fixed_by="eqC.13.fixed",
+        same_mistake="lemC.12.sum",
         why="The proof is for any ρ, but ψ(Zw_0) = ln n and Lemma C.12 are those of the exponential"
         " loss: for the logistic loss the bound exceeds the maximum margin by far.",
         survives="Theorem 3.1, which is for the exponential loss. For the logistic loss the "
@@ -277,6 +278,7 @@ def _at_most_two(case: Case) -> Relation:
     Erratum(
         severity="substance",
         fixed_by="appC.length.fixed",
+        same_mistake="lemC.12.sum",
         why="The proof is for either loss, but ‖Zᵀq_t‖ ≤ 1 needs q_t ∈ Δ_n, which is so for the"
         " exponential loss alone; the length is bounded by much less than it is.",
         survives="Theorem 3.1, which is for the exponential loss, where ‖Zᵀq_t‖ ≤ 1. The rate "

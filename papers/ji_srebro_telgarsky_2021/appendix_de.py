@@ -110,6 +110,7 @@ def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
         severity="misprint",
         fixed_by="appE.margin.fixed",
         charitable="appE.margin.fixed",
+        same_mistake="thm5.1",
         why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
         survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
         "Theorem 5.1, though its rate takes more than the next lines (jst.appE.rate).",

@@ -31,6 +31,7 @@ _quarters = jst.sharing(goal=quarter)
         severity="edge case",
         fixed_by="sec1.quarter.fixed",
         charitable="sec1.quarter.charitable",
+        same_mistake="prop3.7",
         why="A single row has ln n = 0; for n ≥ 2 it is true as printed.",
         survives="Everything: it is a remark beside other work, on which nothing is built, and "
         "Proposition 3.7, which it is drawn from, holds from t = 1 on.",

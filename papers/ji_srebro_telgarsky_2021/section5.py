@@ -205,10 +205,11 @@ _FOR_U = "it is about the data and a matrix U, not about a solver"
     "sec5.2.risk",
     "Section 5.2",
     Erratum(
-        severity="substance",
+        severity="misprint",
         fixed_by="sec5.2.risk.fixed",
-        why="The sign is a slip, but with it the factor √2 is still lost: the identity needs"
-        " another constant (the theorem does not use it).",
+        charitable="sec5.2.risk.fixed",
+        why="The minus of z_i = −y_i x_i and the factor √2 are missing; γ̄ = γ̄_m/√2 in Appendix E"
+        " has the factor, and nothing rests on the line.",
         survives="Theorem 5.1, once it has its own minus (jst.thm5.1.fixed): it goes by margins"
         " and not by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself."
         " With the minus it descends U ↦ R_m(U/√2), the same up to the scale of U.",

@@ -10,10 +10,12 @@ from typing import Any
 
 from gammabar.papers.witness import (
     Claim,
+    bits,
     certainly,
     completes,
     demand,
     dot,
+    fraction_time,
     gram,
     in_simplex,
     log,
@@ -22,6 +24,7 @@ from gammabar.papers.witness import (
     opposite_rows,
     rational,
     refuter,
+    spend,
     sqrt,
     vector,
     whole,
@@ -131,13 +134,61 @@ def _(data: dict[str, Any]) -> Claim:
     return Q(1), "<=", log(1) / log(factor)
 
 
+@refuter("rp.lem7")
+def _(data: dict[str, Any]) -> Claim:
+    """One row of norm one: the only p ∈ Δ_1 has ‖p‖_G = 1, so that no distance to W is finite."""
+    row = one_row(data)
+    return dot(row, row), "<=", Q(0)
+
+
 @refuter("rp.thm4.2")
 def _(data: dict[str, Any]) -> Claim:
-    """Rows a and −a: q_0 = (½, ½) has norm zero, so δ_0 = 0: the exit needs a norm below it."""
-    rows = opposite_rows(data)
-    centre = [(u + v) / 2 for u, v in zip(*rows, strict=True)]
-    least_norm = Q(0)
-    return least_norm, "<", dot(centre, centre)
+    """Rows of norm one that are not separable, γ > 1, and ε above δ_0 = ‖q_0‖_G/γ: the first call
+    is the last, and goes on for more than `constant` · √n/ε steps."""
+    rows, limit = matrix(data["rows"]), rational(data["constant"])
+    factor, epsilon = rational(data["gamma"]), rational(data["epsilon"])
+    n = len(rows)
+    demand(all(dot(row, row) == 1 for row in rows), "the rows have norm one")
+    demand(factor > 1 and epsilon > 0 and limit > 0, "γ > 1, ε > 0 and the constant is positive")
+    G = [[dot(a, b) for b in rows] for a in rows]
+    witness = vector(data["witness"])
+    demand(len(witness) == n and in_simplex(witness), "the witness is in the simplex")
+    demand(not any(dot(row, witness) for row in G), "the witness shows that no w separates them")
+    q = [Q(1, n)] * n
+    delta = dot(q, [dot(row, q) for row in G]) / factor**2  # the square of δ_0
+    demand(delta < epsilon**2, "δ_0 < ε, so that the first call is the last")
+    bound = limit * sqrt(n) / epsilon
+    steps = whole(data["steps"], 1, 200)
+    size = max(bits(v) for row in G for v in row) * (steps + 1)
+    spend(steps * n * n * fraction_time(size), "the steps of the first call")
+    demand(_goes_on(G, q, delta, steps), "the first call goes on for so many steps")
+    return Q(steps), "<=", bound
+
+
+def _goes_on(G: list[list[Q]], q: list[Q], delta: Q, steps: int) -> bool:
+    """Whether SNKPVN(q, √delta) has neither a separator nor ‖p_k‖²_G < delta at k < steps."""
+    n = len(q)
+
+    def answer(scores: list[Q], mu: Q) -> list[Q]:
+        return _nearest([b - s / mu for b, s in zip(q, scores, strict=True)])
+
+    def mean(theta: Q, a: list[Q], b: list[Q]) -> list[Q]:
+        return [(1 - theta) * u + theta * v for u, v in zip(a, b, strict=True)]
+
+    alpha, mu = q, Q(2 * n)
+    scores = [dot(row, alpha) for row in G]
+    p = target = answer(scores, mu)
+    for k in range(steps):
+        if min(scores) > 0 or dot(p, [dot(row, p) for row in G]) < delta:
+            return False
+        theta = Q(2, k + 3)
+        onward = [a + theta * b for a, b in zip(alpha, p, strict=True)]
+        alpha = [(1 - theta) * a + theta**2 * b for a, b in zip(onward, target, strict=True)]
+        mu *= 1 - theta
+        scores = [dot(row, alpha) for row in G]
+        target = answer(scores, mu)
+        p = mean(theta, p, target)
+    return True
 
 
 @refuter("rp.thm2.proof")

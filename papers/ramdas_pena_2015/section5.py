@@ -256,16 +256,17 @@ OUTSIDE = (
     "thm3.part2",
     "proof of Theorem 3, part (2), the separating g",
     Erratum(
-        severity="substance",
+        severity="misprint",
         why=(
             "If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is"
-            " non-negative on the hull; the line after it, which is all that is used, is true."
+            " non-negative on the hull; the next line is the right claim, and all that is used."
         ),
         survives=(
             "Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after "
             "it, ⟨g, f⟩ < inf_p ⟨g, ·⟩, is what separation gives and all that is used."
         ),
         fixed_by="thm3.part2.fixed",
+        charitable="thm3.part2.fixed",
     ),
     inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
 )

@@ -20,17 +20,40 @@ loops = unit.sharing(
 )
 
 
-@data.direct("lem7", "Lemma 7", instances="a few small data sets, and a grid of q")
-def lem7(case):
-    r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K| (compared
-    are the squares).
+@data.direct(
+    "lem7",
+    "Lemma 7",
+    Erratum(
+        severity="edge case",
+        why="W is empty on separable data; its name, witnesses to infeasibility, suggests others.",
+        survives="Everything: it is used for data that are not separable (rp.lem7.fixed).",
+        fixed_by="lem7.fixed",
+        charitable="lem7.fixed",
+    ),
+)
+def lem7_printed(case):
+    r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K|.
 
     $\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le\min\left\{\sqrt2,
     \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$
 
-    For data that are not separable, as the definition of W has it ("witnesses to the infeasibility
-    of the primal"). On separable data W is empty, and the printed bound on the distance is false:
-    the lemma does not say that it assumes W ≠ ∅."""
+    One row of norm one: ‖p‖_G = 1 for the only p ∈ Δ_1, so W is empty and no distance is finite."""
+    ((length,),) = gram_of(SEPARABLE["one row"])
+    yield ordered(length, Fraction(0), "‖p‖²_G ≤ 0 for some p ∈ Δ_n", where="one row of norm one")
+
+
+@data.direct(
+    "lem7.fixed",
+    "Lemma 7, for data that are not separable",
+    instances="a few small data sets, and a grid of q",
+)
+def lem7(case):
+    r"""On data that are not separable, for every q ∈ Δ_n the distance to the witnesses W is at most
+    √2 and √2‖q‖_G/|ρ_K| (compared are the squares).
+
+    $W \ne\emptyset,\ q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2
+    \le\min\left\{\sqrt2, \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff }
+    p\in W$"""
     for name, rows in INSEPARABLE.items():
         margin = signed_margin(*integers_of(rows)).rho_squared_hi
         gram = gram_of(rows)
@@ -129,10 +152,10 @@ INFEASIBLE = Method("snkpvn", assumes=(tells("delta"), norm_one, small, above_ma
     signed_margin_known,
     NearAverages,
     Erratum(
-        severity="misprint",
+        severity="substance",
         why=(
-            "|ρ_K| is meant, as in Lemma 7 and Theorem 4; what is known of that reading is in its"
-            " note."
+            "It divides by ρ_K < 0. |ρ_K| is meant, as in Lemma 7 and Theorem 4, but then the proof"
+            " gives a factor √2 more; without that factor it is known in part (rp.lem9.charitable)."
         ),
         survives=(
             "The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| "
@@ -519,8 +542,8 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     Erratum(
         severity="substance",
         why=(
-            "The method need not end at all: some q_t may be a witness already, and then no"
-            " ‖p_k‖_G < 0 is found."
+            "The last call may have a δ_t far below ε, and then needs more than any constant times"
+            " √n/ε steps; and a call with δ_t = 0 never returns."
         ),
         survives=(
             "The rates, for a method that also returns where ‖q_t‖_G = 0: each call with "
@@ -541,14 +564,21 @@ def thm4_2(it, case):
     steps; ISNKPVN finds an } \epsilon\text{-solution in at most
     }\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}$
 
-    For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = ‖q_0‖_G/γ = 0, and the test
-    ‖p_k‖_G < 0 is never met, so the first call never returns. The same happens whenever some q_t
-    has ‖q_t‖_G = 0; and the last call has δ_t < ε, perhaps much smaller, so √n/ε does not bound its
-    steps. Besides, a number of loops is not below 1, as log(1/ε)/log γ may be."""
+    Rows (1, η), (−1, η), (1, −η) and (−1, −η/2), normalised, γ = 2, ε = ½: δ_0 is about η/16, so
+    the first call is the last, and it takes 24, 249, 834 and 2,505 steps for η = 10⁻¹, 10⁻²,
+    3·10⁻³ and 10⁻³, where √n/ε = 4; no constant in O(·) is enough. Steps are compared with the
+    constant of Lemma 9, 2√2. For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = 0, and
+    the test ‖p_k‖_G < 0 is never met, so the first call never returns. Besides, a number of loops
+    is not below 1, as log(1/ε)/log γ may be."""
     outer, inner, wrong = _counts(it, case)
-    loops = _loops(case, case.solver.epsilon)
-    loops_done = at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ")
-    found = [*wrong, loops_done, *_ends_certified(it, case)]
+    loops, epsilon = _loops(case, case.solver.epsilon), number(case.solver.epsilon)
+    steps = 2 * sqrt(2 * number(case.n)) / epsilon
+    found = [
+        *wrong,
+        at_most(inner, steps, "iterations of this call ≤ 2√2 · √n/ε"),
+        at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ"),
+        *_ends_certified(it, case),
+    ]
     q = case.history(Calls).q
     if inner == 0 and q is not None and case.separable is False:
         left = combined_square(it, q)

@@ -86,5 +86,7 @@ SECTION6 = (
     Trial("isnkpvn:gamma=4", "degenerate:kind=opposite,n=8,d=1"),
     Trial("isnkpvn:gamma=3,epsilon=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1", 100),
     Trial("isnkpvn", "inseparable:n=20,d=3,seed=0", 60),
+    # δ_0 is far below ε, and the first call takes 24 steps.
+    Trial("isnkpvn:epsilon=0.5", "rows:10,1;-10,1;10,-1;-20,-1 --kernel linear --normalised"),
 )
 TRIALS = (*SECTION2, *SECTION4, *SECTION5, *SECTION6)

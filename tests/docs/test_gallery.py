@@ -47,7 +47,7 @@ def test_what_a_run_wrote_is_taken_over(tmp_path, monkeypatch):
     module = gallery()
     monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
     monkeypatch.setattr(module, "homes", lambda: {"rp": tmp_path, "gb": tmp_path})
-    shown = [{"claim": "c", "agrees": False, "found": "f"}]
+    shown = [{"claim": "c", "agrees": False, "found": "f", "ours": False}]
     for name, quick in (("rp.rates", False), ("gb.rates", True)):
         document = {"quick": quick, "seconds": 1, "cpu": 1, "memory": 1, "shown": shown}
         (tmp_path / f"{name}.json").write_text(json.dumps(document))

@@ -52,6 +52,8 @@ OPPOSITE = [
     to("rows", lambda x: [["1", "0"]]),
     to("rows", lambda x: [["1", "0"], ["1", "0"]]),
 ]
+#: The first call of ISNKPVN ends after a few steps.
+EARLY = [["4/5", "3/5"], ["-4/5", "3/5"], ["4/5", "-3/5"], ["-12/13", "-5/13"]]
 #: Statement → ways to violate an assumption of it.
 SPOILS: dict[str, list[Spoil]] = {
     "jst.prop3.7": [*ONE_ROW, to("t", lambda x: 1 + int(x))],
@@ -181,7 +183,19 @@ SPOILS: dict[str, list[Spoil]] = {
         to("p", lambda x: ["1"]),
     ],
     "rp.thm4.1": [*ONE_ROW, to("gamma", lambda x: str(Q(1) / (1 + x)))],
-    "rp.thm4.2": OPPOSITE,
+    "rp.lem7": ONE_ROW,
+    "rp.thm4.2": [
+        to("rows", lambda x: [texts(1 + x, 0)] * 4),
+        to("gamma", lambda x: str(Q(1) / (1 + x))),
+        to("epsilon", lambda x: str(-x)),
+        to("epsilon", lambda x: "1/10000"),  # below δ_0
+        to("constant", lambda x: str(-x)),
+        to("witness", lambda x: texts(1, 0, 0, 0)),  # no witness
+        to("witness", lambda x: texts(0, 1, 1, 0)),  # not in the simplex
+        to("witness", lambda x: texts(1)),
+        to("steps", lambda x: 0),
+        to("rows", lambda x: EARLY),  # the call ends before
+    ],
     "rp.thm2.proof": [to("shift", str), to("s", lambda x: str(-x))],
     "rp.thm3.part2": [
         to("rows", lambda x: [texts(1 + x), ["-1"]]),

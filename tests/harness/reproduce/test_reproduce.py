@@ -292,7 +292,7 @@ def test_show_says_what_an_artefact_needs_took_and_showed(gammabar, tmp_path: Pa
     assert code == 0
     assert "mine.fig1 (artefact)" in out
     assert "gammabar reproduce mine.fig1" in out
-    shown = [{"claim": "they are odd", "agrees": False, "found": "0 is not"}]
+    shown = [{"claim": "they are odd", "agrees": False, "found": "0 is not", "ours": False}]
     took = {"mine.fig1": {"seconds": 240, "cpu": 60, "memory": 2 * 10**9, "shown": shown}}
     (tmp_path / "measured.json").write_text(json.dumps(took))
     _, out, _ = gammabar("show", "mine.fig1", "--paper", paper, "--json")
