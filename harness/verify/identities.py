@@ -21,7 +21,17 @@ from gammabar.harness.verify.iterate import (
     claimed_numbers,
     claimed_row,
 )
-from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, TINY, Number, ball, log, total
+from gammabar.harness.verify.numbers import (
+    ROUNDOFF,
+    SAFETY,
+    TINY,
+    Number,
+    ball,
+    log,
+    number,
+    total,
+    upper,
+)
 from gammabar.harness.verify.relation import Relation, equal, fact, nearly, size_of, within
 from gammabar.harness.verify.row_sums import combination
 
@@ -285,6 +295,29 @@ def nearly_after(
 def softmax_rounding(scores: Floats) -> float:
     """A bound on the relative errors of a softmax of these scores in doubles, and of its sum."""
     return ROUNDOFF * (float(np.ptp(scores)) + scores.size + 32)
+
+
+def log_rounding(past: Floats, now: Floats, fall: Number, apart: float) -> float:
+    """How far ⟨ln q − ln q′, d⟩ may be from ⟨ξ − ξ′, d⟩ for softmaxes q, q′ of ξ, ξ′ in doubles.
+
+    d is a difference of weights with ‖d‖₁ = `apart`. The sum of a softmax is one only up to
+    (n + 8)u, which counts as often as ln q and ξ differ: `fall`, that of the ln-sum-exps.
+    """
+    worst = max(softmax_rounding(past), softmax_rounding(now))
+    return 8 * worst * apart + 2 * roundoff((past.size + 8) * upper(fall))
+
+
+def carried_scores(it: View, scores: Floats, drift: float, what: str) -> Relation:
+    """That scores which a solver carries along, off by `drift` at most, are A w_t."""
+    gap = float(np.abs(scores - it.score_doubles).max())
+    size = size_of(float(np.abs(it.score_doubles).max()), it.space.least_radius**2)
+    return follows(number(gap), 2 * drift + it.score_error, size, what)
+
+
+def same_masses(said: Any, own: Any, relative: float, what: str) -> Relation:
+    """Weights that are what follows, in the ℓ₁ norm, up to an error relative to their sum."""
+    size = upper(total(abs(v) for v in own))
+    return follows(total(abs(v) for v in said - own), relative * size, size, what)
 
 
 def gram_rounding(case: Case, q: Floats) -> float:

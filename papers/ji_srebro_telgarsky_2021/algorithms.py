@@ -198,27 +198,46 @@ def algorithm1(
         w = w - theta / rho * (g + pull)
 
 
-Schedule = Callable[[int], arb]
+Schedule = Callable[[int], Any]
+
+
+def mixed(weight: Any, a: Any, b: Any) -> Any:
+    """(1 − weight) a + weight b."""
+    return (1 - weight) * a + weight * b
+
+
+def mirror_descent(
+    p: Vector,
+    slope: Callable[[Vector], Vector],
+    back: Callable[[Vector], Vector],
+    lam: Schedule,
+    step: Schedule,
+) -> Iterator[tuple[Vector, Vector, Vector, Vector]]:
+    """p_t, q_t, μ_t and ν_t of eqs. (B.1) and (B.2): `slope` is ∇f, `back` ∇ω* and `step` αθ_t."""
+    q = mu = back(p)
+    for t in count():
+        nu = mixed(lam(t), mu, q)
+        yield p, q, mu, nu
+        p = p - step(t) / lam(t) * slope(nu)
+        q = back(p)
+        mu = mixed(lam(t), mu, q)
 
 
 def dual_form(
     space: Space, lam: Schedule, theta: Schedule, name: str = "exponential", rho: int = 1
 ) -> Iterator[State]:
-    """Section 3.2 (products of weights) for the exponential loss, eq. (B.2) for the logistic."""
-    w, p = space.zero(), vector([0] * space.n)
-    q = mu = psi_gradient(name, p)
-    for t in count():
-        nu = (1 - lam(t)) * mu + lam(t) * q
+    """Section 3.2: f = φ and ω = ψ*, with w_{t+1} = w_t − θ_t/(ρλ_t) Zᵀν_t, eq. (3.3)."""
+    run = mirror_descent(
+        vector([0] * space.n),
+        lambda nu: space.times(space.adjoint(nu)),
+        lambda p: psi_gradient(name, p),
+        lam,
+        lambda t: theta(t) / rho,
+    )
+    w = space.zero()
+    for t, (_, q, mu, nu) in enumerate(run):
         yield State(w, q, mu=mu, nu=nu)
-        pull, factor = space.adjoint(nu), theta(t) / (rho * lam(t))
-        step = space.times(pull)  # Z Zᵀ ν
-        w, p = w - factor * pull, p - factor * step
-        if name == "exponential" and rho == 1:
-            products = vector([a * (-factor * b).exp() for a, b in zip(q, step, strict=True)])
-            q = products / products.sum()
-        else:
-            q = psi_gradient(name, p)
-        mu = (1 - lam(t)) * mu + lam(t) * q
+        w = w - theta(t) / (rho * lam(t)) * space.adjoint(nu)
 
 
 def algorithm2(space: Space, indices: Sequence[int], theta: arb, beta: Schedule) -> Iterator[State]:

@@ -20,8 +20,8 @@ from gammabar.harness.verify.numbers import number, working
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import DirectStatement
 from gammabar.harness.verify.verdict import Verdict
-from gammabar.papers.ji_srebro_telgarsky_2021 import appendix_ab, appendix_c, trials
-from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import Mirror
+from gammabar.papers.ji_srebro_telgarsky_2021 import trials
+from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import WORLDS, Mirror, Path, World
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
     Logistic,
     potential,
@@ -34,7 +34,6 @@ from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, DualForm
 
 STATEMENTS = load_statements()
-MODULES = (appendix_ab, appendix_c)
 TRIALS = tuple(dict.fromkeys((*trials.APPENDIX_AB, *trials.APPENDIX_C)))
 B = ("lemB.3", "lemB.4", "eqB.6", "eqB.6.fixed", "eqB.7", "eqB.9", "thmB.12")
 C = ("lemC.2", "lemC.3", "lemC.7", "lemC.11", "lemC.12.identity", "lemC.12.sum")
@@ -479,7 +478,7 @@ def test_points_of_the_simplex_sum_to_one() -> None:
     with working(128):
         points = Mirror(case).everywhere
         assert len(points) == 4
-        assert all(abs(sum(point.q.entries()) - 1) < 1e-30 for point in points)
+        assert all(abs(sum(point.q) - 1) < 1e-30 for point in points)
 
 
 SAMPLED = ("jst.thm4.1", "jst.thm4.1.fixed", "jst.thm4.1.delta", "jst.lemD.1", "jst.lemD.2")
@@ -539,3 +538,44 @@ def test_the_guarantee_of_algorithm_2_for_several_classes() -> None:
     case = Case(MulticlassProblem(X, np.array([0, 1, 2])), unit=True)
     found = check_statement(STATEMENTS["jst.thm4.1.fixed"], case)
     assert (found.verdict, found.informative) == ("holds", STATEMENTS["jst.thm4.1.fixed"].runs)
+
+
+# Other mirror maps ------------------------------------------------------------------------------
+
+MAPS = [i for i in STATEMENTS if i.endswith(".maps") or i in ("jst.eqB.5", "jst.eqB.8")]
+
+
+@pytest.mark.parametrize("identifier", MAPS)
+def test_other_mirror_maps(identifier: str) -> None:
+    assert check_statement(STATEMENTS[identifier], Case()).verdict == "holds"
+
+
+def test_clipping_is_the_gradient_of_the_conjugate() -> None:
+    """⟨p, q⟩ − ω(q) is largest at ∇ω*(p), among the corners and points on the way to them."""
+    p = np.array([Fraction(1, 3), -Fraction(5, 7)])
+    for world, part in product(WORLDS, (Fraction(1, 100), Fraction(1))):
+        for corner in world.points():
+            q = (1 - part) * world.back(p) + part * corner.q
+            assert p @ q - world.metric @ (q * q) / 2 <= world.conjugate(p)
+
+
+@pytest.mark.parametrize(
+    ("factor", "name"),
+    [
+        (2, "eqB.7.maps"),
+        (2, "eqB.5"),
+        (-1, "eqB.9.maps"),
+        (-1, "lemB.3.maps"),
+        (-1, "eqB.8"),
+        (-1, "thmB.12.maps"),
+    ],
+)
+def test_maps_with_a_wrong_gradient(monkeypatch: Any, factor: int, name: str) -> None:
+    right = World.slope
+    monkeypatch.setattr(World, "slope", lambda self, q: factor * right(self, q))
+    assert check_statement(STATEMENTS[f"jst.{name}"], Case()).verdict == "refuted"
+
+
+def test_maps_with_a_wrong_step(monkeypatch: Any) -> None:
+    monkeypatch.setattr(Path, "ratio", property(lambda self: Fraction(1, 7)))
+    assert check_statement(STATEMENTS["jst.eqB.6.maps"], Case()).verdict == "refuted"
