@@ -16,7 +16,8 @@ from gammabar.harness.run.specs import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
-from gammabar.harness.verify.verdict import Ruling, Status, Verdict
+from gammabar.harness.verify.verdict import Ruling, StatementError, Status, Verdict
+from gammabar.problems import ProblemError
 
 #: A mutant is run for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000
@@ -24,6 +25,8 @@ ITERATIONS, MOST = 400, 3000
 
 def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[str, list[str]]:
     """Statements that refute a mutant, each with the problems on which it does.
+
+    "crashed" stands for a statement if nothing else kills it.
 
     Parameters
     ----------
@@ -35,6 +38,8 @@ def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[
     for verdict, where in verdicts(mutant, [statement] if statement else (), problem):
         if verdict.verdict is Ruling.REFUTED:
             found.setdefault(verdict.statement, []).append(where)
+    if len(found) > 1:
+        found.pop("crashed", None)
     return dict(sorted(found.items()))
 
 
@@ -130,8 +135,8 @@ def _heard(
     try:
         for verdict in check_run(case, statements, iterations, longest):
             yield verdict, case.name
-    except (ValueError, ArithmeticError, IndexError, KeyError):
-        return  # a mutant that crashes is caught by whoever runs it
+    except Exception as error:
+        yield from _crashed(error, case.name)
 
 
 def _examined(statement: Statement, solver: Any, on: str | None) -> Iterable[tuple[Verdict, str]]:
@@ -139,8 +144,16 @@ def _examined(statement: Statement, solver: Any, on: str | None) -> Iterable[tup
         case = Case(open_problem(text) if text else None, solver, unit=statement.unit, name=text)
         try:
             yield check_statement(statement, case), text
-        except (ValueError, ArithmeticError, IndexError, KeyError):
-            continue
+        except Exception as error:
+            yield from _crashed(error, text)
+
+
+def _crashed(error: Exception, problem: str) -> Iterable[tuple[Verdict, str]]:
+    """A mutant that crashes is killed by that; one that refuses a problem is not."""
+    if isinstance(error, StatementError):
+        raise error
+    if not isinstance(error, ProblemError):
+        yield Verdict("crashed", Ruling.REFUTED, reason=repr(error), failure="crashed"), problem
 
 
 def with_options(mutant: Any, text: str) -> Any:

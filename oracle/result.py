@@ -152,6 +152,19 @@ class Margin(ABC):
         """Whether `digits` shows the whole number."""
         return self.exact and self.digits(count) == self.digits(count + 1)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: a small table."""
+        told = {None: "not decided", True: "yes", False: "no"}[self.separable]
+        rows = {
+            "separable": told,
+            "margin": self.digits(17, raw=True),
+            "over the largest row": self.digits(17),
+            "support": f"{len(self.support):,} of {self.problem.n:,} rows",
+            "exact": "yes" if self.exact else "enclosed",
+        }
+        cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table>{cells}</table>"
+
     def save(self, path: str | Path) -> None:
         """Write the certificate to a file, whole or not at all; `proves` says what it proves."""
         write_certificate(self.certificate, path)

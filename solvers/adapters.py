@@ -27,6 +27,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolve
     options : dict
         Values of its other arguments.
     """
-    name = getattr(function, "__name__", "solver")
+    name = _name(function)
     wants, known = arguments_of(function)
     values = {n: p.default for n, p in known.items()} | options
     for option, value in values.items():
@@ -206,6 +207,14 @@ def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolve
     made: FunctionSolver = type(name, (FunctionSolver,), body | values)()
     made.finite = RECORD in wants
     return made
+
+
+def _name(function: Any) -> str:
+    """What a function is called; a partial one with its arguments: "mine(step=0.5)"."""
+    if not isinstance(function, partial):
+        return getattr(function, "__name__", "solver")
+    given = [*map(repr, function.args), *(f"{k}={v!r}" for k, v in function.keywords.items())]
+    return f"{_name(function.func)}({', '.join(given)})"
 
 
 def arguments_of(

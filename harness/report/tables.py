@@ -13,7 +13,7 @@ from gammabar.harness.registry import papers
 from gammabar.harness.report.model import Report, Standing, public
 from gammabar.harness.run.results import Result
 from gammabar.harness.screen import visible
-from gammabar.harness.verify.verdict import Severity
+from gammabar.harness.verify.verdict import Severity, worth
 from gammabar.problems.environment import extra_module
 from gammabar.problems.output import whole
 
@@ -58,7 +58,7 @@ def markdown(report: Report) -> str:
 
 def _wrong(result: Result) -> str:
     verdict, run = result.verdict, result.run
-    why = verdict.reason or verdict.what
+    why = verdict.hint or worth(verdict) or verdict.reason or verdict.what
     at = "" if verdict.worst_t is None else verdict.worst_t
     texts = (verdict.statement, run.problem, run.by, str(verdict.verdict), str(at), why)
     return _line(*(plain(public(text)) for text in texts))

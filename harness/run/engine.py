@@ -29,7 +29,7 @@ from gammabar.harness.run.store import Store
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault
-from gammabar.harness.verify.run_checks import check_run, check_statement
+from gammabar.harness.verify.run_checks import check_run, check_statement, ended
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
 from gammabar.problems import Problem, ProblemError
@@ -278,12 +278,7 @@ def _watched(
     except (Exception, SystemExit) as error:
         raise crashed(error, file) from error
     if foreign and not (count and getattr(last, "extra", {}).get("halt")):
-        after = f"after t = {count - 1}" if count else "before the first one"
-        raise Crashed(
-            f"the iterates end {after}: they must go on for as long as somebody listens"
-            f" (--iterations {max(count - 1, 1)} asks for no more), but for a method that"
-            ' stops by itself, whose last iterate has extra["halt"]'
-        )
+        raise Crashed(ended(count))
 
 
 def _beside(

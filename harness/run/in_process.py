@@ -79,7 +79,8 @@ def verify(
     >>> verdict.verdict == "holds", verdict.checked
     (True, 30)
     """
-    return [one.verdict for one in _hear(solver, problem, statements, iterations, seed, like)]
+    found = _hear(solver, problem, statements, iterations, seed, like)
+    return [one.verdict.explained(one.explained()) for one in found]
 
 
 class BoundViolated(AssertionError):
@@ -117,7 +118,7 @@ def check_bounds(
     if statements is None:  # of all that is claimed, what does not apply is left out
         found = [one for one in found if one.verdict.verdict is not Ruling.INAPPLICABLE]
     bad = [one for one in found if not one.shown or (strict and one.verdict.says_nothing)]
-    verdicts = [one.verdict for one in found]
+    verdicts = [one.verdict.explained(one.explained()) for one in found]
     if bad:
         raise BoundViolated(_failures(bad, together=statements is None), verdicts)
     return verdicts

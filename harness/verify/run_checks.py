@@ -116,6 +116,17 @@ def _started(statement: Statement, case: Case) -> Check:
     return check
 
 
+def ended(count: int) -> str:
+    """What is said of iterates that end too soon."""
+    if not count:
+        return "it yields no iterate: yield w_0 first, then w_t after each update"
+    return (
+        f"the iterates end after t = {count - 1}: yield them without end (while True), ask for no"
+        f" more (iterations {max(count - 1, 1)}), or, if the method stops by itself, end with"
+        ' Iterate(t, w, extra={"halt": "separated"})'
+    )
+
+
 class _Run:
     """One run: its checks, and the histories that they share.
 
@@ -159,8 +170,7 @@ class _Run:
         except Fault as fault:
             return fault.failure, str(fault)
         if halted and not (it is not None and it.extra.get("halt")):
-            after = f"after t = {expected - 1}" if expected else "before the first one"
-            return "crashed", f'the iterates end {after}, and the last has no extra["halt"]'
+            return "crashed", ended(expected)
         for check in self.checks:
             try:
                 _blaming(check.statement, check.end, halted)

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from html import escape
+from math import log1p
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from gammabar.harness.screen import visible
 from gammabar.harness.verify.numbers import BALLS
@@ -131,6 +133,8 @@ class Verdict:
     informative: int | None = None
     vacuous_to: int | None = None
     curve: tuple[Point, ...] = field(default=(), repr=False)
+    #: What `explain` says, where statement, problem and solver are known.
+    _explained: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", Ruling(self.verdict))
@@ -144,6 +148,48 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
+
+    def __str__(self) -> str:
+        """One line: the verdict, where, and why."""
+        why = (
+            self.hint or worth(self) or (self.reason if self.verdict is not Ruling.REFUTED else "")
+        )
+        return visible(f"{self.statement} {self.verdict}{_at(self)}{why and f': {why}'}")
+
+    def explain(self) -> str:
+        """What was claimed and measured, and the cause: what a failing test prints."""
+        return self._explained or str(self)
+
+    def explained(self, text: str) -> Self:
+        """The same verdict, whose `explain` says this."""
+        object.__setattr__(self, "_explained", text)
+        return self
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the explanation as a table, and the curve."""
+        head, *lines = self.explain().split("\n")
+        rows = "".join(
+            f"<tr><th>{escape(line[4:13])}</th><td>{escape(line[14:])}</td></tr>" for line in lines
+        )
+        return f"<b>{escape(head)}</b><table>{rows}</table>{_drawn(self.curve)}"
+
+
+def _drawn(curve: tuple[Point, ...]) -> str:
+    """Measured and bound over log t, as a small SVG."""
+    if len(curve) < 2:
+        return ""
+    low, high = (f(v for _, *both in curve for v in both) for f in (min, max))
+    last, span = log1p(curve[-1][0]) or 1.0, high - low or 1.0
+    lines = ""
+    for side, colour in ((1, "#1f6fb2"), (2, "#c2252b")):
+        spots = ((360 * log1p(p[0]) / last, 120 - 110 * (p[side] - low) / span) for p in curve)
+        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+        lines += f'<polyline fill="none" stroke="{colour}" points="{places}"/>'
+    return f'<svg viewBox="0 0 360 125" width="360">{lines}</svg> measured (blue), bound (red)'
+
+
+def _at(verdict: Verdict) -> str:
+    return f" at t = {verdict.worst_t}" if verdict.worst_t is not None else ""
 
 
 class StatementError(ProblemError):
@@ -215,7 +261,6 @@ def explain(
 
     `problem` and `solver` are what the user calls them, `reproduce` is a command line.
     """
-    at = f" at t = {verdict.worst_t}" if verdict.worst_t is not None else ""
     on = f" on {problem}" if problem else ""
     by = f" (solver {solver})" if solver else ""
     where = f" ({verdict.where})" if verdict.where else ""
@@ -230,10 +275,11 @@ def explain(
         "short by" if unequal else "off by": gap,
         "solver": verdict.failure,
         "because": "" if refuted else verdict.reason,
-        "vacuous": worth(verdict, statement.at_rest or statement.powerless),
+        "at rest": (statement.at_rest or statement.powerless) if verdict.says_nothing else "",
         "source": statement.reference,
         "reproduce": reproduce,
     }
-    head = f"{statement.id} {verdict.verdict}{at}{on}{by}"
+    found = worth(verdict) or f"{verdict.verdict}{_at(verdict)}"
+    head = f"{statement.id} {found}{on}{by}"
     shown = [head, *(f"    {name:9} {text}" for name, text in lines.items() if text)]
     return "\n".join(visible(line) for line in shown)
