@@ -9,8 +9,9 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -230,42 +231,50 @@ class Family:
 
         return register
 
-    def variant(
-        self,
-        base: type,
-        name: str,
-        what: str,
-        because: str,
-        equivalent: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        **methods: Any,
-    ) -> None:
-        """Register `base` with some of its methods replaced by wrong ones.
-
-        The other arguments are those of `mutant`; `what` is the docstring of the class.
-        """
-        known = vars(sys.modules[base.__module__])
-        own = base.__name__ + "".join(part.title() for part in name.split("-"))
-        body = methods | {"__doc__": f"{what}.", "__module__": base.__module__}
-        known[own] = type(own, (base,), body)  # found there when it is unpickled
-        self.mutant(name, because, equivalent, **options or {})(known[own])
-
 
 def _edited(base: type, changes: Mapping[str, str], names: dict[str, Any]) -> dict[str, Any]:
-    """The methods of a class in which some text is replaced by another one."""
-    own = (m for m in inspect.getmembers(base, inspect.isfunction) if not m[0].startswith("__"))
-    methods = {name: inspect.getsource(method) for name, method in own}
-    sources = dict(methods)
+    """The methods of a class in which some text is replaced by another one.
+
+    Text that stands in no method is replaced in the functions of the module that the class is in.
+    """
+    home = base.__module__
+    own, helpers = (
+        {
+            name: f
+            for name, f in inspect.getmembers(place, inspect.isfunction)
+            if f.__module__ == home
+        }
+        for place in (base, sys.modules[home])
+    )
+    texts: dict[Any, str] = {}
     for old, new in changes.items():
-        if not any(old in source for source in sources.values()):
+        for group in (own, helpers):
+            here = {f: texts.get(f) or _source(f) for f in group.values()}
+            if having := {f: text.replace(old, new) for f, text in here.items() if old in text}:
+                break
+        else:
             raise ValueError(f"no method of {base.__name__} has the text {old!r}")
-        sources = {name: source.replace(old, new) for name, source in sources.items()}
+        texts |= having
+    names |= {name: _again(f, texts.get(f), names) for name, f in helpers.items()}
+    return {name: _again(f, texts.get(f), names) for name, f in own.items()}
+
+
+@cache
+def _source(f: Any) -> str:
+    """The text of a function; "" of one that was made without a text, as dataclasses do."""
+    written = f.__code__.co_filename == sys.modules[f.__module__].__file__
+    return textwrap.dedent(inspect.getsource(f)) if written else ""
+
+
+def _again(f: Any, text: str | None, names: dict[str, Any]) -> Any:
+    """A function with other globals, and made of another text, if there is one."""
+    if text is None:
+        again = FunctionType(f.__code__, names, f.__name__, f.__defaults__, f.__closure__)
+        again.__kwdefaults__ = f.__kwdefaults__
+        return again
     found: dict[str, Any] = {}
-    for name, source in sources.items():
-        if source != methods[name]:
-            code = "from __future__ import annotations\n" + textwrap.dedent(source)
-            exec(compile(code, f"<mutant of {base.__name__}>", "exec"), names, found)
-    return found
+    exec(compile(text, f"<mutant of {f.__qualname__}>", "exec"), names, found)
+    return found[f.__name__]
 
 
 FORMAT, VERSION = "gammabar-extremal", 1

@@ -5,7 +5,7 @@ found in it and listed nowhere else:
 
 - statements, registered by the decorators of `gammabar.papers`, in any module;
 - ``TRIALS``: the runs of the default plan, in a module ``trials``, or else in any module;
-- ``FAMILY`` and ``LOOPS`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
+- ``FAMILY`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
 - ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.paper.Artefact`), with
   ``measured.json`` beside them: what each took and showed;
 - ``extremal.json``: where bounds come nearest to failing (`gammabar.harness.paper.Extremal`);
@@ -411,11 +411,6 @@ def mutants() -> dict[str, Mutant]:
                 raise ValueError(f"two mutants are called {mutant.name}")
             found[mutant.name] = mutant
     return found
-
-
-def loops() -> tuple[Any, ...]:
-    """The loops that mutants are made of, each as good as the solver whose `card` it has."""
-    return tuple(loop for module in _mutant_modules() for loop in getattr(module, "LOOPS", ()))
 
 
 def _mutant_modules() -> Iterator[ModuleType]:

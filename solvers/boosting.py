@@ -287,39 +287,24 @@ class AdaBoost:
         vote = Vote(0, np.empty(0), problem, dual=D, extra={"product": 1.0}, votes=np.zeros(len(y)))
         for t in count(1):
             yield vote
-            h = self._learn(learn, D)
+            h = learn(D)
             agrees = _checked(h(X), y)  # h_t(x_i) y_i
             if abs(int(agrees.sum())) == problem.n:
                 break
             epsilon = float(D[agrees < 0].sum())
-            alpha = self._alpha(_positive(float(D[agrees > 0].sum())), _positive(epsilon))
-            new, z = self._reweighed(D, alpha, agrees)
+            right = _positive(float(D[agrees > 0].sum()))
+            alpha = 0.5 * math.log(right / _positive(epsilon))
+            unnormalised = D * np.exp(-alpha * agrees)
+            z = float(unnormalised.sum())
             extra = _extra(D, epsilon, alpha, z, vote)
-            D, say = new, self._say(alpha)
-            w, hypotheses = np.append(vote.w, say), (*vote.hypotheses, h)
-            votes = vote.votes + say * agrees
+            D = unnormalised / z
+            w, hypotheses = np.append(vote.w, alpha), (*vote.hypotheses, h)
+            votes = vote.votes + alpha * agrees
             vote = Vote(t, w, problem, None, D, None, extra, votes, hypotheses)
         sign = float(agrees[0])
         extra = _extra(D, (1 - sign) / 2, sign * math.inf, 0.0, vote)
         for s in count(t):
             yield Vote(s, np.array([sign]), problem, None, D, None, extra, np.ones(problem.n), (h,))
-
-    def _learn(self, learn: Callable[[Array], Hypothesis], D: Array) -> Hypothesis:
-        return learn(D)
-
-    def _alpha(self, right: float, wrong: float) -> float:
-        """α_t from 1 − ε_t and ε_t."""
-        return 0.5 * math.log(right / wrong)
-
-    def _say(self, alpha: float) -> float:
-        """The weight of h_t in the vote."""
-        return alpha
-
-    def _reweighed(self, D: Array, alpha: float, agrees: Array) -> tuple[Array, float]:
-        """D_{t+1} and z_{t+1}."""
-        unnormalised = D * np.exp(-alpha * agrees)
-        z = float(unnormalised.sum())
-        return unnormalised / z, z
 
 
 def _extra(D: Array, epsilon: float, alpha: float, z: float, before: Vote) -> dict[str, Any]:

@@ -199,17 +199,11 @@ class SmoothGradientDescent:
     def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
         """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
-        w = before = f.origin()
+        eta, w = 2 / (f.smoothness + f.strong_convexity), f.origin()
         for t in count():
-            gradient = self._gradient(f, w, before)
+            gradient = f.gradient(w)
             yield Iterate(t, w, _problem(f), extra={"gradient": gradient, "function": f})
-            before, w = w, w - self._eta(f, t) * gradient
-
-    def _eta(self, f: Function, t: int) -> float:
-        return 2 / (f.smoothness + f.strong_convexity)
-
-    def _gradient(self, f: Function, w: Array, before: Array) -> Array:
-        return f.gradient(w)
+            w = w - eta * gradient
 
 
 @declare(
@@ -245,22 +239,15 @@ class AcceleratedGradientDescent:
     def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
         """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
-        beta = self._beta(f.smoothness / f.strong_convexity)
+        root = math.sqrt(f.smoothness / f.strong_convexity)  # √κ
         w = v = f.origin()
         for t in count():
-            gradient = self._gradient(f, w, v)
+            gradient = f.gradient(v)
             extra = {"v": v, "gradient": gradient, "function": f}
             yield Iterate(t, w, _problem(f), momentum=v - w, extra=extra)
             new = v - gradient / f.smoothness
-            v = new + beta * (new - w)
+            v = new + (root - 1) / (root + 1) * (new - w)
             w = new
-
-    def _beta(self, kappa: float) -> float:
-        root = math.sqrt(kappa)
-        return (root - 1) / (root + 1)
-
-    def _gradient(self, f: Function, w: Array, v: Array) -> Array:
-        return f.gradient(v)
 
 
 def function_of(problem: Problem | Function, regularisation: float) -> Function:

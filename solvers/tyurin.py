@@ -38,7 +38,7 @@ from gammabar.solvers.base import (
     declare,
     scored,
 )
-from gammabar.solvers.combinations import Combination, mix, nothing, renewed, single_row
+from gammabar.solvers.combinations import mix, nothing, renewed, single_row
 
 CHOICES = ("first", "cyclic", "random", "worst")
 
@@ -74,14 +74,10 @@ class LogisticRegressionGD:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
-            q, log_mean = self._weights(scores)
+            q, log_mean = _logistic_weights(scores)
             gradient = -math.exp(log_mean) * problem.combine(q)
             yield scored(t, w, problem, scores, dual=q, gradient=gradient)
             w = w - self.step * gradient
-
-    def _weights(self, scores: Floats) -> tuple[Floats, float]:
-        """σ_i / Σ_j σ_j, and the logarithm of the mean of the σ_i."""
-        return _logistic_weights(scores)
 
 
 @declare("normalized-lr-gd", "Tyurin 2024, Section 6", positive=("step",))
@@ -115,20 +111,10 @@ class NormalizedLogisticRegressionGD:
         w = problem.origin()
         for t in count():
             scores = problem.scores(w)
-            q, log_mean = self._weights(scores)
-            pull, log_beta = self._pull(problem, q), self._log_beta(log_mean)
+            q, log_mean = _logistic_weights(scores)
+            pull, log_beta = problem.combine(q), -log_mean
             yield scored(t, w, problem, scores, dual=q, pull=pull, log_beta=log_beta)
             w = w + self.step * math.exp(log_beta + log_mean) * pull
-
-    def _weights(self, scores: Floats) -> tuple[Floats, float]:
-        """σ_i / Σ_j σ_j, and the logarithm of the mean of the σ_i."""
-        return _logistic_weights(scores)
-
-    def _pull(self, problem: Problem, q: Floats) -> Floats:
-        return problem.combine(q)
-
-    def _log_beta(self, log_mean: float) -> float:
-        return -log_mean
 
 
 @declare("batch-perceptron", "Tyurin 2024, Section 3", ends=("separated",))
@@ -157,22 +143,15 @@ class BatchPerceptron:
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         n = problem.n
         yield scored(0, problem.origin(), problem, np.zeros(n), misclassified=n)
-        total = self._first(problem)
+        total = problem.combine(np.ones(n))  # 2n w_1
         for t in count(1):
             scores = problem.scores(total)
-            wrong = self._wrong(scores)
+            wrong = _misclassified(scores)
             extra = {"misclassified": wrong.size} if wrong.size else {"halt": "separated"}
             yield scored(t, total / (2 * n), problem, scores / (2 * n), **extra)
             if not wrong.size:
                 return
             total = total + 2 * problem.combine(_indicator(wrong, n))
-
-    def _first(self, problem: Problem) -> Floats:
-        """2n w_1."""
-        return problem.combine(np.ones(problem.n))
-
-    def _wrong(self, scores: Floats) -> Array:
-        return _misclassified(scores)
 
 
 @declare("normalized-batch-perceptron", "Tyurin 2024, Theorem 5.3", ends=("separated",))
@@ -193,25 +172,18 @@ class NormalizedBatchPerceptron:
     """
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        w, before = problem.origin(), np.zeros(problem.n)
+        w = problem.origin()
         for t in count():
             scores = problem.scores(w)
-            wrong = self._wrong(scores, before)
+            wrong = _misclassified(scores)
             if not wrong.size:
                 yield scored(t, w, problem, scores, halt="separated")
                 return
             indicator = _indicator(wrong, problem.n)
-            divisor = self._divisor(wrong.size, problem.n)
-            dual = indicator / divisor
+            dual = indicator / wrong.size
             yield scored(t, w, problem, scores, dual=dual, misclassified=wrong.size)
             # The sum before the quotient: for integer data it is exact.
-            w, before = w + problem.combine(indicator) / divisor, scores
-
-    def _wrong(self, scores: Floats, before: Floats) -> Array:
-        return _misclassified(scores)
-
-    def _divisor(self, wrong: int, n: int) -> int:
-        return wrong
+            w = w + problem.combine(indicator) / wrong.size
 
 
 @declare(
@@ -253,20 +225,14 @@ class Perceptron:
         rng = np.random.default_rng(0) if rng is None else rng
         now, j = nothing(problem), -1
         for t in count():
-            if self._done(now.scores):
+            if now.separates():
                 now = renewed(problem, now)
-            if self._done(now.scores):
+            if now.separates():
                 yield scored(t, now.w, problem, now.scores, halt="separated")
                 return
             j = self._choose(now.scores, j, rng)
             yield Iterate(t, now.w, problem, extra={"i": j, "scores": now.scores})
-            now = mix((1.0, now), (1.0, self._added(problem, j, t)))
-
-    def _done(self, scores: Floats) -> bool:
-        return bool((scores > 0).all())
-
-    def _added(self, problem: Problem, j: int, t: int) -> Combination:
-        return single_row(problem, j)
+            now = mix((1.0, now), (1.0, single_row(problem, j)))
 
     def _choose(self, scores: Floats, last: int, rng: np.random.Generator) -> int:
         if self.choice == "worst":

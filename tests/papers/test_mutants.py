@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gammabar.harness.registry import load_statements, loops, mutants
+from gammabar.harness.paper import Family
+from gammabar.harness.registry import load_statements, mutants
 from gammabar.problems import Problem, from_arrays, load
 from gammabar.solvers.base import SOLVERS, Iterate, solver
 from gammabar.solvers.ramdas_pena import SNKPVN
 
-LOOPS, MUTANTS = loops(), mutants()
+MUTANTS = mutants()
 
 STEPS = 30
 FAMILIES = ("jst", "tyurin", "rp", "lec")
@@ -178,11 +179,12 @@ def test_an_equivalent_mutant_is_not_the_solver_everywhere(name: str) -> None:
     assert not same(run(wrong, problem), run(twin(wrong), problem))
 
 
-@pytest.mark.parametrize("loop", LOOPS, ids=repr)
-def test_a_loop_without_a_mutation_is_the_solver(loop: Any) -> None:
-    """To the last bit, in every geometry."""
-    for problem in fitting(loop, ORDINARY | OTHERS | {"tied": TIED}):
-        assert same(run(loop, problem), run(twin(loop), problem))
+def test_a_change_may_be_in_a_helper_and_must_be_somewhere() -> None:
+    cold = MUTANTS["snkpvn/starts-cold"].make()
+    mu = [next(method.iterates(TIED)).extra["mu"] for method in (cold, SNKPVN())]
+    assert mu == [2.0, 4.0]
+    with pytest.raises(ValueError, match="no method of SNKPVN has the text 'no such text'"):
+        Family("rp", __name__).edit(SNKPVN, "wrong", "", "", {"no such text": ""})
 
 
 def test_runs_can_be_told_apart() -> None:
