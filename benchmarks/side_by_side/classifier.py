@@ -1,7 +1,7 @@
 """`MaxMarginClassifier` and the linear support vector machines that people use, on real data.
 
 Fitted to four fifths of the rows, tested on the others: time to fit, margin on what was fitted
-(two classes), errors on both parts. All have an intercept. At the end all pairs of a data set.
+(two classes), errors on both parts. All have an intercept.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from side_by_side import every_pair
 from side_by_side.contest import Entry, Field, race
 from side_by_side.data import MNIST, SAMPLE, available
-from side_by_side.every_pair import OURS, RIVALS
 from side_by_side.table import Table, digits, duration, named, percent, ratio
 
 from gammabar.harness.screen import Stage
@@ -26,8 +24,6 @@ TITLE = "The classifier"
 PAIRS = (MNIST, "mnist:6,7", "mnist:2,7")
 EMBEDDED = (SAMPLE, "digits:3,8")
 TEN = ("digits", "mnist-sample")
-#: Data sets of which all pairs are fitted.
-ALL_PAIRS = ("digits",)
 #: Seconds that a fit may take.
 LIMIT = 120.0
 
@@ -35,22 +31,15 @@ Array = NDArray[Any]
 
 
 def measure(
-    quick: bool,
-    say: Stage,
-    *,
-    names: tuple[str, ...] = (),
-    repeat: int = 3,
-    every: tuple[str, ...] | None = None,
+    quick: bool, say: Stage, *, names: tuple[str, ...] = (), repeat: int = 3
 ) -> list[dict[str, Any]]:
-    """One contest per data set, and one of all pairs of classes for each of `every`."""
-    every = (() if names else ALL_PAIRS) if every is None else every
+    """One contest per data set."""
     pairs = EMBEDDED if quick else available(*PAIRS, otherwise=EMBEDDED)
     results = []
     for name in names or (*pairs, *TEN[: 1 if quick else 2]):
         about, scores = race(contestants, name, repeat=repeat, limit=LIMIT, say=say)
         results.append(about | {"rows": [score.as_dict() for score in scores]})
-    turns = 3 if quick else 9
-    return results + [every_pair.compare(name, MAKERS, turns, say) for name in every]
+    return results
 
 
 def contestants(name: str) -> Field:
@@ -80,11 +69,11 @@ def contestants(name: str) -> Field:
 
     fractions = Entry("MaxMarginClassifier, certificate()", written, judged(own), "γ̄², q̄ exact")
     entries = [
-        ours(OURS[0], "support; γ̄, q̄ to the last bit"),
+        ours("MaxMarginClassifier", "support; γ̄, q̄ to the last bit"),
         fractions,
-        ours(OURS[1], "nothing", proof=False),
-        peer(RIVALS[0], _svc),
-        peer(RIVALS[1], _hinge),
+        ours("MaxMarginClassifier(proof=False)", "nothing", proof=False),
+        peer("SVC(kernel='linear', C=1e6)", _svc),
+        peer("LinearSVC (LIBLINEAR, hinge, C=1e6)", _hinge),
         peer("LinearSVC (its defaults)", _default),
     ]
     if several:
@@ -147,29 +136,11 @@ def _default() -> Any:
     return LinearSVC(random_state=0)
 
 
-def _without_proof() -> Any:
-    from gammabar.harness.classifier import MaxMarginClassifier
-
-    return MaxMarginClassifier(proof=False)
-
-
-def _with_proof() -> Any:
-    from gammabar.harness.classifier import MaxMarginClassifier
-
-    return MaxMarginClassifier()
-
-
-MAKERS = dict(zip((*OURS, *RIVALS), (_with_proof, _without_proof, _svc, _hinge), strict=True))
-
-
 def tables(results: list[dict[str, Any]]) -> list[Table]:
-    """One table per data set or contest of all pairs."""
+    """One table per data set."""
     columns = ("classifier", "time", "ratio", "margin", "missing", "training error", "test error")
     out = []
     for result in results:
-        if "pairs" in result:
-            out.append(every_pair.table(result))
-            continue
         title = (
             f"{result['data']}: {result['n']:,} × {result['d']:,}, {result['classes']} classes,"
             f" tested on {result['tested']:,}"

@@ -19,8 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any, Self
 
 from gammabar.harness.screen import Stage
@@ -196,6 +197,7 @@ def _serve(pipe: Any, setup: Callable[..., Field], arguments: tuple[Any, ...]) -
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    _limit_memory()
     try:
         made = setup(*arguments)
         missing = {e.name: not all(map(find_spec, e.needs)) for e in made.entries}
@@ -215,15 +217,29 @@ def _serve(pipe: Any, setup: Callable[..., Field], arguments: tuple[Any, ...]) -
         pipe.send(attempt(entries[name]))
 
 
+def _limit_memory() -> None:
+    """Most of the memory that nobody uses, lest others on the machine pay for a contestant."""
+    try:
+        import resource
+
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+        resource.setrlimit(resource.RLIMIT_AS, (int(0.9 * 1024 * free), resource.RLIM_INFINITY))
+    except (ImportError, ValueError, OSError, StopIteration):  # not on this system
+        pass
+
+
 def attempt(entry: Entry) -> dict[str, Any]:
     """Run a contestant once; whatever it does wrong is an answer."""
-    start = perf_counter()
+    start, used = perf_counter(), process_time()
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = entry.run()
-            seconds = perf_counter() - start
-        facts = entry.judge(result)
+            seconds, used = perf_counter() - start, process_time() - used
+        facts = {"computing": used} | entry.judge(result)
+    except MemoryError:
+        return _failed("not enough memory")
     except Exception as error:
         words = " ".join(f"{type(error).__name__}: {error}".split())
         return _failed(words if len(words) <= 100 else words[:99] + "…")

@@ -16,7 +16,7 @@ from side_by_side.table import Table
 from gammabar.harness.screen import Stage
 
 #: In the order of the page; each is a module with `TITLE`, `measure` (for JSON) and `tables`.
-SECTIONS = ("oracle", "classifier", "margin", "iteration", "scale", "overhead")
+SECTIONS = ("oracle", "proof", "classifier", "margin", "iteration", "scale", "overhead")
 FORMAT = "gammabar-bench"
 VERSION = 1
 #: Whose versions matter for the numbers.

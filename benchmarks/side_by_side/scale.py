@@ -8,16 +8,17 @@ wants more memory than there is, or more time than it is given, has failed, and 
 from __future__ import annotations
 
 import math
-import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from side_by_side.contest import Entry, Field, race
 from side_by_side.table import Table, digits, duration
 
 from gammabar.harness.screen import Stage
@@ -82,7 +83,7 @@ def measure(
                 say(f"{name}, {kind.axis} = {size:,}: {who}")
                 last = curves[who][-1] if curves[who] else None
                 failed = last is not None and last["failure"]
-                found = _given_up(failed) if failed else alone(limit, _contest, name, size, who)
+                found = _given_up(failed) if failed else _alone(name, size, who, limit)
                 curves[who].append(found)
             _compare([curves[who][-1] for who in kind.contestants])
         results.append(
@@ -110,47 +111,15 @@ def _compare(found: list[dict[str, Any]]) -> None:
             one["missing"] = 1 - one["margin"] / found[0]["margin"]
 
 
-def alone(limit: float, work: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
-    """What a function returns in a process of its own; what ended it, if it did not return."""
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(there, _spare(), work, args))
-    process.start()
-    there.close()
-    try:
-        if not here.poll(limit):
-            return {"failure": f"no answer within {limit:g} s"}
-        found: dict[str, Any] = here.recv()
-        return {"failure": ""} | found
-    except EOFError:
-        return {"failure": "its process ended without an answer"}
-    finally:
-        process.kill()
-        process.join()
+def _alone(kind: str, size: int, who: str, limit: float) -> dict[str, Any]:
+    """What a contestant needs, in a process of its own."""
+    run = partial(_contest, kind, size, who)
+    _, (score,) = race(_one, run, repeat=1, limit=limit, say=lambda _: None)
+    return (score.facts[-1] if score.facts else {}) | {"failure": score.failure}
 
 
-def _spare() -> int:
-    """Most of the memory that nobody uses, in bytes."""
-    try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return 2 * memory_budget()
-    return int(0.9 * 1024 * free)
-
-
-def _answer(pipe: Any, memory: int, work: Callable[..., dict[str, Any]], args: Any) -> None:
-    """The child: limited to the memory that there is, lest others on the machine pay for it."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.RLIM_INFINITY))
-    except (ImportError, ValueError, OSError):  # not on this system: the memory is the limit
-        pass
-    try:
-        pipe.send(work(*args))
-    except MemoryError:
-        pipe.send({"failure": "not enough memory"})
+def _one(run: Callable[[], dict[str, Any]]) -> Field:
+    return Field([Entry("contestant", run, dict)], {})
 
 
 def blocks(kind: str, size: int) -> Iterator[tuple[Any, Array]]:

@@ -6,7 +6,6 @@ import copy
 import json
 import math
 import os
-import signal
 import time
 import warnings
 from collections import Counter
@@ -24,6 +23,7 @@ from side_by_side import (
     oracle,
     overhead,
     pages,
+    proof,
     scale,
     table,
 )
@@ -44,6 +44,7 @@ ORACLE_FIELD = (
     "CVXPY + Clarabel, dual",
     "CVXPY + Clarabel, primal",
 )
+CELLS = [proof.Cell("planted", 30, 2, True), proof.Cell("integers", 30, 3)]
 MARGIN_FIELD = (
     "MaxMarginClassifier",
     "DualAcceleration",
@@ -97,6 +98,7 @@ def unlucky(word):
         Entry("raises", lambda: 1 / 0),
         Entry("hangs", lambda: time.sleep(3600)),
         Entry("crashes", lambda: os._exit(3)),
+        Entry("takes all memory", lambda: np.empty(1 << 44, np.uint8)),
         Entry("gives up", warn, lambda _: {"value": 1}),
         Entry("is wrong", lambda: -1, lambda value: {"value": value, "failure": "negative"}),
         Entry("is judged in error", lambda: 0, lambda value: {"value": 1 / value}),
@@ -129,6 +131,7 @@ class TestContest:
             "raises": "ZeroDivisionError: division by zero",
             "hangs": "no answer within 3 s",
             "crashes": "crashed its process (exit code 3)",
+            "takes all memory": "not enough memory",
             "gives up": "iteration limit reached",
             "is wrong": "negative",
             "is judged in error": "ZeroDivisionError: division by zero",
@@ -246,9 +249,8 @@ def tiny():
         patch.setattr(overhead, "PAUSE", 0.0)
         sections = {
             "oracle": oracle.measure(True, say, names=[TINY], repeat=1),
-            "classifier": classifier.measure(
-                True, say, names=("iris:0,1", "iris"), repeat=1, every=("iris",)
-            ),
+            "proof": proof.measure(True, say, cells=CELLS, repeat=1),
+            "classifier": classifier.measure(True, say, names=("iris:0,1", "iris"), repeat=1),
             "margin": margin.measure(True, say, names=(TINY,), repeat=1),
             "iteration": [
                 iteration.dense(TINY, load(TINY), 1),
@@ -296,7 +298,7 @@ class TestDocument:
             assert set(row["reached"]) == {"0.9", "0.99", "0.999"}
 
     def test_no_margin_is_larger_than_that_of_our_classifier(self, tiny):
-        pair, three, _ = tiny["sections"]["classifier"]
+        pair, three = tiny["sections"]["classifier"]
         ours, *others = pair["rows"]
         assert ours["failure"] == ""
         assert ours["train_error"] == 0
@@ -305,18 +307,24 @@ class TestDocument:
         assert three["classes"] == 3
         assert all(row["test_error"] < 0.2 for row in three["rows"])
 
-    def test_all_pairs_are_fitted_by_all_and_compared_pair_by_pair(self, tiny):
-        *_, every = tiny["sections"]["classifier"]
-        assert every["pairs"] == ["0,1", "0,2"]  # the third one is not separable
-        for row in every["rows"]:
-            assert len(row["times"]) == 2
-            assert all(-1e-12 < part < 1 for part in row["missing"])
-        made = copy.deepcopy(every)
-        for row, seconds in zip(made["rows"], ([1, 4], [2, 1], [2, 2], [4, 8]), strict=True):
-            row["times"] = seconds
-        lines = classifier.tables([made])[0].rows
-        assert lines[0][1:8] == ("5.00 s", "1 of 2", "1.2×", "2.0×", "2 of 2", "0.38×", "0.50×")
-        assert lines[2][2:5] == ("", "", "")
+    def test_every_cell_is_measured_and_the_oracle_lacks_nothing(self, tiny):
+        for result, cell in zip(tiny["sections"]["proof"], CELLS, strict=True):
+            assert [result["data"], result["intercept"]] == [cell.kind, cell.intercept]
+            ours, search, *others = result["rows"]
+            assert (ours["name"], search["name"]) == (proof.OURS, proof.SEARCH)
+            assert not ours["failure"]
+            for row in others:
+                assert row["absent"] or row["failure"] or -1e-9 < row["missing"] < 1
+        (table_,) = proof.tables(tiny["sections"]["proof"])
+        assert len(table_.rows) == len(CELLS)
+        assert "no longer in" in table_.notes[1]
+
+    def test_the_cells_are_those_that_were_asked_for(self):
+        kinds = {(cell.kind, cell.intercept) for cell in proof.CELLS}
+        assert kinds == {(kind, intercept) for kind in proof.KINDS for intercept in (False, True)}
+        sizes = [(cell.n, cell.d) for cell in proof.CELLS if cell.n]
+        assert {min(n for n, _ in sizes), max(n for n, _ in sizes)} == {100, 100_000}
+        assert {min(d for _, d in sizes), max(d for _, d in sizes)} == {2, 2000}
 
     def test_ratios_and_exponents_are_numbers(self, tiny):
         for result in tiny["sections"]["iteration"]:
@@ -345,52 +353,21 @@ class TestDocument:
 class TestAlone:
     """Contestants that have a process for themselves."""
 
-    def test_an_answer(self):
-        assert scale.alone(60, divmod_of, 7, 2) == {"failure": "", "found": [3, 1]}
-
-    def test_too_slow(self):
-        assert "within 0.5 s" in scale.alone(0.5, sleeping)["failure"]
-
-    def test_killed(self):
-        assert "ended" in scale.alone(60, killing)["failure"]
-
-    def test_too_much_memory(self):
-        found = scale.alone(60, reserving)
-        assert found["failure"] == "not enough memory"
-
     def test_whoever_fails_is_not_asked_with_more(self, monkeypatch):
         asked = []
 
-        def alone(limit, work, kind, size, who):
+        def alone(kind, size, who, limit):
             asked.append((size, who))
             bad = who == scale.LIBLINEAR
             one = {"failure": "no", "margin": 1.0, "computing": 1.0, "peak": 10**9}
             return one if bad else one | {"failure": ""}
 
-        monkeypatch.setattr(scale, "alone", alone)
+        monkeypatch.setattr(scale, "_alone", alone)
         (result,) = scale.measure(True, say, sizes={"sparse": (100, 1000, 10**15)})
         assert result["left_out"] == [10**15]
         assert asked == [(100, scale.ORACLE), (100, scale.LIBLINEAR), (1000, scale.ORACLE)]
         (table,) = scale.tables([result])
         assert table.rows[2][1:3] == ("**fails**: no", "**fails**: no (smaller data)")
-
-
-def divmod_of(a, b):
-    return {"found": [*divmod(a, b)]}
-
-
-def sleeping():
-    time.sleep(60)
-    return {}
-
-
-def killing():
-    os.kill(os.getpid(), signal.SIGKILL)
-    return {}
-
-
-def reserving():
-    return {"size": len(np.empty(1 << 44, np.uint8))}
 
 
 class TestPage:

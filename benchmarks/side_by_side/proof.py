@@ -1,0 +1,242 @@
+"""The price of a proof, by kind of data: real-valued and integer, narrow and wide, small and large.
+
+A row of the table is a cell (`CELLS`): a kind of data, its size, and whether there is an intercept.
+Times are processor times, so that a loaded machine changes them little; run it with one thread
+(``OMP_NUM_THREADS=1``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from side_by_side.contest import Entry, Field, Score, race
+from side_by_side.data import MNIST, SAMPLE, available
+from side_by_side.table import Table, digits, duration, named, ratio
+
+from gammabar.harness.screen import Stage
+from gammabar.oracle import solve
+from gammabar.oracle.maximum_margin import candidate_for
+from gammabar.problems import load
+from gammabar.problems.conversion import from_arrays
+
+TITLE = "The price of a proof"
+OURS, SEARCH, SVC = "gammabar, with proof", "gammabar, search alone", "SVC (C = 1e6)"
+#: Seconds that a contestant may take.
+LIMIT = 120.0
+
+Array = NDArray[Any]
+Data = tuple[Array, Array]
+
+
+class Cell(NamedTuple):
+    """Data of a kind, n × d; of a kind without sizes both are zero."""
+
+    kind: str
+    n: int = 0
+    d: int = 0
+    intercept: bool = False
+
+
+def _planted(n: int, d: int, rng: np.random.Generator, gap: float = 0.05) -> Data:
+    """Rows on either side of a gap."""
+    w = rng.standard_normal(d)
+    w /= np.linalg.norm(w)
+    X = rng.standard_normal((n, d))
+    scores = X @ w
+    y = np.where(scores > 0, 1, -1)
+    return X + np.outer(gap * y, w), y
+
+
+def _gaussian(n: int, d: int, rng: np.random.Generator) -> Data:
+    """Rows and labels that have nothing to do with each other; few enough rows are separable."""
+    return rng.standard_normal((n, d)), np.where(np.arange(n) % 2, 1, -1)
+
+
+def _integers(n: int, d: int, rng: np.random.Generator) -> Data:
+    X, y = _planted(n, d, rng, gap=0.5) if n > 2 * d else _gaussian(n, d, rng)
+    return np.rint(50 * X).astype(np.int16), y
+
+
+def _pixels(change: Callable[[Array], Array], n: int, d: int, rng: object) -> Data:
+    problem: Any = load(available(MNIST, otherwise=(SAMPLE,))[0])
+    return change(np.asarray(problem.X)), np.asarray(problem.y)
+
+
+def _standardised(X: Array) -> Array:
+    spread = X.std(axis=0)
+    return np.asarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+KINDS: dict[str, Callable[..., Data]] = {
+    "planted": _planted,
+    "planted, tiny margin": partial(_planted, gap=1e-6),
+    "Gaussian": _gaussian,
+    "integers": _integers,
+    "pixels, bytes": partial(_pixels, lambda X: X),
+    "pixels, divided by 255": partial(_pixels, lambda X: X / 255),
+    "pixels, standardised": partial(_pixels, _standardised),
+}
+_SIZES: dict[str, Sequence[tuple[int, int]]] = {
+    "planted": [
+        (100, 2), (100, 2000), (1000, 20), (100_000, 2), (100_000, 20), (10_000, 200),
+        (2000, 1000),
+    ],
+    "planted, tiny margin": [(100, 2), (1000, 20), (10_000, 50), (100_000, 20)],
+    "Gaussian": [(120, 100), (300, 250), (600, 500), (1000, 800), (2400, 2000)],
+    "integers": [(600, 500), (10_000, 50), (100_000, 20)],
+}  # fmt: skip
+CELLS = [
+    Cell(kind, n, d, intercept)
+    for kind in KINDS
+    for n, d in _SIZES.get(kind, [(0, 0)])
+    for intercept in (False, True)
+]
+QUICK = [cell for cell in CELLS if cell.n * cell.d <= 20_000 and (cell.n or "bytes" in cell.kind)]
+
+
+def measure(
+    quick: bool, say: Stage, *, cells: Sequence[Cell] = (), repeat: int = 3
+) -> list[dict[str, Any]]:
+    """One contest per cell."""
+    results = []
+    for cell in cells or (QUICK if quick else CELLS):
+        about, scores = race(field, cell, repeat=repeat, limit=LIMIT, say=say)
+        results.append(about | {"rows": [_row(score) for score in scores]})
+    return results
+
+
+def _row(score: Score) -> dict[str, Any]:
+    times = [facts["computing"] for facts in score.facts]
+    return score.as_dict() | {"computing": min(times, default=None)}
+
+
+def field(cell: Cell) -> Field:
+    """The contestants, for the data of a cell."""
+    kind, n, d, intercept = cell
+    X, y = KINDS[kind](n, d, np.random.default_rng(0))
+    problem = from_arrays(X, y, intercept="free" if intercept else "none")
+    import_module("gammabar.oracle._wolfe")  # little data would do without; here it is loaded
+    truth = solve(problem)  # warms up, so that no contestant pays for it
+    rows = np.asarray(X, dtype=np.float64) / problem.radius
+    gamma = truth.gamma
+
+    def missing(answer: Any) -> dict[str, Any]:
+        """What the margin of (w, b) lacks of γ̄, in doubles."""
+        if answer is None or not np.isfinite(answer).all():
+            return {"failure": "no solution"}
+        w, b = answer[:-1], answer[-1]
+        margin = float((y * (rows @ w + b)).min() / (np.linalg.norm(w) or 1.0))
+        facts = {"missing": 1 - margin / gamma if gamma else None}
+        return facts if margin > 0 or not gamma else facts | {"failure": "does not separate"}
+
+    constraints = y[:, None] * np.hstack([rows, np.ones((len(y), 1))[:, : int(intercept)]])
+
+    def qp(name: str, solver: str, **options: Any) -> Entry:
+        return Entry(
+            name,
+            lambda: _qp(constraints, intercept, solver, **options),
+            missing,
+            needs=("qpsolvers", solver),
+        )
+
+    def machine(name: str, fit: Callable[..., Any]) -> Entry:
+        return Entry(name, lambda: fit(rows, y, intercept), missing, needs=("sklearn.svm",))
+
+    entries = [
+        Entry(OURS, lambda: solve(problem).gamma, proves="γ̄², q̄ exact"),
+        Entry(SEARCH, lambda: candidate_for(problem, "exact")),
+        machine(SVC, _svc),
+        machine("LIBLINEAR", _liblinear),
+        qp("DAQP", "daqp"),
+        qp("PIQP", "piqp", eps_abs=1e-10, eps_rel=1e-10),
+        qp("Clarabel", "clarabel", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10),
+    ]
+    shape = {"n": problem.n, "d": int(problem.plain.X.shape[1])}
+    about = {"data": kind, **shape, "intercept": intercept, "support": len(truth.support)}
+    return Field(entries, about | {"separable": truth.separable, "gamma": gamma})
+
+
+def _svc(X: Array, y: Array, intercept: bool) -> Array:
+    """Always with an intercept, which cannot be switched off."""
+    from sklearn.svm import SVC
+
+    model = SVC(kernel="linear", C=1e6).fit(X, y)
+    return np.append(model.coef_[0], model.intercept_ if intercept else 0.0)
+
+
+def _liblinear(X: Array, y: Array, intercept: bool) -> Array:
+    from sklearn.svm import LinearSVC
+
+    model = LinearSVC(
+        loss="hinge", C=1e6, fit_intercept=intercept, tol=1e-8, max_iter=10_000, random_state=0
+    ).fit(X, y)
+    return np.append(model.coef_[0], model.intercept_)
+
+
+def _qp(A: Array, intercept: bool, solver: str, **options: Any) -> Array | None:
+    """min ½‖w‖² subject to y_i (⟨x_i, w⟩ + b) ≥ 1."""
+    from qpsolvers import solve_qp
+    from scipy.sparse import csc_matrix
+
+    n, m = A.shape
+    P = np.eye(m)
+    if intercept:
+        P[-1, -1] = 0.0
+        options |= {"eps_prox": 1e-3} if solver == "daqp" else {}  # P is singular
+    made: tuple[Any, Any] = (P, -A)
+    if solver == "clarabel":
+        made = (csc_matrix(P), csc_matrix(-A))
+    w = solve_qp(made[0], np.zeros(m), made[1], -np.ones(n), solver=solver, **options)
+    return None if w is None else np.append(w, [] if intercept else 0.0)
+
+
+def tables(results: list[dict[str, Any]]) -> list[Table]:
+    """One row per cell, and how often the proof wins."""
+    rivals = [row["name"] for row in results[0]["rows"][1:]] if results else []
+    columns = ("data", "n × d", "intercept", "support", "with proof")
+    rows = []
+    for result in results:
+        times = {row["name"]: row["computing"] for row in result["rows"]}
+        size = f"{result['n']:,} × {result['d']:,}"
+        rows.append(
+            (
+                result["data"] + ("" if result["separable"] else ", inseparable"),
+                size,
+                "free" if result["intercept"] else "none",
+                f"{result['support']}",
+                duration(times[OURS]),
+                *(_cell(row, times[OURS]) for row in result["rows"][1:]),
+            )
+        )
+    notes = [_summary(results, SEARCH), _summary(results, SVC)]
+    notes += named(results[0]["rows"]) if results else []
+    title = "Processor time with proof, and divided by that of others (below 1×: faster)"
+    return [Table(title, (*columns, *(f"÷ {name}" for name in rivals)), rows, notes)]
+
+
+def _cell(row: dict[str, Any], ours: float | None) -> str:
+    if row["computing"] is None or not ours:
+        return f"fails: {row['failure']}" if row["failure"] else ""
+    return ratio(ours / row["computing"]) + (" (fails)" if row["failure"] else "")
+
+
+def _summary(results: list[dict[str, Any]], rival: str) -> str:
+    """Median and worst ratio, and in how many cells the proof takes no longer."""
+    ratios = []
+    for result in results:
+        times = {row["name"]: row["computing"] for row in result["rows"]}
+        if times[OURS] and times.get(rival):
+            ratios.append(times[OURS] / times[rival])
+    if not ratios:
+        return ""
+    won = sum(value <= 1 for value in ratios)
+    return (
+        f"With proof ÷ {rival}: median {digits(median(ratios), 2)}, worst"
+        f" {digits(max(ratios), 2)}; no longer in {won} of {len(ratios)} cells."
+    )
