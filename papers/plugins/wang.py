@@ -327,7 +327,6 @@ NAG = Method("nesterov", assumes=(several_rows,))
 PROX = Method("mirror_prox", assumes=(several_rows,))
 _ANY_PLAY = "regrets are compared with each other, whatever the players do"
 _ORIGIN = "the margin of w = 0 is 0, which is not negative"
-_SILENT = "a solver that never moves says no p̄_T"
 _DESCENT = "wang.mirror_prox/no-extra-step"
 _SLOW = "wang.accelerated_perceptron/no-momentum"
 
@@ -639,7 +638,7 @@ def _prox_rate(it, c):
     return at_most(c.gamma - it.smallest, bound, "γ − min_i (A w̄_T)_i ≤ 3√(ln n)/(2T)")
 
 
-@games.bound("thm9.certificate", "Theorem 9, second sentence", PROX, inseparable, at_rest=_SILENT)
+@games.bound("thm9.certificate", "Theorem 9, second sentence", PROX, inseparable)
 def _prox_certificate(it, c):
     r"""On data that are not separable, p̄_T = Σ p_t/T is in Δⁿ and ‖p̄_Tᵀ A‖ ≤ 3√(ln n)/(2T).
 
@@ -655,7 +654,7 @@ def _prox_certificate(it, c):
         yield at_most(pull.norm(), 3 * sqrt(c.log_n) / (2 * it.t), "‖Aᵀp̄_T‖ ≤ 3√(ln n)/(2T)")
 
 
-@games.bound("prop3", "Proposition 3", PROX, at_rest=_SILENT, slower=_DESCENT)
+@games.bound("prop3", "Proposition 3", PROX, slower=_DESCENT)
 def _prox_regret(it, c):
     r"""Rᵖ + Rʷ ≤ 3√(ln n)/2 for α_t = 1.
 
@@ -663,11 +662,13 @@ def _prox_regret(it, c):
 
     The constant is that of page 29. For the bilinear game, Σ_t g(w_t, p_t) cancels:
     Rᵖ + Rʷ = T‖Aᵀp̄_T‖ − T min_i (A w̄_T)_i, the gap of the two averages."""
-    pull = claimed_pull(it, it.claim("p"), "p̄_T")
-    yield in_simplex(it, it.claim("p"), "p̄_T")
-    if isinstance(pull, Vec):
-        total = it.t * (pull.norm() - it.smallest)
-        yield at_most(total, 3 * sqrt(c.log_n) / 2, "Rᵖ + Rʷ ≤ 3√(ln n)/2")
+    bound = 3 * sqrt(c.log_n) / 2
+    yield at_most(it.t * (c.gamma - it.smallest), bound, "T(γ − min_i (A w̄_T)_i) ≤ 3√(ln n)/2")
+    if "p" in it.extra:
+        pull = claimed_pull(it, it.extra["p"], "p̄_T")
+        yield in_simplex(it, it.extra["p"], "p̄_T")
+        if isinstance(pull, Vec):
+            yield at_most(it.t * (pull.norm() - it.smallest), bound, "Rᵖ + Rʷ ≤ 3√(ln n)/2")
 
 
 # Runs
@@ -681,6 +682,7 @@ _DATA = (
     ("opposed:r=8,copies=20", 8),
     ("worst-case:n=50", 15),
     ("inseparable:n=40,d=5,seed=0", 80),
+    ("inseparable:n=6,d=2,seed=0", 160),
     ("iris:0,1", 80),
 )
 TRIALS = tuple(
