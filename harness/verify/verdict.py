@@ -169,7 +169,8 @@ class Verdict:
         """For notebooks: the explanation as a table, and the curve."""
         head, *lines = self.explain().split("\n")
         rows = "".join(
-            f"<tr><th>{escape(line[4:13])}</th><td>{escape(line[14:])}</td></tr>" for line in lines
+            f"<tr><th>{escape(line[4:13].strip())}</th><td>{escape(line[14:])}</td></tr>"
+            for line in lines
         )
         return f"<b>{escape(head)}</b><table>{rows}</table>{_drawn(self.curve)}"
 
