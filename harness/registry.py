@@ -24,7 +24,7 @@ import inspect
 import json
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -33,12 +33,13 @@ from types import ModuleType
 from typing import Any
 
 from gammabar.harness.paper import Artefact, Extremal, Mutant, Paper, read as read_extremal
+from gammabar.harness.run.specs import Registered
 from gammabar.harness.run.user_files import as_solver_class, forget, load_files, read_files
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
-from gammabar.solvers.base import SOLVERS
+from gammabar.solvers.base import SOLVERS, solver
 
 #: The order in which papers are listed; others follow, by name.
 _FIRST = ("jst", "tyurin", "rp", "lec", "gb")
@@ -217,16 +218,32 @@ def _with_solvers(package: _Package, path: str, modules: Iterable[ModuleType]) -
     They are the generator functions and classes of its own that its statements or runs name.
     """
     paper, statements = package.paper, package.statements()
-    asked = {name for s in statements.values() for name in s.solvers}
+    asked = {text.partition(":")[0] for s in statements.values() for text in s.solvers}
     asked |= {trial.solver.partition(":")[0] for trial in package.trials()} | set(paper.random)
     own = {name: f"{paper.key}.{name}" for name in asked if _solver_in(modules, name)}
     for name, full in own.items():
         SOLVERS[full] = as_solver_class(full, path, _solver_in(modules, name))
     for identifier, statement in statements.items():
-        names = tuple(own.get(name, name) for name in statement.solvers)
-        STATEMENTS[identifier] = replace(statement, solvers=names)
+        STATEMENTS[identifier] = _about(statement, own, path)
     random = {own.get(name, name): options for name, options in paper.random.items()}
     return replace(package, paper=replace(paper, random=random), solvers=own)
+
+
+def _about(statement: Statement, own: Mapping[str, str], path: str) -> Statement:
+    """The statement with the names of its solvers in the registry, and the options they have."""
+    settings = []
+    for text in statement.solvers:
+        name, colon, options = text.partition(":")
+        setting = Registered(own.get(name, name) + colon + options)
+        try:
+            if set(setting.free) - {option.name for option in fields(solver(setting.name))}:
+                Registered(text.replace("*", "")).open()  # it says which options there are
+            setting.fixed.open()
+        except ProblemError as error:
+            raise ProblemError(f"{path}: {statement.id}: {error}") from None
+        settings.append(setting)
+    names = tuple(dict.fromkeys(setting.name for setting in settings))
+    return replace(statement, solvers=names, settings=tuple(one.text for one in settings))
 
 
 def _solver_in(modules: Iterable[ModuleType], name: str) -> Any:

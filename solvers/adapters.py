@@ -35,9 +35,12 @@ import numpy as np
 
 from gammabar.problems import ProblemError
 from gammabar.problems.exact import rounded
+from gammabar.problems.kernel import Coefficients
 from gammabar.problems.output import whole
 from gammabar.solvers.base import Array, Iterate
 
+#: Where a solver that does not say more is run: there rows are vectors of ℝᵈ.
+PLAIN = ("dense", "sparse")
 #: Arguments that a function gets by their names.
 RECORD, RNG = "record", "rng"
 
@@ -155,6 +158,33 @@ def _doubles(array: Array, t: int) -> Array:
     return doubles
 
 
+class OtherGeometry(ProblemError):
+    """A solver takes rows for vectors of ℝᵈ where they are not."""
+
+
+def geometries(solver: Any) -> tuple[str, ...]:
+    """The geometries that a solver declares, in an attribute of this name."""
+    card = getattr(solver, "card", None)
+    return tuple(getattr(solver, "geometries", None) or getattr(card, "geometries", ()) or PLAIN)
+
+
+def with_rows(problem: Any, solver: Any) -> Any:
+    """The problem; with a kernel, one whose `row` refuses a solver that does not declare that."""
+    if not isinstance(problem, Coefficients) or "kernel" in geometries(solver):
+        return problem
+
+    def row(i: int) -> Any:
+        raise OtherGeometry(
+            "the solver uses problem.row, and with a kernel w holds coefficients and a row is not a"
+            " vector of ℝᵈ: use problem.scores and problem.combine, or declare it, geometries ="
+            ' ("dense", "sparse", "kernel")'
+        )
+
+    guarded = copy(problem)
+    object.__setattr__(guarded, "row", row)
+    return guarded
+
+
 class FunctionSolver:
     """A function as a solver; its options are attributes. Made by `from_function`."""
 
@@ -165,6 +195,7 @@ class FunctionSolver:
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
         """What the function yields or records, counted from t = 0."""
+        problem = with_rows(problem, self)
         given = {name: getattr(self, name) for name in self._options}
         if RNG in self._wants:
             given[RNG] = rng
@@ -204,6 +235,7 @@ def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolve
                 f" iterate is given to, {RECORD}"
             )
     body = {"_function": staticmethod(function), "_wants": wants, "_options": values}
+    body["geometries"] = getattr(function, "geometries", PLAIN)
     made: FunctionSolver = type(name, (FunctionSolver,), body | values)()
     made.finite = RECORD in wants
     return made
@@ -256,7 +288,7 @@ class CountedSolver:
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
         """What the object yields, counted from t = 0."""
-        return counted(self._solver.iterates(problem, rng))
+        return counted(self._solver.iterates(with_rows(problem, self), rng))
 
     def with_options(self, **options: Any) -> Any:
         """The same with other options; None if the object is no dataclass that has them."""

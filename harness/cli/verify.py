@@ -110,6 +110,14 @@ _CHECKED = (
 @LABELS
 @DROP
 @data("--random N", "Instead of the plan, N random runs.", type=click.IntRange(1))
+@data(
+    "--geometry NAME",
+    "Only problems of this geometry, unless --problem names them (repeatable): dense, kernel,"
+    " multiclass. Default: all; for a solver of your own what it declares, or dense.",
+    "geometries",
+    many=True,
+    type=click.Choice(["dense", "kernel", "multiclass"]),
+)
 @data("--edges", "For --random: problems in special position.")
 @run(
     "--iterations T",

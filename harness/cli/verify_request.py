@@ -133,7 +133,9 @@ def _with_file(request: Request, file: str) -> Request:
     if not (request.solvers or request.statements or request.sources) and found["name"] in SOLVERS:
         # It has a card, which says what it stands for.
         request = replace(request, solvers=(Registered(found["name"]),))
-    return replace(request, file=solver)
+    return replace(
+        request, file=solver, geometries=request.geometries or tuple(found["geometries"])
+    )
 
 
 def _with_trajectory(request: Request, file: str) -> Request:

@@ -5,7 +5,7 @@ Values that come first are the simplest: Hypothesis shrinks towards them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -21,6 +21,8 @@ from gammabar.harness.verify import parameters as of
 from gammabar.harness.verify.parameters import Entry, Inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems.specs import text_of_rows
+from gammabar.solvers.adapters import geometries
+from gammabar.solvers.base import solver as solver_class
 
 #: Solvers, each with the values that its options may have.
 Solvers: TypeAlias = tuple[tuple[SolverRef, dict[str, tuple[str, ...]]], ...]
@@ -90,12 +92,23 @@ def solvers_of(statement: Statement, chosen: tuple[SolverRef, ...] = ()) -> Solv
     if chosen:
         return tuple((solver, {}) for solver in chosen)
     own = opened_from(statement.source) is not None
-    known = [p for p in papers().values() if not own or p.key == statement.source]
+    every = papers().values()
+    known = [p for p in every if not own or p.key == statement.source]
     values = {name: options for paper in known for name, options in paper.random.items()}
-    return tuple(
-        (Registered(name), {k: tuple(map(str, v)) for k, v in values.get(name, {}).items()})
-        for name in statement.solvers
-    )
+    if own:
+        free = {name: options for paper in every for name, options in paper.random.items()}
+        found = [(one, one.free) for one in map(Registered, statement.settings)]
+        return tuple(
+            (one.fixed, _texts({k: free.get(one.name, {}).get(k, ()) for k in names}))
+            if names or not one.plain
+            else (one, _texts(values.get(one.name, {})))
+            for one, names in found
+        )
+    return tuple((Registered(name), _texts(values.get(name, {}))) for name in statement.solvers)
+
+
+def _texts(options: Mapping[str, Sequence[Any]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(map(str, values)) for name, values in options.items()}
 
 
 def strategies(statement: Statement, solvers: Solvers) -> dict[str, SearchStrategy[Candidate]]:
@@ -115,9 +128,13 @@ def small_rows(solvers: Solvers, dimension: int = DIMENSION) -> SearchStrategy[C
 
 
 def _plain(solvers: Solvers) -> bool:
-    """Whether only vectors of ℝᵈ are tried: in other geometries a row is not a vector, which a
-    solver of the user's may not know."""
-    return not all(isinstance(solver, Registered) and not solver.own for solver, _ in solvers)
+    """Whether only vectors of ℝᵈ are tried: with a kernel a row is not a vector, which a solver of
+    the user's must say that it knows."""
+    return any(
+        not isinstance(solver, Registered)
+        or (solver.own and "kernel" not in geometries(solver_class(solver.name)))
+        for solver, _ in solvers
+    )
 
 
 def _runs(problems: SearchStrategy[str], solvers: Solvers) -> SearchStrategy[Candidate]:
@@ -134,7 +151,11 @@ def _optional(solver: SolverRef, options: dict[str, tuple[str, ...]]) -> SearchS
 
     def chosen(parts: tuple[str, ...]) -> SolverRef:
         text = ",".join(filter(None, parts))
-        return Registered(f"{solver.name}:{text}") if text else solver
+        return (
+            Registered(f"{solver.text}{',' if ':' in solver.text else ':'}{text}")
+            if text
+            else solver
+        )
 
     return st.tuples(*choices).map(chosen)
 

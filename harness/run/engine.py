@@ -33,6 +33,7 @@ from gammabar.harness.verify.run_checks import check_run, check_statement, ended
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
 from gammabar.problems import Problem, ProblemError
+from gammabar.solvers.adapters import OtherGeometry
 from gammabar.solvers.base import SOLVERS
 
 #: Told of every trajectory when it is done.
@@ -271,6 +272,8 @@ def _watched(
         for last in start():
             count += 1
             yield last
+    except OtherGeometry:
+        raise
     except ProblemError as error:
         if count or foreign:
             raise crashed(error, file) from error

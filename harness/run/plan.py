@@ -57,6 +57,8 @@ class Request:
         Instead of the plan, so many random trials (`gammabar.harness.run.plan`).
     edges : bool
         Random trials on problems in special position.
+    geometries : tuple of str
+        Of the problems that the plan chooses; all if there is none.
     depends : str
         Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
     papers : tuple of PaperRef
@@ -73,8 +75,15 @@ class Request:
     limit: float = TIME_LIMIT
     random: int | None = None
     edges: bool = False
+    geometries: tuple[str, ...] = ()
     depends: str = ""
     papers: tuple[PaperRef, ...] = ()
+
+    def allows(self, problem: str) -> bool:
+        """Whether the plan may choose a problem."""
+        kind = {" --kernel": "kernel", " --multiclass": "multiclass"}
+        geometry = next((name for option, name in kind.items() if option in problem), "dense")
+        return not self.geometries or geometry in self.geometries
 
     def names(self, result: Result) -> bool:
         """Whether the user has asked for this very statement on this very problem."""
@@ -216,22 +225,38 @@ def _about(statement: Statement, names: Collection[str] = (), anyway: bool = Fal
     """
     about = [name for name in statement.solvers if not names or name in names]
     found = [
-        Run(trial.problem, solver, trial.iterations, trial.seed, statement.unit)
+        Run(
+            trial.problem, _claimed(statement, solver), trial.iterations, trial.seed, statement.unit
+        )
         for trial in trials()
         if (solver := Registered(trial.solver)).name in about
     ]
+    found = list(dict.fromkeys(found))
     known = {(run.solver.name, run.problem) for run in found if run.solver is not None}
     wanted = [Trial(name, problem) for name in about for problem in statement.problems]
     if not found and not wanted and anyway:
         wanted = [Trial(name, "") for name in about]
     found += [
-        Run(t.problem, Registered(t.solver), t.iterations, t.seed, statement.unit)
+        Run(t.problem, one, t.iterations, t.seed, statement.unit)
         for t in wanted
         if (t.solver, t.problem) not in known
+        for one in _settings(statement, t.solver) or [Registered(t.solver)]
     ]
     if anyway:
         return found
     return found + [r for r in _extremal(statement) if r.solver and r.solver.name in about]
+
+
+def _settings(statement: Statement, name: str) -> list[Registered]:
+    """The options of a solver that the claim of a user is about, by their texts."""
+    return [one.fixed for one in map(Registered, statement.settings) if one.name == name]
+
+
+def _claimed(statement: Statement, solver: Registered) -> Registered:
+    """A solver of the plan; with options that a user does not speak of, the one he speaks of."""
+    settings = _settings(statement, solver.name)
+    meant = any(one.means(solver) for one in map(Registered, statement.settings))
+    return solver if meant or not settings else settings[0]
 
 
 def _extremal(statement: Statement) -> list[Run]:
@@ -251,7 +276,7 @@ def _requested(request: Request, statement: Statement) -> Iterator[Run]:
             iterations=run.iterations if request.iterations is None else request.iterations,
             seed=run.seed if request.seed is None else request.seed,
         )
-        for problem in request.problems or (run.problem,):
+        for problem in request.problems or filter(request.allows, (run.problem,)):
             if problem.startswith(PREFIX):
                 continue
             yield replace(changed, problem=problem)
@@ -289,7 +314,8 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     narrowed = request.statements or request.sources
     only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
     drawn = _random_trials(request.seed or 0, request.edges, only)
-    for trial in islice(drawn, request.random):
+    allowed = (trial for trial in drawn if request.allows(trial.problem))
+    for trial in islice(allowed, request.random):
         drawn_one = Registered(trial.solver)
         # The options of the user's are its own.
         solver = drawn_one if request.file is None else Registered(drawn_one.name)

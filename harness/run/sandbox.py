@@ -48,7 +48,7 @@ from gammabar.harness.run.specs import InFile, open_once
 from gammabar.harness.verify.iterate import Fault, taken_vector
 from gammabar.problems import ProblemError
 from gammabar.solvers import Iterate
-from gammabar.solvers.adapters import counted
+from gammabar.solvers.adapters import OtherGeometry, counted, geometries, with_rows
 from gammabar.solvers.base import Card
 
 #: Bits of the largest integer: Python refuses to read much longer ones.
@@ -235,6 +235,8 @@ class _SolverProcess:
                 found = self._received()
                 if "crashed" in found:
                     raise Crashed(str(found["crashed"]))
+                if "unfit" in found:
+                    raise OtherGeometry(str(found["unfit"]))
                 if "end" in found:
                     return
                 yield self._iterate(found)
@@ -352,7 +354,7 @@ def invite(solver: dict[str, str]) -> None:
 
 
 def probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
-    """Load a solver: {"error": sentence}, or {"name": of the one of the registry it stands for}."""
+    """Load a solver: {"error": sentence}, or the solver it stands for, and its geometries."""
     reference = InFile(**solver)
     try:
         opened = process_for(reference).open(reference, limit)
@@ -363,7 +365,8 @@ def probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
     except (Died, Crashed) as error:
         why = str(error)
     else:
-        return {"name": getattr(getattr(opened, "card", None), "name", None)}
+        name = getattr(getattr(opened, "card", None), "name", None)
+        return {"name": name, "geometries": geometries(opened)}
     return {"error": f"{reference.file}: cannot be imported: {why}"}
 
 
@@ -427,9 +430,12 @@ class _Server:
         try:
             problem, rng = open_once(request["problem"]), np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
-            for iterate in self._granted(counted(solver.iterates(problem, rng))):
+            iterates = solver.iterates(with_rows(problem, solver), rng)
+            for iterate in self._granted(counted(iterates)):
                 self._send(**_told(iterate))
             self._send(end=True)
+        except OtherGeometry as error:
+            self._send(unfit=str(error))
         except Fault as error:
             self._send(crashed=str(error))
         except BaseException as error:  # it is the solver's own process

@@ -15,7 +15,7 @@ import shlex
 import stat
 import typing
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
@@ -66,6 +66,26 @@ class Registered:
     def plain(self) -> bool:
         """Whether it is a mere name, without options."""
         return self.text == self.name
+
+    @property
+    def free(self) -> list[str]:
+        """Options that may have any value, as in "dual-acceleration:loss=*"."""
+        parts = self.text.partition(":")[2].split(",")
+        return [part[:-2].strip() for part in parts if part.strip().endswith("=*")]
+
+    @property
+    def fixed(self) -> Registered:
+        """The solver without its free options, which have their defaults then."""
+        parts = self.text.partition(":")[2].split(",")
+        kept = ",".join(part for part in parts if not part.strip().endswith("=*"))
+        return Registered(f"{self.name}:{kept}" if kept else self.name)
+
+    def means(self, other: Registered) -> bool:
+        """Whether this, with some values of its free options, is another solver."""
+        mine, its = self.fixed.open(), other.open()
+        if type(mine) is not type(its):
+            return False
+        return bool(replace(mine, **{name: getattr(its, name) for name in self.free}) == its)
 
     def open(self) -> Any:
         """The solver itself."""

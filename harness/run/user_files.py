@@ -34,7 +34,14 @@ from gammabar.problems.options import typed_options
 from gammabar.problems.problem import Array
 from gammabar.problems.suggest import did_you_mean, no_file
 from gammabar.problems.text_readers import read_numbers
-from gammabar.solvers.adapters import Recorder, arguments_of, counted, from_function
+from gammabar.solvers.adapters import (
+    Recorder,
+    arguments_of,
+    counted,
+    from_function,
+    geometries,
+    with_rows,
+)
 from gammabar.solvers.base import Card
 
 #: Relative names and texts.
@@ -229,9 +236,11 @@ def as_solver_class(name: str, path: str, found: Any) -> Any:
         return found(**values) if inspect.isclass(found) else from_function(found, **values)
 
     body = {
-        "card": Card(name, path, ("dense", "sparse")),
+        "card": Card(name, path, geometries(found)),
         "ends": (),
-        "iterates": lambda self, problem, rng: counted(made(self).iterates(problem, rng)),
+        "iterates": lambda self, problem, rng: counted(
+            made(self).iterates(with_rows(problem, found), rng)
+        ),
         "__doc__": inspect.getdoc(found) or "",
         "__module__": found.__module__,
     }

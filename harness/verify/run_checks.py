@@ -17,6 +17,7 @@ from gammabar.harness.verify.vacuity import Vacuity
 from gammabar.harness.verify.verdict import Ruling, StatementError, Verdict, raised
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import require_doubles
+from gammabar.solvers.adapters import OtherGeometry
 
 #: So many iterates are kept, to be compared with those of other solvers.
 EARLY = 8
@@ -169,6 +170,10 @@ class _Run:
                 self.close()  # what came before a fault counts
         except Fault as fault:
             return fault.failure, str(fault)
+        except OtherGeometry as reason:
+            for check in self.checks:
+                check.drop(str(reason))
+            return "", ""
         if halted and not (it is not None and it.extra.get("halt")):
             return "crashed", ended(expected)
         for check in self.checks:

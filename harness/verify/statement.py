@@ -89,7 +89,10 @@ class Statement:
     body : callable
         The claim itself, see the module.
     solvers : tuple of str
-        Registry names of the solvers it is about.
+        Registry names of the solvers it is about. In a paper of a user's a name means the default
+        options; others follow it: "dual-acceleration:loss=logistic", or any value, "…:loss=*".
+    settings : tuple of str
+        The solvers as they are written there.
     assumes : tuple of predicates
         What its source assumes; a case that does not meet them is inapplicable.
     problems : tuple of str
@@ -143,6 +146,7 @@ class Statement:
     words: str = ""
     body: Any = field(default=_REQUIRED, repr=False)
     solvers: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     assumes: tuple[Assumption, ...] = ()
     problems: tuple[str, ...] = ()
     status: Status = Status.HOLDS

@@ -1,0 +1,114 @@
+"""Right solvers and true claims are not refuted: geometry, options, precision, working folder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gammabar as gb
+from gammabar.harness.cli.options import open_papers
+from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.registry import close_paper, find_statement
+from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.specs import InFile, Registered
+
+KERNEL = "iris:0,1 --kernel rbf:gamma=1"
+
+
+def with_matrix(problem, step=1.0):
+    """Algorithm 1 on rows that are stacked: right where they are vectors of ℝᵈ."""
+    A = np.array([problem.row(i) for i in range(problem.n)])
+    w = g = np.zeros(A.shape[1])
+    t = 0
+    while True:
+        yield w
+        q = np.exp((A @ w).min() - A @ w)
+        pull = A.T @ (q / q.sum())
+        g = t / (t + 1) * (g + pull)
+        w = w + step * (g + pull)
+        t += 1
+
+
+def test_rows_of_a_kernel_are_not_judged_unless_that_is_declared():
+    (verdict,) = gb.verify(with_matrix, KERNEL, "jst.lem3.4.primal", iterations=5)
+    assert verdict.verdict == "inapplicable"
+    assert "problem.row" in verdict.reason
+
+    def declared(problem):
+        return with_matrix(problem)
+
+    declared.geometries = ("dense", "kernel")
+    (verdict,) = gb.verify(declared, KERNEL, "jst.lem3.4.primal", iterations=5)
+    assert verdict.verdict == "refuted"  # it says that it knows, and it does not
+
+
+def test_random_problems_of_an_own_solver_are_plain():
+    file = InFile("my.py:mine", "")
+    asked = {"solvers": (Registered("dual-acceleration"),), "file": file, "random": 30}
+    plain = make_plan(Request(**asked, geometries=("dense", "sparse")))
+    assert plain
+    assert not any(" --" in task.run.problem for task in plain)
+    other = make_plan(Request(**asked, geometries=("kernel",)))
+    assert all(" --kernel" in task.run.problem for task in other)
+
+
+PAPER = """
+from gammabar.papers import Paper, at_most, per_iterate
+
+paper = Paper(key="opt", title="T", authors="A", year=2026)
+
+
+def claim(name, *solvers):
+    @per_iterate(name, reference="1", claim="x", kind="anytime", solvers=solvers, unit=True)
+    def body(it, case):
+        "w_t is no longer than t."
+        return at_most(it.norm, it.t)
+
+
+claim("opt.default", "normalized-gradient-descent")
+claim("opt.written", "normalized-gradient-descent:decay=False,step=1")
+claim("opt.any", "dual-acceleration:loss=*")
+"""
+
+
+@pytest.fixture
+def paper(tmp_path):
+    path = tmp_path / "opt.py"
+    path.write_text(PAPER, encoding="utf-8")
+    refs, _ = open_papers((str(path),))
+    yield refs
+    close_paper(str(path))
+
+
+def planned(identifier, papers) -> set[str]:
+    tasks = make_plan(Request(statements=(identifier,), papers=papers))
+    return {task.run.solver.text for task in tasks}
+
+
+def test_options_are_those_that_the_claim_names(paper):
+    name = "normalized-gradient-descent"
+    assert planned("opt.default", paper) == {name}
+    assert planned("opt.written", paper) <= {name, f"{name}:decay=False,step=1"}
+    losses = planned("opt.any", paper)
+    assert "dual-acceleration:loss=logistic" in losses
+    assert not any("step" in text or "smoothness" in text for text in losses)
+
+
+def test_falsify_tries_the_same(paper):
+    found = {i: solvers_of(find_statement(f"opt.{i}")) for i in ("default", "written", "any")}
+    name = "normalized-gradient-descent"
+    assert found["default"] == ((Registered(name), {}),)
+    assert found["written"] == ((Registered(f"{name}:decay=False,step=1"), {}),)
+    ((solver, options),) = found["any"]
+    assert (solver.text, set(options)) == ("dual-acceleration", {"loss"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [("normalised-gradient-descent", "normalized-gradient-descent"), ("lr-gd:stepp=*", "step")],
+)
+def test_a_misspelt_solver_of_a_claim_gets_a_suggestion(tmp_path, wrong, hint):
+    path = tmp_path / "opt.py"
+    path.write_text(PAPER.replace("dual-acceleration:loss=*", wrong), encoding="utf-8")
+    with pytest.raises(gb.ProblemError, match=rf"opt\.any: .*did you mean .*{hint}"):
+        open_papers((str(path),))
