@@ -17,15 +17,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from gammabar.papers.claims import *
-from gammabar.papers.lecture.quantities import (
-    Column,
-    broken,
-    column,
-    inner,
-    length,
-    run_of,
-    small,
-)
+from gammabar.papers.lecture.quantities import *
 from gammabar.problems import KernelProblem, Problem
 
 

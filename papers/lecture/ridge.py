@@ -8,14 +8,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from gammabar.papers.claims import *
-from gammabar.papers.lecture.quantities import (
-    diagonal,
-    is_zero,
-    matrix,
-    null_space,
-    rational,
-    vector,
-)
+from gammabar.papers.lecture.quantities import *
 from gammabar.solvers.kernel_methods import KernelRidge
 
 #: Φ, y and λ: a feature that vanishes, n > m, n = m, n < m, and the same point twice.

@@ -13,8 +13,8 @@ from itertools import combinations, product
 from flint import fmpq, fmpq_mat
 
 from gammabar.papers.claims import *
-from gammabar.papers.lecture.descent import PLAIN, PROBLEMS, QUADRATIC, rates
-from gammabar.papers.lecture.quantities import lec, matrix, nonnegative_form, vector
+from gammabar.papers.lecture.descent import *
+from gammabar.papers.lecture.quantities import *
 from gammabar.solvers.descent import Quadratic, SmoothGradientDescent
 
 

@@ -14,17 +14,7 @@ from itertools import combinations, product
 import numpy as np
 
 from gammabar.papers.claims import *
-from gammabar.papers.lecture.boosting import (
-    BOOSTED,
-    BOOSTING,
-    ON_POINTS,
-    Round,
-    Session,
-    always_plus,
-    session,
-    sessions,
-    solver_of,
-)
+from gammabar.papers.lecture.boosting import *
 from gammabar.papers.lecture.quantities import lec
 from gammabar.problems import DenseProblem
 

@@ -18,30 +18,8 @@ from flint import arb_mat, fmpq, fmpq_mat
 
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.descent import QuadraticTarget
-from gammabar.papers.lecture.quantities import (
-    balls,
-    broken,
-    column,
-    factor,
-    lec,
-    length,
-    matrix,
-    nonnegative_form,
-    nothing,
-    product_of_features,
-    rational,
-    run_of,
-    symmetric,
-    vector,
-)
-from gammabar.papers.lecture.ridge import (
-    RIDGE,
-    Regression,
-    dual_slip,
-    every_regression,
-    primal_slip,
-    ridge_solver,
-)
+from gammabar.papers.lecture.quantities import *
+from gammabar.papers.lecture.ridge import *
 from gammabar.solvers import kernel_methods
 from gammabar.solvers.descent import SmoothGradientDescent
 from gammabar.solvers.kernel_methods import CommonCharacters, Composed, Linear, RankOne, Square

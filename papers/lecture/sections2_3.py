@@ -6,18 +6,7 @@ from itertools import product
 
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.quantities import lec
-from gammabar.papers.lecture.sgd import (
-    MORE_RUNS,
-    RUNS,
-    SAMPLED,
-    STOCHASTIC,
-    TASKS,
-    compared,
-    estimate,
-    expectation,
-    hinge_of,
-    quickly_sampled,
-)
+from gammabar.papers.lecture.sgd import *
 
 EXPECTED = lec.sharing(kind="expectation", slower="sgd/step-falls-too-fast")
 

@@ -23,14 +23,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from gammabar.papers.claims import *
-from gammabar.papers.lecture.quantities import (
-    Column,
-    broken,
-    column,
-    length,
-    size_in_doubles,
-    small,
-)
+from gammabar.papers.lecture.quantities import *
 from gammabar.problems import DenseProblem, KernelProblem, Problem
 from gammabar.solvers.descent import SGD
 

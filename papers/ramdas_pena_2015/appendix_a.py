@@ -7,21 +7,14 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from gammabar.papers.claims import *
-from gammabar.papers.ramdas_pena_2015.algorithms import nearest_in_simplex
+from gammabar.papers.ramdas_pena_2015.algorithms import nearest_in_simplex, softmax
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
-
-def _projected(q, scores, mu):
-    """p^q_μ: the point of the simplex nearest to q − s/μ."""
-    return list(nearest_in_simplex([a - s / mu for a, s in zip(q, scores, strict=True)]))
-
-
 minimisers = rp.sharing(kind="identity", powerless="it is about minimisers, not about a solver")
-ORTHONORMAL = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]]
-
-
 #: In a search: rows ((1 − s²), 2s)/(1 + s²) of the circle, and α and q as shares of their sums.
 SMOOTHED = {
     "slopes": rationals(shape=("n",)),
@@ -31,29 +24,26 @@ SMOOTHED = {
 }
 
 
-def smoothed(case: Case) -> Iterator[tuple[str, list[Any], list[Any], list[Any], Fraction]]:
-    """A name, G, α, q and μ, over many data or for those of a search."""
+def _smoothed(case: Case) -> Iterator[tuple[str, Array, Array, Fraction]]:
+    """A name, Gα, q and μ, over many data or for those of a search."""
     if case.inputs is not None:
         slopes, alpha, q, mu = case.inputs.values()
-        gram = gram_of([on_circle(Fraction(s)) for s in slopes])
-        yield "rows of the circle", gram, shares(alpha), shares(q), Fraction(mu)
+        rows = on_circle(slopes)
+        yield "rows of the circle", rows @ (shares(alpha) @ rows), shares(q), Fraction(mu)
         return
-    families = {"e_1 and e_2": ORTHONORMAL} | INSEPARABLE
-    for name, rows in families.items():
-        gram, n = gram_of(rows), len(rows)
+    for name, rows in ({"e_1 and e_2": array([corner(0, 2), corner(1, 2)])} | INSEPARABLE).items():
+        n = len(rows)
         for q, alpha in product(centres(n), centres(n)):
             for mu in (Fraction(2 * n), Fraction(1), Fraction(1, 6)):
-                yield name, gram, alpha, q, mu
+                yield name, rows @ (alpha @ rows), q, mu
 
 
 def _euclidean_conditions(case: Case) -> Iterator[tuple[Fraction, str]]:
     """⟨Gα + μ∇d_q(p), r − p⟩ for p = p^q_μ(α) and r a corner, over many data."""
-    for name, gram, alpha, q, mu in smoothed(case):
-        scores = [dot(row, alpha) for row in gram]
-        p = _projected(q, scores, mu)
-        slope = [s + mu * (a - b) for s, a, b in zip(scores, p, q, strict=True)]
-        for i in range(len(q)):
-            yield slope[i] - dot(slope, p), f"{name}, μ = {mu}"
+    for name, scores, q, mu in _smoothed(case):
+        p = nearest_in_simplex(q - scores / mu)
+        slope = scores + mu * (p - q)
+        yield from ((value, f"{name}, μ = {mu}") for value in slope - slope @ p)
 
 
 def _entropy_conditions(case: Case) -> Iterator[tuple[Number, str]]:
@@ -61,16 +51,13 @@ def _entropy_conditions(case: Case) -> Iterator[tuple[Number, str]]:
     if case.inputs is not None:  # which are for d_q
         return
     for name, rows in INSEPARABLE.items():
-        gram, n = gram_of(rows), len(rows)
-        for alpha in centres(n):
-            scores = [number(dot(row, alpha)) for row in gram]
+        for alpha in centres(len(rows)):
+            scores = array([number(v) for v in rows @ (alpha @ rows)])
             for mu in (number(2), number(1) / 6):
-                weights = [exp(-s / mu) for s in scores]
-                p = [v / total(weights) for v in weights]
-                slope = [s + mu * (log(v) + 1) for s, v in zip(scores, p, strict=True)]
-                along = total(s * v for s, v in zip(slope, p, strict=True))
-                for i in range(n):
-                    yield slope[i] - along, f"{name}, entropy, μ = {mu.str(3)}"
+                p = softmax(scores, mu)
+                slope = scores + mu * (np.log(p) + 1)
+                where = f"{name}, entropy, μ = {mu.str(3)}"
+                yield from ((value, where) for value in slope - slope @ p)
 
 
 def _vanishes(value: Number, what: str, where: str) -> Relation:
@@ -129,31 +116,30 @@ def eq16_fixed(case):
         yield _vanishes(ball, "⟨Gα + μ∇d(p), r − p⟩ = 0", where)
 
 
-def _squares(case: Case) -> Iterator[tuple[list[Fraction], str]]:
+def _squares(case: Case) -> Iterator[tuple[Array, str]]:
     """c for d(p) = ½‖p − c‖²: the paper's d_q, and c outside the simplex; all strongly convex."""
     if case.inputs is not None:
         (c,) = case.inputs.values()
-        yield list(c), f"d(p) = ½‖p − ({', '.join(map(str, c))})‖²"
+        yield array(c), f"d(p) = ½‖p − ({', '.join(map(str, c))})‖²"
         return
     for q in centres(3):
         yield q, f"d_q, q = {[str(v) for v in q]}"
-    yield [Fraction(2), Fraction(0)], "d(p) = ½‖p − (2, 0)‖²"
-    yield [Fraction(1, 2), Fraction(3), Fraction(-1)], "d(p) = ½‖p − (½, 3, −1)‖²"
+    yield over((2, 0), 1), "d(p) = ½‖p − (2, 0)‖²"
+    yield over((1, 6, -2), 2), "d(p) = ½‖p − (½, 3, −1)‖²"
 
 
-def _gap(u: list[Fraction], v: list[Fraction]) -> Fraction:
-    return sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) / 2
+def _gap(u: Array, v: Array) -> Any:
+    return (u - v) @ (u - v) / 2
 
 
-def _at_minimiser(c: list[Fraction]) -> Iterator[tuple[Any, Any, Fraction]]:
+def _at_minimiser(c: Array) -> Iterator[tuple[Array, Array, Any]]:
     """r, the minimiser p* of ½‖p − c‖² on the simplex, and ⟨∇d(p*), r − p*⟩."""
-    best = _projected(c, [Fraction(0)] * len(c), Fraction(1))
-    slope = [a - b for a, b in zip(best, c, strict=True)]
+    best = nearest_in_simplex(c)
     for r in centres(len(c)):
-        yield r, best, dot(slope, r) - dot(slope, best)
+        yield r, best, (best - c) @ (r - best)
 
 
-def _perpendicular(c: list[Fraction], where: str) -> Iterator[Relation]:
+def _perpendicular(c: Array, where: str) -> Iterator[Relation]:
     for r, best, value in _at_minimiser(c):
         yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
         yield ordered(_gap(r, best), _gap(r, c), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
@@ -163,7 +149,7 @@ def _pinsker(what: str) -> Iterator[Relation]:
     """d(p) ≥ ½‖p − 1/n‖²₁ for the entropy, whose gradient at 1/n is constant."""
     for p in centres(4):
         entropy = total(number(v) * log(v) for v in p if v) + log(4)
-        distance = sum((abs(v - Fraction(1, 4)) for v in p), Fraction(0))
+        distance = abs(p - Fraction(1, 4)).sum()
         if distance:
             yield at_most(distance**2 / 2, entropy, what, where="entropy")
 

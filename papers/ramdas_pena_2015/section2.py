@@ -80,7 +80,7 @@ def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
         yield between(-sqrt(high) - error, error - sqrt(low)), number(0), case.name
 
 
-def _solved(rows: list[list[Fraction]]) -> tuple[Truth, Fraction]:
+def _solved(rows: Array) -> tuple[Truth, Fraction]:
     """The oracle's answer for rows of integers, and the unit in which these are the given ones."""
     integers, scale = integers_of(rows)
     table = whole_rows(integers)
@@ -89,26 +89,15 @@ def _solved(rows: list[list[Fraction]]) -> tuple[Truth, Fraction]:
     return solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64))), scale
 
 
-def _primal_and_dual(rows: list[list[Fraction]]) -> tuple[Fraction, Fraction]:
+def _primal_and_dual(rows: Array) -> tuple[Fraction, Fraction]:
     """For separable rows, the squares of the suprema over the sphere and over the ball.
 
     That over the ball is the distance of the origin to the hull of the rows, ‖w̄‖ for the
     w̄ = Aᵀq̄ of the oracle; on the sphere, w̄/‖w̄‖ has the value min_i ⟨a_i, w̄⟩/‖w̄‖.
     """
     truth, _ = _solved(rows)
-    weights = dict(zip(truth.support, truth.numerators, strict=True))
-    columns = zip(*rows, strict=True)
-    w = [
-        sum((Fraction(v, truth.total) * column[i] for i, v in weights.items()), Fraction(0))
-        for column in columns
-    ]
-    square = dot(w, w)
-    return min(dot(row, w) for row in rows) ** 2 / square, square
-
-
-def _distance(rows: list[list[Fraction]]) -> Number:
-    truth, scale = _solved(rows)
-    return sqrt(number(truth.square_lo * scale**2))
+    w = over(truth.numerators, truth.total) @ rows[list(truth.support)]
+    return min(rows @ w) ** 2 / (w @ w), w @ w
 
 
 def _equivalent(sphere: Any, ball_: Any, sign: Trit, what: str, where: str) -> Relation:
@@ -206,17 +195,12 @@ def order(case):
     \min_i\frac{y_i x_i^\top u^*}{\|x_i\|_2} \le\sup_{\|u\|_2=1}\min_i\frac{y_i x_i^\top
     u}{\|x_i\|_2} = \rho_2$"""
     truth = case.truth
-    rows, exponent = signed_rows(case.problem)
-    unit = Fraction(2) ** exponent
-    w = [Fraction(0)] * len(rows[0])
-    for i, weight in enumerate(case.q_bar):
-        if weight:
-            w = [a + weight * b for a, b in zip(w, rows[i], strict=True)]
-    scores = [dot(row, w) * unit**2 for row in rows]  # ⟨a_i, Aᵀq̄⟩ = γ̄ ⟨a_i, u*⟩
-    norms = [dot(row, row) * unit**2 for row in rows]
+    signed, exponent = signed_rows(case.problem)
+    rows = array(signed) * Fraction(2) ** exponent
+    scores = rows @ (array(case.q_bar) @ rows)  # ⟨a_i, Aᵀq̄⟩ = γ̄ ⟨a_i, u*⟩
     yield fact(min(scores) == truth.square_lo, "ρ = min_i y_i x_iᵀu*")
-    ratios = [s * s / m for s, m in zip(scores, norms, strict=True)]  # all scores are positive
-    middle = min(ratios) / truth.square_lo  # the square of min_i y_i x_iᵀu*/‖x_i‖
+    # The square of min_i y_i x_iᵀu*/‖x_i‖: all scores are positive.
+    middle = min(scores**2 / (rows**2).sum(axis=1)) / truth.square_lo
     left = truth.square_lo / truth.radius_squared_lo
     yield at_most(left / middle, 1, "(ρ/max‖x‖)² ≤ (min_i y_i x_iᵀu*/‖x_i‖)², as a ratio")
     problem = case.problem
@@ -258,23 +242,21 @@ def example(case):
     The unit of length is that in which the norms lie between 1/r and r; 0.14 is 1/√50 = 0.1414… to
     two decimals."""
     truth = case.truth
-    X, exponent = integer_rows(case.problem.X, np.arange(case.n))
-    labels = np.asarray(case.problem.y).tolist()
-    norms = [Fraction(dot(row, row)) * Fraction(4) ** exponent for row in X.tolist()]
+    signed, exponent = signed_rows(case.problem)
+    rows, labels = array(signed) * Fraction(2) ** exponent, case.problem.y.tolist()
+    squares, norms = rows**2, (rows**2).sum(axis=1)
     # In a unit of length l the norms lie between 1/r and r if l⁴ is the product of the extreme
     # squared norms; here are l² and r².
     unit = _root(min(norms) * max(norms))
     r = max(norms) / unit
     yield fact(unit**2 == min(norms) * max(norms) and r > 1, "norms from 1/r to r, with r > 1")
-    scores = [(b - a) * s for (a, b), s in zip(X.tolist(), labels, strict=True)]
-    across = Fraction(min(scores)) ** 2 * Fraction(4) ** exponent / 2
+    across = min(rows[:, 1] - rows[:, 0]) ** 2 / 2
     yield fact(across == truth.square_lo, "the maximum-margin separator is x₁ = x₂")
-    made = {(_part(a, b), _part(b, a), s) for (a, b), s in zip(X.tolist(), labels, strict=True)}
-    squares = (Fraction(9, 25), Fraction(16, 25))
-    expected = {(*squares, 1), (*squares[::-1], -1)}
+    made = {(*row, s) for row, s in zip(squares / norms[:, None], labels, strict=True)}
+    expected = {(*over((9, 16), 25), 1), (*over((16, 9), 25), -1)}
     yield fact(made == expected, "normalised points are (0.6, 0.8) and (0.8, 0.6)")
-    rows = [[Fraction(3, 5), Fraction(4, 5)], [Fraction(-4, 5), Fraction(-3, 5)]]
-    second, first = _distance(rows), sqrt(number(truth.square_lo / unit))
+    normalised, scale = _solved(array([over((3, 4), 5), over((-4, -3), 5)]))
+    second, first = sqrt(number(normalised.square_lo * scale**2)), sqrt(truth.square_lo / unit)
     printed, half = number(Fraction(14, 100)), number(Fraction(5, 1000))  # of the last digit
     yield at_most(abs(second - printed), half, "ρ₂ ≈ 0.14")
     yield at_most(abs(first * sqrt(number(r)) - printed), half, "r ρ ≈ 0.14")
@@ -285,10 +267,6 @@ def example(case):
 def _root(value: Fraction) -> Fraction:
     """The square root, if it is rational."""
     return Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
-
-
-def _part(a: int, b: int) -> Fraction:
-    return Fraction(a * a, a * a + b * b)
 
 
 # 2.2, Winnow

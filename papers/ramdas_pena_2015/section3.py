@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from operator import sub
 from typing import Any
 
+import numpy as np
 from flint import arb_mat
 
 from gammabar.papers.claims import *
@@ -43,7 +43,7 @@ def eq7(case):
     value = -gram.margin_squared / 2
     yield from _attained(gram, value)
     for alpha in samples(case):
-        if alpha != case.q_bar:
+        if not is_optimum(case, alpha):
             yield ordered(value, gram.loss(alpha), "−½ρ_K² ≤ L(α)")
 
 
@@ -57,28 +57,22 @@ def _attained(gram: Gram, value: Any) -> Iterator[Relation]:
         yield equal(length, -2 * value, "‖q̄‖²_G = ρ_K²", allowance=2 * gram.width())
 
 
-Row = list[Fraction]
-
-
-def _projected(f: Row, rows: list[Row]) -> Row:
+def _projected(f: Array, rows: Array) -> Array:
     """The nearest point of the span of the rows, by Gram and Schmidt."""
-    found = [Fraction(0)] * len(f)
-    basis: list[Row] = []
+    basis: list[Array] = []
     for row in rows:
-        rest = row
-        for b in basis:
-            share = dot(rest, b) / dot(b, b)
-            rest = [v - share * u for v, u in zip(rest, b, strict=True)]
-        if any(rest):
-            basis.append(rest)
-            share = dot(f, rest) / dot(rest, rest)
-            found = [v + share * u for v, u in zip(found, rest, strict=True)]
-    return found
+        rest = row - _along(row, basis)
+        basis += [rest] if any(rest) else []
+    return _along(f, basis)
 
 
-def _loss_at(f: Row, rows: list[Row]) -> Fraction:
+def _along(v: Array, basis: list[Array]) -> Array:
+    return sum(((v @ b) / (b @ b) * b for b in basis), 0 * v)
+
+
+def _loss_at(f: Array, rows: Array) -> Any:
     """L(f), equation (6), for a linear kernel."""
-    return dot(f, f) / 2 - min(dot(row, f) for row in rows)
+    return f @ f / 2 - min(rows @ f)
 
 
 @rp.direct(
@@ -99,18 +93,18 @@ def eq8(case):
     The Representer Theorem, as it is proved: the part of f that is orthogonal to the rows changes
     no score and makes ½‖f‖² larger, so L(f) > L(Pf) unless f = Pf is in their span."""
     for rows, f in case.instances(_outside_the_span()):
-        rows, f = [[*map(Fraction, row)] for row in rows], [*map(Fraction, f)]
+        rows, f = array(rows) * Fraction(1), array(f) * Fraction(1)
         near, where = _projected(f, rows), f"{len(rows)} rows, f = {[str(v) for v in f]}"
-        gap, off = _loss_at(f, rows) - _loss_at(near, rows), [*map(sub, f, near)]
+        gap, off = _loss_at(f, rows) - _loss_at(near, rows), f - near
         yield fact(gap > 0 if any(off) else gap == 0, "L(f) > L(Pf) unless f = Pf", where=where)
-        yield fact(gap == dot(off, off) / 2, "L(f) − L(Pf) = ½‖f − Pf‖²", where=where)
+        yield fact(gap == off @ off / 2, "L(f) − L(Pf) = ½‖f − Pf‖²", where=where)
 
 
-def _outside_the_span() -> Iterator[tuple[list[Row], tuple[int, ...]]]:
+def _outside_the_span() -> Iterator[tuple[Array, tuple[int, ...]]]:
     """Data in a space with one dimension more, and points f of it."""
     for data in (SEPARABLE | INSEPARABLE).values():
-        rows = [[*row, Fraction(0)] for row in data]
-        for f in product(range(-1, 2), repeat=len(rows[0])):
+        rows = np.column_stack([data, over([0] * len(data), 1)])
+        for f in product(range(-1, 2), repeat=rows.shape[1]):
             yield rows, f
 
 
@@ -148,14 +142,14 @@ def lem2(case):
     $\text{For any } \alpha \in \mathbb{R}^n,\quad \|\alpha\|_G \le \|\alpha\|_1\le
     \sqrt{n}\|\alpha\|_2$"""
     gram = Gram(case)
-    vertex = [Fraction(int(i == 0)) for i in range(case.n)]
-    for alpha in (vertex, *samples(case)):
-        if gram.rational or not is_vertex(alpha):  # there both sides are G_ii = 1
-            yield ordered(gram.square(alpha), absolute(alpha) ** 2, "‖α‖²_G ≤ ‖α‖²₁")
-        yield ordered(absolute(alpha) ** 2, case.n * euclidean(alpha), "‖α‖²₁ ≤ n ‖α‖²₂")
+    for alpha in (corner(0, case.n), *samples(case)):
+        absolute = abs(alpha).sum()
+        if gram.rational or np.count_nonzero(alpha) != 1:  # there both sides are G_ii = 1
+            yield ordered(gram.square(alpha), absolute**2, "‖α‖²_G ≤ ‖α‖²₁")
+        yield ordered(absolute**2, case.n * (alpha @ alpha), "‖α‖²₁ ≤ n ‖α‖²₂")
 
 
-def _loss_of(case: Case, alpha: list[Fraction], factor: Number) -> Number:
+def _loss_of(case: Case, alpha: Array, factor: Number) -> Number:
     """L(factor · α) by its definition, equation (9), in balls."""
     scaled = arb_mat(case.n, 1, [factor * number(v) for v in alpha])
     scores = case.space.gram() * scaled
@@ -175,7 +169,7 @@ def lem3(case):
     rho = sqrt(number(best))
     for alpha in samples(case, gram.rational):
         length, least = gram.square(alpha), gram.least(alpha)
-        if not length > 0 or alpha == case.q_bar:
+        if not length > 0 or is_optimum(case, alpha):
             continue
         if least > 0:
             yield ordered(least**2 / length, best, "(margin of f)² ≤ ρ_K²")
@@ -188,5 +182,5 @@ def lem3(case):
         yield below(number(least) / norm, rho, "margin of f = α/‖α‖_G < ρ_K")
         yield below(-(rho**2) / 2, _loss_of(case, alpha, rho / norm), "−½ρ_K² < L(ρ_K f)")
     for p in distributions(case):
-        if p != case.q_bar:
+        if not is_optimum(case, p):
             yield ordered(best, gram.square(p), "ρ_K² ≤ ‖p‖²_G")

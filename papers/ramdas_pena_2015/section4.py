@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015 import algorithms
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
@@ -54,7 +55,7 @@ def eq11(case):
     Checked as F(p) ≥ F(p_μ) + (μ/2)‖p − p_μ‖₁² for F(p) = ⟨α, p⟩_G + μd(p), which is so of the
     minimiser of a μ-strongly convex function."""
     for name, rows, alpha, p, strength in _proximal(case):
-        scores, mu = [dot(row, alpha) for row in gram_of(rows)], number(strength)
+        scores, mu = (rows @ (rows.T @ alpha)).tolist(), number(strength)
         raw = [exp(-number(s) / mu) for s in scores]
         best = [v / total(raw) for v in raw]
         if len(set(scores)) == 1 == len(set(p)):
@@ -65,12 +66,11 @@ def eq11(case):
         yield at_least(gap, bound, "F(p) − F(p_μ) ≥ (μ/2)‖p − p_μ‖₁²", where=name)
 
 
-def _proximal(case: Case) -> Iterator[tuple[str, Any, Weights, Weights, Fraction]]:
+def _proximal(case: Case) -> Iterator[tuple[str, Array, Array, Array, Fraction]]:
     """A name, rows, α, p and μ."""
     if case.inputs is not None:
         slopes, alpha, p, mu = case.inputs.values()
-        rows = [on_circle(Fraction(s)) for s in slopes]
-        yield "rows of the circle", rows, shares(alpha), shares(p), Fraction(mu)
+        yield "rows of the circle", on_circle(slopes), shares(alpha), shares(p), Fraction(mu)
         return
     for name, rows in (SEPARABLE | INSEPARABLE).items():
         points = [*centres(len(rows))]
@@ -78,7 +78,7 @@ def _proximal(case: Case) -> Iterator[tuple[str, Any, Weights, Weights, Fraction
             yield name, rows, alpha, p, mu
 
 
-def _smoothed(scores: Weights, p: list[Number], mu: Number) -> Number:
+def _smoothed(scores: list[Any], p: list[Number], mu: Number) -> Number:
     """F(p)."""
     return total(number(s) * v for s, v in zip(scores, p, strict=True)) + mu * entropy(p)
 
@@ -103,7 +103,7 @@ def eq12(case):
         p, q = [*map(number, one)], [*map(number, other)]
         if not any(v == 1 for v in one):  # at a corner d is log n
             yield at_most(entropy(p), log(len(p)), "d ≤ log n")
-        if all(other) and one != other:
+        if all(other) and list(one) != list(other):
             slope = total((log(b) + 1) * (a - b) for a, b in zip(p, q, strict=True))
             gap = entropy(p) - entropy(q) - slope
             yield at_least(gap, _one_norm(p, q) ** 2 / 2, "D_d(p, q) ≥ ½‖p − q‖₁²")
@@ -301,16 +301,6 @@ def near_the_minimiser(it, case):
 UPDATES = 400
 
 
-def _updates(gram: Gram) -> Iterator[tuple[int, list[Fraction], Fraction]]:
-    """k, k Gα_k and k²‖α_k‖²_G of the updates of Algorithm 3, without its exit."""
-    scores, square = [Fraction(0)] * gram.n, Fraction(0)
-    for k in range(1, UPDATES + 1):
-        j = min(range(gram.n), key=scores.__getitem__)
-        square += 2 * scores[j] + gram.rows[j][j]
-        scores = [s + g for s, g in zip(scores, gram.rows[j], strict=True)]
-        yield k, scores, square
-
-
 @unit.direct(
     "sec4.margin",
     "Section 4, remark on Lemma 3",
@@ -333,14 +323,14 @@ def near_the_margin(case):
     (3/5, 4/5) end it at f_1 = (1, 0), of margin 3/5 where 2/√5 is possible. Its updates, carried
     on, do what is said. Checked as ‖f_k − f*‖² ≤ d² = (1 − ρ_K²)/k, and once d ≤ ρ_K² as ρ_K −
     γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d): every score is at least ρ_K² − d, and ‖f_k‖ ≤ ρ_K + d."""
-    gram, best = Gram(case), case.truth.unit_squares[0]
+    gram, best = Gram(case), case.truth.unit_squares[0]  # ‖q̄‖²_G
     rho = sqrt(number(best))
-    for k, scores, length in _updates(gram):
-        toward = sum((q * s for q, s in zip(case.q_bar, scores, strict=True)), Fraction(0))
-        distance = length / k**2 - 2 * toward / k + best
+    updates = algorithms.nkp(gram.rows, solved=lambda k, scores: k == UPDATES)
+    for k, alpha in enumerate(islice(updates, 1, None), start=1):
+        length, distance = gram.square(alpha), gram.square(alpha - array(case.q_bar))
         yield ordered(distance, (1 - best) / k, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k", where=f"k = {k}")
         d = sqrt(number((1 - best) / k))
         if d <= number(best):
-            gap = rho - number(min(scores)) / sqrt(number(length))
+            gap = rho - number(gram.least(alpha)) / sqrt(number(length))
             what = "ρ_K − γ(f_k) ≤ (1 + ρ_K)d/(ρ_K + d)"
             yield at_most(gap, (1 + rho) * d / (rho + d), what, where=f"k = {k}")

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.oracle.signed import signed_margin
@@ -144,26 +143,20 @@ def thm2(case):
 # 5.2 The infeasible margin ρ_K
 
 
-def _sup_min(rows: list[list[Fraction]]) -> Fraction | None:
+def _sup_min(rows: Array) -> Fraction | None:
     """−ρ² for ρ = sup_{‖w‖ = 1} min_i ⟨a_i, w⟩ by brute force, given that ρ is negative.
 
     At a maximiser w the active rows span the space: if some unit v were orthogonal to them, and
     hence to w, which is a multiple of a convex combination of them, then their scores at
     cos φ w + sin φ v would be ρ cos φ > ρ. So d independent rows B have equal scores: w is ±B⁻¹1.
     """
-    d = len(rows[0])
-    best = None
+    d, values = rows.shape[1], []
     for chosen in combinations(rows, d):
-        matrix = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in chosen])
-        if matrix.det() == 0:
-            continue
-        solved = matrix.solve(fmpq_mat(d, 1, [1] * d))
-        w = [Fraction(int(v.p), int(v.q)) for v in (solved[i, 0] for i in range(d))]
-        for sign in (1, -1):
-            least = min(sign * dot(row, w) for row in rows)
-            value = least * abs(least) / dot(w, w)
-            best = value if best is None or value > best else best
-    return best if best is not None and best < 0 else None
+        w = solution(array(chosen), over([1] * d, 1))
+        for v in () if w is None else (w, -w):
+            least = min(rows @ v)
+            values.append(least * abs(least) / (v @ v))
+    return max(values) if values and max(values) < 0 else None
 
 
 @rp.direct("thm3", "Theorem 3", kind="identity", powerless="it is about the data alone")
@@ -178,9 +171,9 @@ def thm3(case):
     facet of the hull, 0 where the hull is flat or the origin is on its boundary."""
     for name, rows in INSEPARABLE.items():
         facets = signed_margin(*integers_of(rows))
-        w = facets.witness
-        least = min(dot(row, w) for row in rows)
-        reached = least * abs(least) / dot(w, w)
+        w = array(facets.witness)
+        least = min(rows @ w)
+        reached = least * abs(least) / (w @ w)
         if facets.rho_squared_hi:
             yield fact(_sup_min(rows) == -facets.rho_squared_hi, "ρ_K² = δ_max²", where=name)
             yield fact(
@@ -304,8 +297,7 @@ def separated_below(case):
     f\rangle_K < \inf_{p\in\Delta_n} \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K \le \rho_K$
     """
     for rows, f, g in OUTSIDE:
-        least = min(sum(a * b for a, b in zip(g, row, strict=True)) for row in rows)
-        there = sum(a * b for a, b in zip(g, f, strict=True))
+        least, there = min(dot(g, row) for row in rows), dot(g, f)
         margin = signed_margin(rows).rho_squared_lo  # ρ = −√, as these are not separable
         yield fact(there < least, "⟨g, f⟩ < min_i ⟨g, a_i⟩", where=f"{rows}")
         yield fact(least < 0 and least**2 >= margin, "min_i ⟨g, a_i⟩ ≤ ρ_K", where=f"{rows}")

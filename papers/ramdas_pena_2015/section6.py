@@ -38,7 +38,8 @@ def lem7_printed(case):
     \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$
 
     One row of norm one: ‖p‖_G = 1 for the only p ∈ Δ_1, so W is empty and no distance is finite."""
-    ((length,),) = gram_of(SEPARABLE["one row"])
+    (row,) = SEPARABLE["one row"]
+    length = row @ row
     yield ordered(length, Fraction(0), "‖p‖²_G ≤ 0 for some p ∈ Δ_n", where="one row of norm one")
 
 
@@ -56,10 +57,9 @@ def lem7(case):
     p\in W$"""
     for name, rows in INSEPARABLE.items():
         margin = signed_margin(*integers_of(rows)).rho_squared_hi
-        gram = gram_of(rows)
         for q in centres(len(rows)):
-            distance = square_distance(rows, q)
-            length = dot(q, [dot(row, q) for row in gram])
+            distance, w = square_distance(rows, q), q @ rows
+            length = w @ w
             yield ordered(distance, Fraction(2), "dist(q, W)² ≤ 2", where=name)
             yield ordered(margin * distance, 2 * length, "ρ_K² dist(q, W)² ≤ 2‖q‖²_G", where=name)
             yield fact((length == 0) == (distance == 0), "‖q‖_G = 0 ⟺ q ∈ W", where=name)

@@ -10,17 +10,7 @@ from fractions import Fraction
 from itertools import product
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import (
-    BATCH,
-    NORMALIZED,
-    Start,
-    alpha_over_mu,
-    known_optimum,
-    only_zeros,
-    squared_ratio,
-    step_of,
-    tyurin,
-)
+from gammabar.papers.tyurin_2024.quantities import *
 
 # Appendix B
 

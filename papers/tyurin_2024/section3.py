@@ -18,14 +18,7 @@ from scipy.special import expit
 from gammabar.oracle.rational import integer_rows
 from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024 import reference
-from gammabar.papers.tyurin_2024.quantities import (
-    BATCH,
-    has_step,
-    linear,
-    method_of,
-    squared_ratio,
-    tyurin,
-)
+from gammabar.papers.tyurin_2024.quantities import *
 from gammabar.papers.tyurin_2024.reduction import UNKNOWN, Closeness, Rate
 
 # Theorem 3.2

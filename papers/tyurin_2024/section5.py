@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import linear, squared_ratio, the_data, tyurin
+from gammabar.papers.tyurin_2024.quantities import *
 
 
 def _worst_data(case):

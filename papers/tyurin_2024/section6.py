@@ -10,14 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import (
-    NORMALIZED,
-    alpha_over_mu,
-    has_step,
-    method_of,
-    only_zeros,
-    tyurin,
-)
+from gammabar.papers.tyurin_2024.quantities import *
 from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Rate
 
 GRADIENT = Method("normalized-lr-gd", "lr-gd", assumes=(has_step,))

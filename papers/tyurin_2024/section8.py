@@ -12,7 +12,7 @@ from typing import Any
 from flint import arb, arb_series, ctx
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import LR_GD, known_optimum, loss, step_of, tyurin
+from gammabar.papers.tyurin_2024.quantities import *
 
 # The gradient step of a nonlinear model
 

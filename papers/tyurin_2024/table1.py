@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import has_step, method_of, the_data, tyurin
+from gammabar.papers.tyurin_2024.quantities import *
 
 #: Method and step → printed count.
 Table = dict[tuple[str, float], int]
