@@ -43,6 +43,8 @@ class Moment:
     n: int
     scores: list[Any]
     norm_squared: Any
+    #: Of an exact run: what the next iterates depend on.
+    state: Any = None
 
     @property
     def smallest(self) -> Any:
@@ -87,9 +89,13 @@ class Facts:
         return self.gamma_squared_raw > 0
 
     @property
+    def scale(self) -> Q:
+        """What squares of the data are divided by."""
+        return self.radius_squared if self.unit else Q(1)
+
+    @property
     def gamma_squared(self) -> Any:
-        scale = self.radius_squared if self.unit else 1
-        return _number(self.gamma_squared_raw / scale)
+        return _number(self.gamma_squared_raw / self.scale)
 
     @property
     def gamma(self) -> Any:
@@ -165,7 +171,7 @@ def _checked(witness: dict[str, Any], statement: Any) -> str:
     said = None
     for bits in PRECISIONS:
         with ctx.workprec(bits):
-            said = _violation(statement, facts, ALGORITHMS[name].run(rows, d, facts), t)
+            said = _violation(statement, facts, ALGORITHMS[name].moments(rows, d, facts), t)
         if said is not None:
             return f"{statement.id} is false: {said}"
     raise Rejected(f"{statement.id} is not seen to be violated by these data")
@@ -220,10 +226,9 @@ def _late(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> str | 
             return (
                 f"the goal is not reached at t = 0, …, {moment.t}, and {_shown(bound)} is claimed"
             )
-        state = moment.__dict__.get("state")
-        if state is not None and state in seen:
+        if moment.state is not None and moment.state in seen:
             return f"the state at t = {moment.t} was there before: the goal is never reached"
-        seen.add(state)
+        seen.add(moment.state)
     raise Rejected("the algorithm ends before the bound")
 
 
@@ -261,7 +266,7 @@ def _rows(data: Data) -> tuple[list[Row], int]:
 
 
 def _dot(row: Row, w: Any) -> Any:
-    return sum((v * w[j] for j, v in row.items()), Q(0))
+    return sum(v * w[j] for j, v in row.items())
 
 
 def _facts(rows: list[Row], data: Data, options: SimpleNamespace, unit: bool) -> Facts:
@@ -295,27 +300,26 @@ def _options(data: Data, name: str) -> SimpleNamespace:
 
 # ---- algorithms -----------------------------------------------------------------------------
 
+#: From rows, the number of columns and facts: scores and ‖w‖² for t = 0, 1, …, and the state.
+Run = Callable[[list[Row], int, Facts], Iterator[tuple[Any, ...]]]
+
 
 @dataclass(frozen=True)
 class Algorithm:
     """A method of a paper.
 
-    Attributes
-    ----------
-    run : callable
-        Iterates, from rows, the number of columns and facts.
-    options : dict
-        Names of options, and whether a value may be one of theirs.
-    defaults : dict
-        Their values, unless they are given.
-    dense : bool
-        Whether it needs all products of rows.
+    Options have a test of their values, and `defaults` unless they are given. A dense algorithm
+    needs all products of rows.
     """
 
-    run: Callable[[list[Row], int, Facts], Iterator[Moment]]
+    run: Run
     options: dict[str, Callable[[Any], bool]] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
     dense: bool = False
+
+    def moments(self, rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
+        """The run, as statements see it."""
+        return (Moment(t, facts.n, *seen) for t, seen in enumerate(self.run(rows, d, facts)))
 
 
 def _among(*values: Any) -> Callable[[Any], bool]:
@@ -326,53 +330,45 @@ def _positive(value: Any) -> bool:
     return type(value) in (int, float) and 0 < value < float("inf")
 
 
-def _perceptrons(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
-    """Methods of Tyurin (2024) in fractions; multiples of the rows have the same multiples of w."""
-
-    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-        paper = import_module("gammabar.papers.tyurin_2024.reference")
-        dense = [[row.get(j, Q(0)) for j in range(d)] for row in rows]
-        found = paper.iterates(getattr(paper, which), dense)
-        scale = facts.radius_squared if facts.unit else Q(1)
-        for t, theta in enumerate(found):
-            square = sum((v * v for v in theta), Q(0)) / scale
-            moment = Moment(t, facts.n, [_dot(row, theta) / scale for row in rows], square)
-            moment.__dict__["state"] = tuple(theta)
-            yield moment
-
-    return run
+def _paper(name: str) -> Any:
+    return import_module(f"gammabar.papers.{name}")
 
 
-def _logistic(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
-    """Gradient methods of Tyurin (2024), in balls."""
+def _balls(rows: list[Row], facts: Facts) -> list[Row]:
+    """The rows, in the unit ball if that is meant."""
+    length = _number(facts.scale).sqrt()
+    return [{j: _number(v) / length for j, v in row.items()} for row in rows]
 
-    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-        paper = import_module("gammabar.papers.tyurin_2024.reference")
-        length = _number(facts.radius_squared).sqrt() if facts.unit else _number(1)
-        dense = [[_number(row.get(j, Q(0))) / length for j in range(d)] for row in rows]
-        rule = partial(getattr(paper, which), step=_number(Q(facts.solver.step)))
-        for t, theta in enumerate(paper.iterates(rule, dense)):
-            yield Moment(t, facts.n, list(paper.scores(dense, theta)), theta @ theta)
+
+def _tyurin(which: str, exact: bool = False) -> Run:
+    """Methods of Tyurin (2024), in balls; the perceptrons in fractions: of multiples of the rows w
+    is the same multiple."""
+
+    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
+        paper, scale = _paper("tyurin_2024.reference"), facts.scale if exact else 1
+        rule, zero = getattr(paper, which), Q(0) if exact else _number(0)
+        if not exact:
+            rows, rule = _balls(rows, facts), partial(rule, step=_number(Q(facts.solver.step)))
+        for w in paper.iterates(rule, [[row.get(j, zero) for j in range(d)] for row in rows]):
+            scores = [(zero + _dot(row, w)) / scale for row in rows]
+            yield scores, (w @ w) / scale, tuple(w) if exact else None
 
     return run
 
 
-def _descent(
-    vectors: Callable[[Any, Any, Any], Iterator[Any]],
-) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
+def _ji_srebro_telgarsky(vectors: Callable[[Any, Any, Any], Iterator[Any]]) -> Run:
     """Methods of Ji, Srebro and Telgarsky (2021), in balls; Z has minus the rows."""
 
-    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-        paper = import_module("gammabar.papers.ji_srebro_telgarsky_2021.algorithms")
-        length = _number(facts.radius_squared).sqrt() if facts.unit else _number(1)
-        space = paper.Sparse([{j: -_number(v) / length for j, v in r.items()} for r in rows], d)
-        for t, w in enumerate(vectors(paper, space, facts.solver)):
-            yield Moment(t, facts.n, [-v for v in space.times(w)], w @ w)
+    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
+        paper = _paper("ji_srebro_telgarsky_2021.algorithms")
+        Z = [{j: -v for j, v in row.items()} for row in _balls(rows, facts)]
+        space = paper.sparse(Z, d)
+        return (([-v for v in space.times(w)], w @ w) for w in vectors(paper, space, facts.solver))
 
     return run
 
 
-@_descent
+@_ji_srebro_telgarsky
 def _accelerated(paper: Any, space: Any, options: Any) -> Iterator[Any]:
     """Algorithm 1, with the step θ/ρ."""
     rho = options.smoothness or (1 if options.loss == "exponential" else space.n)
@@ -380,65 +376,56 @@ def _accelerated(paper: Any, space: Any, options: Any) -> Iterator[Any]:
     return (state.w for state in paper.algorithm1(space, theta, options.loss))
 
 
-@_descent
+@_ji_srebro_telgarsky
 def _gradient_descent(paper: Any, space: Any, options: Any) -> Iterator[Any]:
-    found: Iterator[Any] = paper.gradient_descent(space, _number(Q(options.step)), options.loss)
-    return found
+    return iter(paper.gradient_descent(space, _number(Q(options.step)), options.loss))
 
 
-@_descent
+@_ji_srebro_telgarsky
 def _normalised(paper: Any, space: Any, options: Any) -> Iterator[Any]:
     step, decay = _number(Q(options.step)), options.decay
-    found: Iterator[Any] = paper.normalised(
-        space, lambda t: step / _number(t + 1).sqrt() if decay else step
-    )
-    return found
+    rule = (lambda t: step / _number(t + 1).sqrt()) if decay else (lambda t: step)
+    return iter(paper.normalised(space, rule))
 
 
-def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-    """Algorithm 4 of Ramdas and Peña (2015), in balls; with ε it also ends where ‖p_k‖_G ≤ ε."""
-    paper, epsilon = _ramdas_pena(), facts.solver.epsilon
-    gram = paper.array([[_number(v) for v in row] for row in _gram(rows, facts)])
-    for k, (alpha, p, _) in enumerate(paper.snkp(gram, _number(1))):
-        yield Moment(k, facts.n, list(gram @ alpha), paper.square(gram, alpha))
-        if epsilon is not None and not paper.square(gram, p) > _number(Q(epsilon) ** 2):
-            return  # it ends here, or may
-
-
-def _combined(which: str) -> Callable[[list[Row], int, Facts], Iterator[Moment]]:
+def _ramdas_pena(which: str) -> Run:
     """NKP and NVN of Ramdas and Peña (2015), in fractions."""
 
-    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
-        paper = _ramdas_pena()
+    def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
+        paper = _paper("ramdas_pena_2015.algorithms")
         gram = paper.array(_gram(rows, facts))
         more = () if which == "nkp" else (Q(facts.solver.epsilon),)
-        for k, alpha in enumerate(getattr(paper, which)(gram, *more)):
-            yield Moment(k, facts.n, list(gram @ alpha), paper.square(gram, alpha))
+        for alpha in getattr(paper, which)(gram, *more):
+            yield list(gram @ alpha), paper.square(gram, alpha)
 
     return run
 
 
-def _ramdas_pena() -> Any:
-    return import_module("gammabar.papers.ramdas_pena_2015.algorithms")
+def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
+    """Algorithm 4 of Ramdas and Peña (2015), in balls; with ε it also ends where ‖p_k‖_G ≤ ε."""
+    paper, epsilon = _paper("ramdas_pena_2015.algorithms"), facts.solver.epsilon
+    gram = paper.array([[_number(v) for v in row] for row in _gram(rows, facts)])
+    for alpha, p, _ in paper.snkp(gram, _number(1)):
+        yield list(gram @ alpha), paper.square(gram, alpha)
+        if epsilon is not None and not paper.square(gram, p) > _number(Q(epsilon) ** 2):
+            return  # it ends here, or may
 
 
 def _gram(rows: list[Row], facts: Facts) -> list[list[Q]]:
-    scale = facts.radius_squared if facts.unit else Q(1)
-    return [
-        [sum((v * b[j] for j, v in a.items() if j in b), Q(0)) / scale for b in rows] for a in rows
-    ]
+    products = ([sum(v * b[j] for j, v in a.items() if j in b) for b in rows] for a in rows)
+    return [[Q(v) / facts.scale for v in row] for row in products]
 
 
 _LOSS = _among("exponential", "logistic")
 _STEP = {"step": 1.0}
 ALGORITHMS = {
     "perceptron": Algorithm(
-        _perceptrons("perceptron"), {"choice": _among("first")}, {"choice": "first"}
+        _tyurin("perceptron", exact=True), {"choice": _among("first")}, {"choice": "first"}
     ),
-    "batch-perceptron": Algorithm(_perceptrons("batch_perceptron")),
-    "normalized-batch-perceptron": Algorithm(_perceptrons("normalized_batch_perceptron")),
-    "lr-gd": Algorithm(_logistic("lr_gd"), {"step": _positive}, _STEP),
-    "normalized-lr-gd": Algorithm(_logistic("normalized_lr_gd"), {"step": _positive}, _STEP),
+    "batch-perceptron": Algorithm(_tyurin("batch_perceptron", exact=True)),
+    "normalized-batch-perceptron": Algorithm(_tyurin("normalized_batch_perceptron", exact=True)),
+    "lr-gd": Algorithm(_tyurin("lr_gd"), {"step": _positive}, _STEP),
+    "normalized-lr-gd": Algorithm(_tyurin("normalized_lr_gd"), {"step": _positive}, _STEP),
     "dual-acceleration": Algorithm(
         _accelerated,
         {"loss": _LOSS, "step": _positive, "smoothness": _positive},
@@ -453,6 +440,6 @@ ALGORITHMS = {
         {"step": 1.0, "decay": False},
     ),
     "snkp": Algorithm(_smoothed, {"epsilon": _positive}, {"epsilon": None}, dense=True),
-    "nkp": Algorithm(_combined("nkp"), dense=True),
-    "nvn": Algorithm(_combined("nvn"), {"epsilon": _positive}, {"epsilon": 0.01}, dense=True),
+    "nkp": Algorithm(_ramdas_pena("nkp"), dense=True),
+    "nvn": Algorithm(_ramdas_pena("nvn"), {"epsilon": _positive}, {"epsilon": 0.01}, dense=True),
 }

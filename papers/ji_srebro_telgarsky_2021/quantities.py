@@ -22,6 +22,10 @@ from flint import arb
 
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.papers.claims import *
+from gammabar.papers.ji_srebro_telgarsky_2021.algorithms import (
+    potential as potential,
+    potential_gradient as potential_gradient,
+)
 from gammabar.problems import KernelProblem
 
 #: One row, a_1 = 1: everything is known by hand.
@@ -193,25 +197,7 @@ def exact_and_separable(case: Case) -> str | None:
     return None if case.given is None else separable(case) or rational(case)
 
 
-# The potential ψ of eq. (2.1), row by row in balls
-
-
-def potential(xi: list[Number], loss: str) -> Number:
-    """ψ(ξ) = ℓ⁻¹(Σ_i ℓ(ξ_i)), eq. (2.1)."""
-    if loss == "exponential":
-        top = max(xi, key=lambda x: float(x.mid()))
-        return log(total((x - top).exp() for x in xi)) + top
-    # ψ(ξ) = ln(exp(Σ ln(1 + e^ξ_i)) − 1); Arb's numbers have no smallest one.
-    return log(total(x.exp().log1p() for x in xi).expm1())
-
-
-def potential_gradient(xi: list[Number], loss: str) -> list[Number]:
-    """∇ψ(ξ)_i = ℓ′(ξ_i)/ℓ′(ψ(ξ)), eq. (C.1)."""
-    if loss == "exponential":
-        value = potential(xi, loss)
-        return [(x - value).exp() for x in xi]
-    mass = total(x.exp().log1p() for x in xi)
-    return [1 / ((-x).exp() + 1) / -(-mass).expm1() for x in xi]
+# The potential ψ of eq. (2.1)
 
 
 def entropy(q: Iterable[Any]) -> Number:

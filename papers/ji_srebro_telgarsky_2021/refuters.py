@@ -9,31 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
 
-from gammabar.papers.witness import (
-    NEGATION,
-    REFUTERS,
-    Claim,
-    Interval,
-    certainly,
-    completes,
-    demand,
-    dot,
-    exp,
-    in_simplex,
-    interval,
-    log,
-    matrix,
-    one_row,
-    power,
-    rational,
-    refuter,
-    rounded,
-    separable,
-    sqrt,
-    total,
-    vector,
-    whole,
-)
+from gammabar.papers.witness import *
 
 
 @refuter("jst.prop3.7")

@@ -1,4 +1,6 @@
-"""Section 4, Analysis of Algorithm 2: runs without momentum, with the t and θ of Theorem 4.1.
+"""Section 4, Analysis of Algorithm 2, and Appendix D, Omitted Proofs from Section 4.
+
+Runs without momentum, with the t and θ of Theorem 4.1.
 
 Claims that hold with probability 1 − δ are put to a number of runs that is fixed in advance.
 """
@@ -55,7 +57,7 @@ def reachable(
     return few_steps
 
 
-class Run(NamedTuple):
+class _Run(NamedTuple):
     """w_t, θ = √(ln(n)/t), Σ_{j<t} ‖Zᵀq_j‖ and Σ_{j<t} ‖Zᵀq_j‖², q_j the softmax of Zw_j."""
 
     last: View
@@ -64,7 +66,7 @@ class Run(NamedTuple):
     squares: Number
 
 
-def run(case: Case, rng: np.random.Generator, t: int, sums: bool = True) -> Run:
+def run(case: Case, rng: np.random.Generator, t: int, sums: bool = True) -> _Run:
     """Algorithm 2 for t steps of θ = √(ln(n)/t); `sums` also makes the sums over all iterates.
 
     The solver runs once, whatever the level at which the run is looked at.
@@ -72,7 +74,7 @@ def run(case: Case, rng: np.random.Generator, t: int, sums: bool = True) -> Run:
     theta = sqrt(case.log_n / t)
     last, weights, off = case.remember("run", lambda: _iterates(case, rng, t, middle(theta), sums))
     lengths, squares = pull_sums(case, weights, off) if len(weights) else (number(0), number(0))
-    return Run(last.at(case.level) if case.level else last, theta, lengths, squares)
+    return _Run(last.at(case.level) if case.level else last, theta, lengths, squares)
 
 
 def _iterates(
@@ -204,3 +206,54 @@ def _theorem_4_1(c, rng, delta):
 )
 def _theorem_4_1_of_several(c, rng, delta):
     return _margin_reached(c, rng, HALF, delta)
+
+
+# Appendix D: runs as Theorem 4.1 says
+
+#: ε over γ̄ in the lemmas, whose bounds depend on ε only through t.
+_LEMMAS = Fraction(4)
+_lemmas = jst.sharing(
+    delta=HALF / 2, runs=40, problems=("worst-case:n=5",), instances="δ = 1/2 and ε = 4γ̄"
+)
+
+
+def _made(case: Case, rng: np.random.Generator) -> _Run:
+    return run(case, rng, horizon(case, tolerance(case, _LEMMAS)))
+
+
+@_lemmas.probability("lemD.1", "Lemma D.1", ALG2, reachable(_LEMMAS))
+def _lemma_d1(c, rng):
+    r"""Under the conditions of Theorem 4.1, with probability 1 − δ/2, the smoothed margin −ψ(Zw_t)
+    is at least Σ_{j<t} θ_j ‖Zᵀq_j‖² − 2 ln n − √(8 ln(2/δ) ln n).
+
+    $\text{with probability } 1 - \delta/2: \; -\psi(Zw_t) \ge \sum_{j=0}^{t-1} \theta_j \|Z^\top
+    q_j\|_2^2 - 2\ln(n) - \sqrt{8 \ln\left(\frac{2}{\delta}\right) \ln(n)}$
+
+    Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0)."""
+    made, what = _made(c, rng), "Σ θ_j ‖Zᵀq_j‖² + ψ(Zw_t) ≤ 2 ln n + √(8 ln(2/δ) ln n)"
+    gained = made.theta * made.squares + made.last.psi
+    lost = 2 * c.log_n + sqrt(8 * log(2 / HALF) * c.log_n)
+    return at_most(gained, lost, what, where=f"t = {made.last.t}")
+
+
+@_lemmas.probability("lemD.2", "Lemma D.2", ALG2, reachable(_LEMMAS))
+def _lemma_d2(c, rng):
+    r"""Under the conditions of Theorem 4.1, with probability 1 − δ/2, ‖w_t‖ is at most Σ_{j<t} θ_j
+    ‖Zᵀq_j‖ + √(8 ln(n)/δ); and it is always at least γ̄ √(t ln n).
+
+    $\text{with probability } 1 - \delta/2: \; \|w_t\|_2 \le \sum_{j=0}^{t-1} \theta_j \|Z^\top
+    q_j\| + \sqrt{\frac{8\ln(n)}{\delta}}, \quad \text{and it always holds that } \|w_t\|_2 \ge
+    \bar{\gamma} \sqrt{t \ln(n)}$
+
+    Examined for δ = 1/2 and ε = 4γ̄ (the conditions of Theorem 4.1 allow any ε > 0). A run counts
+    as a failure if either bound is violated."""
+    made = _made(c, rng)
+    last, t = made.last, made.last.t
+    bound = made.theta * made.lengths + sqrt(8 * c.log_n / number(HALF))
+    least, what, where = c.gamma * sqrt(t * c.log_n), "γ̄ √(t ln n) ≤ ‖w_t‖", f"t = {t}"
+    # Rows that are all the same attain it: t rows times θ, added up in doubles.
+    steps = t + c.space.dimension + 16
+    return [
+        at_most(last.norm, bound, "‖w_t‖ ≤ Σ θ_j ‖Zᵀq_j‖ + √(8 ln(n)/δ)", where=where),
+        nearly_after(last, least, last.norm, what, beside=least, steps=steps, where=where),
+    ]

@@ -1,4 +1,4 @@
-"""Section 5, Other Exponentially-Tailed Losses.
+"""Section 5, Other Exponentially-Tailed Losses, and Appendix E, Reducing Multiclass to Binary.
 
 The rows of a multiclass problem are a_{π(i,j)} = x_i (e_{c_i} − e_j)ᵀ/√2, which is what Section 5.2
 prints for z_{π(i,j)}. Its Algorithm 1 takes Z, and solvers here take A = −Z: on these rows they run
@@ -8,7 +8,7 @@ with the opposite sign, since w ↦ −w and Z ↦ −Z change nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from gammabar.oracle.rational import integer_rows
+from gammabar.oracle import solve
+from gammabar.oracle.rational import integer_rows, whole_rows
 from gammabar.papers.claims import *
+from gammabar.papers.ji_srebro_telgarsky_2021.algorithms import LOSSES, loss
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 from gammabar.papers.ji_srebro_telgarsky_2021.section3 import rate
-from gammabar.problems import MulticlassProblem
+from gammabar.problems import DenseProblem, MulticlassProblem
 
 # Section 5.1, Binary Classification
 
@@ -63,14 +65,14 @@ def _smooth_potential(c):
     ℓ″(ξ_i)/ℓ′(ψ(ξ)) ≤ n ‖v‖∞², since ℓ″ ≤ ℓ′ and ℓ′(ξ_i) ≤ ℓ′(ψ(ξ)); ρ = 1 is best possible for the
     exponential loss (n = 2, ξ = 0, ξ′ = (h, −h), h → 0), ρ = n is not for the logistic one. The
     sentence before calls the losses strictly decreasing; they increase."""
-    for loss, (start, end) in product(("exponential", "logistic"), points()):
+    for name, (start, end) in product(LOSSES, points()):
         xi, other = ([number(v) for v in point.tolist()] for point in (start, end))
-        here, there = potential_gradient(xi, loss), potential_gradient(other, loss)
-        smooth, where = len(xi) if loss == "logistic" else 1, f"{loss} loss, n = {len(xi)}"
+        here, there = potential_gradient(xi, name), potential_gradient(other, name)
+        smooth, where = len(xi) if name == "logistic" else 1, f"{name} loss, n = {len(xi)}"
         ends = zip(start.tolist(), end.tolist(), strict=True)
         far = number(max(abs(Fraction(b) - Fraction(a)) for a, b in ends))
         slope = total(g * (b - a) for g, a, b in zip(here, xi, other, strict=True))
-        gap = potential(other, loss) - potential(xi, loss) - slope
+        gap = potential(other, name) - potential(xi, name) - slope
         what = "ψ(ξ′) − ψ(ξ) − ⟨∇ψ(ξ), ξ′ − ξ⟩ ≤ ρ/2 ‖ξ′ − ξ‖∞²"
         yield at_most(gap, smooth * far**2 / 2, what, where=where)
         turned = total(abs(b - a) for a, b in zip(here, there, strict=True))
@@ -93,11 +95,11 @@ def _gradient_norm(c):
     2^−2000. Equality for the exponential loss, and for n = 1. For the logistic loss it is the union
     bound: with σ_i = ℓ′(ξ_i), ‖∇ψ‖₁ = Σ σ_i/(1 − Π(1 − σ_i)) ≥ 1."""
     for (k,) in c.instances(_exponentials()):
-        for loss in ("exponential", "logistic"):
-            slopes = k if loss == "exponential" else [v / (1 + v) for v in k]
+        for name in LOSSES:
+            slopes = k if name == "exponential" else [v / (1 + v) for v in k]
             # ℓ′(ℓ⁻¹(S)): S itself, and 1 − e^{−S} with e^S = Π (1 + e^ξ_i).
-            whole = sum(k) if loss == "exponential" else 1 - 1 / prod(1 + v for v in k)
-            where = f"{loss} loss, n = {len(k)}"
+            whole = sum(k) if name == "exponential" else 1 - 1 / prod(1 + v for v in k)
+            where = f"{name} loss, n = {len(k)}"
             yield at_least(sum(slopes) / whole - 1, 0, "‖∇ψ(ξ)‖₁ − 1 ≥ 0", where=where)
 
 
@@ -145,11 +147,11 @@ def _gradient_is_positive(c):
     \ell(\xi_j)\right)\right)} > 0$
 
     The equation is eq. (2.2) for Z = I, and checked there."""
-    for loss in ("exponential", "logistic"):
+    for name in LOSSES:
         for (start,) in c.instances((start.tolist(),) for start, _ in points()):
             xi = [number(v) for v in start]
-            for slope in potential_gradient(xi, loss):
-                yield below(0, slope, "0 < ∇ψ(ξ)_i", where=f"{loss} loss, n = {len(xi)}")
+            for slope in potential_gradient(xi, name):
+                yield below(0, slope, "0 < ∇ψ(ξ)_i", where=f"{name} loss, n = {len(xi)}")
 
 
 @jst.bound(
@@ -179,25 +181,21 @@ def _logistic_rate(it, c):
 # Section 5.2, Multiclass Classification
 
 
-def multiclass(case: Case) -> str | None:
+def _multiclass(case: Case) -> str | None:
     """The problem is a multiclass problem."""
     fits = isinstance(case.problem, MulticlassProblem)
     return None if fits else "the problem is no multiclass problem"
 
 
-LOSSES: dict[str, Callable[[Number], Number]] = {
-    "exponential": exp,
-    "logistic": lambda z: log(1 + exp(z)),
-}
-RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", "")
+_RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", "")
 
 
 #: In a search: a point of the first of two classes, and the columns of U.
-ONE_POINT = {name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")}
+_ONE_POINT = {name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")}
 
 
 #: About the reduction, for some matrices U.
-reduction = jst.sharing(kind="identity", problems=RISK_PROBLEMS, inputs=ONE_POINT)
+reduction = jst.sharing(kind="identity", problems=_RISK_PROBLEMS, inputs=_ONE_POINT)
 _FOR_U = "it is about the data and a matrix U, not about a solver"
 
 
@@ -283,15 +281,15 @@ class Points:
             for j in k:
                 if j != c:
                     z = [[v * ((m == c) - (m == j)) / root for m in k] for v in x]
-                    yield inner(U, z), predicted[c] - predicted[j]
+                    yield _inner(U, z), predicted[c] - predicted[j]
 
 
-def inner(U: _Matrix, V: _Matrix) -> Number:
+def _inner(U: _Matrix, V: _Matrix) -> Number:
     """F(U)ᵀF(V)."""
     return total(a * b for u, v in zip(U, V, strict=True) for a, b in zip(u, v, strict=True))
 
 
-def matrix_of(inputs: Mapping[str, Any]) -> _Matrix:
+def _matrix_of(inputs: Mapping[str, Any]) -> _Matrix:
     """U of a search."""
     if not any((*inputs["u1"], *inputs["u2"])):
         raise Unclaimed("U is zero")
@@ -305,13 +303,13 @@ def _risks(case: Case, factor: Number) -> Iterator[Relation]:
     points, rng = Points.of(case), case.rng(52)
     if points is None:
         return
-    for name, loss in LOSSES.items():
+    for name in LOSSES:
         # U = (1, 0) for the smallest witness, else of small dyadic numbers.
         U = [[arb(1), arb(0)]] if case.given is None else points.draw(rng)
-        U = U if case.inputs is None else matrix_of(case.inputs)
+        U = U if case.inputs is None else _matrix_of(case.inputs)
         pairs = list(points.products(U))
-        risk = total(loss(-gap) for _, gap in pairs) / len(pairs)
-        mean = total(loss(factor * value) for value, _ in pairs) / len(pairs)
+        risk = total(loss(name, -gap) for _, gap in pairs) / len(pairs)
+        mean = total(loss(name, factor * value) for value, _ in pairs) / len(pairs)
         yield same_digits(risk, mean, "R_m(U)/(k−1) = (1/n) Σ ℓ(…)", where=f"{name} loss")
 
 
@@ -323,7 +321,7 @@ _TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
     "thm5.1",
     "Theorem 5.1",
     THEOREM_3_1,
-    multiclass,
+    _multiclass,
     separable,
     Erratum(
         severity="misprint",
@@ -360,7 +358,7 @@ def _multiclass_rate_as_printed(it, c):
     "thm5.1.fixed",
     "Theorem 5.1, with a minus in the definition of z",
     THEOREM_3_1,
-    multiclass,
+    _multiclass,
     separable,
     since=1,
     slower=NO_MOMENTUM,
@@ -379,3 +377,160 @@ def _multiclass_gap(it: View, case: Case, margin: Number) -> Relation:
     best = sqrt(2) * case.gamma
     what = "γ̄_m − γ_m(U_t) ≤ the rate"
     return at_most(best - sqrt(2) * margin, rate(case, it.t, best), what)
+
+
+# Appendix E
+
+_reduction = jst.sharing(kind="identity", powerless="it is about the reduction, not about a solver")
+
+
+def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
+    """min −⟨z, U⟩/‖U‖ and min ⟨z, U⟩/‖U‖ over the printed rows z, and γ_m(U), for some U."""
+    points, rng = Points.of(case), case.rng(53)
+    if points is None:
+        return
+    for _ in range(2):
+        U = points.draw(rng) if case.inputs is None else _matrix_of(case.inputs)
+        products, gaps = zip(*points.products(U), strict=True)
+        length = sqrt(_inner(U, U))
+        yield (
+            smallest([-v for v in products]) / length,
+            smallest(products) / length,
+            smallest(gaps) / length,
+        )
+
+
+@_reduction.direct(
+    "appE.margin",
+    "Appendix E, first claim",
+    Erratum(
+        severity="misprint",
+        fixed_by="appE.margin.fixed",
+        charitable="appE.margin.fixed",
+        same_mistake="thm5.1",
+        why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
+        survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
+        "Theorem 5.1, though its rate takes more than the next lines (jst.appE.rate).",
+    ),
+    problems=_RISK_PROBLEMS,
+    inputs=_ONE_POINT,
+)
+def _margin_as_printed(c):
+    r"""−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U.
+
+    $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
+    := x_i(e_{c_i}-e_j)^\top/\sqrt2$
+
+    γ(w) = −max_i ⟨w, z_i⟩/‖w‖ (Section 2), but the proof takes min_i ⟨w, z_i⟩, and forgets the
+    norm. Witness: x = 1 of the first of two classes, U = (1, 0): γ(F(U)) = −1/√2, and γ_m(U)/√2 =
+    1/√2."""
+    for found, _, gap in _margins(c):
+        yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+
+
+@_reduction.direct(
+    "appE.margin.fixed",
+    "Appendix E, first claim, with the minus in z and the norm of U",
+    problems=_RISK_PROBLEMS,
+    inputs=_ONE_POINT,
+    instances="two random U for each data set",
+)
+def _margin_of_reduction(c):
+    r"""min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U.
+
+    $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
+    := -x_i(e_{c_i}-e_j)^\top/\sqrt2$
+
+    Balls prove no equation: both sides agree in half of the digits that are carried."""
+    for _, found, gap in _margins(c):
+        yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+
+
+@_reduction.direct(
+    "thm5.1.margin",
+    "Theorem 5.1, first claim",
+    _multiclass,
+    problems=("iris:0,1,2:n=30 --multiclass", "digits:0,1,2:n=30 --multiclass"),
+)
+def _reduced_margin(c):
+    r"""γ̄_m, the maximum of γ_m(U), is √2 times the maximum margin of the reduction.
+
+    $\text{the matrix } Z \text{ has binary margin } \bar\gamma = \bar\gamma_{\rm m}/\sqrt2$
+
+    γ̄_m is found by itself, as the maximum margin of the rows F(x_i(e_{c_i} − e_j)ᵀ) written out,
+    without the reduction and its √2; both are proved, and compared as rationals. (With the sign of
+    Z that Section 5.2 forgot.)"""
+    problem = c.problem.raw()
+    integers, exponent = integer_rows(problem.X, np.arange(problem.N))
+    rows = [
+        [v * ((m == label) - (m == j)) for m in range(problem.k) for v in x]
+        for x, label in zip(integers.tolist(), problem.labels.tolist(), strict=True)
+        for j in range(problem.k)
+        if j != label
+    ]
+    table = whole_rows(rows)
+    if table is None:
+        yield fact(None, "γ̄_m of rows that neither 64 bits nor doubles hold")
+        return
+    found = solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64)))
+    binary, square = solve(problem), found.square_lo * Fraction(4) ** exponent
+    yield fact(found.exact and binary.exact, "both margins are proved")
+    yield fact(square == 2 * binary.square_lo, "γ̄_m² = 2γ̄²")
+
+
+#: About numbers alone: γ̄, n and t in a search.
+_NUMBERS = {"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)}
+
+
+def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
+    own = product((Fraction(1), Fraction(1, 10)), (1, 10, 1000), (1, 10, 1000))
+    for gamma, n, t in case.instances(own):
+        c = 4 * (1 + log(n)) * (1 + 2 * log(1 + t)) / (t + 1) ** 2
+        yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
+
+
+_lines = jst.sharing(
+    unit=False, inputs=_NUMBERS, powerless="about numbers alone: no solver has a part in it"
+)
+
+
+@_lines.direct(
+    "appE.rate",
+    "Appendix E, last line",
+    Erratum(
+        severity="substance",
+        fixed_by="appE.rate.fixed",
+        why="γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a"
+        " sharper rate (gb.sharp).",
+        survives="Everything: Theorem 5.1 holds with its printed constant, though not by this "
+        "line: it takes a sharper rate than Theorem 3.1 (gb.sharp).",
+    ),
+    kind="anytime",
+)
+def _last_line(case):
+    r"""√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)².
+
+    $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]
+    \ge \bar\gamma_{\rm m} - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t + 1)^2}$
+
+    √2(γ̄ − c/γ̄) with γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, which is less than γ̄_m − c/γ̄_m for every c
+    > 0. Witness: γ̄ = 1, n = 1, t = 1."""
+    for gamma, c, where in _rates(case):
+        left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
+        yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)
+
+
+@_lines.direct(
+    "appE.rate.fixed",
+    "Appendix E, last line, with a factor of two",
+    kind="identity",
+)
+def _last_line_fixed(case):
+    r"""√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄.
+
+    $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]
+    = \bar\gamma_{\rm m} - \frac{2 \cdot 4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t +
+    1)^2}$"""
+    for gamma, c, where in _rates(case):
+        left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
+        yield same_digits(left, best - 2 * c / best, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", where=where)

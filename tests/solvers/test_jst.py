@@ -66,6 +66,36 @@ def run(solver, problem, steps=STEPS, rng=None):
     return list(islice(solver.iterates(problem, rng), steps))
 
 
+def binary(X, y, unit=False):
+    """z_i = −y_i x_i, divided by the largest norm if asked for."""
+    rows = jst.vector(X) * -np.array([int(v) for v in y], dtype=object)[:, None]
+    return jst.explicit(rows / radius(jst.explicit(rows)) if unit else rows)
+
+
+def several(X, labels, k):
+    """Section 5.2, with the sign that its own Section 2 asks for: −x (e_c − e_j)ᵀ/√2."""
+    pairs = [(x, c, j) for x, c in zip(X, labels, strict=True) for j in range(k) if j != c]
+    e = np.eye(k, dtype=int)
+    rows = [jst.vector(np.outer(x, e[j] - e[c]).ravel()) for x, c, j in pairs]
+    return jst.explicit(np.array(rows, dtype=object) / arb(2).sqrt())
+
+
+def rbf(X, y, gamma):
+    """The Gaussian kernel."""
+    points, signs = jst.vector(X), [int(v) for v in y]
+    apart = [[((a - b) @ (a - b) * -arb(gamma)).exp() for b in points] for a in points]
+    return jst.feature(np.array(apart, dtype=object) * np.outer(signs, signs).astype(object))
+
+
+def radius(space):
+    """The largest norm of a row; ‖z_i‖² = (Z Zᵀ e_i)_i."""
+    largest = arb(0)
+    for i in range(space.n):
+        e = jst.basis(space.n, i)
+        largest = largest.max(space.times(space.adjoint(e))[i].sqrt())
+    return largest
+
+
 @st.composite
 def spaces(draw):
     """A problem of any geometry, and the same for the reference."""
@@ -77,16 +107,16 @@ def spaces(draw):
         k = draw(st.integers(2, 4))
         labels = draw(hnp.arrays(int, n, elements=st.integers(0, k - 1)))
         points = scipy.sparse.csr_array(X) if draw(st.booleans()) else X
-        return MulticlassProblem(points, labels, k), jst.multiclass(X, labels, k)
+        return MulticlassProblem(points, labels, k), several(X, labels, k)
     y = draw(hnp.arrays(int, n, elements=st.sampled_from((-1, 1))))
     if geometry == "kernel":
         gamma = draw(st.sampled_from((0.5, 4.0)))
-        return KernelProblem(X, y, Kernel("rbf", gamma=gamma)), jst.rbf(X, y, gamma)
+        return KernelProblem(X, y, Kernel("rbf", gamma=gamma)), rbf(X, y, gamma)
     if geometry == "sparse":
-        return SparseProblem(scipy.sparse.csr_array(X), y), jst.binary(X, y)
+        return SparseProblem(scipy.sparse.csr_array(X), y), binary(X, y)
     if geometry == "unit" and X.any():
-        return DenseProblem(X, y).unit(), jst.unit(jst.binary(X, y))
-    return DenseProblem(X, y), jst.binary(X, y)
+        return DenseProblem(X, y).unit(), binary(X, y, unit=True)
+    return DenseProblem(X, y), binary(X, y)
 
 
 uniforms = st.lists(st.floats(0, 1, exclude_max=True), min_size=STEPS, max_size=STEPS)
@@ -183,7 +213,7 @@ def test_gradient_descent(loss):
         wanted = islice(jst.gradient_descent(space, arb(step), loss), STEPS)
         for it, w in zip(run(GradientDescent(step, loss), problem), wanted, strict=True):
             inside(it.w, w, length(it.w))
-            inside(it.weights, jst.psi_gradient(loss, space.times(w)))
+            inside(it.weights, jst.potential_gradient(space.times(w), loss))
 
     check()
 
@@ -210,10 +240,10 @@ def test_batch_perceptron_of_cotter(averaged):
     def check(case, step):
         problem, space = case
         got = run(HardMarginAscent(step, averaged), problem)
-        radius = jst.radius(space)
-        eta0 = arb(step) / radius if radius > 0 else arb(step)
+        longest = radius(space)
+        eta0 = arb(step) / longest if longest > 0 else arb(step)
         path = jst.batch_perceptron(space, [it.extra["i"] for it in got[:-1]], eta0)
-        total = space.zero()
+        total = space.zero
         for t, (it, v) in enumerate(zip(got, path, strict=True)):
             total = total + v if t else total
             inside(it.extra["v"], v, length(it.w))
@@ -222,7 +252,7 @@ def test_batch_perceptron_of_cotter(averaged):
             scores = -space.times(v)
             inside(it.extra["scores"], scores)
             assert all(scores[it.extra["i"]] < s + 1e-9 for s in scores)
-        assert math.isclose(problem.radius, float(radius), rel_tol=1e-12)
+        assert math.isclose(problem.radius, float(longest), rel_tol=1e-12)
 
     check()
 

@@ -215,7 +215,7 @@ def test_every_solver_nears_the_maximum_margin(solver):
     )
 )
 def check_logistic_weights(scores):
-    wanted = jst.psi_gradient("logistic", [-arb(s) for s in scores])
+    wanted = jst.potential_gradient([-arb(s) for s in scores], "logistic")
     got = gradient(scores, "logistic")
     assert got.sum() >= 1 - 1e-12
     for value, ball in zip(got, wanted, strict=True):

@@ -174,7 +174,7 @@ def test_what_never_ends_is_proved_by_a_state_that_repeats(conjectures):
     entry = conjectures["guess.novikoff"]
     rows = [{0: Fraction(1)}, {0: Fraction(-1)}]
     facts = rerun.Facts(2, Fraction(1), Fraction(0), False, None, [])
-    run = rerun.ALGORITHMS["perceptron"].run(rows, 1, facts)
+    run = rerun.ALGORITHMS["perceptron"].moments(rows, 1, facts)
 
     class Patient:
         goal, id = entry.goal, entry.id
@@ -234,7 +234,7 @@ def test_an_algorithm_run_again_is_the_solver_with_its_options(solver: str, unit
     data = Data(form)
     found, d = rerun._rows(data)
     facts = rerun._facts(found, data, rerun._options(data, name), unit)
-    again = islice(rerun.ALGORITHMS[name].run(found, d, facts), 12)
+    again = islice(rerun.ALGORITHMS[name].moments(found, d, facts), 12)
     for it, moment in zip(islice(open_solver(solver).iterates(problem), 12), again, strict=False):
         assert float(moment.norm_squared) == pytest.approx(float(problem.norm(it.w)) ** 2, 1e-9)
         assert [float(s) for s in moment.scores] == pytest.approx(problem.scores(it.w), 1e-9, 1e-12)
