@@ -2,7 +2,8 @@
 
 Weak duality needs no optimality: any coefficients α give γ̄ ≥ min_i (Gα)_i / ‖α‖_G and any q ∈ Δ
 gives γ̄ ≤ ‖q‖_G (Ji, Srebro and Telgarsky 2021, Lemma A.1, in the RKHS of Ramdas and Peña 2015,
-§3). Both are evaluated in ball arithmetic (Arb) at α = q, where the two bounds meet at the optimum.
+§3). At α = q the two bounds meet at the optimum; q is the solution of the linear system of the
+support (`gammabar.oracle.linear_system`), whose entries are integers with a bound of their error.
 
 With a free intercept q has half its weight on either class, and the smallest score is replaced by
 the mean of those of the two classes, which the best bias gives to all rows.
@@ -30,16 +31,17 @@ and n 2⁻¹⁰⁷⁴ more where products underflow; the Frobenius norm of |R|�
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import ceil, gcd
+from math import ceil, gcd, isqrt
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpz, fmpz_mat
+from flint import arb, ctx, fmpq, fmpz_mat
 from numpy.typing import NDArray
 
+from gammabar.oracle.linear_system import GramSystem, enclose as solve_system
 from gammabar.oracle.rational import (
     ROUNDOFF,
     SAFETY,
@@ -53,11 +55,11 @@ from gammabar.oracle.rational import (
 from gammabar.problems import KernelProblem, ProblemError
 from gammabar.problems.problem import Floats
 
-#: Supports up to this size are polished in high precision; beyond, the doubles are kept.
-_POLISH = 800
+#: Supports up to this size are solved for in high precision; beyond, the doubles are kept.
+_POLISH = 2000
 #: Bits to try when the first precision cannot tell the margin from zero.
 _PRECISIONS = (512, 1024, 2048, 4096, 8192)
-#: Numbers below 2^-_LEAST are bounded by it: no margin of doubles at these precisions is as small.
+#: Radii below 2^-_LEAST are bounded by it.
 _LEAST = 1 << 17
 #: Rows may enter this often after a polish; the bounds are valid whenever we stop.
 _REPAIRS = 20
@@ -109,13 +111,10 @@ def enclose(
             # do not help.
             break
     unit = Fraction(2) ** _half_exponent(problem)
-    return Enclosure(
-        found.support,
-        found.numerators,
-        found.total,
-        _round(found.lower * unit, claim, up=False),
-        _round(found.upper * unit, claim, up=True),
-        found.rounds,
+    return replace(
+        found,
+        lower=_round(found.lower * unit, claim, up=False),
+        upper=_round(found.upper * unit, claim, up=True),
     )
 
 
@@ -124,37 +123,36 @@ def _enclose(
     support: NDArray[np.int64],
     weights: NDArray[np.float64],
     bits: int,
-    precision: int,
+    places: int,
     within: Fraction,
 ) -> Enclosure:
-    """Bounds from weights with so many bits, evaluated with the given precision.
+    """Bounds from weights with so many bits, and from entries with so many places.
 
     They are in units of 2^h, h the half exponent of a Gram matrix that is not normalised.
     """
     within /= Fraction(4) ** _half_exponent(problem)
-    with ctx.workprec(precision):
-        corral, numerators = list(map(int, support)), _integers(weights, bits)
-        corral, numerators = _complete(problem, corral, numerators)
-        for rounds in range(1, _REPAIRS + 2):
-            # Where the matrix itself is in doubt by more than the candidate's rounding, there is
-            # nothing to polish.
-            polish = not within and len(corral) <= _POLISH
-            if polish:
-                corral, numerators = _polish(problem, corral, numerators, bits)
-            numerators = _balanced(problem, corral, numerators)
-            lower, upper, lowest = _bounds(problem, corral, numerators, within)
-            fresh = [i for i in lowest if i not in corral]
-            if not fresh or rounds > _REPAIRS or not polish:
-                break
-            corral, numerators = [*corral, *fresh], [*numerators, *(0 for _ in fresh)]
-        order = [k for k in np.argsort(corral).tolist() if numerators[k] > 0]
-        chosen = np.array([corral[k] for k in order], dtype=np.int64)
-        kept = [numerators[k] for k in order]
-        return Enclosure(chosen, kept, sum(kept), lower, upper, rounds)
-
-
-def _integers(weights: NDArray[np.float64], bits: int) -> list[int]:
-    return [max(1, round(Fraction(float(v)) * 2**bits)) for v in weights]
+    corral = list(map(int, support))
+    q = [max(1, round(Fraction(float(v)) * 2**bits)) for v in weights]
+    corral, q = _complete(problem, corral, q)
+    for rounds in range(1, _REPAIRS + 2):
+        gram, doubt = _entries(problem, corral, corral, places)
+        # Where the matrix itself is in doubt by more than the candidate's rounding, there is
+        # nothing to polish.
+        polish = not within and len(corral) <= _POLISH
+        if polish:
+            keep, q = _polished(gram, doubt, _side_of(problem, corral), q, places // 2)
+            corral = [corral[k] for k in keep]
+            gram = _part(gram, keep)
+        q = _balanced(problem, corral, q)
+        lower, upper, lowest = _bounds(problem, corral, q, gram, doubt, places, within)
+        fresh = [i for i in lowest if i not in corral]
+        if not fresh or rounds > _REPAIRS or not polish:
+            break
+        corral, q = [*corral, *fresh], [*q, *(0 for _ in fresh)]
+    order = [k for k in np.argsort(corral).tolist() if q[k] > 0]
+    kept = [q[k] for k in order]
+    chosen = np.array([corral[k] for k in order], dtype=np.int64)
+    return Enclosure(chosen, kept, sum(kept), lower, upper, rounds)
 
 
 def _sides(problem: KernelProblem, rows: Sequence[int]) -> list[list[int]]:
@@ -162,6 +160,12 @@ def _sides(problem: KernelProblem, rows: Sequence[int]) -> list[list[int]]:
     if problem.intercept != "free":
         return [list(range(len(rows)))]
     return [[k for k, i in enumerate(rows) if problem.y[i] == sign] for sign in (-1, 1)]
+
+
+def _side_of(problem: KernelProblem, rows: Sequence[int]) -> NDArray[np.int64]:
+    """The side of each row."""
+    free = problem.intercept == "free"
+    return np.array([free and problem.y[i] > 0 for i in rows], dtype=np.int64)
 
 
 def _complete(
@@ -189,61 +193,87 @@ def _balanced(problem: KernelProblem, corral: list[int], numerators: list[int]) 
     return scaled
 
 
-def _polish(
-    problem: KernelProblem, corral: list[int], numerators: list[int], bits: int
-) -> tuple[list[int], list[int]]:
-    """The affine minimiser of the support in high precision, dropping negative weights.
+def _entries(
+    problem: KernelProblem, rows: list[int], cols: list[int], places: int
+) -> tuple[fmpz_mat, int]:
+    """Integers next to 2^places times the entries, and how far these may be off."""
+    whole, radius = [], arb(0)
+    with ctx.workprec(places + 32):
+        for line in kernel_balls(problem, rows, cols):
+            for ball in line:
+                mantissa, exponent = ball.mid().man_exp()
+                shift, value = int(exponent) + places, int(mantissa)
+                # What is shifted out is less than one; far below it nothing has to be shifted.
+                whole.append(value << shift if shift >= 0 else value >> min(-shift, 1 << 20))
+                radius = max(radius, ball.rad())  # exact numbers
+    return fmpz_mat(len(rows), len(cols), whole), 1 + ceil(_fraction(radius) * 2**places)
 
-    It is the solution of G q = λ on each side, with the sum of q on each side given.
+
+def _part(gram: fmpz_mat, keep: list[int]) -> fmpz_mat:
+    return fmpz_mat(len(keep), len(keep), [gram[i, j] for i in keep for j in keep])
+
+
+def _polished(
+    gram: fmpz_mat, doubt: int, sides: NDArray[np.int64], q: list[int], bits: int
+) -> tuple[list[int], list[int]]:
+    """The affine minimiser of the rows (those to keep, and weights), without negative weights.
+
+    If the system is too close to singular for these entries, all rows are kept with q.
     """
+    every = keep = list(range(len(q)))
     while True:
-        sides, s = _sides(problem, corral), len(corral)
-        size = s + len(sides)
-        bordered = arb_mat(size, size)
-        for i, row in enumerate(kernel_balls(problem, corral, corral)):
-            for j, value in enumerate(row):
-                bordered[i, j] = value
-        for number, side in enumerate(sides, s):
-            for k in side:
-                bordered[number, k], bordered[k, number] = arb(1), arb(-1)
-        right = arb_mat(size, 1, [0] * s + [1] * len(sides))
-        try:
-            solution = bordered.solve(right, nonstop=False).entries()[:s]
-        except ZeroDivisionError:  # too close to singular for this precision: keep what there is
-            return corral, numerators
-        exact = [_fraction((v / len(sides)).mid()) for v in solution]
-        if min(exact) > 0:
-            return corral, [max(1, round(v * 2 ** (2 * bits))) for v in exact]
-        keep = [k for k, v in enumerate(exact) if v > 0]
-        if not all(set(side).intersection(keep) for side in sides):
-            return corral, numerators
-        corral, numerators = [corral[k] for k in keep], [numerators[k] for k in keep]
+        system = GramSystem(_part(gram, keep), Fraction(1), sides[keep], doubt)
+        found = solve_system(system, bits)
+        if found is None:
+            return every, q
+        z = found.z[: len(keep)]
+        if min(z) > 0:
+            return keep, z
+        keep = [k for k, v in zip(keep, z, strict=True) if v > 0]
+        if len(set(sides[keep].tolist())) < len(set(sides.tolist())):
+            return every, q
 
 
 def _bounds(
-    problem: KernelProblem, corral: list[int], numerators: list[int], within: Fraction
+    problem: KernelProblem,
+    corral: list[int],
+    q: list[int],
+    gram: fmpz_mat,
+    doubt: int,
+    places: int,
+    within: Fraction,
 ) -> tuple[Fraction, Fraction, list[int]]:
-    """(lower bound, upper bound, a row of smallest score for each side)."""
-    slack = arb(_fmpq(within))
-    total = sum(numerators)
-    q = [arb(fmpq(v, total)) for v in numerators]
-    rows = sorted({*_lowest_rows(problem, corral, numerators), *corral})
-    scores = {
-        i: sum((a * b for a, b in zip(q, line, strict=True)), arb(0))
-        for i, line in zip(rows, kernel_balls(problem, rows, corral), strict=True)
-    }
-    square = sum((a * scores[i] for a, i in zip(q, corral, strict=True)), arb(0))
+    """(lower bound, upper bound, a row of smallest score for each side).
+
+    Scores are integers over 2^places Σ q, each off by no more than doubt Σ q.
+    """
+    total, column = sum(q), fmpz_mat(len(q), 1, q)
+    own = [int(v) for v in (gram * column).entries()]
+    off, unit = doubt * total, 1 << places
+    scores = {i: v - off for i, v in zip(corral, own, strict=True)}
+    others = sorted(set(_lowest_rows(problem, corral, q)).difference(corral))
+    if others:
+        block, doubts = _entries(problem, others, corral, places)
+        values = (block * column).entries()
+        scores |= {i: int(v) - doubts * total for i, v in zip(others, values, strict=True)}
+    square = sum(v * s for v, s in zip(q, own, strict=True)) + off * total
     # An upper bound is needed on either side.
-    norm = arb((square + slack).upper()).max(arb(0)).sqrt()
-    upper = _fraction(norm.upper())
+    upper = _root_above(max(Fraction(square, unit * total**2) + within, Fraction(0)), places)
+    rows = sorted(scores)
     sides = [[rows[k] for k in side] for side in _sides(problem, rows)]
-    lowest = [min(side, key=lambda i: scores[i].lower()) for side in sides]
+    lowest = [min(side, key=scores.__getitem__) for side in sides]
     # The mean of lower bounds: the best bias gives it to the lowest row of either side.
-    least = sum((arb(scores[i].lower()) for i in lowest), arb(0)) / len(sides)
-    smallest = (least - slack).lower()
-    if not smallest > 0 or not norm > 0:
-        return Fraction(0), upper, lowest
-    return _fraction((smallest / norm).lower(), down=True), upper, lowest
+    least = Fraction(sum(scores[i] for i in lowest), len(sides) * unit * total) - within
+    return (least / upper if least > 0 else Fraction(0)), upper, lowest
+
+
+def _root_above(square: Fraction, bits: int) -> Fraction:
+    """A rational not below √square, with so many bits of it."""
+    shift = max(0, 2 * bits - (square.numerator.bit_length() - square.denominator.bit_length()))
+    root = isqrt((square.numerator << 2 * shift) // square.denominator)
+    return Fraction(
+        root + (root * root * square.denominator != square.numerator << 2 * shift), 1 << shift
+    )
 
 
 def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
@@ -295,8 +325,15 @@ def _rbf(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[
     slope = arb(-_fmpq(Fraction(problem.kernel.gamma)) * unit)
     a = [sum(int(v) ** 2 for v in row) for row in left]
     b = [sum(int(v) ** 2 for v in row) for row in right]
+    known: dict[int, arb] = {}  # by squared distance: K(x, z) = K(z, x)
+
+    def value(square: int) -> arb:
+        if square not in known:
+            known[square] = (slope * square).exp()
+        return known[square]
+
     return [
-        [(slope * (a[i] + b[j] - 2 * inner[i, j])).exp() for j in range(len(cols))]
+        [value(a[i] + b[j] - 2 * int(inner[i, j])) for j in range(len(cols))]
         for i in range(len(rows))
     ]
 
@@ -337,18 +374,12 @@ def _fmpq(value: Fraction) -> fmpq:
     return fmpq(value.numerator, value.denominator)
 
 
-def _fraction(value: arb, down: bool = False) -> Fraction:
-    """An exact ball (radius zero) as a rational; what is below 2^-_LEAST in size becomes that.
-
-    exp(−10²⁰⁰) is a ball like any other, and no rational that a memory could hold. With `down` what
-    is positive and so small becomes zero, so that the result is not above the value.
-    """
-    mantissa, exponent = value.mid().man_exp()
-    whole, shift = int(fmpz(mantissa)), int(exponent)
-    if whole and whole.bit_length() + shift < -_LEAST:
-        sign = 1 if whole > 0 else -1
-        return Fraction(0) if down and whole > 0 else Fraction(sign, 1 << _LEAST)
-    return whole * Fraction(2) ** shift
+def _fraction(value: arb) -> Fraction:
+    """An exact ball (radius zero) as a rational, rounded up to 2^-_LEAST if it is less."""
+    mantissa, exponent = value.man_exp()
+    if mantissa and int(mantissa).bit_length() + int(exponent) < -_LEAST:
+        return Fraction(1, 1 << _LEAST)
+    return int(mantissa) * Fraction(2) ** int(exponent)
 
 
 def _round(value: Fraction, bits: int, *, up: bool) -> Fraction:

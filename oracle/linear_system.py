@@ -15,7 +15,8 @@ which is regular exactly if the rows are affinely independent side by side.
 2. *Digits.* x is found by refinement, as by Wan [2]_: z ← 2ᵍ z + rint(2ᵍ R r), r ← 2ᵏ b − A z. The
    residual r is exact: the rows are cut into slices of few bits (an error-free splitting, Ozaki
    and others [3]_) and the integers z into limbs, so that BLAS multiplies them without rounding.
-3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖R‖/(1 − α).
+3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖R‖/(1 − α). If
+   entries of G are known up to δ only (exponentials, roots), r is off by up to δ Σ |z_i| more.
 
 Each step adds as many bits as R has right, so that any number of digits can be had. Where rows are
 so close to dependent that doubles cannot prove α < ½, Arb solves the same system in longer balls.
@@ -74,6 +75,7 @@ class System(ABC):
     sides: NDArray[np.int64]
     unit: Fraction
     border: int
+    doubt: int = 0  # how far entries of the Gram matrix are off, in integers of the system
 
     @property
     def t(self) -> int:
@@ -213,11 +215,11 @@ class RowSystem(System):
     def _joined(self, parts: list[Floats]) -> list[int]:
         """Integers whose slices and limbs are given; every double here is an integer below 2⁵³."""
         last, count = len(parts) - 1, parts[0].shape[1]
-        shifts = [
-            self.bits * (last - k) + _LIMB * limb for k in range(last + 1) for limb in range(count)
+        powers = [
+            1 << self.bits * (last - k) + _LIMB * j for k in range(last + 1) for j in range(count)
         ]
-        table = np.concatenate(parts, axis=1).astype(np.int64).tolist()
-        return [sum(v << shift for v, shift in zip(row, shifts, strict=True)) for row in table]
+        table = np.concatenate(parts, axis=1).astype(np.int64).astype(object)
+        return list(table @ np.array(powers, dtype=object))
 
     def gram(self) -> tuple[fmpz_mat, Fraction]:
         count = self.rows.shape[0]  # of a sparse matrix, too
@@ -226,24 +228,27 @@ class RowSystem(System):
 
 
 class GramSystem(System):
-    """Inner products that are given as integers times a unit."""
+    """Inner products that are given as integers times a unit, each off by no more than `doubt`."""
 
-    def __init__(self, gram: fmpz_mat, unit: Fraction, sides: NDArray[np.int64]) -> None:
-        self.entries, self.unit, self.sides = [int(v) for v in gram.entries()], unit, sides
-        self.border = 1 << max(map(abs, self.entries)).bit_length()
+    def __init__(
+        self, gram: fmpz_mat, unit: Fraction, sides: NDArray[np.int64], doubt: int = 0
+    ) -> None:
+        self.integers, self.unit, self.sides, self.doubt = gram, unit, sides, doubt
+        self.border = 1 << max(abs(int(v)) for v in gram.entries()).bit_length()
 
     def doubles(self) -> tuple[Floats, Floats, int]:
         """Entries divided by 2ᵏ, at most one, and rounded: each is off by u of itself."""
         s, k = len(self.sides), self.border.bit_length()
-        values = np.array([v / (1 << k) for v in self.entries]).reshape(s, s)
-        return values, 2 * ROUNDOFF * np.abs(values).sum(axis=1) + s * _UNDERFLOW, k
+        whole = 1 << k
+        values = np.array([int(v) / whole for v in self.integers.entries()]).reshape(s, s)
+        off = s * (self.doubt / whole * SAFETY + _UNDERFLOW)
+        return values, 2 * ROUNDOFF * np.abs(values).sum(axis=1) + off, k
 
     def gram_times(self, z: list[int]) -> list[int]:
-        return [int(v) for v in (self.gram()[0] * fmpz_mat(len(z), 1, z)).entries()]
+        return [int(v) for v in (self.integers * fmpz_mat(len(z), 1, z)).entries()]
 
     def gram(self) -> tuple[fmpz_mat, Fraction]:
-        s = len(self.sides)
-        return fmpz_mat(s, s, self.entries), self.unit
+        return self.integers, self.unit
 
 
 def _values(rows: Any) -> Any:
@@ -327,20 +332,20 @@ def _refined(system: System, bits: int) -> Enclosure | None:
         if step is None:
             return None
         rest = [(v << gain) - d for v, d in zip(r, system.times(step), strict=True)]
-        error_then = _off(bound, rest, k)
+        more = [(v << gain) + d for v, d in zip(z, step, strict=True)]
+        error_then = _off(bound, rest, k, system.doubt * sum(map(abs, more[:s])))
         if error_then.bit_length() > most:
             gain //= 2  # R has not as many bits right
             if gain < 4:
                 return None
             continue
-        z = [(v << gain) + d for v, d in zip(z, step, strict=True)]
-        r, places, error_now = rest, places + gain, error_then
+        z, r, places, error_now = more, rest, places + gain, error_then
     return Enclosure(z, places, error_now)
 
 
-def _off(bound: float, r: list[int], k: int) -> int:
+def _off(bound: float, r: list[int], k: int, doubt: int = 0) -> int:
     """How far entries of z may be off: ‖A⁻¹‖ ‖r‖."""
-    return math.ceil(Fraction(bound) * max(map(abs, r)) / 2**k)
+    return math.ceil(Fraction(bound) * (max(map(abs, r)) + doubt) / 2**k)
 
 
 def _digits(R: Floats, r: list[int], exponent: int) -> list[int] | None:
@@ -366,7 +371,7 @@ def _balls(system: System, bits: int) -> Enclosure | None:
         return None
     gram, unit = system.gram()
     border = 1 << max((abs(int(v)).bit_length() for v in gram.entries()), default=0)
-    entries = [[gram[i, j] for j in range(s)] for i in range(s)]
+    entries = [[arb(gram[i, j], system.doubt) for j in range(s)] for i in range(s)]
     rows: list[list[Any]] = []
     for own, side in zip(entries, system.sides.tolist(), strict=True):
         rows.append(own + [-border * (side == k) for k in range(t)])

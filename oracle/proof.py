@@ -51,7 +51,7 @@ Found = TypeVar("Found")
 #: independence over the rationals.
 _PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 #: Supports that are solved for in rationals at once.
-_SMALL = 24
+_SMALL = 12
 #: Bits of the enclosures that decide: of the first, and of the second where rows nearly tie.
 _BITS, _MORE = 96, 400
 #: Supports that are tried before rational arithmetic takes over.
