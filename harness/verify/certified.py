@@ -59,6 +59,8 @@ Floats = NDArray[np.float64]
 _GROWN = 1 + 8 * ROUNDOFF
 #: What is below this does not overflow when a few such numbers are added, or a million.
 _HUGE = 2.0**1000
+#: Rows with at most so many entries are kept as one matrix of balls.
+_MATRIX = 1 << 18
 
 
 class TooLarge(ProblemError):
@@ -236,6 +238,10 @@ class LinearSpace(Space):
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
         factor = self.unit_factor
         values = [arb(v) for v in w.tolist()]
+        if len(rows) == self.n and self.n * self.dimension <= _MATRIX:
+            matrix = self._at_precision("matrix", self._matrix)
+            scores = (matrix * arb_mat(self.dimension, 1, values)).entries()
+            return [score * factor for score in scores]
         return [total(x * values[j] for j, x in self._row(int(i))) * factor for i in rows]
 
     def exact_inner(self, u: Floats, v: Floats) -> Number:
@@ -249,11 +255,16 @@ class LinearSpace(Space):
                 out[j] += weight * x
         return arb_mat(self.dimension, 1, [v * self.unit_factor for v in out])
 
-    def _gram(self) -> Any:
+    def _matrix(self) -> Any:
+        """All rows, in the units of the data."""
         matrix = arb_mat(self.n, self.dimension)
         for i in range(self.n):
             for j, x in self._row(i):
                 matrix[i, j] = x
+        return matrix
+
+    def _gram(self) -> Any:
+        matrix = self._at_precision("matrix", self._matrix)
         return matrix * matrix.transpose() * (self.unit_factor * self.unit_factor)
 
     def _row(self, i: int) -> list[tuple[int, Number]]:

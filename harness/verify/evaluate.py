@@ -113,10 +113,11 @@ class Tally:
                 # Other relations, which cannot be paired; but a violation is not taken back.
                 return (relations, decided) if VIOLATED in decided else (again, verdicts)
             # What was decided stays decided: a statement may keep history at level 0 only.
-            pairs = zip(relations, decided, again, verdicts, strict=True)
+            pairs = list(zip(relations, decided, again, verdicts, strict=True))
             best = [(r, d) if d in (HOLDS, VIOLATED) else (s, e) for r, d, s, e in pairs]
+            stuck = all(_as_wide(r, s) for r, d, s, _ in pairs if d is DOUBT)
             relations, decided = [r for r, _ in best], [d for _, d in best]
-            if DOUBT not in decided:
+            if DOUBT not in decided or stuck:
                 break
         return relations, decided
 
@@ -161,6 +162,13 @@ class Tally:
             curve=self.curve.of(relation, t),
             **more,
         )
+
+
+def _as_wide(before: Relation, now: Relation) -> bool:
+    """Whether more bits left a comparison as wide as it was: then its width comes from doubles,
+    and no precision decides it. What bits cost by cancellation, they give back at once."""
+    wide, was = (now.left - now.right).rad(), (before.left - before.right).rad()
+    return now.op != "fact" and bool(2 * wide > was)
 
 
 def digits(value: Number) -> str:
@@ -324,11 +332,9 @@ class IterateCheck(Check):
 
     def _weigh(self, it: View) -> None:
         """Decide what is not certain at once."""
-        views = {0: it}
 
         def claim(level: int) -> list[Relation]:
-            view = views.setdefault(level, it.at(level) if level else it)
-            return listed(self._claim(view, self.case))
+            return listed(self._claim(it.at(level), self.case))
 
         self.tally.weigh(claim, it.t, run_rounding(it.n, it.space.dimension, it.t))
         self.done = self.tally.broken is not None
@@ -465,7 +471,7 @@ def _first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
     for level, bits in enumerate(LEVELS):
         try:
             with working(bits):
-                found = ask(it.at(level) if level else it)
+                found = ask(it.at(level))
         except TooLarge:
             break
         if found is not None:

@@ -377,6 +377,7 @@ class View:
         self.n = self.space.n
         self._base = base
         self._made: dict[Any, Any] = {}
+        self._levels: dict[int, View] = {}
         if base is not None:
             self.t = base.t
             self.w, self.dual, self.momentum = base.w, base.dual, base.momentum
@@ -418,21 +419,27 @@ class View:
         return value
 
     def at(self, level: int) -> View:
-        """The same iterate at another level."""
-        return View(self.claimed, self.case, level, base=self._base or self)
+        """The same iterate at another level, made once."""
+        base = self._base or self
+        if not level:
+            return base
+        if level not in base._levels:
+            base._levels[level] = View(self.claimed, self.case, level, base)
+        return base._levels[level]
 
     def again(self, t: int, case: Case) -> View:
         """The same point and claims at another t, in another case; what is known of w is kept."""
         view = View.__new__(View)
         vars(view).update(vars(self))
-        view.t, view.case, view._made = t, case, {}
+        view.t, view.case, view._made, view._levels = t, case, {}, {}
         return view
 
     def at_zero(self) -> View:
         """The point w = 0 with the claims of this iterate; scores are 0 there, without rounding."""
         view = View.__new__(View)
         vars(view).update((name, value) for name, value in vars(self).items() if name in _GIVEN)
-        view.w, view._made, view.score_error = np.zeros_like(self.w), {}, 0.0
+        view.w, view._made, view._levels = np.zeros_like(self.w), {}, {}
+        view.score_error = 0.0
         return view
 
     def keep(self) -> None:

@@ -63,7 +63,7 @@ class _Pairs:
         before = self._before
         if before is None:
             return None
-        return self._body(it, before.at(it.level) if it.level else before, case)
+        return self._body(it, before.at(it.level), case)
 
 
 class _Idle:
