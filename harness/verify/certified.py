@@ -78,6 +78,8 @@ class Space(ABC):
         self.radius = self._bounds.radius + ETA
         #: Not above it.
         self.least_radius: float = self._bounds.radius_bounds()[0]
+        #: What may be left of sums of as many numbers: rounding must be small beside it.
+        self.long_sum = (self.n + self.dimension) * self.least_radius
         self._cache: dict[Any, Any] = {}
 
     #: A bound on the norm of what underflow may take from the entries of one product of a vector.

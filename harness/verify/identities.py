@@ -32,7 +32,15 @@ from gammabar.harness.verify.numbers import (
     total,
     upper,
 )
-from gammabar.harness.verify.relation import Relation, equal, fact, nearly, size_of, within
+from gammabar.harness.verify.relation import (
+    ZERO,
+    Relation,
+    equal,
+    fact,
+    nearly,
+    size_of,
+    within,
+)
 from gammabar.harness.verify.row_sums import combination
 
 # What a solver claims
@@ -134,8 +142,10 @@ def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
     T counts iterates with their whole length also where they cancel. So a step that is lost in w_t
     is not refuted, whatever its length.
     """
-    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (gap.terms() + gap.err)
-    return equal(gap.norm(), 0, what, allowance=allowance, size=_size(gap, about))
+    terms = gap.terms()
+    allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (terms + gap.err)
+    size = size_of(about.norm(), gap.space.long_sum + terms)
+    return Relation(gap.norm(), ZERO, "==", allowance, size, what)
 
 
 def told(said: Vec | Relation, own: Vec, what: str, more: float = 0.0) -> Relation:
@@ -152,13 +162,6 @@ def told(said: Vec | Relation, own: Vec, what: str, more: float = 0.0) -> Relati
 def follows(gap: Any, allowed: float, size: float, what: str) -> Relation:
     """That a gap between what is said and what follows is no more than rounding, as a fact."""
     return fact(within(gap, allowed, size), what, said=True)
-
-
-def _size(gap: Vec, about: Vec) -> float:
-    """What rounding must be small beside: a vector, and roundoffs of all that were summed."""
-    space = gap.space
-    rows = (space.n + space.dimension) * space.least_radius  # sums of as many numbers
-    return size_of(about.norm(), rows + gap.terms())
 
 
 # Scores

@@ -35,7 +35,7 @@ class Decision(StrEnum):
 
 HOLDS, DOUBT, ROUNDING, VIOLATED = Decision
 
-_ZERO = number(0)
+ZERO = number(0)
 
 #: An equation that allows for more than this part of what it compares decides nothing.
 COARSE = 2.0**-10
@@ -220,7 +220,7 @@ def equal(
         raise TypeError("an equation with 0 that has an allowance must say its size, see size_of")
     if type(left) is not arb:
         left = number(left)
-    right = _ZERO if type(right) is int and not right else number(right)
+    right = ZERO if type(right) is int and not right else number(right)
     return Relation(left, right, "==", allowance, size if size < inf else 0.0, what, **more)
 
 
@@ -236,7 +236,7 @@ def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
         if not isinstance(truth, np.bool_):
             raise TypeError(f"fact({type(truth).__name__}): give it True, False or None")
         truth = bool(truth)
-    return Relation(_ZERO, _ZERO, "fact", what=what, fact=truth, **more)
+    return Relation(ZERO, ZERO, "fact", what=what, fact=truth, **more)
 
 
 def listed(claimed: Any, needed: bool = False) -> list[Relation]:

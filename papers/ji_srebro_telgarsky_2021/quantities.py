@@ -61,9 +61,11 @@ def _accelerated(t: int) -> Fraction:
     return Fraction(2, t + 2)
 
 
-@lru_cache(maxsize=64)
-def _coefficients(last: Fraction, lam: Fraction) -> tuple[float, float, float]:
-    """λ_{t−1}(1 − λ_t)/λ_t, 1 − λ_{t−1} and 1 − λ_t in doubles."""
+def _coefficients(case: Case, t: int) -> tuple[float, float, float]:
+    """λ_{t−1}(1 − λ_t)/λ_t, 1 − λ_{t−1} and 1 − λ_t in doubles, for t ≥ 1."""
+    if getattr(case.solver, "mixing", "accelerated") == "accelerated":
+        return t / (t + 1), (t - 1) / (t + 1), t / (t + 2)
+    last, lam = mixing(case, t - 1), mixing(case, t)
     return float(last * (1 - lam) / lam), float(1 - last), float(1 - lam)
 
 
@@ -309,7 +311,7 @@ class Sequences:
             self.start, self.next_sum = psi_of(it), none
         else:
             last = mixing(case, t - 1)
-            beta, kept, rest = _coefficients(last, lam)
+            beta, kept, rest = _coefficients(case, t)
             mu = weighted_sum(kept, past.mu, float(last), pull)
             g = weighted_sum(beta, past.g, beta, pull)
             weighted = weighted_sum(1.0, past.weighted, float(t), pull)
@@ -344,7 +346,7 @@ class Sequences:
         self.lengths += length
         self.nu_squares += length * past.nu_norm
         if past.it.t:
-            last = number(1 / mixing(self.case, past.it.t - 1))
+            last = self.before.inverse
             self.mu_squares += (last * last - inverse * (inverse - 1)) * past.mu_square
         self.next_sum = weighted_sum(1.0, self.next_sum, float(inverse), self.now.mu)
         self.next_lengths += inverse * norm
