@@ -1,9 +1,9 @@
 """The power of the tests: ``python -m tests.mutate 100 --seed 1`` changes the source and counts.
 
 A mutant changes one place of the source: a comparison, a sign, a constant, a dropped term or check,
-a swapped index. It lives in a temporary copy of the tree. Tests that reach the changed function run
-first, the cheapest of each file first, until one fails. Which test reaches which function is
-recorded once (``build/mutate-TIER.json``), and again for test files that changed.
+a swapped index. It lives in a temporary copy of the tree. The test files that mention the changed
+function, its statement or its module run, the cheapest tests first, until one fails or a survivor
+has stood ``--seconds`` of processor time. How long tests take is remembered in ``build``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import hashlib
 import importlib
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -52,10 +52,11 @@ SWAPS: dict[type, type] = {
 #: Options without an effect that a test could see, and what is not evaluated.
 SILENT = {"strict", "slots", "frozen", "cache", "nogil", "maxsize", "kw_only", "stacklevel"}
 TYPES = {"annotation", "returns"}
-#: Seconds of tests that a mutant has to survive, as they were recorded.
-BUDGET = 15.0
-
-Reached = dict[str, tuple[float, list[str]]]
+#: Functions of two arguments in any order.
+SYMMETRIC = {"min", "max", "_times", "_usable", "equal", "same", "np.minimum", "np.maximum"}
+#: Test files that a mutant has to survive.
+FILES = 6
+PAPERS = ("jst", "tyurin", "rp", "lec", "gb")
 
 
 class Mutant(NamedTuple):
@@ -92,11 +93,11 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Constant(value=int(value)):
             yield ast.Constant(value + 1)
         case ast.Constant(value=float(value)):
-            yield ast.Constant(value * 2)
+            yield ast.Constant(value * 2 or 1.0)
         case ast.Subscript(slice=ast.Tuple(elts=[a, b])):
             yield ast.Subscript(node.value, ast.Tuple([b, a]), ast.Load())
-        case ast.Call(args=[a, b], keywords=[]) if ast.dump(a) != ast.dump(b):
-            yield ast.Call(node.func, [b, a], [])
+        case ast.Call(func, [a, b], []) if ast.unparse(func) not in SYMMETRIC:
+            yield ast.Call(func, [b, a], [])
         case ast.If(orelse=[]) | ast.Raise() | ast.Assert() | ast.Expr(value=ast.Call()):
             yield ast.Pass()
 
@@ -111,7 +112,7 @@ def places(node: ast.AST, owner: str = "", inside: bool = False) -> Iterator[tup
             continue
         name, function = owner, isinstance(child, ast.FunctionDef)
         if (function or isinstance(child, ast.ClassDef)) and not inside:
-            name = f"{owner}.{child.name}".lstrip(".")
+            name = f"{owner}.{getattr(child, 'name', '')}".lstrip(".")
         elif not owner and isinstance(child, ast.Assign | ast.AnnAssign):
             name = ast.unparse(child).partition(" ")[0].rstrip(":")
         yield child, name
@@ -144,52 +145,34 @@ def draw(root: Path, number: int, seed: int, pattern: str) -> list[Mutant]:
     return [pool[k] for k in range(number) for pool in pools if k < len(pool)][:number]
 
 
-class Recorder:
-    """A plugin of pytest: the seconds of each test that passes, and the functions it reaches."""
+class Budget:
+    """A plugin of pytest: cheap tests first, none for ever, and so many seconds in all."""
 
-    def __init__(self, target: Path) -> None:
-        self.target, self.seen, self.found = target, set[Any](), Reached()
-
-    def trace(self, frame: Any, *_: Any) -> None:
-        self.seen.add(frame.f_code)
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self.seen, start = set(), sum(os.times()[:4])
-        sys.settrace(self.trace)
-        yield
-        sys.settrace(None)
-        reached = sorted(filter(None, map(self.name, self.seen)))
-        self.found.setdefault(item.nodeid, (sum(os.times()[:4]) - start, reached))
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.passed:
-            self.found[report.nodeid] = (0.0, [])
-
-    def pytest_sessionfinish(self) -> None:
-        self.target.write_text(json.dumps(self.found), encoding="utf-8")
-
-    @staticmethod
-    def name(code: Any) -> str:
-        """file::function, or nothing for code of others and of modules."""
-        file = code.co_filename.removeprefix(os.getcwd() + "/").removeprefix("gammabar/")
-        function = code.co_qualname.partition(".<locals>")[0]
-        return f"{file}::{function}" if file.startswith(SOURCE) and "<" not in function else ""
-
-
-class Chosen:
-    """A plugin of pytest: run the chosen tests in their order, each for a limited time."""
-
-    def __init__(self, seconds: dict[str, float]) -> None:
-        self.seconds, self.order = seconds, list(seconds)
+    def __init__(self, files: list[str], seconds: float, known: Path) -> None:
+        self.files, self.seconds, self.known = files, seconds, known
+        self.took: dict[str, float] = json.loads(known.read_text()) if known.exists() else {}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        kept = [item for item in items if item.nodeid in self.seconds]
-        items[:] = sorted(kept, key=lambda item: self.order.index(item.nodeid))
+        place = {name: k for k, name in enumerate(self.files)}
+        self.start = time.process_time()
+        items.sort(key=lambda item: round(self.took.get(item.nodeid, 0.1), 1))
+        items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], 0) > 0)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(int(20 + 10 * self.seconds[item.nodeid]))
+        if time.process_time() - self.start > self.seconds:
+            item.session.shouldstop = "enough"
+            pytest.skip("enough")
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, 15 + 10 * self.took.get(item.nodeid, 0.0))
+        signal.alarm(300)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.took[report.nodeid] = report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        self.known.parent.mkdir(exist_ok=True)
+        self.known.write_text(json.dumps(self.took), encoding="utf-8")
 
 
 def run_tests(copy: Path, arguments: list[str], plugin: Any, compiled: str) -> tuple[int, str]:
@@ -214,55 +197,71 @@ def run_tests(copy: Path, arguments: list[str], plugin: Any, compiled: str) -> t
     return os.waitstatus_to_exitcode(status), (copy / "pytest.log").read_text(errors="replace")
 
 
-def reached_by_tests(copy: Path, tier: str) -> Reached:
-    """Each passing test of a tier: its seconds, and the functions that it reaches."""
-    kept, target = ROOT / "build" / f"mutate-{tier}.json", copy / "reached.json"
-    known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    files = {str(path.relative_to(copy)): path for path in (copy / "tests").rglob("test_*.py")}
-    stamps = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    known = {name: entry for name, entry in known.items() if entry[0] == stamps.get(name)}
-    for name in sorted(files.keys() - known.keys(), reverse=True):
-        target.write_text("{}", encoding="utf-8")
-        run_tests(copy, ["-m", TIERS[tier], name], Recorder(target), ".numba")
-        known[name] = [stamps[name], json.loads(target.read_text(encoding="utf-8"))]
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps(known), encoding="utf-8")
-    return {test: found for _, tests in known.values() for test, found in tests.items()}
+def chosen(mutant: Mutant, root: Path) -> list[str]:
+    """The test files that say most about what is changed."""
+    tree = ast.parse((root / mutant.path).read_bytes())
+    defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    own = mutant.owner.split(".")
+    names = {word for node in defined for word in said(node)} | set(own)
+    mine = {word for node in defined if node.name == own[0] for word in said(node)} | set(own)
+    module = mutant.path.removesuffix(".py").replace("/", ".")
+    texts = {p: p.read_text(encoding="utf-8") for p in sorted((root / "tests").rglob("test_*.py"))}
+    words = {path: set(re.findall(r"[\w.]+", text)) for path, text in texts.items()}
+    common = Counter(word for some in words.values() for word in some & (names | mine))
+    scores = {}
+    for path, text in texts.items():
+        score = sum((20 if word in mine else 2) / common[word] for word in words[path] & names)
+        score += 5 * (f"gammabar.{module}" in text) + (path.parent.name in mutant.path)
+        score += 5 * (Path(mutant.path).stem in path.stem)
+        scores[str(path.relative_to(root))] = score
+    return [name for name in sorted(scores, key=lambda name: -scores[name]) if scores[name]][:FILES]
 
 
-def chosen(mutant: Mutant, tests: Reached, root: Path) -> dict[str, float]:
-    """Tests that reach the function, then those of its file and of files with its name."""
-    function, name = f"{mutant.path}::{mutant.owner}", mutant.owner.rpartition(".")[2]
-    paths = [path for top in SOURCE for path in (root / top).rglob("*.py")]
-    near = {str(p.relative_to(root)) for p in paths if name in p.read_text(encoding="utf-8")}
-    ranked: dict[str, tuple[bool, int, float]] = {}
-    turns: Counter[str] = Counter()
-    for test, (seconds, reached) in sorted(tests.items(), key=lambda item: item[1][0]):
-        direct, file = function in reached, test.partition("::")[0]
-        if direct or any(each.partition("::")[0] in near for each in reached):
-            turns[file] += 1
-            ranked[test] = (not direct, turns[file], seconds)
-    result, total = {}, 0.0
-    for test in sorted(ranked, key=ranked.__getitem__):
-        total += (seconds := ranked[test][2])
-        if total < BUDGET or not result:
-            result[test] = seconds
-    return result
+def said(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """The name of a function or class, and the texts of its decorators (ids of statements)."""
+    yield node.name
+    for part in (part for each in node.decorator_list for part in ast.walk(each)):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and "." in part.value:
+            yield from (f"{paper}.{part.value}" for paper in PAPERS)
 
 
-def killer(mutant: Mutant, copy: Path, tests: dict[str, float], number: int) -> str:
-    """The test that kills a mutant, or nothing if it survives."""
-    path = copy / mutant.path
-    before = path.read_bytes()
-    compiled = f".numba-{number}" if b"njit" in before else ".numba"
-    path.write_text(mutant.text, encoding="utf-8")
-    os.utime(path, (number, number))  # no byte code of another mutant has this time
-    files = sorted({test.partition("::")[0] for test in tests})
-    code, said = run_tests(copy, ["-x", *files], Chosen(tests), compiled)
-    path.write_bytes(before)
-    shutil.rmtree(copy / f".numba-{number}", ignore_errors=True)
-    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "" if code == 0 else failed[0][:110] if failed else f"exit code {code}"
+class Trial:
+    """A copy of the tree in which mutants are tried."""
+
+    def __init__(self, copy: Path, tier: str, seconds: float) -> None:
+        unneeded = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build")
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=unneeded)
+        self.copy, self.tier, self.seconds = copy, tier, seconds
+        self.good, self.bad, self.number = set[str](), set[str](), 0
+
+    def killer(self, mutant: Mutant) -> str:
+        """The test that kills a mutant, or nothing if it survives."""
+        path = self.copy / mutant.path
+        before = path.read_bytes()
+        self.number += 1
+        compiled = f".numba-{self.number}" if b"njit" in before else ".numba"
+        path.write_text(mutant.text, encoding="utf-8")
+        os.utime(path, (self.number, self.number))  # no byte code of another mutant has this time
+        by = self.failure(chosen(mutant, self.copy), compiled)
+        path.write_bytes(before)
+        if compiled != ".numba":
+            shutil.rmtree(self.copy / compiled, ignore_errors=True)
+        if "::" not in by or by in self.good:
+            return by
+        if self.failure([by], ".numba"):  # it fails in any copy
+            self.bad.add(by)
+            return self.killer(mutant)
+        self.good.add(by)
+        return by
+
+    def failure(self, tests: list[str], compiled: str) -> str:
+        """The first test that fails, or how pytest ended, or nothing."""
+        plugin = Budget(tests, self.seconds, ROOT / "build" / "mutate.json")
+        left_out = [word for name in self.bad for word in ("--deselect", name)]
+        arguments = ["-x", "-m", TIERS[self.tier], *left_out, *tests]
+        code, text = run_tests(self.copy, arguments, plugin, compiled)
+        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", text, re.MULTILINE)
+        return failed[1] if failed else "" if code in (0, 2, 5) else f"exit code {code}"
 
 
 def main() -> int:
@@ -272,24 +271,19 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tier", choices=TIERS, default="fast")
     parser.add_argument("--file", default="", help="part of a path, or FILE:LINE")
+    parser.add_argument("--seconds", type=float, default=15.0)
     options = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     for library in ("numpy", "scipy.optimize", "scipy.sparse", "hypothesis", "flint", "numba"):
         importlib.import_module(library)
-    survivors, copy = 0, Path(tempfile.mkdtemp()) / "tree"
-    try:
-        unneeded = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build")
-        shutil.copytree(ROOT, copy, symlinks=True, ignore=unneeded)
-        tests = reached_by_tests(copy, options.tier)
-        drawn = draw(copy, options.count, options.seed, options.file)
-        for number, mutant in enumerate(drawn, 1):
-            some, start = chosen(mutant, tests, copy), time.monotonic()
-            by = killer(mutant, copy, some, number) if some else ""
+    survivors = 0
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(Path(folder) / "tree", options.tier, options.seconds)
+        drawn = draw(trial.copy, options.count, options.seed, options.file)
+        for mutant in drawn:
+            by = trial.killer(mutant)
             survivors += not by
-            took = f"{time.monotonic() - start:5.1f} s  {len(some):3} tests"
-            print("killed  " if by else "SURVIVED", took, mutant, "|", by, flush=True)
-    finally:
-        shutil.rmtree(copy.parent)
+            print("killed  " if by else "SURVIVED", mutant, "|", by, flush=True)
     print(f"{len(drawn) - survivors} of {len(drawn)} killed")
     return 0
 
