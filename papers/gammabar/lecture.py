@@ -26,7 +26,6 @@ from gammabar.papers.lecture.quantities import (
     length,
     nothing,
     run_of,
-    size_in_doubles,
     small,
 )
 from gammabar.papers.lecture.ridge import (
@@ -47,8 +46,7 @@ from gammabar.papers.lecture.sgd import (
     steerable,
     steered_for,
 )
-from gammabar.problems import DenseProblem, Kernel, KernelProblem
-from gammabar.solvers.descent import AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, rounding
 
 ours = Claims("gb", kind="identity")
 
@@ -170,7 +168,7 @@ def gradient_descent_step(c):
 
     One step from the doubles that were delivered, in balls, up to the rounding that
     evaluating a gradient in doubles cannot avoid."""
-    for target, run, wrong in runs(c, SmoothGradientDescent()):
+    for target, run, wrong in runs(c, "smooth-gradient-descent"):
         if wrong:
             yield fact(False, wrong, where=target.name)
             continue
@@ -204,7 +202,7 @@ def accelerated_step(c):
 
     The lecture names the method and does not print it. v_t is made anew from the delivered
     w_t and w_{t−1}; where the solver delivers v_t, momentum and gradient, they are checked too."""
-    for target, run, wrong in runs(c, AcceleratedGradientDescent()):
+    for target, run, wrong in runs(c, "accelerated-gradient-descent"):
         if wrong:
             yield fact(False, wrong, where=target.name)
             continue
@@ -260,7 +258,7 @@ def accelerated_rate(c):
         return [(f.beta + f.lam) / 2 * B**2 * exp(-T / sqrt(f.kappa))]
 
     what = "f(w_T) − f(w*) ≤ (β+λ)/2 B² e^{−T/√κ}"
-    return rates(c, AcceleratedGradientDescent(), bound, what)
+    return rates(c, "accelerated-gradient-descent", bound, what)
 
 
 # SGD
@@ -304,7 +302,7 @@ def sgd_step(c):
             if f.unclear(it.w, i):
                 yield fact(None, "on which side of the kink ⟨a_i, w_t⟩ is", where=where)
             gap, moved = f.step_gap(it.w, after.w, i, eta)
-            slip, size = f.slip(it.w, eta, i), size_of(moved, size_in_doubles(it.w))
+            slip, size = f.slip(it.w, eta, i), size_of(moved, rounding.length(it.w))
             what = "w_{t+1} = w_t − η∇ℓ_i(w_t)"
             yield nothing(gap, what, allowance=slip, size=size, where=where)
             points = [p.w for p in run[: after.t + 1]]

@@ -20,8 +20,9 @@ import scipy.sparse
 from flint import arb
 
 from gammabar.papers.claims import *
+from gammabar.papers.lecture.quantities import under_test
 from gammabar.problems import DenseProblem, ProblemError, SparseProblem
-from gammabar.solvers.boosting import AdaBoost, BestStump
+from gammabar.solvers.boosting import BestStump
 
 #: Rounds on problems that a case brings, and on the data below.
 ROUNDS, FEW = 150, 60
@@ -172,7 +173,7 @@ class Session:
 
 def solver_of(case: Case) -> Any:
     """AdaBoost, or the solver under test."""
-    return AdaBoost() if case.solver is None else case.solver
+    return under_test(case, "adaboost")
 
 
 def _looks_for_the_best(solver: Any) -> bool:

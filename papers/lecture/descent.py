@@ -304,9 +304,9 @@ PLAIN = Method("smooth-gradient-descent", assumes=(small,))
 FAST = Method("accelerated-gradient-descent", assumes=(small,))
 
 
-def runs(case: Case, standard: Any) -> Iterator[tuple[_Target, list[Any], str]]:
+def runs(case: Case, name: str) -> Iterator[tuple[_Target, list[Any], str]]:
     """Every function of the case with the solver's iterates on it, and what is wrong with them."""
-    solver = standard if case.solver is None else case.solver
+    solver = under_test(case, name)
     for target in targets(case, getattr(solver, "regularisation", 0.1)):
         # Beyond e^{−T/√κ} = 10⁻¹¹ bounds drown in the rounding of the run.
         enough = 25 * upper(sqrt(target.kappa))  # infinite where κ is beyond doubles
@@ -319,12 +319,12 @@ def runs(case: Case, standard: Any) -> Iterator[tuple[_Target, list[Any], str]]:
 
 def rates(
     case: Case,
-    standard: Any,
+    name: str,
     bounds: Callable[[_Target, int, Number], Iterable[Number]],
     what: str,
 ) -> Iterator[Relation]:
     """What is left of f after T = 1, 2, … steps, against bounds that depend on f, T and B."""
-    for target, run, wrong in runs(case, standard):
+    for target, run, wrong in runs(case, name):
         if wrong:
             yield fact(False, wrong, where=target.name)
             continue

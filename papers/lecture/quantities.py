@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from gammabar.harness.run.specs import open_solver
 from gammabar.papers.claims import *
-from gammabar.problems import rounding
 
 lec = Claims("lec")
 
@@ -71,11 +71,6 @@ def length(v: Column) -> Number:
     return sqrt(inner(v, v))
 
 
-def size_in_doubles(w: Floats) -> float:
-    """At least ‖w‖, and hardly more: also where squares leave the range of doubles."""
-    return rounding.length(w)
-
-
 def nothing(gap: Number, what: str, *, allowance: float, size: float, where: str = "") -> Relation:
     """That what was computed in balls is 0, up to a rounding that is small beside `size`.
 
@@ -99,6 +94,11 @@ def as_said(
 
 
 # Runs
+
+
+def under_test(case: Case, name: str) -> Any:
+    """The solver of the case, or the one of this name; a verdict rests on what it delivers."""
+    return open_solver(name) if case.solver is None else case.solver
 
 
 def run_of(case: Case, name: str, solver: Any, problem: Any, rng: Any, steps: int) -> list[Any]:
@@ -147,56 +147,28 @@ def diagonal(values: Any) -> fmpq_mat:
     return matrix([[entries[i] if i == j else 0 for j in n] for i in n])
 
 
-def is_zero(M: fmpq_mat) -> bool:
-    """Whether every entry is 0."""
-    return all(v == 0 for v in M.entries())
+#: Pairs (d, v), d ≥ 0: the features √d v_i of the point i. Their products are K = Σ d v vᵀ.
+Features: TypeAlias = list[tuple[fmpq, fmpq_mat]]
 
 
-def null_space(M: fmpq_mat) -> list[fmpq_mat]:
-    """A basis of the v with Mv = 0."""
-    reduced, rank = M.rref()
-    columns = range(M.ncols())
-    pivots = [next(j for j in columns if reduced[i, j] != 0) for i in range(rank)]
-    basis = []
-    for free in (j for j in columns if j not in pivots):
-        v = [fmpq(int(j == free)) for j in columns]
-        for i, j in enumerate(pivots):
-            v[j] = -reduced[i, free]
-        basis.append(fmpq_mat(len(v), 1, v))
-    return basis
+def features(K: fmpq_mat) -> Features | None:
+    """Features whose products are K, for a symmetric K; None if vᵀKv < 0 for some v."""
+    n, rest, found = K.nrows(), K, []
+    for k in range(n):
+        pivot, v = rest[k, k], vector([rest[i, k] for i in range(n)])
+        if pivot < 0 or (pivot == 0 and v):
+            return None
+        if pivot > 0:
+            found.append((1 / pivot, v))
+            rest = rest - v * v.transpose() / pivot
+    return found
 
 
-def symmetric(M: fmpq_mat) -> bool:
-    """Whether M = Mᵀ."""
-    return bool(M.transpose() == M)
+def products(found: Features, n: int) -> fmpq_mat:
+    """K = Σ d v vᵀ."""
+    return sum((v * v.transpose() * d for d, v in found), fmpq_mat(n, n))
 
 
 def nonnegative_form(M: fmpq_mat) -> bool:
     """Whether vᵀMv ≥ 0 for all v; only the symmetric part of M matters to that."""
-    return factor((M + M.transpose()) / 2) is not None
-
-
-def factor(K: fmpq_mat) -> tuple[fmpq_mat, list[fmpq]] | None:
-    """L and d ≥ 0 with K = L diag(d) Lᵀ for a symmetric K, or None if vᵀKv < 0 for some v.
-
-    The rows of L √diag(d) are features whose products are K.
-    """
-    n = K.nrows()
-    rest, columns, weights = K, [], []
-    for k in range(n):
-        pivot, entries = rest[k, k], [rest[i, k] for i in range(n)]
-        if pivot < 0 or (pivot == 0 and any(entries)):
-            return None
-        if pivot > 0:
-            columns.append([v / pivot for v in entries])
-            weights.append(pivot)
-            L = vector(columns[-1])
-            rest = rest - L * L.transpose() * pivot
-    if not columns:
-        columns, weights = [[fmpq(0)] * n], [fmpq(0)]
-    return matrix(columns).transpose(), weights
-
-
-def product_of_features(L: fmpq_mat, weights: list[fmpq]) -> fmpq_mat:
-    """L diag(d) Lᵀ."""
-    return L * diagonal(weights) * L.transpose()
+    return features((M + M.transpose()) / 2) is not None

@@ -9,7 +9,6 @@ from flint import fmpq, fmpq_mat
 
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.quantities import *
-from gammabar.solvers.kernel_methods import KernelRidge
 
 #: Φ, y and λ: a feature that vanishes, n > m, n = m, n < m, and the same point twice.
 REGRESSIONS: tuple[tuple[list[list[int]], list[int], float], ...] = (
@@ -35,8 +34,7 @@ RIDGE = Method("kernel-ridge", assumes=(ridge_options,))
 
 def ridge_solver(case: Case, strength: float, kernel: str = "linear") -> Any:
     """Kernel ridge regression, or the solver under test, with this λ and kernel."""
-    solver = KernelRidge() if case.solver is None else case.solver
-    return steered(solver, regularisation=strength, kernel=kernel)
+    return steered(under_test(case, "kernel-ridge"), regularisation=strength, kernel=kernel)
 
 
 class Regression:
@@ -63,7 +61,9 @@ class Regression:
         """Some vectors, the dual solution, and the same moved along the null space of K."""
         n = self.n
         some = [vector([0] * n), vector([1] * n), vector(range(n)), self.alpha * 2]
-        return [*some, self.alpha, *(self.alpha + v for v in null_space(self.K))]
+        null, size = self.K.numer_denom()[0].nullspace()
+        moved = [vector([int(null[i, j]) for i in range(n)]) for j in range(size)]
+        return [*some, self.alpha, *(self.alpha + v for v in moved)]
 
     def chain(self, alpha: fmpq_mat) -> list[bool]:
         """What each line of the derivation says of an α."""
@@ -73,9 +73,9 @@ class Regression:
         gradient = [self.objective(alpha + e) - self.objective(alpha - e) for e in units]
         return [
             all(v == 0 for v in gradient),
-            is_zero(2 * K.transpose() * (K * alpha - y) + 2 * lam * K * alpha),
-            is_zero(K.transpose() * (self.regularised * alpha - y)),
-            is_zero(self.regularised * alpha - y),
+            not 2 * K.transpose() * (K * alpha - y) + 2 * lam * K * alpha,
+            not K.transpose() * (self.regularised * alpha - y),
+            not self.regularised * alpha - y,
             bool(alpha == self.regularised.inv() * y),
         ]
 

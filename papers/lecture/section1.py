@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.descent import *
 from gammabar.papers.lecture.quantities import *
-from gammabar.solvers.descent import Quadratic, SmoothGradientDescent
+from gammabar.solvers.descent import Quadratic
 
 
 @lec.direct(
@@ -44,7 +44,7 @@ def gradient_descent_rate_as_printed(c):
     start is w_1 and w_T comes after T − 1 steps, the same function fails at T = 1:
     9/2 > e^{−1/9}·9/2."""
     what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/(2T)"
-    return rates(c, SmoothGradientDescent(), lambda f, T, B: [_excess(f, T, B) / T], what)
+    return rates(c, "smooth-gradient-descent", lambda f, T, B: [_excess(f, T, B) / T], what)
 
 
 def _excess(f, T, B):
@@ -70,7 +70,7 @@ def gradient_descent_rate(c):
     f(w_T) − f(w*) ≤ (β/2)‖w_T − w*‖², and ((κ−1)/(κ+1))² ≤ e^{−4/(κ+1)} ≤ e^{−1/κ}. This is
     also what the text goes on with: error ε after κ log(B²β/(2ε)) iterations."""
     what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/2"
-    return rates(c, SmoothGradientDescent(), lambda f, T, B: [_excess(f, T, B)], what)
+    return rates(c, "smooth-gradient-descent", lambda f, T, B: [_excess(f, T, B)], what)
 
 
 @lec.direct(
@@ -95,7 +95,7 @@ def steps_for_an_error(c):
             if T - 1 < -f.kappa * log(share) <= T:
                 yield share * B**2 * f.beta / 2
 
-    return rates(c, SmoothGradientDescent(), errors, "f(w_T) − f(w*) ≤ ε")
+    return rates(c, "smooth-gradient-descent", errors, "f(w_T) − f(w*) ≤ ε")
 
 
 #: ε over B²β/2.

@@ -14,14 +14,13 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import arb_mat, fmpq_mat
 
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.descent import QuadraticTarget
 from gammabar.papers.lecture.quantities import *
 from gammabar.papers.lecture.ridge import *
 from gammabar.solvers import kernel_methods
-from gammabar.solvers.descent import SmoothGradientDescent
 from gammabar.solvers.kernel_methods import CommonCharacters, Composed, Linear, RankOne, Square
 
 IDENTITY = lec.sharing(kind="identity")
@@ -168,7 +167,7 @@ def stays_in_the_span(c):
 
     α is had from inner products alone: w_{t+1} = w_t − η(2Φᵀ(Φw_t − y) + 2λw_t) is Φᵀα_{t+1}
     with α_{t+1} = α_t − 2η(Kα_t − y + λα_t). Up to the rounding of the steps, which adds up."""
-    solver = SmoothGradientDescent() if c.solver is None else c.solver
+    solver = under_test(c, "smooth-gradient-descent")
     for r in every_regression():
         # ‖Φw − y‖² + λ‖w‖², less ‖y‖².
         A = 2 * (r.X.T @ r.X + r.strength * np.eye(r.X.shape[1]))
@@ -317,8 +316,8 @@ def _semidefinite(K: fmpq_mat) -> bool:
 
 def _has_features(K: fmpq_mat) -> bool:
     """Whether K_ij = φ(x_i)ᵀφ(x_j) for some φ on the n points; it is made and multiplied out."""
-    found = factor(K) if symmetric(K) else None
-    return found is not None and bool(product_of_features(*found) == K)
+    found = features(K) if K.transpose() == K else None
+    return found is not None and bool(products(found, K.nrows()) == K)
 
 
 @IDENTITY.direct(
@@ -377,7 +376,7 @@ def mercer(c):
     own = SYMMETRIC
     if c.inputs is None:
         for name, K in _grams(c):
-            yield fact(symmetric(K) and _semidefinite(K), "a kernel has K ≽ 0", where=name)
+            yield fact(_semidefinite(K), "a kernel has K ≽ 0", where=name)
             yield fact(_has_features(K), "K = ΦΦᵀ", where=name)
     else:  # what is above the diagonal is what is below it
         given, n = c.inputs["K"], range(len(c.inputs["K"]))
@@ -415,46 +414,25 @@ def kernel_algebra_is_closed(c):
     for (k1, k2), (a, b) in product(pairs, [(2, 3), (0, 1), (Fraction(1, 3), Fraction(5, 2))]):
         K1, K2 = (matrix(k(X, X).tolist()) for k in (k1, k2))
         where = f"{type(k1).__name__}, {type(k2).__name__}, α = {a}, β = {b}"
-        both, joined = _sum_of_features(K1, K2, rational(a), rational(b))
+        phi1, phi2 = (features(K) or [] for K in (K1, K2))
+        both = rational(a) * K1 + rational(b) * K2
+        joined = [(rational(a) * d, v) for d, v in phi1] + [(rational(b) * d, v) for d, v in phi2]
         found = algebra.Sum(algebra.Scaled(a, k1), algebra.Scaled(b, k2))(X, X)
         yield from _is_kernel(found, both, f"αk₁ + βk₂: {where}")
-        yield fact(bool(both == joined), "(√α φ₁, √β φ₂)", where=where)
-        both, joined = _product_of_features(K1, K2)
+        yield fact(bool(both == products(joined, len(X))), "(√α φ₁, √β φ₂)", where=where)
+        both = _entrywise(K1, K2)
+        joined = [(d * e, _entrywise(u, v)) for (d, u), (e, v) in product(phi1, phi2)]
         yield from _is_kernel(algebra.Product(k1, k2)(X, X), both, f"k₁k₂: {where}")
-        yield fact(bool(both == joined), "φ₁ ⊗ φ₂", where=where)
+        yield fact(bool(both == products(joined, len(X))), "φ₁ ⊗ φ₂", where=where)
 
 
 def _is_kernel(values: Any, wanted: fmpq_mat, where: str) -> Iterator[Relation]:
     K = matrix(np.asarray(values).tolist())
     yield fact(bool(wanted == K), "its values are those stated", where=where)
-    yield fact(symmetric(K) and _semidefinite(K) and _has_features(K), "K = ΦΦᵀ", where=where)
+    yield fact(_semidefinite(K) and _has_features(K), "K = ΦΦᵀ", where=where)
 
 
-def _features(K: fmpq_mat) -> list[tuple[fmpq, list[fmpq]]]:
-    """Columns of features with their weights: K is the sum of d v vᵀ."""
-    found = factor(K)
-    assert found is not None
-    L, weights = found
-    columns = L.transpose().tolist()
-    return list(zip(weights, columns, strict=True))
-
-
-def _product(features: list[tuple[fmpq, list[fmpq]]]) -> fmpq_mat:
-    L = matrix([column for _, column in features]).transpose()
-    return product_of_features(L, [weight for weight, _ in features])
-
-
-def _sum_of_features(K1: fmpq_mat, K2: fmpq_mat, a: fmpq, b: fmpq) -> tuple[fmpq_mat, fmpq_mat]:
-    """αK₁ + βK₂, entry by entry, and from features side by side."""
-    joined = [(a * d, v) for d, v in _features(K1)] + [(b * d, v) for d, v in _features(K2)]
-    return a * K1 + b * K2, _product(joined)
-
-
-def _product_of_features(K1: fmpq_mat, K2: fmpq_mat) -> tuple[fmpq_mat, fmpq_mat]:
-    """K₁K₂, entry by entry, and from products of features."""
-    entries = [u * v for u, v in zip(K1.entries(), K2.entries(), strict=True)]
-    tensor = [
-        (d * e, [x * y for x, y in zip(u, v, strict=True)])
-        for (d, u), (e, v) in product(_features(K1), _features(K2))
-    ]
-    return fmpq_mat(K1.nrows(), K1.ncols(), entries), _product(tensor)
+def _entrywise(A: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
+    """A ∘ B."""
+    entries = [u * v for u, v in zip(A.entries(), B.entries(), strict=True)]
+    return fmpq_mat(A.nrows(), A.ncols(), entries)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
 from typing import Any
@@ -24,8 +25,7 @@ from flint import arb, arb_mat
 
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.quantities import *
-from gammabar.problems import DenseProblem, KernelProblem, Problem
-from gammabar.solvers.descent import SGD
+from gammabar.problems import DenseProblem, KernelProblem, Problem, rounding
 
 
 class FiniteSum:
@@ -97,7 +97,7 @@ class FiniteSum:
         rows = np.ones(self.n) if self.kernel else self.space.radius * shares * SAFETY
         chosen = slice(None) if i is None else i
         moved = upper(eta) * float(np.max(rows[chosen]))
-        size = size_in_doubles(w) + moved
+        size = rounding.length(w) + moved
         return 2 * (moved * float(np.max(slopes[chosen])) + 8 * ROUNDOFF * size) + TINY
 
     def step_gap(self, w: Floats, after: Floats, i: int, eta: Number) -> tuple[Number, Number]:
@@ -116,7 +116,7 @@ class Task:
     name : str
     loss : "hinge" or "logistic"
     rows : tuple of rows a_i
-    best, distance : callables
+    optimum : callable
         min_{w ∈ H} f(w), and B, the norm of the w* where it is attained.
     horizons : tuple of int
         T.
@@ -127,10 +127,17 @@ class Task:
     name: str
     loss: str
     rows: tuple[tuple[int, ...], ...]
-    best: Callable[[], Any]
-    distance: Callable[[], Any]
+    optimum: Callable[[], tuple[Any, Any]]
     horizons: tuple[int, ...]
     everywhere: bool = True
+
+    def best(self) -> Number:
+        """min_{w ∈ H} f(w)."""
+        return number(self.optimum()[0])
+
+    def distance(self) -> Number:
+        """B."""
+        return number(self.optimum()[1])
 
     def sum(self) -> FiniteSum:
         """f."""
@@ -138,15 +145,8 @@ class Task:
         return FiniteSum(DenseProblem(X, np.ones(len(X), dtype=int)), self.loss)
 
 
-ONE, TWO, THREE = ((1,),), ((1, 0), (0, 1)), ((1,), (1,), (-1,))
-
-
-def _half() -> Number:
-    return number(1) / 2
-
-
-def _logistic() -> Number:
-    return (2 * log(number(3) / 2) + log(3)) / 3
+ONE, TWO, THREE, LONG = ((1,),), ((1, 0), (0, 1)), ((1,), (1,), (-1,)), ((3, 4), (4, 3))
+HALF = Fraction(1, 2)
 
 
 #: Hinge: a lower bound on f is (1/n) Σ λ_i for any λ in [0, 1]ⁿ with Σ λ_i a_i = 0, since
@@ -155,35 +155,25 @@ def _logistic() -> Number:
 #: f' = (1/(1 + e^{−w}) − 2/(1 + e^w))/3 vanishes where e^w = 2. And H = [−½, ½]: f falls up to its
 #: minimum at 1, so the best of H is ½.
 TASKS = (
-    Task("hinge, a = 1", "hinge", ONE, partial(number, 0), partial(number, 1), (1, 2, 4, 9)),
+    Task("hinge, a = 1", "hinge", ONE, lambda: (0, 1), (1, 2, 4, 9)),
+    Task("hinge, a = (1, 0), (0, 1)", "hinge", TWO, lambda: (0, sqrt(2)), (1, 2, 5, 7)),
+    Task("hinge, a = 1, 1, −1", "hinge", THREE, lambda: (number(2) / 3, 1), (1, 2, 3, 5)),
+    Task("hinge, a = (3, 4), (4, 3)", "hinge", LONG, lambda: (0, sqrt(2) / 7), (1, 3, 6)),
     Task(
-        "hinge, a = (1, 0), (0, 1)",
-        "hinge",
-        TWO,
-        partial(number, 0),
-        partial(sqrt, 2),
-        (1, 2, 5, 7),
+        "logistic, a = 1, 1, −1",
+        "logistic",
+        THREE,
+        lambda: ((2 * log(number(3) / 2) + log(3)) / 3, log(2)),
+        (1, 2, 5),
     ),
+    Task("hinge, a = 1, |w| ≤ ½", "hinge", ONE, lambda: (HALF, HALF), (1, 4), False),
     Task(
-        "hinge, a = 1, 1, −1",
+        "hinge, a = 1, 1, −1, |w| ≤ ½",
         "hinge",
         THREE,
-        lambda: number(2) / 3,
-        partial(number, 1),
-        (1, 2, 3, 5),
-    ),
-    Task(
-        "hinge, a = (3, 4), (4, 3)",
-        "hinge",
-        ((3, 4), (4, 3)),
-        partial(number, 0),
-        lambda: sqrt(2) / 7,
-        (1, 3, 6),
-    ),
-    Task("logistic, a = 1, 1, −1", "logistic", THREE, _logistic, partial(log, 2), (1, 2, 5)),
-    Task("hinge, a = 1, |w| ≤ ½", "hinge", ONE, _half, _half, (1, 4), False),
-    Task(
-        "hinge, a = 1, 1, −1, |w| ≤ ½", "hinge", THREE, lambda: number(5) / 6, _half, (1, 5), False
+        lambda: (number(5) / 6, HALF),
+        (1, 5),
+        False,
     ),
 )
 
@@ -200,7 +190,7 @@ UNKNOWN = "whether w̄ is the average of the iterates"
 
 def solver_of(case: Case) -> Any:
     """SGD, or the solver under test."""
-    return SGD() if case.solver is None else case.solver
+    return under_test(case, "sgd")
 
 
 def steerable(case):
@@ -253,7 +243,7 @@ def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, 
 
 def average_slip(points: list[Floats]) -> float:
     """How far an average of points in doubles is from the truth, here and there together."""
-    size = sum(size_in_doubles(p) for p in points) / len(points)
+    size = sum(map(rounding.length, points)) / len(points)
     return 2 * (len(points) + 4) * ROUNDOFF * size + TINY
 
 
@@ -261,8 +251,8 @@ def _is_average(average: Floats, points: list[Floats]) -> Trit:
     """Whether a claimed average is one, up to rounding."""
     if not any(np.any(p) for p in points):
         return not np.any(average)
-    gap = size_in_doubles(average - np.mean(points, axis=0))
-    return within(gap, 2 * average_slip(points), max(size_in_doubles(p) for p in points))
+    gap = rounding.length(average - np.mean(points, axis=0))
+    return within(gap, 2 * average_slip(points), max(map(rounding.length, points)))
 
 
 def column_mean(points: list[Floats]) -> Column:

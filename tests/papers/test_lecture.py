@@ -29,7 +29,7 @@ from gammabar.papers.lecture.descent import (
     targets,
 )
 from gammabar.papers.lecture.figures import stump_margin
-from gammabar.papers.lecture.quantities import column, factor, matrix, nonnegative_form
+from gammabar.papers.lecture.quantities import column, features, matrix, nonnegative_form
 from gammabar.papers.lecture.sgd import TASKS, FiniteSum, expectation
 from gammabar.problems import DenseProblem
 from gammabar.solvers import Iterate, kernel_methods as kernel_algebra
@@ -641,10 +641,10 @@ def test_factors_are_found_exactly_where_the_form_is_nonnegative(rows) -> None:
     M = np.array(rows, dtype=object)
     for S in (M + M.T, M @ M.T):
         eigenvalues = np.linalg.eigvalsh(S.astype(float))
-        found = factor(matrix(S.tolist())) is not None
+        found = features(matrix(S.tolist())) is not None
         if abs(eigenvalues[0]) > 1e-9:
             assert found == (eigenvalues[0] > 0)
-    assert factor(matrix((M @ M.T).tolist())) is not None
+    assert features(matrix((M @ M.T).tolist())) is not None
 
 
 def every_stump(X: np.ndarray) -> list[Stump]:
