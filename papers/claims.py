@@ -107,6 +107,13 @@ from gammabar.harness.verify.iterate import (
     taken_run as taken_run,
     taken_vector as taken_vector,
 )
+from gammabar.harness.verify.losses import (
+    EXPONENTIAL as EXPONENTIAL,
+    LOGISTIC as LOGISTIC,
+    GeneralisedSum as GeneralisedSum,
+    Loss as Loss,
+    Polynomial as Polynomial,
+)
 from gammabar.harness.verify.numbers import (
     LEVELS as LEVELS,
     ROUNDOFF as ROUNDOFF,

@@ -1,0 +1,135 @@
+"""Losses of a margin, and the generalised sum ψ(ξ) = ℓ⁻¹(Σ_i ℓ(ξ_i)), in balls.
+
+A loss is a function of ξ = −⟨a, w⟩ and increases. Besides the exponential and the logistic loss
+there is the polynomial one of Ji and Telgarsky (2021), with a tail of degree k.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from gammabar.harness.verify.certified import Vec
+from gammabar.harness.verify.identities import pull_of
+from gammabar.harness.verify.iterate import View
+from gammabar.harness.verify.numbers import Number, ball, exp, log, middle, number, total, upper
+
+
+class Loss:
+    """The exponential loss ℓ(x) = eˣ, and what every loss has."""
+
+    name = "exponential"
+
+    def value(self, x: Number) -> Number:
+        """ℓ(x)."""
+        return exp(x)
+
+    def slope(self, x: Number) -> Number:
+        """ℓ′(x)."""
+        return exp(x)
+
+    def curvature(self, x: Number) -> Number:
+        """ℓ″(x)."""
+        return exp(x)
+
+    def inverse(self, s: Number) -> Number:
+        """ℓ⁻¹(s) for s > 0."""
+        return log(s)
+
+
+class _Logistic(Loss):
+    """ℓ(x) = ln(1 + eˣ)."""
+
+    name = "logistic"
+
+    def value(self, x: Number) -> Number:
+        return x + (-x).exp().log1p() if x > 0 else x.exp().log1p()
+
+    def slope(self, x: Number) -> Number:
+        return 1 / (1 + (-x).exp())
+
+    def curvature(self, x: Number) -> Number:
+        return self.slope(x) * self.slope(-x)
+
+    def inverse(self, s: Number) -> Number:
+        return log(s.expm1())
+
+
+class Polynomial(Loss):
+    """ℓ(x) = (1 − x)⁻ᵏ for x ≤ 0, and 2kx + (1 + x)⁻ᵏ for x > 0."""
+
+    name = "polynomial"
+
+    def __init__(self, k: float) -> None:
+        self.k = number(k)
+
+    def value(self, x: Number) -> Number:
+        left = self._power(1 - x, 0)
+        return self._chosen(x, left, 2 * self.k * x + self._power(1 + x, 0))
+
+    def slope(self, x: Number) -> Number:
+        left = self.k * self._power(1 - x, 1)
+        return self._chosen(x, left, 2 * self.k - self.k * self._power(1 + x, 1))
+
+    def curvature(self, x: Number) -> Number:
+        both = self.k * (self.k + 1)
+        return self._chosen(x, both * self._power(1 - x, 2), both * self._power(1 + x, 2))
+
+    def inverse(self, s: Number) -> Number:
+        if s <= 1:
+            return 1 - s ** (-1 / self.k)
+        guess = number(max(0.0, (middle(s) - 1) / (2 * middle(self.k))))
+        for _ in range(60):
+            guess = (guess - (self.value(guess) - s) / self.slope(guess)).mid()
+        # ℓ′ ≥ k for x ≥ 0, and s may be a little below 1, where ℓ′ ≥ k/2.
+        return guess + ball(0.0, 2 * upper(self.value(guess) - s) / middle(self.k))
+
+    def _power(self, base: Number, more: int) -> Number:
+        return base ** (-self.k - more)
+
+    def _chosen(self, x: Number, left: Number, right: Number) -> Number:
+        """The branch of x; where its sign is not known, a ball that contains both."""
+        return left if x <= 0 else right if x > 0 else left.union(right)
+
+
+EXPONENTIAL, LOGISTIC = Loss(), _Logistic()
+
+
+class GeneralisedSum:
+    """ψ(ξ), ∇ψ(ξ) and what bounds ∇²ψ(ξ), for a list of balls ξ_i.
+
+    Attributes
+    ----------
+    mass : arb
+        Σ_i ℓ(ξ_i).
+    psi, slope : arb
+        ψ(ξ) and ℓ′(ψ(ξ)).
+    """
+
+    def __init__(self, loss: Loss, xi: list[Number]) -> None:
+        self.loss, self.xi = loss, xi
+        self.mass = total(loss.value(x) for x in xi)
+        self.psi = loss.inverse(self.mass)
+        self.slope = loss.slope(self.psi)
+
+    @classmethod
+    def at(cls, it: View, loss: Loss) -> GeneralisedSum:
+        """At ξ = −A w_t."""
+        return cls(loss, [-s for s in it.scores])
+
+    @cached_property
+    def weights(self) -> list[Number]:
+        """∇ψ(ξ)_i = ℓ′(ξ_i)/ℓ′(ψ(ξ))."""
+        return [self.loss.slope(x) / self.slope for x in self.xi]
+
+    @cached_property
+    def curvature(self) -> Number:
+        """Σ_i ℓ″(ξ_i)/ℓ′(ψ(ξ)), which bounds vᵀ∇²ψ(ξ)v for |v_i| ≤ 1."""
+        return total(self.loss.curvature(x) for x in self.xi) / self.slope
+
+    def pull(self, it: View) -> Vec:
+        """Aᵀ∇ψ(ξ)."""
+        mids = np.array([middle(q) for q in self.weights])
+        off = max(upper(q - m) / m for q, m in zip(self.weights, mids.tolist(), strict=True) if m)
+        return pull_of(it.case, mids, off + 1e-290)  # with what underflows
