@@ -11,31 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.papers import (
-    Claims,
-    Erratum,
-    Family,
-    Method,
-    Paper,
-    Trial,
-    Vec,
-    at_least,
-    at_most,
-    ball,
-    claimed_pull,
-    claimed_vector,
-    in_simplex,
-    inseparable,
-    nearly,
-    number,
-    pull_of,
-    same,
-    scores_of,
-    separable,
-    softmax_rounding,
-    sqrt,
-    weighted_sum,
-)
+from gammabar.papers.claims import *
 from gammabar.solvers import Iterate
 
 paper = Paper(

@@ -17,34 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gammabar.papers import (
-    Claims,
-    Erratum,
-    Family,
-    Method,
-    Paper,
-    Trial,
-    Vec,
-    at_most,
-    claimed_numbers,
-    claimed_pull,
-    claimed_vector,
-    fact,
-    in_simplex,
-    inseparable,
-    log,
-    nearly,
-    number,
-    pull_of,
-    rationals,
-    same,
-    scores_of,
-    separable,
-    softmax_rounding,
-    sqrt,
-    weighted_sum,
-    wholes,
-)
+from gammabar.papers.claims import *
 from gammabar.solvers import Iterate
 
 paper = Paper(

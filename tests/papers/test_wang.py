@@ -5,18 +5,16 @@ from __future__ import annotations
 import pytest
 
 import gammabar as gb
-from gammabar.harness.registry import PLUGINS, close_paper, find_sources, find_statement, mutants
 from gammabar.harness.run.specs import Registered
+from tests.papers.plugins import opened, rates, refutes_slower, verdicts
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _opened():
-    find_sources(["wang"])
-    yield
-    close_paper(str(PLUGINS / "wang.py"))
+def _paper():
+    with opened("wang"):
+        yield
 
 
-PROBLEM = gb.load("planted:n=12,d=3,gamma=0.5,seed=1").unit()
 POWER = {
     "thm3.gap": ("orthogonal:n=10,p=0.95", 60),
     "thm4.rate": ("orthogonal:n=30,p=0.35", 120),
@@ -29,24 +27,27 @@ POWER = {
 
 
 def test_every_rate_names_the_next_slower_solver():
-    rates = {s.id.removeprefix("wang.") for s in find_sources(["wang"]) if s.slower}
-    assert rates == set(POWER)
+    assert rates("wang") == set(POWER)
 
 
 @pytest.mark.parametrize("name", POWER)
 def test_rates_refute_the_next_slower_solver(name):
-    statement = find_statement(f"wang.{name}")
-    problem, steps = POWER[name]
-    [verdict] = gb.verify(
-        mutants()[statement.slower].make(), problem, statement.id, iterations=steps
-    )
+    assert refutes_slower(f"wang.{name}", *POWER[name])
+
+
+@pytest.mark.parametrize(
+    "solver", ["smooth_perceptron", "accelerated_perceptron", "nesterov", "mirror_prox"]
+)
+def test_statements_hold(solver):
+    found = verdicts("wang", f"wang.{solver}", "planted:n=12,d=3,gamma=0.5,seed=1", 20)
+    assert set(found.values()) <= {"holds", "inapplicable"}
+    assert sum(v == "holds" for v in found.values()) >= 2
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"), [("smooth_perceptron", "sec4.2.gap"), ("accelerated_perceptron", "eq8")]
+)
+def test_misprints_are_refuted(solver, name):
+    solver = Registered(f"wang.{solver}").open()
+    [verdict] = gb.verify(solver, "rows:1,0;2,1;1,0", f"wang.{name}", iterations=5)
     assert verdict.verdict == "refuted"
-
-
-@pytest.mark.parametrize("status", ["holds", "refuted"])
-def test_verdicts_are_as_expected(status):
-    for statement in find_sources(["wang"]):
-        if statement.status == status and statement.id != "wang.thm9.certificate":
-            solver = Registered(statement.solvers[0]).open()
-            [verdict] = gb.verify(solver, PROBLEM, statement.id, iterations=20)
-            assert verdict.verdict == status, statement.id

@@ -1,0 +1,831 @@
+"""Ji and Telgarsky (2021): the implicit bias of gradient descent by a primal-dual analysis.
+
+The paper's Z is −A, p_t = Zw_t are minus the scores, ψ(ξ) = ℓ⁻¹(Σ_i ℓ(ξ_i)), q_t = ∇ψ(p_t),
+f(q) = ‖Zᵀq‖²/2, and a step is w_{t+1} = w_t − η̂_t Zᵀq_t with η̂_t = η_t ℓ′(ψ(p_t))/n. The solver's
+options are the loss, and either ``hat``, a constant η̂_t (0 stands for 1/β), or ``eta``, a constant
+η_t. β is 1 for the exponential loss, n for the logistic one and (k + 1)n for ℓ_poly,k (Lemma 13).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gammabar.papers.claims import *
+from gammabar.problems import load
+from gammabar.solvers import Iterate
+
+paper = Paper(
+    key="jt",
+    title="Characterizing the implicit bias via a primal-dual analysis",
+    authors="Ziwei Ji and Matus Telgarsky",
+    year=2021,
+    venue="ALT",
+    url="https://arxiv.org/abs/1906.04540",
+    text="the proceedings",
+    random={"gradient_descent": {"loss": ("exp", "log", "poly"), "hat": ("0", "0.01")}},
+)
+
+
+# The solver
+
+
+def _slopes(xi, loss, k):
+    """∇ψ(ξ) and ℓ′(ψ(ξ)) in doubles."""
+    if loss == "exp":
+        top = xi.max()
+        weights = np.exp(xi - top)
+        return weights / weights.sum(), np.exp(top) * weights.sum()
+    if loss == "log":
+        mass = np.logaddexp(0, xi).sum()
+        return 1 / (1 + np.exp(-xi)) / -np.expm1(-mass), -np.expm1(-mass)
+    low, high = np.minimum(xi, 0), np.maximum(xi, 0)
+    mass = np.where(xi <= 0, (1 - low) ** -k, 2 * k * high + (1 + high) ** -k).sum()
+    slopes = np.where(xi <= 0, k * (1 - low) ** (-k - 1), 2 * k - k * (1 + high) ** (-k - 1))
+    if mass <= 1:
+        slope = k * mass ** ((k + 1) / k)
+    else:
+        z = (mass - 1) / (2 * k)
+        for _ in range(60):
+            z -= (2 * k * z + (1 + z) ** -k - mass) / (2 * k - k * (1 + z) ** (-k - 1))
+        slope = 2 * k - k * (1 + z) ** (-k - 1)
+    return slopes / slope, slope
+
+
+def _beta(n, loss, k):
+    return {"exp": 1.0, "log": float(n), "poly": (k + 1) * n}[loss]
+
+
+def gradient_descent(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
+    """w_{t+1} = w_t − η_t ∇R(w_t), w_0 = 0."""
+    yield from _descent(problem, loss, k, hat, eta, lambda t: 1.0)
+
+
+def _descent(problem, loss, k, hat, eta, factor):
+    w, t = problem.origin(), 0
+    while True:
+        yield Iterate(t, w)
+        q, slope = _slopes(-problem.scores(w), loss, k)
+        step = eta * slope / problem.n if eta else hat or 1 / _beta(problem.n, loss, k)
+        w = w + factor(t) * step * problem.combine(q)
+        t += 1
+
+
+FAMILY = Family("jt")
+
+
+@FAMILY.mutant("falling-steps", "Σ η̂_j is 2√t, and the rate 1/√t", of="gradient_descent")
+def _falling(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
+    """η̂_t = η̂_0/√(t + 1), and it says that they are constant."""
+    yield from _descent(problem, loss, k, hat, eta, lambda t: (t + 1) ** -0.5)
+
+
+@FAMILY.mutant("vanishing-steps", "Σ η̂_j is ln t", of="gradient_descent")
+def _vanishing(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
+    """η̂_t = η̂_0/(t + 1), and it says that they are constant."""
+    yield from _descent(problem, loss, k, hat, eta, lambda t: 1 / (t + 1))
+
+
+@FAMILY.mutant("double-steps", "steps beyond 1/β need not descend", of="gradient_descent")
+def _double(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
+    """Steps are twice as long as it says."""
+    yield from _descent(problem, loss, k, hat, eta, lambda t: 2.0)
+
+
+@FAMILY.mutant("uphill", "the risk grows", of="gradient_descent")
+def _uphill(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
+    """w_{t+1} = w_t + η_t ∇R(w_t)."""
+    yield from _descent(problem, loss, k, hat, eta, lambda t: -1.0)
+
+
+# Options and assumptions
+
+
+def loss_of(case) -> Loss:
+    """The loss that the solver says it has."""
+    name = str(getattr(case.solver, "loss", "exp"))
+    known = {"exp": EXPONENTIAL, "log": LOGISTIC}
+    return known[name] if name in known else Polynomial(float(getattr(case.solver, "k", 1.0)))
+
+
+def beta(case):
+    """β."""
+    k = float(getattr(case.solver, "k", 1.0))
+    return _beta(case.n, str(getattr(case.solver, "loss", "exp")), k)
+
+
+def few_rows(case):
+    """Few enough rows to treat them one by one."""
+    return None if case.n <= 200 else "more than 200 rows are too many to treat one by one"
+
+
+def proper(case):
+    """η̂_t ≤ 1/β: at t = 0 for a constant η, where ℓ′(ψ) is largest."""
+    hat, eta = float(getattr(case.solver, "hat", 0.0)), float(getattr(case.solver, "eta", 0.0))
+    if eta:
+        start = GeneralisedSum(loss_of(case), [number(0)] * case.n)
+        fine = eta * start.slope / case.n * beta(case) <= 1 + 1e-12
+    else:
+        fine = hat * beta(case) <= 1
+    return None if fine else "some η̂_t is above 1/β"
+
+
+constant_hat = option("eta", 0, 0.0)
+exponential = option("loss", "exp")
+logistic = option("loss", "log")
+
+
+def convex_tail(case):
+    """The exponential or the logistic loss: ψ* is the negative entropy on Δ_n."""
+    return None if loss_of(case).name != "polynomial" else "ψ* is not known in closed form"
+
+
+def plain_gd(case):
+    """η_t = η ≤ 1."""
+    eta = float(getattr(case.solver, "eta", 0.0))
+    return None if 0 < eta <= 1 else "the solver's η is not in (0, 1]"
+
+
+class _At:
+    """ψ(p_t), q_t, Zᵀq_t = −pull, η̂_t and ⟨p_t, q_0⟩ at one t."""
+
+    def __init__(self, it, first):
+        case, self.it = it.case, it
+        self.sum = GeneralisedSum.at(it, loss_of(case))
+        self.psi, self.q = self.sum.psi, self.sum.weights
+        self.pull = self.sum.pull(it)
+        self.square = self.pull.norm() ** 2
+        eta, hat = float(getattr(case.solver, "eta", 0.0)), float(getattr(case.solver, "hat", 0.0))
+        self.hat = eta * self.sum.slope / case.n if eta else number(hat or 1 / beta(case))
+        start = self.q if first is None else first.q
+        self.along = total(x * q for x, q in zip(self.sum.xi, start, strict=True))
+
+    @property
+    def conjugate(self):
+        """ψ*(q_t) = ⟨p_t, q_t⟩ − ψ(p_t)."""
+        return total(x * q for x, q in zip(self.sum.xi, self.q, strict=True)) - self.psi
+
+
+class _Descent:
+    """Gradient descent, followed: what it is at t, at t − 1 and at 0, and sums over j < t.
+
+    Attributes
+    ----------
+    hats, gains : Number
+        Σ_{j<t} η̂_j and Σ_{j<t} η̂_j ‖Zᵀq_j‖².
+    """
+
+    def __init__(self, case):
+        self.case, self.hats, self.gains = case, number(0), number(0)
+        self.now: Any = None
+        self.before: Any = None
+        self.first: Any = None
+
+    def update(self, it):
+        """Take in the next iterate."""
+        self.before, self.now = self.now, _At(it, self.first)
+        if self.before is None:
+            self.first = self.now
+        else:
+            self.hats += self.before.hat
+            self.gains += self.before.hat * self.before.square
+
+
+def from_best(case, at):
+    """D(q̄, q_t) = ψ*(q̄) + ψ(p_t) − ⟨p_t, q̄⟩, with ψ*(q̄) = Σ q̄_i ln q̄_i."""
+    support = [number(q) for q in case.q_bar if q]
+    return total(q * log(q) for q in support) + at.psi + at.it.toward
+
+
+def from_start(first, at):
+    """D(q_0, q_t)."""
+    return first.conjugate + at.psi - at.along
+
+
+jt = Claims("jt", unit=True)
+steps = jt.sharing(since=1, history=(_Descent,))
+GD = Method("gradient_descent", assumes=(few_rows, proper))
+_STILL = "all terms are those of a step of length 0"
+_SLOW = "jt.gradient_descent/falling-steps"
+LOSSES = "ℓ_exp, ℓ_log and ℓ_poly,k with k = 1 and 2"
+
+
+def _seen(c):
+    found = c.history(_Descent)
+    return found.before, found.now, found
+
+
+# Section 2
+
+
+@steps.identity("sec2.step", "Section 2 and Eq. (1)", GD, instances=LOSSES)
+def _mirror_step(it, c):
+    r"""Gradient descent on R is w_{t+1} = w_t − η̂_t Zᵀq_t with q_t = ∇ψ(Zw_t) and
+    η̂_t = η_t ℓ′(ψ(Zw_t))/n.
+
+    $w_{t+1} = w_t - \eta_t\nabla\mathcal R(w_t) = w_t - \hat\eta_t Z^\top q_t, \quad p_{t+1} =
+    p_t - \hat\eta_t\nabla f(q_t), \quad q_{t+1} = \nabla\psi(p_{t+1})$"""
+    past, now, _ = _seen(c)
+    return moved(now.it.here, past.it.here, past.pull * past.hat, "w_t − w_{t−1} = −η̂ Zᵀq_{t−1}")
+
+
+@steps.bound(
+    "thm1.dual",
+    "Theorem 1(1), first line",
+    GD,
+    slower="jt.gradient_descent/uphill",
+    at_rest=_STILL,
+)
+def _dual_step(it, c):
+    r"""f(q_{t+1}) ≤ f(q_t), and η̂_t (f(q_{t+1}) − f(q)) ≤ D(q, q_t) − D(q, q_{t+1}) for all q with
+    ψ*(q) < ∞.
+
+    $f(q_{t+1}) \le f(q_t), \quad \hat\eta_t(f(q_{t+1}) - f(q)) \le D_{\psi^*}(q, q_t) -
+    D_{\psi^*}(q, q_{t+1})$
+
+    Checked with q = q_0, and for ℓ_exp and ℓ_log with q = q̄, the minimiser of f on Δ_n."""
+    past, now, seen = _seen(c)
+    yield at_most(now.square, past.square, "f(q_t) ≤ f(q_{t−1})", allowance=1e-13)
+    for what, best, of in _comparisons(c, seen):
+        left = past.hat * (now.square - best) / 2
+        yield at_most(left + of(now), of(past), f"the step for q = {what}", allowance=1e-13)
+
+
+def _comparisons(c, seen):
+    """q, 2f(q) and D(q, ·) for the q with which the theorem is compared; q_0 from t = 2 on."""
+    first = seen.first
+    if seen.before is not first:
+        yield "q_0", first.square, lambda at: from_start(first, at)
+    if convex_tail(c) is None and c.truth.exact:
+        yield "q̄", c.gamma_squared, lambda at: from_best(c, at)
+
+
+@steps.bound("thm1.rate", "Theorem 1(1), last line", GD, convex_tail, slower=_SLOW)
+def _dual_rate(it, c):
+    r"""f(q_t) − f(q̄) ≤ (D(q̄, q_0) − D(q̄, q_t))/Σ_{j<t} η̂_j ≤ D(q̄, q_0)/Σ_{j<t} η̂_j for t > 0.
+
+    $f(q_t) - f(q) \le \frac{D_{\psi^*}(q, q_0) - D_{\psi^*}(q, q_t)}{\sum_{j<t}\hat\eta_j} \le
+    \frac{D_{\psi^*}(q, q_0)}{\sum_{j<t}\hat\eta_j}$
+
+    Checked with the minimiser q̄ of f on Δ_n, for ℓ_exp and ℓ_log, on any data."""
+    _, now, seen = _seen(c)
+    gap, start = (now.square - c.gamma_squared) / 2, from_best(c, seen.first)
+    yield at_most(gap * seen.hats, start - from_best(c, now), "(f(q_t) − f(q̄)) Σ η̂ ≤ D₀ − D_t")
+    yield at_most(0, from_best(c, now), "D(q̄, q_t) ≥ 0", allowance=1e-13)
+
+
+@steps.bound("thm1.primal", "Theorem 1(2), first line", GD, slower=_SLOW)
+def _primal_step(it, c):
+    r"""ψ(p_t) − ψ(p_{t+1}) ≥ η̂_t (f(q_t) + f(q_{t+1})).
+
+    $\psi(p_t) - \psi(p_{t+1}) \ge \hat\eta_t(f(q_t) + f(q_{t+1})) = \frac{\hat\eta_t}{2}\|Z^\top
+    q_t\|^2 + \frac{\hat\eta_t}{2}\|Z^\top q_{t+1}\|^2$"""
+    past, now, _ = _seen(c)
+    gain = past.hat * (past.square + now.square) / 2
+    return at_most(gain, past.psi - now.psi, "η̂ (f(q_{t−1}) + f(q_t)) ≤ ψ(p_{t−1}) − ψ(p_t)")
+
+
+@steps.bound("thm1.sum", "Theorem 1(2), last lines", GD, slower=_SLOW)
+def _primal_sum(it, c):
+    r"""Σ_{j<t} η̂_j‖Zᵀq_j‖² − η̂_0‖Zᵀq_0‖²/2 + η̂_t‖Zᵀq_t‖²/2 ≤ ψ(p_0) − ψ(p_t) ≤ Σ_{j<t} η̂_j‖Zᵀq_j‖²
+    for η̂_t that do not increase.
+
+    $\psi(p_0) - \psi(p_t) \ge \sum_{j<t}\hat\eta_j\|Z^\top q_j\|^2 - \frac{\hat\eta_0}{2}\|Z^\top
+    q_0\|^2 + \frac{\hat\eta_t}{2}\|Z^\top q_t\|^2, \quad \psi(p_0) - \psi(p_t) \le
+    \sum_{j<t}\hat\eta_j\|Z^\top q_j\|^2$"""
+    _, now, seen = _seen(c)
+    fall, start = seen.first.psi - now.psi, seen.first.hat * seen.first.square / 2
+    least = seen.gains - start + now.hat * now.square / 2
+    yield at_most(least, fall, "the sums ≤ ψ(p_0) − ψ(p_t)")
+    yield at_most(fall, seen.gains, "ψ(p_0) − ψ(p_t) ≤ Σ η̂_j‖Zᵀq_j‖²")
+
+
+@jt.direct(
+    "lem2",
+    "Lemma 2",
+    kind="anytime",
+    problems=("planted:n=20,d=4,gamma=0.1,seed=0", "inseparable:n=20,d=3,seed=0"),
+    instances="random integers θ − θ′",
+    powerless="it is about the data, not about a solver",
+)
+def _smooth_dual(c):
+    r"""f(θ) = ‖Zᵀθ‖²/2 is 1-smooth in ℓ₁: |ZZᵀ(θ − θ′)|_i ≤ ‖θ − θ′‖₁.
+
+    $\|\nabla f(\theta) - \nabla f(\theta')\|_\infty \le \|\theta - \theta'\|_1$"""
+    gram = c.space.gram()
+    for apart in c.rng(2).integers(-9, 10, (5, c.n)).tolist():
+        for i in range(c.n):
+            entry = total(gram[i, j] * v for j, v in enumerate(apart))
+            yield at_most(abs(entry), sum(map(abs, apart)), "|ZZᵀ(θ − θ′)|_i ≤ ‖θ − θ′‖₁")
+
+
+def _bregman(past, now):
+    """D(q_{t+1}, q_t) = ψ(p_t) − ψ(p_{t+1}) − ⟨q_{t+1}, p_t − p_{t+1}⟩, and ‖q_{t+1} − q_t‖₁."""
+    rows = range(len(now.q))
+    move = total(now.q[i] * (past.sum.xi[i] - now.sum.xi[i]) for i in rows)
+    return past.psi - now.psi - move, total(abs(now.q[i] - past.q[i]) for i in rows)
+
+
+@steps.bound("lem3", "Lemma 3", GD, at_rest="it bounds a step by its own length")
+def _smooth_primal(it, c):
+    r"""ψ(p_{t+1}) − ψ(p_t) ≤ −η̂_t‖Zᵀq_t‖² + βη̂_t²‖Zᵀq_t‖²/2 and D(q_{t+1}, q_t) ≥
+    ‖q_{t+1} − q_t‖₁²/(2β).
+
+    $\psi(p_{t+1}) - \psi(p_t) \le -\hat\eta_t\|Z^\top q_t\|^2 + \frac{\beta\hat\eta_t^2}{2}\|Z^\top
+    q_t\|^2, \quad D_{\psi^*}(q_{t+1}, q_t) \ge \frac{1}{2\beta}\|q_{t+1} - q_t\|_1^2$"""
+    past, now, _ = _seen(c)
+    bound = past.hat * past.square * (1 - beta(c) * past.hat / 2)
+    yield at_most(bound, past.psi - now.psi, "η̂‖Zᵀq‖² (1 − βη̂/2) ≤ ψ(p_{t−1}) − ψ(p_t)")
+    distance, apart = _bregman(past, now)
+    yield at_most(apart**2 / (2 * beta(c)), distance, "‖q_t − q_{t−1}‖₁²/(2β) ≤ D", allowance=1e-13)
+
+
+@steps.bound("lem4", "Lemma 4", GD, at_rest=_STILL)
+def _mirror_lemma(it, c):
+    r"""η̂_t (f(q_t) − f(q)) ≤ ⟨η̂_t ∇f(q_t), q_t − q_{t+1}⟩ − D(q_{t+1}, q_t) + D(q, q_t) −
+    D(q, q_{t+1}) for every q, and h(q_{t+1}) ≤ h(q_t).
+
+    $\hat\eta_t(f(q_t) - f(q)) \le \langle\hat\eta_t\nabla f(q_t), q_t - q_{t+1}\rangle -
+    D_{\psi^*}(q_{t+1}, q_t) + D_{\psi^*}(q, q_t) - D_{\psi^*}(q, q_{t+1})$
+
+    Checked with q = q_0 and q = q̄, as in Theorem 1."""
+    past, now, seen = _seen(c)
+    distance, _ = _bregman(past, now)
+    along = past.hat * (past.square - past.pull.inner(now.pull))
+    for what, best, of in _comparisons(c, seen):
+        left = past.hat * (past.square - best) / 2 + distance + of(now)
+        yield at_most(left, along + of(past), f"the lemma for q = {what}", allowance=1e-13)
+    yield at_most(distance, along, "h(q_t) ≤ h(q_{t−1})", allowance=1e-13)
+
+
+# Section 3
+
+
+@steps.bound("lem6", "Lemma 6", GD, at_rest="it is about every ξ", instances=LOSSES)
+def _conjugate_sign(it, c):
+    r"""ψ*(∇ψ(ξ)) ≤ 0 wherever ψ(ξ) ≤ 0; checked at ξ = p_t.
+
+    $\psi(\xi) \le 0 \implies \psi^*(\nabla\psi(\xi)) \le 0$"""
+    _, now, _ = _seen(c)
+    return at_most(now.conjugate, 0, "ψ*(q_t) ≤ 0") if now.psi <= 0 else None
+
+
+@steps.bound(
+    "thm5.dual",
+    "Theorem 5(2), first bound",
+    GD,
+    convex_tail,
+    separable,
+    slower="jt.gradient_descent/vanishing-steps",
+)
+def _dual_direction(it, c):
+    r"""‖Zᵀq_t − Zᵀq̄‖² ≤ 2D(q̄, q_0)/Σ_{j<t} η̂_j for all t with ψ(Zw_t) ≤ 0.
+
+    $\|Z^\top q_t - Z^\top\bar q\|^2 \le \frac{2D_{\psi^*}(\bar q, q_0)}{\sum_{j<t}\hat\eta_j}$
+
+    For ℓ_exp and ℓ_log, where q̄ is the minimiser of f on Δ_n (‖∇ψ‖₁ ≥ 1, Lemma 18)."""
+    _, now, seen = _seen(c)
+    if not now.psi <= 0:
+        return None
+    # ⟨Zᵀq_t, Zᵀq̄⟩ is the score of Zᵀq̄ under q_t, at least γ²‖q_t‖₁.
+    best = pull_of(c, np.array([float(q) for q in c.q_bar]), 1e-15)
+    apart = (now.pull - best).norm() ** 2
+    return at_most(apart, 2 * from_best(c, seen.first) / seen.hats, "‖Zᵀ(q_t − q̄)‖² ≤ 2D₀/Σ η̂")
+
+
+@steps.bound("thm5.bias", "Theorem 5(2), second bound", GD, convex_tail, separable, slower=_SLOW)
+def _direction(it, c):
+    r"""⟨w_t/‖w_t‖, −Zᵀq̄/‖Zᵀq̄‖⟩ ≥ 1 − δ/Σ_{j<t} η̂_j with δ = (ψ(p_0) + η̂_0 f(q_0))/(2f(q̄)), for
+    w_0 = 0 and all t with ψ(Zw_t) ≤ 0.
+
+    $\Big\langle\frac{w_t}{\|w_t\|}, \frac{-Z^\top\bar q}{\|Z^\top\bar q\|}\Big\rangle \ge 1 -
+    \frac{\delta(w_0, \bar q)}{\sum_{j<t}\hat\eta_j}, \quad \delta(w_0, \bar q) = \frac{\psi(p_0) +
+    \hat\eta_0 f(q_0) + \|w_0\|\|Z^\top\bar q\|}{2f(\bar q)}$"""
+    _, now, seen = _seen(c)
+    if not now.psi <= 0:
+        return None
+    start = seen.first
+    delta = (start.psi + start.hat * start.square / 2) / c.gamma_squared
+    cosine = it.toward / (c.gamma * it.norm)
+    return at_most(1 - cosine, delta / seen.hats, "1 − ⟨w_t/‖w_t‖, ū⟩ ≤ δ/Σ η̂_j")
+
+
+# Section 4
+
+
+def two_phases(problem, t0=0):
+    """Theorem 7, logistic loss: η_t R(w_t) = 1/2 for t < t_0, and then η̂_t = 1/2."""
+    w, t = problem.origin(), 0
+    while True:
+        yield Iterate(t, w)
+        xi = -problem.scores(w)
+        slopes, mass = 1 / (1 + np.exp(-xi)), np.logaddexp(0, xi).sum()
+        w = w + problem.combine(slopes) / (2 * (mass if t < t0 else -np.expm1(-mass)))
+        t += 1
+
+
+def _two_phases(case):
+    """t_0 is the first integer from (256 ln n)²/γ² on."""
+    limit = (256 * case.log_n / case.gamma) ** 2
+    t0 = getattr(case.solver, "t0", 0)
+    return None if limit <= t0 < limit + 1 else "t_0 is not (256 ln n)²/γ²"
+
+
+@jt.bound(
+    "thm7.log",
+    "Theorem 7, logistic loss",
+    Method("two_phases", assumes=(separable, _two_phases)),
+    since=1,
+)
+def _logistic_rate(it, c):
+    r"""For the logistic loss, t_0 = (256 ln n)²/γ², η_t R(w_t) = 1/2 for t < t_0 and η̂_t = 1/2 from
+    there on: γ(w_t) ≥ −ψ(Zw_t)/‖w_t‖ ≥ γ − (1 + 512 ln n)/(γt − (256 ln n)²/γ) for t > t_0.
+
+    $\frac{\min_i y_i\langle w_t, x_i\rangle}{\|w_t\|} \ge \frac{-\psi(Zw_t)}{\|w_t\|} \ge \gamma -
+    \frac{1+512\ln n}{\gamma t - (256\ln n)^2/\gamma} \quad \text{for any } t > t_0$
+
+    t_0 is at least 31,487, for n = 2: one run of 35,000 iterations on two rows."""
+    t0 = (256 * c.log_n / c.gamma) ** 2
+    if not it.t > t0:
+        return
+    bound = (1 + 512 * c.log_n) / (c.gamma * (it.t - t0))
+    psi = GeneralisedSum.at(it, LOGISTIC).psi
+    yield at_most(-psi, it.smallest, "−ψ(Zw_t) ≤ min_i (A w_t)_i", allowance=1e-9)
+    yield at_most(c.gamma + psi / it.norm, bound, "γ + ψ(Zw_t)/‖w_t‖ ≤ (1 + 512 ln n)/(γ(t − t_0))")
+
+
+@steps.bound("thm7.exp", "Theorem 7, exponential loss", GD, exponential, separable, slower=_SLOW)
+def _margin_rate(it, c):
+    r"""γ(w_t) ≥ −ψ(Zw_t)/‖w_t‖ ≥ γ − (ln n + 1)/(γ Σ_{j<t} η̂_j) for η̂_t ≤ 1 that do not increase.
+
+    $\frac{\min_i y_i\langle w_t, x_i\rangle}{\|w_t\|} \ge \frac{-\psi(Zw_t)}{\|w_t\|} \ge \gamma -
+    \frac{\ln(n)+1}{\gamma\sum_{j<t}\hat\eta_j}$"""
+    _, now, seen = _seen(c)
+    bound = (c.log_n + 1) / (c.gamma * seen.hats)
+    yield at_most(-now.psi, it.smallest, "−ψ(Zw_t) ≤ min_i (A w_t)_i", allowance=1e-13)
+    yield at_most(c.gamma + now.psi / it.norm, bound, "γ + ψ(Zw_t)/‖w_t‖ ≤ (ln n + 1)/(γ Σ η̂)")
+
+
+@steps.bound("lem18", "Lemma 18", GD, convex_tail, separable, slower=_SLOW)
+def _norms(it, c):
+    r"""γ Σ_{j<t} η̂_j ≤ ‖w_t‖, and ‖w_t‖ ≤ Σ_{j<t} η̂_j for ℓ_exp; ‖q_t‖₁ ≥ 1 for ℓ_log.
+
+    $\gamma\sum_{j<t}\hat\eta_j \le \|w_t\| \le \sum_{j<t}\hat\eta_j$"""
+    _, now, seen = _seen(c)
+    least = c.gamma * seen.hats
+    yield nearly_after(it, least, it.norm, "γ Σ η̂_j ≤ ‖w_t‖", beside=least, steps=it.t * it.n)
+    if loss_of(c) is EXPONENTIAL:
+        most = seen.hats
+        yield nearly_after(it, it.norm, most, "‖w_t‖ ≤ Σ η̂_j", beside=most, steps=it.t * it.n)
+    else:
+        yield at_most(1, total(now.q), "‖q_t‖₁ ≥ 1")
+
+
+_TEN = "rows:-1,0;-2,-2*{}"
+
+
+def theorem_10(case):
+    """The data of Theorem 10: z_1 = (0.1, 0), and the others (0.2, 0.2); ten times as long here."""
+    other = load(_TEN.format(case.n - 1))
+    same_data = case.problem.raw().digest() == other.digest()
+    return None if same_data else "the theorem is about the data sets rows:-1,0;-2,-2*N"
+
+
+def _tenth(case):
+    """What a length of the paper is on the unit ball: its longest row is 0.2√2."""
+    return number(Fraction(1, 5)) * sqrt(number(2))
+
+
+tens = Method("gradient_descent", assumes=(exponential, theorem_10))
+
+
+@steps.bound("thm10", "Theorem 10", tens, problems=(_TEN.format(9),), powerless="a lower bound")
+def _bias_is_slow(it, c):
+    r"""On z_1 = (0.1, 0), z_2 = … = z_n = (0.2, 0.2): γ = 0.1, and ‖v_t‖ ≥ ln n − ln 2 as soon as
+    R(w_t) < 2/n, where v_t is the second coordinate of w_t.
+
+    $\|v_t - \bar v\| = \|v_t\| \ge \ln(n) - \ln(2) \quad \text{for large enough } t$
+
+    The proof has t ≥ τ, the first t with R(w_t) < 2/n. Rows are divided by 0.2√2 here, so that w is
+    multiplied by it, and a step η̂ here is one of η̂/0.08 there."""
+    _, now, _ = _seen(c)
+    scale = _tenth(c)
+    if it.t == 1:
+        yield same_digits(c.gamma * scale, number(Fraction(1, 10)), "γ = 0.1")
+    if now.psi < log(2):
+        least = log(c.n) - log(2)
+        second = it.vec(np.array([0.0, float(it.w[1])])).norm() / scale
+        yield at_most(least, second, "ln n − ln 2 ≤ ‖v_t‖")
+
+
+@steps.bound(
+    "thm8.equal",
+    "Theorem 8, last display",
+    tens,
+    constant_hat,
+    Erratum(
+        severity="misprint",
+        fixed_by="thm8.lower",
+        charitable="thm8.lower",
+        why="The proof says that ‖w_t‖ ≤ t, so the sign is ≥ and not =.",
+        survives="Everything: the lower bound (ln n − ln 2)/t holds.",
+    ),
+    problems=(_TEN.format(9),),
+    powerless="a lower bound",
+)
+def _length_as_printed(it, c):
+    r"""(ln n − ln 2)/‖w_t‖ = (ln n − ln 2)/t for η̂_j = 1, that is, ‖w_t‖ = t.
+
+    $\Big\|\frac{w_t}{\|w_t\|} - \bar u\Big\| \ge \frac{\ln n-\ln 2}{\|w_t\|} = \frac{\ln n-\ln
+    2}{t} \quad \text{when } \hat\eta_j = 1$
+
+    Smallest witness: the data of Theorem 10 with n = 3, t = 1: ‖w_1‖ = ‖Zᵀq_0‖ ≤ 0.2√2 < 1. Checked
+    as ‖w_t‖ = Σ_{j<t} η̂_j."""
+    steps_taken, scale = c.history(_Descent).hats, _tenth(c)
+    return equal(it.norm / scale, steps_taken / scale**2, "‖w_t‖ = t", allowance=1e-9, size=1.0)
+
+
+@steps.bound("thm8.lower", "Theorem 8, last display, with ≥", tens, powerless="a lower bound")
+def _length(it, c):
+    r"""‖w_t/‖w_t‖ − ū‖ ≥ ‖v_t‖/‖w_t‖ ≥ (ln n − ln 2)/t for η̂_j = 1 and all large t.
+
+    $\Big\|\frac{w_t}{\|w_t\|} - \bar u\Big\| \ge \frac{\ln n-\ln 2}{\|w_t\|} \ge \frac{\ln n-\ln
+    2}{t} \quad \text{when } \hat\eta_j = 1$
+
+    From R(w_t) < 2/n on, as in Theorem 10."""
+    _, now, seen = _seen(c)
+    if now.psi < log(2):
+        cosine = it.toward / (c.gamma * it.norm)
+        bound = (log(c.n) - log(2)) / seen.hats
+        # A step η̂ here is one of η̂/0.08 in the paper: t is Σ η̂_j/0.08.
+        yield at_most(
+            bound * _tenth(c) ** 2, sqrt(2 - 2 * cosine), "(ln n − ln 2)/t ≤ ‖w_t/‖w_t‖ − ū‖"
+        )
+
+
+@steps.bound("thm9", "Theorem 9, on the data of Theorem 10", tens, proper, at_rest="v_t = v_0 then")
+def _orthogonal(it, c):
+    r"""‖v_t − v̄‖ ≤ max{‖v_0 − v̄‖, 2} + 2 ln n/(γγ′) + 2; on these data v̄ = v_0 = 0 and γ′ = γ.
+
+    $\|v_t - \bar v\| \le \max\{\|v_0 - \bar v\|, 2\} + \frac{2\ln(n)}{\gamma\gamma'} + 2$
+
+    Other data need the minimiser v̄ of R_⊥, which the harness has no certificate for."""
+    second = it.vec(np.array([0.0, float(it.w[1])])).norm()
+    return at_most(second, 4 + 2 * c.log_n / c.gamma_squared, "‖v_t‖ ≤ 4 + 2 ln n/γ²")
+
+
+# Section 5: losses
+
+_KINDS = {"powerless": "it is about a loss, not about a solver", "kind": "anytime"}
+_POINTS = (Fraction(-20), Fraction(-3), Fraction(-1, 2), Fraction(-1, 100))
+_ALL = (*_POINTS, Fraction(0), Fraction(1, 3), Fraction(2), Fraction(30))
+
+
+def _losses():
+    return EXPONENTIAL, LOGISTIC, *map(Polynomial, (0.5, 1, 2, 5))
+
+
+@jt.direct("thm11.tail", "Theorem 11, Assumption 1(1, 2)", instances="8 points", **_KINDS)
+def _tails(c):
+    r"""ℓ, ℓ′, ℓ″ > 0, and zℓ′(z)/ℓ(z) increases on (−∞, 0) for ℓ_exp, ℓ_log and ℓ_poly,k.
+
+    $\ell, \ell', \ell'' > 0, \quad z\ell'(z)/\ell(z) \text{ is increasing on } (-\infty, 0)$"""
+    for loss in _losses():
+        for z in map(number, _ALL):
+            for part in (loss.value, loss.slope, loss.curvature):
+                yield below(0, part(z), f"{loss.name}: positive")
+        ratios = [z * loss.slope(z) / loss.value(z) for z in map(number, _POINTS)]
+        for low, high in pairwise(ratios):
+            yield below(low, high, f"{loss.name}: zℓ′/ℓ increases")
+
+
+@jt.direct("thm11.ratio", "Theorem 11, Assumption 1(3)", instances="b = 1, 2, 10", **_KINDS)
+def _ratios(c):
+    r"""ℓ′(ℓ⁻¹(a))/ℓ′(ℓ⁻¹(ab)) ≥ c for all a > 0: c = 1/b for ℓ_exp and ℓ_log, and the smaller of
+    ℓ′(ℓ⁻¹(1/b))/(2k) and b^{−(k+1)/k} for ℓ_poly,k.
+
+    $\ell'(\ell^{-1}(a))/\ell'(\ell^{-1}(ab)) \ge c$
+
+    The constants are those of page 29."""
+    for loss in _losses():
+        for b in (1, 2, 10):
+            least = number(Fraction(1, b))
+            if isinstance(loss, Polynomial):
+                power = number(b) ** (-(loss.k + 1) / loss.k)
+                first = loss.slope(loss.inverse(least)) / (2 * loss.k)
+                least = smallest([power, first])
+            for a in map(number, (Fraction(1, 1000), Fraction(1, 7), 1, 3, 100)):
+                ratio = loss.slope(loss.inverse(a)) / loss.slope(loss.inverse(a * b))
+                yield at_most(least, ratio * (1 + number(2) ** -60), f"{loss.name}: c ≤ ratio")
+
+
+@jt.direct("lem12", "Lemma 12 and Theorem 11, Assumption 1(4)", instances="random ξ", **_KINDS)
+def _convexity(c):
+    r"""ℓ′²/(ℓℓ″) increases for the three losses, and ψ is convex: ψ((ξ+ξ′)/2) ≤ (ψ(ξ) + ψ(ξ′))/2.
+
+    $\ell'^2/(\ell\ell'') \text{ is increasing on } (-\infty, \infty) \implies \psi \text{ is
+    convex}$
+
+    For ℓ_exp, and for ℓ_poly,k below 0, it is constant: "increasing" is not strict."""
+    for loss in _losses():
+        ratios = [
+            loss.slope(z) ** 2 / (loss.value(z) * loss.curvature(z)) for z in map(number, _ALL)
+        ]
+        for low, high in pairwise(ratios):
+            yield nearly(low, high, f"{loss.name}: ℓ′²/(ℓℓ″)", rounding=1e-15, size=1.0)
+        for pair in c.rng(12).integers(-40, 41, (20, 2, 4)).tolist():
+            one, other = ([number(Fraction(v, 8)) for v in row] for row in pair)
+            half = [(x + y) / 2 for x, y in zip(one, other, strict=True)]
+            ends = GeneralisedSum(loss, one).psi + GeneralisedSum(loss, other).psi
+            middle_one = GeneralisedSum(loss, half).psi
+            yield nearly(2 * middle_one, ends, f"{loss.name}: ψ convex", rounding=1e-14, size=1.0)
+
+
+def _sums(c, loss, more=0):
+    for row in c.rng(13).integers(-60, 30, (40, 5)).tolist():
+        yield GeneralisedSum(loss, [number(Fraction(v - more, 8)) for v in row])
+
+
+@jt.direct("lem13", "Lemma 13", instances="random ξ", **_KINDS)
+def _smoothness(c):
+    r"""ψ is β-smooth in ℓ_∞ with β = 1 for ℓ_exp, and β ≤ cn if ℓ″ ≤ cℓ′: c = 1 for ℓ_log and k + 1
+    for ℓ_poly,k.
+
+    $\beta = 1 \text{ for } \ell_{exp}; \text{ if } \ell'' \le c\ell', \text{ then } \beta \le cn$
+
+    Checked as Σ_i ℓ″(ξ_i)/ℓ′(ψ(ξ)) ≤ β, which bounds vᵀ∇²ψ(ξ)v for |v_i| ≤ 1 (eq. 27)."""
+    for loss in _losses():
+        constant_c = loss.k + 1 if isinstance(loss, Polynomial) else number(1)
+        for found in _sums(c, loss):
+            for x in found.xi:
+                top = constant_c * loss.slope(x)
+                yield nearly(loss.curvature(x), top, "ℓ″ ≤ cℓ′", rounding=1e-15, size=1.0)
+            bound = number(1) if loss is EXPONENTIAL else constant_c * len(found.xi)
+            yield nearly(found.curvature, bound, f"{loss.name}: ≤ β", rounding=1e-15, size=1.0)
+
+
+@jt.direct("lem14.set", "Lemma 14, first sentence", instances="random ξ", **_KINDS)
+def _sublevel(c):
+    r"""For ℓ_log and ψ(ξ) ≤ 0: 1 ≤ ‖∇ψ(ξ)‖₁ ≤ 2, and ψ is 2-smooth in ℓ_∞.
+
+    $\psi(\xi) \le 0 \implies 1 \le \|\nabla\psi(\xi)\|_1 \le 2$"""
+    for found in _sums(c, LOGISTIC, more=40):
+        if found.psi <= 0:
+            mass = total(found.weights)
+            yield at_most(1, mass, "1 ≤ ‖∇ψ(ξ)‖₁")
+            yield at_most(mass, 2, "‖∇ψ(ξ)‖₁ ≤ 2")
+            yield at_most(found.curvature, 2, "Σ ℓ″(ξ_i)/ℓ′(ψ(ξ)) ≤ 2")
+
+
+def _small_risk(c, at):
+    """Σ_i ℓ(p_i) ≤ ln 2/(2e²)."""
+    return at.sum.mass <= log(2) / (2 * exp(number(2)))
+
+
+@steps.bound(
+    "lem14.step",
+    "Lemma 14, second sentence",
+    Method("gradient_descent", assumes=(few_rows, logistic, constant_hat)),
+    separable,
+    at_rest="it bounds a step by its own length",
+)
+def _small_steps(it, c):
+    r"""For ℓ_log, wherever L(Zw_t) ≤ ℓ(0)/(2e²) and η̂_t ≤ 1/2: ψ(p_{t+1}) − ψ(p_t) ≤
+    (−η̂_t + η̂_t²)‖Zᵀq_t‖² and D(q_{t+1}, q_t) ≥ ‖q_{t+1} − q_t‖₁²/4.
+
+    $\psi(Zw_{t+1}) - \psi(Zw_t) \le (-\hat\eta_t + \hat\eta_t^2)\|Z^\top q_t\|^2, \quad
+    D_{\psi^*}(q_{t+1}, q_t) \ge \frac14\|q_{t+1} - q_t\|_1^2$"""
+    past, now, _ = _seen(c)
+    if _small_risk(c, past) and past.hat <= number(0.5):
+        distance, apart = _bregman(past, now)
+        gain = past.hat * (1 - past.hat) * past.square
+        yield at_most(gain, past.psi - now.psi, "(η̂ − η̂²)‖Zᵀq‖² ≤ ψ(p_{t−1}) − ψ(p_t)")
+        yield at_most(apart**2 / 4, distance, "‖q_t − q_{t−1}‖₁²/4 ≤ D", allowance=1e-13)
+
+
+# Appendix D and E
+
+
+@steps.bound(
+    "lem19",
+    "Lemma 19",
+    Method("gradient_descent", assumes=(few_rows, convex_tail, plain_gd)),
+    at_rest="it bounds a step by its own length",
+)
+def _risk_falls(it, c):
+    r"""R(w_{t+1}) ≤ R(w_t) − η_t (1 − η_t R(w_t)/2)‖∇R(w_t)‖² if η_t R(w_t) ≤ 1.
+
+    $\mathcal R(w_{t+1}) \le \mathcal R(w_t) - \eta_t\Big(1 - \frac{\eta_t\mathcal
+    R(w_t)}{2}\Big)\|\nabla\mathcal R(w_t)\|^2$"""
+    past, now, _ = _seen(c)
+    eta, risk, n = number(float(c.solver.eta)), past.sum.mass / c.n, c.n
+    slope = past.sum.slope**2 * past.square / n**2
+    if eta * risk <= 1:
+        fall = eta * (1 - eta * risk / 2) * slope
+        yield at_most(now.sum.mass / n + fall, risk, "R(w_t) + η(1 − ηR/2)‖∇R‖² ≤ R(w_{t−1})")
+
+
+@steps.bound(
+    "lem20",
+    "Lemma 20",
+    Method("gradient_descent", assumes=(few_rows, exponential, plain_gd)),
+    separable,
+    at_rest="Σ η̂_j grows by the same η R(w_0) then",
+)
+def _log_growth(it, c):
+    r"""Σ_{j<t} η̂_j ≥ ln(1 + ηγ²t/2) for η_t = η ≤ 1 and w_0 = 0.
+
+    $\sum_{j<t}\hat\eta_j \ge \ln\Big(1 + \frac{\eta\gamma^2}{2}t\Big)$"""
+    eta = number(float(c.solver.eta))
+    seen = c.history(_Descent)
+    return at_most(log(1 + eta * c.gamma_squared * it.t / 2), seen.hats, "ln(1 + ηγ²t/2) ≤ Σ η̂_j")
+
+
+def logistic_phase(problem):
+    """Lemma 21: logistic loss with η_t = 1/(2R(w_t))."""
+    w, t = problem.origin(), 0
+    while True:
+        yield Iterate(t, w)
+        xi = -problem.scores(w)
+        w = w + problem.combine(1 / (1 + np.exp(-xi))) / (2 * np.logaddexp(0, xi).sum())
+        t += 1
+
+
+def _reached(it, case):
+    """L(Zw_t) ≤ ℓ(0)/(2e²), and ‖w_t‖ ≤ 256 ln n/γ."""
+    mass = GeneralisedSum.at(it, LOGISTIC).mass
+    limit = log(2) / (2 * exp(number(2)))
+    if mass > limit:
+        return False
+    return bool(mass <= limit and it.norm <= 256 * case.log_n / case.gamma) or None
+
+
+def several_rows(case):
+    """n ≥ 2."""
+    return None if case.n > 1 else "there is only one row"
+
+
+_LEMMA_21 = (
+    r"t \le \Big(\frac{256\ln n}{\gamma}\Big)^2 \quad \text{and} \quad \|w_t\| \le"
+    r" \frac{256\ln n}{\gamma}"
+)
+WARM = Method("logistic_phase", assumes=(few_rows,))
+
+
+@jt.stopping(
+    "lem21",
+    "Lemma 21",
+    WARM,
+    separable,
+    Erratum(
+        severity="edge case",
+        fixed_by="lem21.fixed",
+        charitable="lem21.fixed",
+        why="It fails for a single row alone, where ln n = 0.",
+        survives="Everything: the proof needs n^{−128} ≤ 1/(128n), which holds for n ≥ 2.",
+    ),
+    goal=_reached,
+    problems=("degenerate:kind=simplex,n=1,d=1",),
+    claim=_LEMMA_21,
+    words="With η_j = 1/(2R(w_j)), the first t with L(Zw_t) ≤ ℓ(0)/(2e²) has t ≤ (256 ln n/γ)² and"
+    " ‖w_t‖ ≤ 256 ln n/γ.",
+    note="Smallest witness: n = 1, a_1 = 1: L(Zw_0) = ln 2 is above ln 2/(2e²), but t ≤ 0.",
+)
+@jt.stopping(
+    "lem21.fixed",
+    "Lemma 21, for n ≥ 2",
+    WARM,
+    separable,
+    several_rows,
+    goal=_reached,
+    claim=r"n \ge 2:\ " + _LEMMA_21,
+    words="For n ≥ 2 and η_j = 1/(2R(w_j)), the first t with L(Zw_t) ≤ ℓ(0)/(2e²) has"
+    " t ≤ (256 ln n/γ)² and ‖w_t‖ ≤ 256 ln n/γ.",
+)
+def _warm_start(c):
+    return (256 * c.log_n / c.gamma) ** 2
+
+
+TRIALS = (
+    *(
+        Trial(f"gradient_descent:{options}", problem, iterations)
+        for options in ("loss=exp", "loss=log", "loss=poly", "loss=poly,k=2", "loss=exp,eta=1")
+        for problem, iterations in (
+            ("planted:n=20,d=4,gamma=0.2,seed=0", 60),
+            ("orthogonal:n=10,p=0.95", 60),
+            ("iris:0,1:n=30", 40),
+            ("inseparable:n=20,d=4,seed=0", 40),
+        )
+    ),
+    Trial("gradient_descent", "opposed:r=8,copies=20", 4),
+    Trial("gradient_descent:loss=log,eta=1", "planted:n=20,d=4,gamma=0.2,seed=0", 60),
+    Trial("gradient_descent:loss=log,hat=0.5", "rows:1,0;1,1;1,-1", 60),
+    Trial("gradient_descent:hat=0.08", _TEN.format(9), 200),
+    Trial("gradient_descent:hat=0.08", _TEN.format(99), 400),
+    Trial("two_phases:t0=33455", "rows:4,1;4,-1", 35000),
+    Trial("logistic_phase", "planted:n=20,d=4,gamma=0.2,seed=0", 400),
+    Trial("logistic_phase", "iris:0,1:n=30", 400),
+)

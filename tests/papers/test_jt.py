@@ -1,0 +1,58 @@
+"""Ji and Telgarsky (2021): its statements hold, and refute wrong solvers."""
+
+from __future__ import annotations
+
+import pytest
+
+import gammabar as gb
+from gammabar.harness.registry import find_sources
+from gammabar.harness.run.specs import Registered
+from tests.papers.plugins import examined, opened, rates, refutes_slower, verdicts
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _paper():
+    with opened("jt"):
+        yield
+
+
+PLANTED = "planted:n=20,d=4,gamma=0.2,seed=0"
+POWER = {
+    "thm1.dual": (PLANTED, 10),
+    "thm1.rate": (PLANTED, 50),
+    "thm1.primal": (PLANTED, 10),
+    "thm1.sum": (PLANTED, 10),
+    "thm5.dual": ("rows:1,0;1,3", 50),
+    "thm5.bias": ("rows:1,0;1,3", 80),
+    "thm7.exp": (PLANTED, 60),
+    "lem18": (PLANTED, 60),
+}
+
+
+def test_every_rate_names_the_next_slower_solver():
+    assert rates("jt") == set(POWER)
+
+
+@pytest.mark.parametrize("name", POWER)
+def test_rates_refute_the_next_slower_solver(name):
+    assert refutes_slower(f"jt.{name}", *POWER[name])
+
+
+@pytest.mark.parametrize("options", ["", ":loss=log", ":loss=poly,k=2", ":eta=1"])
+@pytest.mark.parametrize("problem", ["rows:4,1;4,-3;5,0", "inseparable:n=8,d=2,seed=0"])
+def test_statements_hold(options, problem):
+    found = verdicts("jt", f"jt.gradient_descent{options}", problem, 12)
+    assert set(found.values()) <= {"holds", "inapplicable"}
+    assert sum(v == "holds" for v in found.values()) >= 5
+
+
+def test_statements_about_losses_hold():
+    for statement in find_sources(["jt"]):
+        if not statement.about_runs and "" in statement.problems:
+            assert examined(statement.id) == "holds", statement.id
+
+
+def test_one_row_needs_a_step():
+    solver, problem = Registered("jt.logistic_phase").open(), "degenerate:kind=simplex,n=1,d=1"
+    [verdict] = gb.verify(solver, problem, "jt.lem21", iterations=20)
+    assert verdict.verdict == "refuted"
