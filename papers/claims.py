@@ -87,7 +87,6 @@ from gammabar.harness.verify.identities import (
     same_softmax as same_softmax,
     score_drift as score_drift,
     scores_of as scores_of,
-    sigmoid_pull as sigmoid_pull,
     softmax_of as softmax_of,
     softmax_rounding as softmax_rounding,
     softmax_vector as softmax_vector,
@@ -161,6 +160,7 @@ from gammabar.harness.verify.row_sums import (
     Mask as Mask,
     combination as combination,
     has_coordinates as has_coordinates,
+    is_misclassified as is_misclassified,
     least as least,
     misclassified as misclassified,
     per_sum as per_sum,
@@ -254,6 +254,17 @@ class Claims:
         """An equation about every iterate."""
         return self.bound(identifier, reference, *about, **({"kind": "identity"} | given))
 
+    def step(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """An equation about every step: a body ``(now, before, case)``, None before w_0."""
+
+        def register(body: Any) -> Any:
+            named = {"__doc__": body.__doc__, "__module__": body.__module__}
+            walk = type(body.__name__, (_Walk,), named | {"body": staticmethod(body)})
+            self.identity(identifier, reference, *about, **given)(walk)
+            return body
+
+        return register
+
     def stopping(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
         """A goal is reached at some t ≤ limit: a body ``(case)`` that returns the limit."""
         return self._declare(StoppingStatement, identifier, reference, about, given)
@@ -299,3 +310,24 @@ class Claims:
 
 
 Declared = Callable[[Any], Any]
+
+
+class _Walk:
+    """A claim about w_t and w_{t−1}, and about w_0."""
+
+    body: Any
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._before: Any = None
+        self._now: Any = None
+
+    def update(self, it: View) -> None:
+        it.keep()
+        self._before, self._now = self._now, it
+
+    def claim(self, it: View) -> Any:
+        before = self._before
+        if before is not None and it.level:
+            before = before.at(it.level)
+        return self.body(it, before, self._case)

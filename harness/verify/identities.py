@@ -350,14 +350,6 @@ def pull_sums(case: Case, weights: Floats, off: float) -> tuple[Number, Number]:
     return ball(length, away + length * more), ball(square, t * error * SAFETY + square * more)
 
 
-def sigmoid_pull(it: View) -> Vec:
-    """Aᵀσ(−A w_t), σ(z) = 1/(1 + e^{−z})."""
-    scores = it.score_doubles
-    # A score off by e moves σ by a factor of at most exp(e).
-    relative = 1.1 * it.score_error + 8 * ROUNDOFF * (1 + float(np.abs(scores).max()))
-    return pull_of(it.case, expit(-scores), relative)
-
-
 def softmax_drift(it: View, carried: float) -> float:
     """How far ln q_t may be from that of a solver that has added up its scores in t steps.
 

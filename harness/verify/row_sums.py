@@ -13,7 +13,8 @@ from scipy.special import log_expit
 from gammabar.harness.verify.certified import Floats, Space, Vec
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
-from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, upper
+from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, Number, ball, upper
+from gammabar.harness.verify.relation import Relation, nearly, size_of
 from gammabar.oracle.rational import integer_rows, largest
 from gammabar.problems import DenseProblem, SparseProblem
 
@@ -138,6 +139,25 @@ def misclassified(it: View) -> tuple[Mask, Mask]:
         wrong |= exact & (scores <= 0)
         doubtful &= ~exact
     return wrong, doubtful
+
+
+def is_misclassified(it: View, row: int, what: str) -> Relation:
+    """⟨a_i, w_t⟩ ≤ 0, up to the rounding of scores that a solver may carry along in t steps."""
+    space, t = it.space, it.t + 1
+    if it.level:
+        score: Number = space.exact_scores(it.w, np.array([row]))[0]
+    else:
+        score = ball(float(it.score_doubles[row]), it.score_error)
+    share = float(space.shares[row])
+    # t products with a row, and t sums.
+    carried = float(space.score_errors(it.case.problem.row(row))[row])
+    carried += t * ROUNDOFF * space.radius * space.radius * share
+    allowed = 2 * float(it.score_errors[row]) + t * carried
+    # So often the products of which the score is a sum are rounded.
+    size = space.least_radius * float(np.abs(it.w).max(initial=0.0))
+    parts = 8 * (t + 2) * (it.n + space.dimension + 16) * size * share
+    about = {"size": size_of(0.0, parts), "magnitude": space.radius * upper(it.norm)}
+    return nearly(score, 0, what, where=f"row {row}", rounding=allowed, **about)
 
 
 def sums_are_exact(it: View) -> bool:

@@ -36,7 +36,7 @@ def _gradient_step(now, before, c):
     if getattr(c.solver, "loss", "exponential") == "exponential":
         step = before.pull * (_step(c) * exp(before.psi) / c.n)
     else:
-        step = sigmoid_pull(before) * (_step(c) / c.n)
+        step = LogisticWeights(before).pull() * (_step(c) / c.n)
     return moved(now.here, before.here, step, f"w_t is the step from w_(t−1), t = {now.t}")
 
 

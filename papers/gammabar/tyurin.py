@@ -1,9 +1,7 @@
 """The project's own checks that the five methods of Tyurin (2024) do what is printed, and rates.
 
 Bounds on the number of iterations leave a wrong step much room. So each step is recomputed from
-the iterate before it, as delivered, with a proved bound on the error of that; the solver's own
-step may be off by as much. Four times the bound is therefore an honest allowance for their
-difference, and no step that is wrong by more than rounding passes.
+the iterate before it, as delivered, and no step that is wrong by more than rounding passes.
 
 Bounds on how far the gradient methods are from the perceptrons that they tend to, at every γ, have
 their proofs in `gammabar.papers.tyurin_2024.reduction`; that of gb.batch is in
@@ -13,8 +11,9 @@ papers/gammabar/PROOFS.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property, wraps
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +36,93 @@ FEW = 5
 SEEN, MANY = 2.0**-48, 256
 
 
+def _steps(identifier: str, *about: Any, halts: bool = False) -> Any:
+    """Declare a claim ``(now, before, c)`` about each step of a method that starts at 0.
+
+    What a method that halts says then is checked, too.
+    """
+
+    def register(claim: Any) -> Any:
+        @wraps(claim)
+        def body(now, before, c):
+            if before is None:
+                yield fact(not now.w.any(), "w_0 = 0")
+            else:
+                yield from claim(now, before, c)
+            if halts and now.extra.get("halt") == "separated":
+                yield fact(_empty(now), "S_t is empty where it halts")
+
+        ours.step(identifier, *about)(body)
+        return claim
+
+    return register
+
+
+def _empty(it: View) -> Trit:
+    """Whether S_t is empty; None where rounding, of w_t or of scores carried along, may say so."""
+    if it.separates is not False or (it.score_doubles < -it.score_error).any():
+        return it.separates
+    exact = not it.w.any() or sums_are_exact(it)
+    return False if exact and bool(misclassified(it)[0].any()) else None
+
+
+def _moved(now: View, before: View, step: Vec, more: float = 0.0) -> Relation:
+    """w_t is w_{t−1} and a step."""
+    if (zero := only_zeros(now)) is not None:
+        return zero
+    what = "‖w_t − step from w_(t−1)‖"
+    return moved(now.here, before.here, step, what, more + least(now.space))
+
+
+@_steps("tyurin.lr-gd.step", "Tyurin (2024), (LR+GD) and (3): the step as printed", LR_GD)
+def gradient_step(now, before, c):
+    r"""Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss.
+
+    $\theta_{t+1} = \theta_t + \gamma\,\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top
+    \theta_t))^{-1} y_i a_i$"""
+    yield _moved(now, before, step_of(c) / c.n * LogisticWeights(before).pull())
+
+
+@_steps(
+    "tyurin.normalized-lr-gd.step",
+    "Tyurin (2024), (Normalized LR+GD): the step as printed",
+    NORMALIZED,
+)
+def normalized_gradient_step(now, before, c):
+    r"""Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient.
+
+    $\theta_{t+1} = \theta_t - \gamma \beta_t \nabla f(\theta_t), \quad \beta_t =
+    \left(\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top \theta_t))^{-1}\right)^{-1}$"""
+    yield _moved(now, before, step_of(c) * LogisticWeights(before).mean())
+
+
+def _with_mistakes(
+    now: View, before: View, step: Callable[[Mask], Vec], far: Callable[[int, int], float]
+) -> Iterator[Relation]:
+    """The step is that with the rows of S_t.
+
+    A solver that computes in doubles may see a score within rounding of 0 on either side. If few
+    rows have such scores, the step must be that with some of them; where there are many, it may be
+    `far` off, a function of the numbers of certain and of doubtful rows. Where rounding is as large
+    as scores are (in data of 10⁻²⁰⁰, all may be), they must be those of S_t, exactly.
+    """
+    wrong, doubtful = misclassified(before)
+    count = int(doubtful.sum())
+    more = 0.0 if count <= FEW else far(int(wrong.sum()), count)
+    sets = [wrong, *(wrong | some for some in _subsets(doubtful))] if count <= FEW else [wrong]
+    yield any_of(_moved(now, before, step(rows), more) for rows in sets)
+    if 0 < count <= FEW and before.score_error > COARSE * _scores(before):
+        exact = _mistakes(before, wrong, doubtful) if now.level else None
+        known = exact is not None and _moved(now, before, step(exact)).certain()
+        yield fact(True if known else None, "the step is that with the rows of S_t")
+
+
 def _subsets(rows: Mask) -> Iterator[Mask]:
     """All choices of some of the rows."""
     chosen = np.flatnonzero(rows).tolist()
     for size in range(1, len(chosen) + 1):
         for some in combinations(chosen, size):
-            mask = np.zeros_like(rows)
-            mask[list(some)] = True
-            yield mask
+            yield np.isin(np.arange(len(rows)), some)
 
 
 def _scores(it: View) -> float:
@@ -55,182 +133,21 @@ def _scores(it: View) -> float:
     return it.space.least_radius * float(np.abs(it.w).max(initial=0.0))
 
 
-class Step:
-    """Recomputes every iterate from the one before; subclasses say how."""
-
-    def __init__(self, case: Case) -> None:
-        self.case, self.space = case, case.space
-        #: The step from w_{t−1}, and w_{t−1}.
-        self.moved: Vec | None = None
-        self.start: Vec | None = None
-        self._coming: tuple[Vec, Vec] | None = None
-        self.free = self.parts = 0.0
-        #: Whether w_{t−1} and the step are 0 without any rounding.
-        self.stays = False
-        self.least = least(case.space)
-
-    def update(self, it: View) -> None:
-        if self._coming is not None:
-            self.moved, self.start = self._coming
-        self._coming = self.step(it), self.rounded(it)
-
-    def step(self, it: View) -> Vec:
-        """w_{t+1} − w_t."""
-        raise NotImplementedError
-
-    def rounded(self, it: View) -> Vec:
-        """w_t, as a solver may have it."""
-        return it.here
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        if self.moved is None:
-            yield fact(not it.w.any(), "w_0 = 0")
-        else:
-            yield any_of(self.same(it, step) for step in self.possible(self.moved))
-
-    def possible(self, moved: Vec) -> list[Vec]:
-        """The steps that a right solver may have made."""
-        return [moved]
-
-    def same(self, it: View, moved: Vec) -> Relation:
-        """w_t is w_{t−1} and a step that was recomputed."""
-        if (zero := only_zeros(it)) is not None:
-            return zero
-        assert self.start is not None
-        if self.stays:
-            return fact(not it.w.any(), "from w = 0 a row that is 0 leads nowhere")
-        predicted = self.start + moved
-        gap = (it.here - predicted).norm()
-        # In a kernel's space the norm of what is nearly nothing is the root of a sum that cancels:
-        # what its own ball leaves open is no fault of the step.
-        unseen = 2 * float(gap.rad())
-        allowed = 4 * predicted.err + 2 * self.free + self.least + unseen
-        # A solver may sum anew what w_t is the sum of, and round it once more.
-        allowed += 4 * ROUNDOFF * it.here.size()
-        # Beside the step in question, however long w_t is; and the rows that it is a sum of.
-        parts = it.here.reach() + self.start.reach() + self.parts
-        size = size_of(moved.norm(), parts + per_sum(self.space) / ROUNDOFF * moved.reach())
-        return equal(gap, 0, "‖w_t − step from w_(t−1)‖", allowance=allowed, size=size)
+def _mistakes(it: View, wrong: Mask, doubtful: Mask) -> Mask | None:
+    """The rows of S_t as they are exactly; None where that is not known."""
+    rows, found = np.flatnonzero(doubtful), wrong.copy()
+    scores = it.space.exact_scores(it.w, rows)
+    found[rows] = [bool(s <= 0) for s in scores]
+    return found if all(s <= 0 or s > 0 for s in scores) else None
 
 
-class _PerceptronStep(Step):
-    """The same for methods that halt: what they say then is checked, too."""
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        yield from super().claim(it)
-        if it.extra.get("halt") == "separated":
-            empty = it.separates
-            if empty is False and not self._for_certain(it):
-                empty = None  # by no more than rounding
-            yield fact(empty, "S_t is empty where it halts")
-
-    @staticmethod
-    def _for_certain(it: View) -> bool:
-        """Whether a row is misclassified by more than rounding, also in w_t or in scores that a
-        solver carried along."""
-        if (it.score_doubles < -it.score_error).any():
-            return True
-        exact = not it.w.any() or sums_are_exact(it)
-        return exact and bool(misclassified(it)[0].any())
-
-
-class _Chosen(NamedTuple):
-    """The rows of S_t, those whose side rounding may change, and the step with some of them."""
-
-    before: View
-    wrong: Mask
-    doubtful: Mask
-    step: Callable[[Mask], Vec]
-
-    def few(self) -> bool:
-        """Whether there are such rows, and not too many to try them all."""
-        return 0 < int(self.doubtful.sum()) <= FEW
-
-    def right(self, level: int) -> Vec | None:
-        """The step with the rows of S_t as they are exactly; None where that is not known."""
-        if not level:
-            return None
-        rows = np.flatnonzero(self.doubtful)
-        scores = self.before.at(level).space.exact_scores(self.before.w, rows)
-        if not all(s <= 0 or s > 0 for s in scores):
-            return None
-        found = self.wrong.copy()
-        found[rows] = [bool(s <= 0) for s in scores]
-        return self.step(found)
-
-
-class _SetStep(_PerceptronStep):
-    """The same for steps with the rows of S_t.
-
-    A solver that computes in doubles may see a score within rounding of 0 on either side. If few
-    rows have such scores, the step must be that with some of them. Where rounding is as large as
-    scores are (in data of 10⁻²⁰⁰, all may be), they must be those of S_t, exactly.
-    """
-
-    def __init__(self, case: Case) -> None:
-        super().__init__(case)
-        self.chosen: _Chosen | None = None
-        self._chosen: _Chosen | None = None
-
-    def update(self, it: View) -> None:
-        self.free, self.chosen, self._chosen = 0.0, self._chosen, None
-        if self.chosen is not None and self.chosen.doubtful.sum() > FEW:
-            self.free = self.far(self.chosen)
-        super().update(it)
-
-    def far(self, chosen: _Chosen) -> float:
-        """How far rows that rounding may move can take the step, where there are many."""
-        raise NotImplementedError
-
-    def possible(self, moved: Vec) -> list[Vec]:
-        chosen = self.chosen
-        if chosen is None or not chosen.few():
-            return [moved]
-        sets = _subsets(chosen.doubtful)
-        return [moved, *(chosen.step(chosen.wrong | some) for some in sets)]
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        yield from super().claim(it)
-        chosen = self.chosen
-        if chosen is None or not chosen.few():
-            return
-        if chosen.before.score_error <= COARSE * _scores(chosen.before):
-            return
-        right = chosen.right(it.level)
-        known = right is not None and self.same(it, right).certain()
-        yield fact(True if known else None, "the step is that with the rows of S_t")
-
-
-@ours.identity("tyurin.lr-gd.step", "Tyurin (2024), (LR+GD) and (3): the step as printed", LR_GD)
-class GradientStep(Step):
-    r"""Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss.
-
-    $\theta_{t+1} = \theta_t + \gamma\,\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top
-    \theta_t))^{-1} y_i a_i$"""
-
-    def step(self, it: View) -> Vec:
-        return step_of(self.case) / it.n * LogisticWeights(it).pull()
-
-
-@ours.identity(
-    "tyurin.normalized-lr-gd.step",
-    "Tyurin (2024), (Normalized LR+GD): the step as printed",
-    NORMALIZED,
+@_steps(
+    "tyurin.batch-perceptron.step",
+    "Tyurin (2024), (Batch Perceptron): the step as printed",
+    BATCH,
+    halts=True,
 )
-class NormalizedGradientStep(Step):
-    r"""Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient.
-
-    $\theta_{t+1} = \theta_t - \gamma \beta_t \nabla f(\theta_t), \quad \beta_t =
-    \left(\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top \theta_t))^{-1}\right)^{-1}$"""
-
-    def step(self, it: View) -> Vec:
-        return step_of(self.case) * LogisticWeights(it).mean()
-
-
-@ours.identity(
-    "tyurin.batch-perceptron.step", "Tyurin (2024), (Batch Perceptron): the step as printed", BATCH
-)
-class BatchStep(_SetStep):
+def batch_step(now, before, c):
     r"""The first step of Batch Perceptron takes half of every row, the others every misclassified
     row, over n.
 
@@ -239,33 +156,24 @@ class BatchStep(_SetStep):
 
     A score within rounding of 0 is decided exactly where doubles compute it without rounding;
     elsewhere the step may contain the row or not."""
+    space, n = now.space, now.n
+    if before.t == 0:
+        yield _moved(now, before, number(1) / (2 * n) * combination(space, np.ones(n)))
+        return
 
-    def step(self, it: View) -> Vec:
-        n = it.n
-        if it.t == 0:
-            return number(1) / (2 * n) * combination(self.space, np.ones(n))
-        wrong, doubtful = misclassified(it)
+    def step(rows):
+        return number(1) / n * combination(space, np.array(rows))
 
-        def step(rows: Mask) -> Vec:
-            return number(1) / n * combination(self.space, np.array(rows))
-
-        self._chosen = _Chosen(it, wrong, doubtful, step)
-        return step(wrong)
-
-    def rounded(self, it: View) -> Vec:
-        # A solver may carry 2n w_t, of which w_t and w_{t+1} are two roundings.
-        return it.vec(it.w, 4 * ROUNDOFF * it.here.size() if it.t else 0.0)
-
-    def far(self, chosen: _Chosen) -> float:
-        return self.space.radius * int(chosen.doubtful.sum()) / self.case.n
+    yield from _with_mistakes(now, before, step, lambda _, doubtful: space.radius * doubtful / n)
 
 
-@ours.identity(
+@_steps(
     "tyurin.normalized-batch-perceptron.step",
     "Tyurin (2024), (Normalized Batch Perceptron): the step as printed",
     Method("normalized-batch-perceptron"),
+    halts=True,
 )
-class NormalizedBatchStep(_SetStep):
+def normalized_batch_step(now, before, c):
     r"""Every step of Normalized Batch Perceptron takes the mean of the misclassified rows.
 
     $\hat\theta_{t+1} = \hat\theta_t + \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i \text{ while } |S_t|
@@ -273,87 +181,41 @@ class NormalizedBatchStep(_SetStep):
 
     Scores within rounding of 0 as for gb.tyurin.batch-perceptron.step."""
 
-    def step(self, it: View) -> Vec:
-        wrong, doubtful = misclassified(it)
+    def step(rows):
+        return number(1) / max(int(rows.sum()), 1) * combination(now.space, np.array(rows))
 
-        def step(rows: Mask) -> Vec:
-            chosen = max(int(rows.sum()), 1)
-            return number(1) / chosen * combination(self.space, np.array(rows))
-
-        self._chosen = _Chosen(it, wrong, doubtful, step)
-        return step(wrong)
-
-    def far(self, chosen: _Chosen) -> float:
-        # The means of S and of S with some of F are |F|/(|S| + |F|) of two means apart.
-        rows, more = int(chosen.wrong.sum()), int(chosen.doubtful.sum())
-        return 2 * self.space.radius * more / (rows + more)
+    # The means of S and of S with some of F are |F|/(|S| + |F|) of two means apart.
+    yield from _with_mistakes(
+        now, before, step, lambda rows, more: 2 * now.space.radius * more / (rows + more)
+    )
 
 
-@ours.identity(
-    "tyurin.perceptron.step",
-    "Tyurin (2024), (Perceptron): the step as printed",
-    Method("perceptron"),
-)
-class RowStep(_PerceptronStep):
-    r"""Every step of the Perceptron adds one row, and one that is misclassified.
-
-    $\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t$
-
-    j is the row closest to the step."""
+class _Added:
+    """The row that each step adds, and the norms of all that were added."""
 
     def __init__(self, case: Case) -> None:
-        super().__init__(case)
-        self.before: View | None = None
+        self.case, self.total = case, 0.0
+        self.row: int | None = None
         self._now: View | None = None
-        self._lengths: Floats | None = None
-        #: Norms of the rows that w_t is the sum of.
-        self._added_up = 0.0
-        self._power = 0
 
     def update(self, it: View) -> None:
-        self.before, self._now = self._now, it
-        self.row = None if self.before is None else self._added(self.before, it)
+        before, self._now = self._now, it
+        self.row = None if before is None else self._added(before, it)
         if self.row is not None:
-            self._added_up += self.space.size(self.case.problem.row(self.row))
-        # A solver that sums the t rows anew when it halts sums them in another order.
-        self.parts = (it.t + it.n) * self._added_up
-        self.free = self.parts * ROUNDOFF
-        if self.before is None:
-            return
-        self.start, self.moved = self.before.here, it.vec(np.zeros_like(it.w))
-        self.stays = not self.before.w.any()
-        if self.row is not None:
-            row = self.case.problem.row(self.row)
-            self.stays = self.stays and not row.any()
-            error = 8 * ROUNDOFF * self.space.size(row)
-            self.moved = it.vec(row, error + self.space.lost)
+            self.total += it.space.size(self.case.problem.row(self.row))
 
-    def claim(self, it: View) -> Iterator[Relation]:
-        yield from super().claim(it)
-        before = self.before
-        if before is None or self.row is None:
-            return
-        if it.level:
-            score: Number = self.space.exact_scores(before.w, np.array([self.row]))[0]
-        else:
-            score = ball(float(before.score_doubles[self.row]), before.score_error)
-        # A solver may carry its scores along: t products with a row, and t sums.
-        space, row = self.space, self.case.problem.row(self.row)
-        share = float(space.shares[self.row])
-        carried = float(space.score_errors(row)[self.row])
-        carried += it.t * ROUNDOFF * space.radius * space.radius * share
-        allowed = 2 * float(before.score_errors[self.row]) + it.t * carried
-        # So often the products of which the score is a sum are rounded.
-        parts = 8 * (it.t + 2) * (it.n + space.dimension + 16) * _scores(before) * share
-        yield nearly(
-            score,
-            0,
-            "the row that is added is in S_t, up to rounding",
-            where=f"row {self.row}",
-            rounding=allowed,
-            size=size_of(0.0, parts),
-            magnitude=space.radius * upper(it.norm),
-        )
+    def off(self, it: View) -> float:
+        """What a solver may be off that sums the t rows anew, in another order, when it halts."""
+        return (it.t + it.n) * self.total * ROUNDOFF
+
+    @cached_property
+    def _lengths(self) -> tuple[Floats, int]:
+        """‖a_i‖² of rows times a power of two: squares of norms near one neither vanish nor
+        overflow."""
+        problem = self.case.problem
+        norms = np.array([problem.norm(problem.row(i)) for i in range(self.case.n)])
+        power = -int(np.frexp(norms.max())[1])
+        return np.ldexp(norms, power) ** 2, power
 
     def _added(self, before: View, it: View) -> int | None:
         """The row that was added; None if there was none to add."""
@@ -364,23 +226,42 @@ class RowStep(_PerceptronStep):
         # What the solver names saves a pass over the data, and is not believed.
         if said is not None and np.allclose(step, problem.row(said), rtol=1e-6, atol=0):
             return said
-        if self._lengths is None:
-            norms = np.array([problem.norm(problem.row(i)) for i in range(it.n)])
-            # Squares of norms near one neither vanish nor overflow.
-            self._power = -int(np.frexp(norms.max())[1])
-            self._lengths = np.ldexp(norms, self._power) ** 2
-        size = problem.norm(step)
-        if not size < 4 * self.space.radius:
-            return int(np.argmax(self._lengths))  # it is no row at all
-        near_one = np.ldexp(problem.scores(np.ldexp(step, self._power)), self._power)
-        distance = self._lengths - 2 * near_one
+        lengths, power = self._lengths
+        if not problem.norm(step) < 4 * it.space.radius:
+            return int(np.argmax(lengths))  # it is no row at all
+        near_one = np.ldexp(problem.scores(np.ldexp(step, power)), power)
+        distance = lengths - 2 * near_one
         # The square of a distance is a difference: those that it cannot tell apart are compared.
         # What is NaN (a coefficient of 1e292 of a row that is 0) tells nothing apart.
         blur = SEEN * (it.n + it.space.dimension + 16)
         close = np.flatnonzero(~(distance > distance.min() + blur))
         gaps = np.array([problem.norm(step - problem.row(int(i))) for i in close[:MANY]])
-        nearest = close[: len(gaps)][~(gaps > gaps.min() + self.free)]
+        nearest = close[: len(gaps)][~(gaps > gaps.min() + self.off(it))]
         return int(nearest[np.argmin(before.score_doubles[nearest])])
+
+
+@_steps(
+    "tyurin.perceptron.step",
+    "Tyurin (2024), (Perceptron): the step as printed",
+    Method("perceptron"),
+    _Added,
+    halts=True,
+)
+def row_step(now, before, c):
+    r"""Every step of the Perceptron adds one row, and one that is misclassified.
+
+    $\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t$
+
+    j is the row closest to the step."""
+    seen = c.history(_Added)
+    row, nothing = seen.row, now.vec(np.zeros_like(now.w))
+    if not before.w.any() and (row is None or not c.problem.row(row).any()):
+        yield fact(not now.w.any(), "from w = 0 a row that is 0 leads nowhere")
+    else:
+        step = nothing if row is None else row_vector(before, row)
+        yield _moved(now, before, step, seen.off(now))
+    if row is not None:
+        yield is_misclassified(before, row, "the row that is added is in S_t, up to rounding")
 
 
 @ours.bound("tyurin.lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", LR_GD)
