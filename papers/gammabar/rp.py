@@ -7,7 +7,7 @@ iterate before it, up to rounding. Where several rows have the smallest score, a
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,23 +45,7 @@ def simplex(it, case):
         yield equal(float(weights.sum()), 1, f"Σ {symbol} = 1", allowance=allowed)
 
 
-class Walk:
-    """The iterate before the one at hand."""
-
-    def __init__(self, case):
-        self.case: Case = case
-        self.before: Any = None
-        self.now: Any = None
-
-    def update(self, it):
-        self.before, self.now = self.now, it
-
-    def previous(self, it):
-        """The iterate before, at the level of this one."""
-        return self.before.at(it.level) if it.level else self.before
-
-
-def compared(it, small, large, what, strict=False):
+def _compared(it, small, large, what, strict=False):
     """small ≤ large (or <) for squared norms, which were carried along for t steps."""
     relation = below if strict else at_most
     return relation(small, large, what, allowance=4 * carried(it, it.t))
@@ -70,7 +54,7 @@ def compared(it, small, large, what, strict=False):
 # Perceptrons and Winnow
 
 
-def best_of(before, rows, along, others):
+def _best_of(before, rows, along, others):
     """That the step was along one of the tied rows: the one that the solver names, if it was, or
     the best of the others. What it names saves time, and is not believed."""
     said = claimed_row(before.extra.get("i"), before.n)
@@ -81,202 +65,177 @@ def best_of(before, rows, along, others):
     return any_of(along(j) for j in others())
 
 
-class _Mean(Walk):
+def _mean(now, before, c):
     """w_{k+1} = (1 − θ_k) w_k + θ_k a_j with θ_k = 1/(k+1) and a row j of smallest score."""
+    rows, theta = lowest(before, before.t), number(1) / now.t
+    what = f"w_{now.t} is the mean of k w_k and a row of smallest score"
 
-    _squares = None
+    def along(j):
+        if not before.w.any() and not c.problem.row(j).any():
+            return fact(not now.w.any(), what)  # 0 without any rounding
+        mean = before.vec(before.w) * (1 - theta) + row_vector(before, j) * theta
+        return same_point(now, mean, what, start=before.here)
 
-    def moved(self, it, before):
-        k, rows = before.t, lowest(before, before.t)
-        what = f"w_{it.t} is the mean of k w_k and a row of smallest score"
-
-        def along(j):
-            if not before.w.any() and not self.case.problem.row(j).any():
-                return fact(not it.w.any(), what)  # 0 without any rounding
-            theta = number(1) / (k + 1)
-            mean = before.vec(before.w) * (1 - theta) + row_vector(before, j) * theta
-            return same_point(it, mean, what, start=before.here)
-
-        return best_of(before, rows, along, lambda: self._closest(it, before, rows))
-
-    def _closest(self, it, before, rows):
-        """Of many rows with the smallest score, those nearest to the one that was added."""
-        if len(rows) > 8:
-            problem = self.case.problem
-            if self._squares is None:
-                self._squares = np.array([problem.norm(problem.row(i)) for i in range(it.n)]) ** 2
-            added = it.t * it.w - before.t * before.w
-            distances = self._squares[rows] - 2 * problem.scores(added)[rows]
-            rows = rows[np.argsort(distances, kind="stable")[:8]]
-        return [int(i) for i in rows]
+    return _best_of(before, rows, along, lambda: _closest(now, before, rows, c))
 
 
-@steps.identity(
+def _closest(now, before, rows, c):
+    """Of many rows with the smallest score, those nearest to the one that was added."""
+    if len(rows) > 8:
+        norms = c.once("‖a_i‖", lambda: np.array([c.problem.norm(a) for a in _rows(c.problem)]))
+        scores = c.problem.scores(now.t * now.w - before.t * before.w)
+        rows = rows[np.argsort((norms**2 - 2 * scores)[rows], kind="stable")[:8]]
+    return [int(i) for i in rows]
+
+
+def _rows(problem):
+    return (problem.row(i) for i in range(problem.n))
+
+
+@steps.step(
     "rp.normalized-perceptron.step", "Algorithm 2 as printed", Method("normalized-perceptron")
 )
-class NormalizedPerceptronStep(_Mean):
+def normalized_perceptron_step(now, before, c):
     r"""Every iterate of Algorithm 2 is the step from the one before, and it exits when it should.
 
     $w_0 = 0,\ w_{k+1} = (1-\theta_k)w_k + \theta_k XYp(w_k),\ \theta_k = \tfrac{1}{k+1};\text{ exit
     iff } YX^\top w_k > 0$"""
-
-    def claim(self, it):
-        if it.t == 0:
-            return [fact(not it.w.any(), "w_0 = 0"), *ended(it, 0)]
-        before = self.previous(it)
-        k = before.t
-        found = [self.moved(it, before), lowest_known(before, k), went_on(before, k)]
-        return [*found, *ended(it, it.t)]
+    if before is None:
+        return [fact(not now.w.any(), "w_0 = 0"), *ended(now, 0)]
+    k = before.t
+    return [_mean(now, before, c), lowest_known(before, k), went_on(before, k), *ended(now, now.t)]
 
 
-@steps.identity("rp.nkp.step", "Algorithm 3 as printed", Method("nkp"))
-class NKPStep(_Mean):
+@steps.step("rp.nkp.step", "Algorithm 3 as printed", Method("nkp"))
+def nkp_step(now, before, c):
     r"""Every iterate of NKP is the step from the one before, and it exits when it should.
 
     $\alpha_0 = 0,\ \alpha_{k+1} = (1-\theta_k)\alpha_k + \theta_k p(\alpha_k),\ \theta_k =
     \tfrac{1}{k+1};\text{ exit iff } G\alpha_k > 0$"""
-
-    def claim(self, it):
-        alpha = weights_of(it, "dual")
-        found = [] if alpha is None else [represents(it, alpha, it.t)]
-        if it.t == 0:
-            start = not it.w.any() and (alpha is None or not alpha.any())
-            return [fact(start, "α_0 = 0"), *found, *ended(it, 0)]
-        before = self.previous(it)
-        found += [lowest_known(before, before.t), went_on(before, before.t), *ended(it, it.t)]
-        last = weights_of(before, "dual")
-        if alpha is None or last is None:
-            return [self.moved(it, before), *found]
-        return [self._added(before, last, alpha), *found]
-
-    def _added(self, before, last, alpha):
-        """(k+1) α_{k+1} − k α_k is a distribution on rows of smallest score."""
-        k = before.t
-        p = (k + 1) * alpha - k * last
-        outside = np.ones(p.size, dtype=bool)
-        outside[lowest(before, k)] = False
-        gap = float(np.abs(p[outside]).sum() - np.minimum(p[~outside], 0).sum())
-        gap += abs(float(p.sum()) - 1)
-        # Entries of α are rounded, and here multiplied by k + 1; n numbers are added up.
-        allowed = 32 * ROUNDOFF * (k + 2) + 4 * p.size * ROUNDOFF
-        what = "p(α_k) is a distribution on rows of smallest score"
-        return equal(gap, 0, what, allowance=allowed, size=1.0)
+    alpha = weights_of(now, "dual")
+    found = [] if alpha is None else [represents(now, alpha, now.t)]
+    if before is None:
+        start = not now.w.any() and (alpha is None or not alpha.any())
+        return [fact(start, "α_0 = 0"), *found, *ended(now, 0)]
+    found += [lowest_known(before, before.t), went_on(before, before.t), *ended(now, now.t)]
+    last = weights_of(before, "dual")
+    if alpha is None or last is None:
+        return [_mean(now, before, c), *found]
+    return [_added(before, last, alpha), *found]
 
 
-@Claims("gb").identity(
+def _added(before, last, alpha):
+    """(k+1) α_{k+1} − k α_k is a distribution on rows of smallest score."""
+    k = before.t
+    p = (k + 1) * alpha - k * last
+    outside = np.ones(p.size, dtype=bool)
+    outside[lowest(before, k)] = False
+    gap = float(np.abs(p[outside]).sum() - np.minimum(p[~outside], 0).sum())
+    gap += abs(float(p.sum()) - 1)
+    # Entries of α are rounded, and here multiplied by k + 1; n numbers are added up.
+    allowed = 32 * ROUNDOFF * (k + 2) + 4 * p.size * ROUNDOFF
+    what = "p(α_k) is a distribution on rows of smallest score"
+    return equal(gap, 0, what, allowance=allowed, size=1.0)
+
+
+@Claims("gb").step(
     "rp.winnow.step",
     "multiplicative weights, as the solver documents them; Ramdas and Peña (2015), Section 2.2, "
     "print no update",
     Method("winnow"),
 )
-class WinnowStep(Walk):
+def winnow_step(now, before, c):
     r"""Every iterate of Winnow is the multiplicative step from the one before.
 
     $w_0 = \mathbf{1}_d/d,\ w_{t+1} \propto w_t^{\eta_{t+1}/\eta_t} \odot\exp(\eta_{t+1}\,
     a_i/\|a_i\|_\infty),\ i = \arg\min_i \langle a_i, w_t\rangle$"""
+    if isinstance(c.problem, KernelProblem):
+        return None
+    if before is None:
+        start = same_weights(now.w, uniform(now.space.dimension), 0.0, "w_0 = 1/d")
+        return [start, *ended(now, 0)]
+    rows = lowest(before, 0)
+    best = _best_of(before, rows, lambda i: _multiplied(now, before, i, c), rows.tolist)
+    return [best, lowest_known(before, 0), went_on(before, 0), *ended(now, 0)]
 
-    def claim(self, it):
-        if isinstance(self.case.problem, KernelProblem):
-            return None
-        if it.t == 0:
-            start = same_weights(it.w, uniform(it.space.dimension), 0.0, "w_0 = 1/d")
-            return [start, *ended(it, 0)]
-        before = self.previous(it)
-        rows = lowest(before, 0)
-        best = best_of(before, rows, lambda i: self._moved(it, before, i), rows.tolist)
-        return [best, lowest_known(before, 0), went_on(before, 0), *ended(it, 0)]
 
-    def _rate(self, t, d):
-        rate = getattr(self.case.solver, "rate", None)
-        return math.sqrt(math.log(d) / (t + 1)) if rate is None else float(rate)
-
-    def _moved(self, it, before, i):
-        t, d = it.t, it.space.dimension
-        old, new = self._rate(before.t, d), self._rate(t, d)
-        row = self.case.problem.row(i)
-        gain = row / (float(np.abs(row).max()) or 1.0)
-        if d == 1:
-            predicted = np.ones(1)
-        else:
-            with np.errstate(divide="ignore"):
-                power = new / old * np.log(before.w) + new * gain
-            weights = np.exp(power - power.max())
-            predicted = weights / weights.sum()
-        # w_t = exp(η_t G_t)/Σ with G_t a sum of t numbers of at most one, added up in doubles: its
-        # exponents are at most η_t t, and off by t roundoffs of them, there and here.
-        relative = ROUNDOFF * (64 + 4 * d + 8 * (new + old) * (t + 8) * (t + 8))
-        what = f"w_{t} is the multiplicative step from w_{before.t}"
-        return same_weights(it.w, predicted, relative, what, start=before.w)
+def _multiplied(now, before, i, c):
+    t, d, fixed = now.t, now.space.dimension, getattr(c.solver, "rate", None)
+    old, new = (
+        math.sqrt(math.log(d) / (k + 1)) if fixed is None else float(fixed) for k in (t - 1, t)
+    )
+    row, predicted = c.problem.row(i), np.ones(1)
+    if d > 1:
+        with np.errstate(divide="ignore"):
+            gain = row / (float(np.abs(row).max()) or 1.0)
+            power = new / old * np.log(before.w) + new * gain
+        weights = np.exp(power - power.max())
+        predicted = weights / weights.sum()
+    # w_t = exp(η_t G_t)/Σ with G_t a sum of t numbers of at most one, added up in doubles: its
+    # exponents are at most η_t t, and off by t roundoffs of them, there and here.
+    relative = ROUNDOFF * (64 + 4 * d + 8 * (new + old) * (t + 8) * (t + 8))
+    what = f"w_{t} is the multiplicative step from w_{before.t}"
+    return same_weights(now.w, predicted, relative, what, start=before.w)
 
 
 # Von Neumann
 
 
-@steps.identity("rp.nvn.step", "Algorithm 5 as printed", Method("nvn"), tells("epsilon"))
-class NVNStep(Walk):
+@steps.step("rp.nvn.step", "Algorithm 5 as printed", Method("nvn"), tells("epsilon"))
+def nvn_step(now, before, c):
     r"""Every iterate of NVN is the step from the one before, and it exits when it should.
 
     $p_0 = \mathbf{1}_n/n,\ \theta_k = \arg\min_{\lambda\in[0,1]} \|(1-\lambda)w_k +\lambda
     y_jx_j\|_2,\ p_{k+1} = (1-\theta_k)p_k + \theta_k e_j,\ w_k = XYp_k;\text{ exit iff }
     \|XYp_k\|_2 \le \epsilon$"""
+    p, limit = claimed_weights(now, "dual"), number(c.solver.epsilon) ** 2
+    yield represents(now, p, now.t, "p")
+    if now.extra.get("halt") == "certificate":
+        yield _compared(now, combined_square(now, p), limit, "the method halts, so ‖w_k‖² ≤ ε²")
+    if before is None:
+        yield same_weights(p, uniform(now.n), 0.0, "p_0 = 1/n")
+        return
+    last, what = claimed_weights(before, "dual"), "the method goes on, so ‖w_k‖² > ε²"
+    yield _compared(before, limit, combined_square(before, last), what, strict=True)
+    yield lowest_known(before, before.t)
+    yield from _towards_a_row(before, last, p, c)
 
-    def claim(self, it):
-        p, limit = claimed_weights(it, "dual"), number(self.case.solver.epsilon) ** 2
-        yield represents(it, p, it.t, "p")
-        if it.extra.get("halt") == "certificate":
-            what = "the method halts, so ‖w_k‖² ≤ ε²"
-            yield compared(it, combined_square(it, p), limit, what)
-        if it.t == 0:
-            yield same_weights(p, uniform(it.n), 0.0, "p_0 = 1/n")
-            return
-        before = self.previous(it)
-        last = claimed_weights(before, "dual")
-        what = "the method goes on, so ‖w_k‖² > ε²"
-        yield compared(before, limit, combined_square(before, last), what, strict=True)
-        yield lowest_known(before, before.t)
-        yield from self._moved(before, last, p)
 
-    def _moved(self, before, last, p):
-        k, rows = before.t, lowest(before, before.t)
-        j = int(rows[np.argmax((p - last)[rows])])
-        direction = -last
-        direction[j] += 1.0
-        length = float(np.dot(direction, direction))
-        if length == 0:  # p_k = e_j, and every λ is as good
-            yield same_weights(p, last, 0.0, "p_{k+1} = e_j")
-            return
-        theta = float(np.dot(p - last, direction)) / length
-        rounding = 16 * ROUNDOFF * (k + 8 + p.size)
-        what = "p_{k+1} is between p_k and e_j, j a row of smallest score"
-        yield same_weights(p, last + theta * direction, rounding, what, start=last)
-        best, what = self._line_search(before, j), "θ_k minimises ‖(1 − λ) w_k + λ a_j‖"
-        if best is None:
-            yield fact(self._there(before, j), f"{what}: any, for w_k = a_j up to rounding")
-            return
-        middle, radius, apart = best
-        # No step at all is right where it is best: then up to the rounding of the products that
-        # it is a quotient of.
-        size = size_of(middle, product_terms(before, k) / apart) if middle > 0 else 1.0
-        allowed = radius + rounding / math.sqrt(length)
-        yield equal(theta, middle, what, allowance=allowed, size=size)
+def _towards_a_row(before, last, p, c):
+    k, rows = before.t, lowest(before, before.t)
+    j = int(rows[np.argmax((p - last)[rows])])
+    direction = -last
+    direction[j] += 1.0
+    length = float(np.dot(direction, direction))
+    if length == 0:  # p_k = e_j, and every λ is as good
+        yield same_weights(p, last, 0.0, "p_{k+1} = e_j")
+        return
+    theta = float(np.dot(p - last, direction)) / length
+    rounding = 16 * ROUNDOFF * (k + 8 + p.size)
+    what = "p_{k+1} is between p_k and e_j, j a row of smallest score"
+    yield same_weights(p, last + theta * direction, rounding, what, start=last)
+    what, error = (
+        "θ_k minimises ‖(1 − λ) w_k + λ a_j‖",
+        4 * (carried(before, k) + before.score_error),
+    )
+    ww, wa = float(before.norm_squared.mid()), float(before.score_doubles[j])
+    aa = c.problem.norm(c.problem.row(j)) ** 2
+    apart = ww - 2 * wa + aa  # ‖w_k − a_j‖²
+    if apart <= 8 * error:
+        yield fact(_there(before, j), f"{what}: any, for w_k = a_j up to rounding")
+        return
+    best, off = line_search(ww, wa, aa), 4 * error / (apart - 4 * error) * SAFETY + slack(before, 0)
+    # No step at all is right where it is best: then up to the rounding of the products that it is
+    # a quotient of.
+    size = size_of(best, product_terms(before, k) / apart) if best > 0 else 1.0
+    yield equal(theta, best, what, allowance=off + rounding / math.sqrt(length), size=size)
 
-    def _there(self, before, j):
-        """Whether w_k is a_j itself, so that every λ is as good."""
-        apart = before.w - self.case.problem.row(j)
-        same = bool(before.level) and before.space.exact_inner(apart, apart) == 0
-        return True if same or not apart.any() else None
 
-    def _line_search(self, before, j):
-        """The best λ, how far rounding may move it, and ‖w_k − a_j‖²; None if w_k and a_j cannot be
-        told apart."""
-        error = 4 * (carried(before, before.t) + before.score_error)
-        ww, wa = float(before.norm_squared.mid()), float(before.score_doubles[j])
-        aa = self.case.problem.norm(self.case.problem.row(j)) ** 2
-        length = ww - 2 * wa + aa
-        if length <= 8 * error:
-            return None
-        moved = 4 * error / (length - 4 * error) * SAFETY
-        return line_search(ww, wa, aa), moved + slack(before, 0), length
+def _there(before, j):
+    """Whether w_k is a_j itself, so that every λ is as good; None if that is not known."""
+    apart = before.w - before.case.problem.row(j)
+    same = bool(before.level) and before.space.exact_inner(apart, apart) == 0
+    return True if same or not apart.any() else None
 
 
 # Smoothed methods
@@ -288,16 +247,15 @@ STEP = (
 )
 
 
-class _Smoothed(Walk):
-    """The step that Algorithms 4, 6 and 7 share; μ_k is `hottest` · 2/((k+1)(k+2))."""
+class _Smoothed(NamedTuple):
+    """The step that Algorithms 4, 6 and 7 share; μ_k is `hottest` · 2/((k+1)(k+2)).
 
-    def __init__(self, case):
-        super().__init__(case)
-        self.q, self.hottest = uniform(case.n), 2 * case.n
+    `answer` is p_μ(α) for the α of an iterate, and a bound on its error, here and there, in ℓ₁.
+    """
 
-    def answer(self, it, mu):
-        """p_μ(α) for the α of an iterate, and a bound on its error, here and there, in ℓ₁."""
-        return near_answer(it, mu, self.q)
+    start: Any
+    hottest: int
+    answer: Any
 
     def _mu(self, k):
         return 2 * self.hottest / ((k + 1) * (k + 2))
@@ -314,7 +272,7 @@ class _Smoothed(Walk):
         """α_0 and p_0."""
         (alpha, p), (first, error) = now, self.answer(it, self._mu(0))
         return [
-            same_weights(alpha, self.q, 0.0, f"α_0 = {name}"),
+            same_weights(alpha, self.start, 0.0, f"α_0 = {name}"),
             same_weights(p, first, error, "p_0 = p_{μ_0}(α_0)"),
         ]
 
@@ -329,63 +287,56 @@ class _Smoothed(Walk):
         predicted, what = mixed(theta, p, new), "p_{k+1} is the step from p_k"
         return [*found, same_weights(now[1], predicted, theta * error, what, start=p)]
 
-    def pair(self, it):
-        """α_k and p_k, as the solver claims them."""
-        return claimed_weights(it, "dual"), claimed_weights(it, "p")
 
-    def returned(self, it, p, delta):
-        what = "p_k is returned, so ‖p_k‖²_G < δ²"
-        return compared(it, combined_square(it, p), number(delta) ** 2, what, strict=True)
-
-    def not_returned(self, before, p, delta):
-        what = "the call goes on, so ‖p_k‖²_G ≥ δ²"
-        return compared(before, number(delta) ** 2, combined_square(before, p), what)
+def _near(q):
+    """Algorithms 6 and 7, with the centre q."""
+    return _Smoothed(q, 2 * len(q), lambda it, mu: near_answer(it, mu, q))
 
 
-@steps.identity(
+def _pair(it):
+    """α_k and p_k, as the solver claims them."""
+    return claimed_weights(it, "dual"), claimed_weights(it, "p")
+
+
+def _returned(it, p, delta):
+    what = "p_k is returned, so ‖p_k‖²_G < δ²"
+    return _compared(it, combined_square(it, p), number(delta) ** 2, what, strict=True)
+
+
+def _not_returned(before, p, delta):
+    what = "the call goes on, so ‖p_k‖²_G ≥ δ²"
+    return _compared(before, number(delta) ** 2, combined_square(before, p), what)
+
+
+@steps.step(
     "rp.snkp.step",
     "Algorithm 4 as printed",
     Method("snkp"),
     claim=r"\alpha_0 = \mathbf{1}_n/n,\ \mu_0 = 2,\ p_0 = p_{\mu_0}(\alpha_0);\ " + STEP,
 )
-class SNKPStep(_Smoothed):
+def snkp_step(now, before, c):
     """Every iterate of SNKP is the step from the one before, and it exits when it should."""
-
-    def __init__(self, case):
-        super().__init__(case)
-        self.hottest = 2
-
-    def answer(self, it, mu):
-        return soft_answer(it, mu)
-
-    def claim(self, it):
-        now = self.pair(it)
-        found = [*self.stated(it, now[0], it.t), *self._certified(it, now[1])]
-        if it.t == 0:
-            return self.started(it, now, "1/n") + found
-        before = self.previous(it)
-        last = self.pair(before)
-        found += [went_on(before, before.t), *self._uncertified(before, last[1])]
-        return self.moved(it, before, now, last, before.t) + found
-
-    def _certified(self, it, p):
-        if it.extra.get("halt") != "certificate":
-            return []
-        epsilon = positive(self.case, "epsilon")
-        if epsilon is None:
-            return [fact(False, "Algorithm 4 has no exit but Gα_k > 0")]
+    method, here, epsilon = (
+        _Smoothed(uniform(c.n), 2, soft_answer),
+        _pair(now),
+        positive(c, "epsilon"),
+    )
+    limit, found = number(epsilon or 0) ** 2, method.stated(now, here[0], now.t)
+    if now.extra.get("halt") == "certificate":
         what = "the method halts, so ‖p_k‖²_G ≤ ε²"
-        return [compared(it, combined_square(it, p), number(epsilon) ** 2, what)]
+        certified = epsilon and _compared(now, combined_square(now, here[1]), limit, what)
+        found.append(certified or fact(False, "Algorithm 4 has no exit but Gα_k > 0"))
+    if before is None:
+        return method.started(now, here, "1/n") + found
+    last = _pair(before)
+    found.append(went_on(before, before.t))
+    if epsilon:
+        what, length = "the method goes on, so ‖p_k‖²_G > ε²", combined_square(before, last[1])
+        found.append(_compared(before, limit, length, what, strict=True))
+    return method.moved(now, before, here, last, before.t) + found
 
-    def _uncertified(self, before, p):
-        epsilon = positive(self.case, "epsilon")
-        if epsilon is None:
-            return []
-        what, length = "the method goes on, so ‖p_k‖²_G > ε²", combined_square(before, p)
-        return [compared(before, number(epsilon) ** 2, length, what, strict=True)]
 
-
-@steps.identity(
+@steps.step(
     "rp.snkpvn.step",
     "Algorithm 6 as printed",
     Method("snkpvn"),
@@ -393,92 +344,84 @@ class SNKPStep(_Smoothed):
     claim=r"\alpha_0 = q,\ \mu_0 = 2n,\ p_0 = p^q_{\mu_0}(\alpha_0);\ "
     + STEP.replace("p_{\\mu", "p^q_{\\mu"),
 )
-class SNKPVNStep(_Smoothed):
+def snkpvn_step(now, before, c):
     """Every iterate of SNKPVN is the step from the one before, and it ends when it should."""
+    method, here, delta = _near(centre(c)), _pair(now), float(c.solver.delta)
+    found = method.stated(now, here[0], now.t)
+    if now.extra.get("halt") == "certificate":
+        found.append(_returned(now, here[1], delta))
+    if before is None:
+        return method.started(now, here, "q") + found
+    last = _pair(before)
+    found += [went_on(before, before.t), _not_returned(before, last[1], delta)]
+    return method.moved(now, before, here, last, before.t) + found
+
+
+class _Calls:
+    """q of the call that an iterate is in, and of the call before."""
 
     def __init__(self, case):
-        super().__init__(case)
-        self.q = centre(case)
+        self.q = self.last = uniform(case.n)
+        self._before: Any = None
 
-    def claim(self, it):
-        now, delta = self.pair(it), float(self.case.solver.delta)
-        found = self.stated(it, now[0], it.t)
-        if it.extra.get("halt") == "certificate":
-            found.append(self.returned(it, now[1], delta))
-        if it.t == 0:
-            return self.started(it, now, "q") + found
-        before = self.previous(it)
-        last = self.pair(before)
-        found += [went_on(before, before.t), self.not_returned(before, last[1], delta)]
-        return self.moved(it, before, now, last, before.t) + found
+    def update(self, it):
+        if self._before is not None and claimed_number(it.extra.get("inner")) == 0:
+            returned = weights_of(self._before, "p")
+            if returned is not None:
+                self.last, self.q = self.q, returned
+        self._before = it
 
 
-@steps.identity(
-    "rp.isnkpvn.step", "Algorithm 7 as printed", Method("isnkpvn"), tells("gamma", "epsilon")
+@steps.step(
+    "rp.isnkpvn.step",
+    "Algorithm 7 as printed",
+    Method("isnkpvn"),
+    tells("gamma", "epsilon"),
+    _Calls,
 )
-class ISNKPVNStep(_Smoothed):
+def isnkpvn_step(now, before, c):
     r"""Every iterate of ISNKPVN is the step from the one before, or starts a new call from what the
     last one returned; and it halts when it should.
 
     $q_0 = \mathbf{1}_n/n,\ \delta_t = \|q_t\|_G/\gamma,\ q_{t+1} = SNKPVN(q_t, \delta_t);\text{
     halt if } \delta_t < \epsilon$"""
+    calls, here, (outer, k), delta = c.history(_Calls), _pair(now), counts_of(now), _delta_of(now)
+    method, gamma = _near(calls.q), number(c.solver.gamma)
+    yield from method.stated(now, here[0], k)
+    # δ_t = ‖q_t‖_G/γ, by squares: the norm is the root of a sum that may cancel.
+    expected, what = combined_square(now, calls.q), "(γ δ_t)² = ‖q_t‖²_G"
+    size, off = size_of(expected, product_terms(now, now.t)), 4 * carried(now, now.t)
+    yield equal((number(delta) * gamma) ** 2, expected, what, allowance=off, size=size)
+    if _says_returned(now):
+        yield _returned(now, here[1], delta)
+    if now.extra.get("halt") == "certificate":
+        yield fact(_says_returned(now), "it halts with p_k, so this call returned")
+        limit, square = number(c.solver.epsilon) ** 2, expected / gamma**2
+        yield _compared(now, square, limit, "it halts, so δ_t² < ε²", strict=True)
+    if before is None:
+        yield fact(outer == 0 and k == 0, "t = 0, k = 0")
+        yield from method.started(now, here, "q_0")
+    else:
+        yield from _continued(now, before, c, calls, here)
 
-    def __init__(self, case):
-        super().__init__(case)
-        #: q of the call before.
-        self.last_q = self.q
 
-    def update(self, it):
-        super().update(it)
-        if self.before is not None and claimed_number(it.extra.get("inner")) == 0:
-            returned = weights_of(self.before, "p")
-            if returned is not None:
-                self.last_q, self.q = self.q, returned
-
-    def claim(self, it):
-        now = self.pair(it)
-        (outer, k), delta = counts_of(it), _delta_of(it)
-        found = [*self.stated(it, now[0], k), self._delta(it, delta)]
-        if _returned(it):
-            found.append(self.returned(it, now[1], delta))
-        if it.extra.get("halt") == "certificate":
-            found.append(fact(_returned(it), "it halts with p_k, so this call returned"))
-            limit, square = self._limits(it, self.q)
-            found.append(compared(it, square, limit, "it halts, so δ_t² < ε²", strict=True))
-        if it.t == 0:
-            first = outer == 0 and k == 0
-            return [fact(first, "t = 0, k = 0"), *self.started(it, now, "q_0"), *found]
-        return found + self._continued(it, now, outer, k)
-
-    def _continued(self, it, now, outer, k):
-        before = self.previous(it)
-        last = self.pair(before)
-        (calls, old), delta = counts_of(before), _delta_of(before)
-        outer -= calls
-        going = went_on(before, before.t)
-        if _returned(before):
-            next_call = fact(outer == 1 and k == 0, "the next call starts when p_k was returned")
-            limit, square = self._limits(before, self.last_q)
-            wide = compared(before, limit, square, "it goes on, so δ_t² ≥ ε²")
-            return [next_call, wide, going, *self.started(it, now, "q_t")]
-        same_call = fact(outer == 0 and k == old + 1, "the call goes on")
-        if k != old + 1:
-            return [same_call]
-        stays = self.not_returned(before, last[1], delta)
-        return [same_call, stays, going, *self.moved(it, before, now, last, old)]
-
-    def _limits(self, it, q):
-        """ε² and δ_t² = ‖q_t‖²_G/γ²."""
-        gamma, epsilon = number(self.case.solver.gamma), number(self.case.solver.epsilon)
-        return epsilon**2, combined_square(it, q) / gamma**2
-
-    def _delta(self, it, delta):
-        """δ_t = ‖q_t‖_G/γ, by squares: the norm is the root of a sum that may cancel."""
-        expected = combined_square(it, self.q)
-        found = (number(delta) * number(self.case.solver.gamma)) ** 2
-        size = size_of(expected, product_terms(it, it.t))
-        off, what = 4 * carried(it, it.t), "(γ δ_t)² = ‖q_t‖²_G"
-        return equal(found, expected, what, allowance=off, size=size)
+def _continued(now, before, c, calls, here):
+    """The call goes on, or the next one starts."""
+    (outer, k), (before_outer, old), last = counts_of(now), counts_of(before), _pair(before)
+    calls_more, method = outer - before_outer, _near(calls.q)
+    if _says_returned(before):
+        again = calls_more == 1 and k == 0
+        yield fact(again, "the next call starts when p_k was returned")
+        square = combined_square(before, calls.last) / number(c.solver.gamma) ** 2
+        yield _compared(before, number(c.solver.epsilon) ** 2, square, "it goes on, so δ_t² ≥ ε²")
+        yield went_on(before, before.t)
+        yield from method.started(now, here, "q_t")
+        return
+    yield fact(calls_more == 0 and k == old + 1, "the call goes on")
+    if k == old + 1:
+        yield _not_returned(before, last[1], _delta_of(before))
+        yield went_on(before, before.t)
+        yield from method.moved(now, before, here, last, old)
 
 
 def _delta_of(it):
@@ -489,7 +432,7 @@ def _delta_of(it):
     return delta
 
 
-def _returned(it):
+def _says_returned(it):
     """Whether the solver says that p_k is returned."""
     said = it.extra.get("returned")
     return isinstance(said, bool | np.bool_) and bool(said)
