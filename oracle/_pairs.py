@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from gammabar.oracle._wolfe import _product, _row, _scores, _search
+from gammabar.oracle.linear_system import inverse_bound
 
 #: Unit roundoff of doubles; a factor that covers 1/(1 − k u) and the rounding of the bounds.
 _ROUNDOFF, _SAFETY = 2.0**-53, 1.02
@@ -94,74 +95,7 @@ def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[n
             pair += 1
 
 
-@njit(cache=True)
-def _invert(A):  # type: ignore[no-untyped-def]
-    """A becomes A⁻¹ in doubles, by elimination with exchanges of rows; False if a pivot is zero."""
-    n = len(A)
-    exchanged = np.zeros(n, np.int64)
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[p, k]):
-                p = i
-        if A[p, k] == 0.0:
-            return False
-        exchanged[k] = p
-        if p != k:
-            for j in range(n):
-                A[k, j], A[p, j] = A[p, j], A[k, j]
-        pivot = 1 / A[k, k]
-        A[k, k] = 1.0
-        chosen = A[k]
-        for j in range(n):
-            chosen[j] *= pivot
-        for i in range(n):
-            if i != k:
-                factor, row = A[i, k], A[i]
-                row[k] = 0.0
-                for j in range(n):
-                    row[j] -= factor * chosen[j]
-    for k in range(n - 1, -1, -1):
-        p = exchanged[k]
-        if p != k:
-            for i in range(n):
-                A[i, k], A[i, p] = A[i, p], A[i, k]
-    return True
-
-
-@njit(cache=True)
-def _inverse_norm(A, C):  # type: ignore[no-untyped-def]
-    """A proved bound of the largest row sum of |A⁻¹|, or infinity.
-
-    With α = ‖I − C A‖ < 1 the matrix A is regular and ‖A⁻¹‖ ≤ ‖C‖/(1 − α). Entries of A are
-    integers, so that nothing underflows; an entry of the product of n terms, in any order, is off
-    by at most (n + 2) u times the sum of sizes, and those of a row together by that times
-    Σ_k |c_ik| Σ_j |a_kj| (and n, for the one that is taken off).
-    """
-    n = len(A)
-    worst, norm = 0.0, 0.0
-    line, sizes = np.zeros(n), np.zeros(n)
-    for k in range(n):
-        for j in range(n):
-            sizes[k] += abs(A[k, j])
-    for i in range(n):
-        line[:] = 0.0
-        own, size = 0.0, 1.0 * n
-        for k in range(n):
-            c, row = C[i, k], A[k]
-            own += abs(c)
-            size += abs(c) * sizes[k]
-            for j in range(n):
-                line[j] += c * row[j]
-        line[i] -= 1.0
-        total = (n + 2) * _ROUNDOFF * _SAFETY * size
-        for j in range(n):
-            total += abs(line[j])
-        total, own = total * _SAFETY, own * _SAFETY
-        if not (total < 0.5 and own < np.inf):  # NaN, too: `max` may pass over it
-            return np.inf
-        worst, norm = max(worst, total), max(norm, own)
-    return norm / (1 - worst) * _SAFETY
+_inverse_bound = njit(cache=True)(inverse_bound)
 
 
 @njit(cache=True)
@@ -224,10 +158,11 @@ def _solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-d
     """
     size = len(A)
     D = A.astype(np.float64)
-    C = D.copy()
-    if not _invert(C):
+    try:
+        C = np.linalg.inv(D)
+    except Exception:  # singular
         return -1.0
-    bound = _inverse_norm(D, C)
+    _, bound = _inverse_bound(D, np.zeros(size), C)
     r = np.zeros(size, np.int64)
     r[s:] = 1
     if not bound < 2.0**60 or not _digits(A, C, r, digits, shifts):

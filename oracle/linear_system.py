@@ -290,19 +290,19 @@ def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
     The product R A of m terms, in any order of summation and with or without fused operations, has
     entries that are off by at most (m + 1) u (|R| |A|)_ij and what underflows; subtracting one adds
     a rounding; and R (B − A) adds Σ_k |R_ik| error_k. All bounds are sums of non-negative numbers,
-    whose own rounding SAFETY covers. Comparisons are such that NaN fails them.
+    whose own rounding SAFETY covers. Comparisons are such that NaN fails them. (`_pairs` compiles
+    this function.)
     """
     m = len(A)
-    residual = R @ A
-    residual[np.arange(m), np.arange(m)] -= 1.0
     sizes = np.abs(R)
     lost = (m + 2) * ROUNDOFF * np.abs(A).sum(axis=1) + error
-    rows = np.abs(residual).sum(axis=1) + sizes @ lost + m * (_UNDERFLOW * m + ROUNDOFF)
-    rows, norms = rows * SAFETY, sizes.sum(axis=1) * SAFETY
+    off = np.abs(R @ A - np.eye(m)).sum(axis=1) + sizes @ lost
+    rows = (off + m * (_UNDERFLOW * m + ROUNDOFF)) * SAFETY
+    norms = sizes.sum(axis=1) * SAFETY
     if not ((rows < 0.5).all() and (norms < math.inf).all()):
         return math.inf, math.inf
-    alpha = float(rows.max())
-    return alpha, float(norms.max()) / (1 - alpha) * SAFETY
+    alpha = rows.max()
+    return alpha, norms.max() / (1 - alpha) * SAFETY
 
 
 def enclose(system: System, bits: int) -> Enclosure | None:

@@ -33,9 +33,6 @@ References
    Acta Numerica 19, Section 10.
 .. [2] Z. Wan (2006), An algorithm to solve integer linear systems exactly using numerical methods.
    Journal of Symbolic Computation 41.
-
-.. [3] T. J. Dekker (1971), A floating-point technique for extending the available precision.
-   Numerische Mathematik 18.
 """
 
 from __future__ import annotations
@@ -44,20 +41,19 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import NARROW, ROOM
-from gammabar.oracle.rational import integer_rows, largest, two_product, two_sum
+from gammabar.oracle.rational import integer_rows, largest
 from gammabar.problems.environment import require_doubles
-from gammabar.problems.problem import Array, Floats
+from gammabar.problems.problem import Array
 
 #: Digits of 24 bits.
 _DIGITS = 6
-#: What the coordinates of w may be off by, as a share of each: they are rounded once more.
-_SLIGHT = 2.0**-64
+#: What the coordinates of w may be off by, as a share of each, in bits: they are rounded once more.
+_SLIGHT = 64
 
 
 @dataclass(frozen=True)
@@ -146,53 +142,73 @@ class Pairs:
         prove_all(
             self.gram, self.starts, self.sides, S, sizes, digits, shifts, rough, errors, proved
         )
-        places = np.cumsum(shifts, axis=1)
-        sums = Longer.sum(np.ldexp(digits, -places[:, :, None]), axis=1)
-        off = np.ldexp(errors, -places[:, -1])[:, None] + sums.lost
-        sure = sums.rounds(off) | (np.arange(room) >= sizes[:, None])
-        proved &= sure.all(axis=1)
-        sizes = np.where(proved, sizes, 0)
-        levels = [digits[k, :, s : s + self.sides] for k, s in enumerate(sizes.tolist())]
-        roots = [
-            _root_of(levels[k], places[k], errors[k], self.exponent) if proved[k] else None
-            for k in range(pairs)
-        ]
-        w, sure = self._directions(S, sizes, digits, places, errors, roots)
+        vectors, lengths = self._combined(S, np.where(proved, sizes, 0), digits)
         out: list[Answer | None] = [None] * pairs
-        for k, (root, s) in enumerate(zip(roots, sizes.tolist(), strict=True)):
-            if root is not None and sure[k]:
-                weights = sums.high[k, :s] / self.sides
-                rows = self._placed(k, S[k, :s])
-                out[k] = Answer(rows, weights, w[k], root.b, root.lower, root.upper)
+        for k in np.flatnonzero(proved).tolist():
+            s = int(sizes[k])
+            solution = _Solution.joined(digits[k, :, : s + self.sides], shifts[k], errors[k])
+            out[k] = self._answer(self._placed(k, S[k, :s]), solution, vectors[k], lengths[k])
         return out
 
-    def _directions(
-        self,
-        S: Array,
-        sizes: Array,
-        digits: Array,
-        places: Array,
-        errors: Array,
-        roots: list[_Root | None],
-    ) -> tuple[Array, Array]:
-        """w of each pair, and whether its coordinates are known well enough to be rounded."""
+    def _combined(self, S: Array, sizes: Array, digits: Array) -> tuple[Array, Array]:
+        """Σ y_i digits_i x_i of each pair and digit, and Σ |x_i|; no numbers if doubles round."""
         from gammabar.oracle._pairs import BITS, combine_all
 
         pairs, d = len(self.pairs), self.X.shape[1]
         vectors, lengths = np.zeros((pairs, _DIGITS, d)), np.zeros((pairs, d))
         if not 2.0**BITS * max(1, int(sizes.max())) * float(np.abs(self.points).max()) < 2.0**53:
-            return lengths, np.zeros(pairs, np.bool_)
+            return vectors * np.nan, lengths
         combine_all(self.points, self.starts, S, sizes, digits, vectors, lengths)
-        sums = Longer.sum(np.ldexp(vectors, -places[:, :, None]), axis=1)
-        off = np.ldexp(errors, -places[:, -1])[:, None] * lengths + sums.lost
-        sure = (off <= _SLIGHT * np.abs(sums.high)).all(axis=1)
-        # In the units of the integers; γ̄ too, so that units cancel.
-        gamma = [
-            (0, 0) if root is None else (root.value, root.exponent - self.exponent)
-            for root in roots
-        ]
-        divisor = Longer.of(gamma)
-        return sums.over(divisor) / self.sides, sure
+        return vectors, lengths
+
+    def _answer(
+        self, rows: Array, found: _Solution, vectors: Array, lengths: Array
+    ) -> Answer | None:
+        """The doubles of a proved pair, if the digits tell them."""
+        s, t = len(rows), self.sides
+        e, whole = found.error, t << found.places
+        weights = [v / whole for v in found.z[:s]]
+        ends = ((v - e) / whole == (v + e) / whole for v in found.z[:s])
+        # The unknowns are t times the levels, whose mean is γ̄²: t² is 1 or 4.
+        unit = 2 * self.exponent - found.places - 2 * (t - 1)
+        root = _root(found.z[s:], e * t, unit) if all(ends) else None
+        if root is None or np.isnan(vectors).any():
+            return None
+        w = found.joined_digits(vectors)
+        off = [e * int(v) for v in lengths.tolist()]
+        if not all(abs(v) >= error << _SLIGHT for v, error in zip(w, off, strict=True)):
+            return None
+        divisor, shift = t * root.value, self.exponent - found.places - root.exponent
+        normal = np.array([_quotient(v, divisor, shift) for v in w])
+        return Answer(rows, np.array(weights), normal, root.b, root.lower, root.upper)
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """2^places x = z, up to ± error: weights, then levels; `powers` belong to the digits."""
+
+    z: list[int]
+    places: int
+    error: int
+    powers: Array
+
+    @classmethod
+    def joined(cls, digits: Array, shifts: Array, error: float) -> Self:
+        at = np.cumsum(shifts).tolist()
+        powers = np.array([1 << at[-1] - place for place in at], dtype=object)
+        z = list(powers @ digits.astype(object))
+        return cls(z, at[-1], math.ceil(error), powers)
+
+    def joined_digits(self, digits: Array) -> list[int]:
+        """Integers whose digits are given, as doubles."""
+        return list(self.powers @ digits.astype(np.int64).astype(object))
+
+
+def _quotient(value: int, divisor: int, exponent: int) -> float:
+    """value 2^exponent / divisor, rounded once."""
+    if exponent >= 0:
+        return (value << exponent) / divisor
+    return value / (divisor << -exponent)
 
 
 def _small(X: Array) -> tuple[Array | None, int]:
@@ -209,12 +225,6 @@ def _small(X: Array) -> tuple[Array | None, int]:
     return (whole.astype(np.float64), exponent) if square < 2**53 else (None, 0)
 
 
-def _joined_digits(digits: list[int], places: list[int]) -> int:
-    """Σ digits_k 2^(places_last − places_k)."""
-    last = places[-1]
-    return sum(digit << (last - place) for digit, place in zip(digits, places, strict=True))
-
-
 @dataclass(frozen=True)
 class _Root:
     """γ̄ ≈ value 2^exponent, the doubles on both sides of it, and the intercept b."""
@@ -224,17 +234,6 @@ class _Root:
     lower: float
     upper: float
     b: float
-
-
-def _root_of(levels: Array, places: Array, error: float, exponent: int) -> _Root | None:
-    """γ̄ and b from the digits of the levels, each of which is off by no more than the error.
-
-    Data are integers times 2^exponent. None if the digits do not tell the doubles next to γ̄.
-    """
-    at, sides = places.tolist(), levels.shape[1]
-    joined = [_joined_digits(column, at) for column in levels.T.tolist()]
-    # The unknowns are `sides` times the levels, whose mean is γ̄²: sides² is 1 or 4.
-    return _root(joined, math.ceil(error) * sides, 2 * exponent - at[-1] - 2 * (sides - 1))
 
 
 def _root(levels: list[int], doubt: int, exponent: int) -> _Root | None:
@@ -253,57 +252,5 @@ def _root(levels: list[int], doubt: int, exponent: int) -> _Root | None:
     lower, b = math.ldexp(below, half + spare), 0.0
     if len(levels) == 2:
         # Half the difference of the levels, (λ₀ − λ₁)/2 = (x₀ − x₁)/4, divided by γ̄.
-        e = exponent - half
-        value = levels[0] - levels[1]
-        b = (value << e) / low if e >= 0 else value / (low << -e)
+        b = _quotient(levels[0] - levels[1], low, exponent - half)
     return _Root(low, half, lower, math.nextafter(lower, math.inf), b)
-
-
-@dataclass(frozen=True)
-class Longer:
-    """high + low, where high is the double nearest to the sum; `lost` bounds what is missing."""
-
-    high: Any
-    low: Any
-    lost: Any = 0.0
-
-    @classmethod
-    def of(cls, values: list[tuple[int, int]]) -> Self:
-        """A column of numbers v 2ᵉ, up to a share of 2⁻¹⁰⁵; ones for those that are zero."""
-        parts = []
-        for value, exponent in values:
-            shift = max(0, value.bit_length() - 128)  # what is cut off is below 2⁻¹²⁷
-            head, e = (value >> shift, exponent + shift) if value else (1, 0)
-            near = float(head)
-            parts.append((math.ldexp(near, e), math.ldexp(float(head - int(near)), e)))
-        high, low = np.array(parts).reshape(-1, 2).T[:, :, None]
-        return cls(high, low)
-
-    @classmethod
-    def sum(cls, terms: Floats, axis: int) -> Self:
-        """The sum of a few terms along an axis.
-
-        The high part of each partial sum is split without error. The errors are no larger than
-        u Σ|terms| each, and so are their sums off by at most k² u² Σ|terms| for k terms.
-        """
-        high = low = np.zeros(())
-        for term in np.moveaxis(terms, axis, 0):
-            high, error = two_sum(high, term)
-            low = low + error
-        count = terms.shape[axis]
-        lost = count * count * 2.0**-105 * np.abs(terms).sum(axis=axis)
-        return cls(*two_sum(high, low), lost)
-
-    def rounds(self, off: Any) -> NDArray[np.bool_]:
-        """Where `high` is the double nearest to every number that is `off` by no more than that."""
-        # Of the two neighbours the nearer one: below a power of two doubles are denser.
-        below, above = (np.nextafter(self.high, to) for to in (-np.inf, np.inf))
-        half = np.minimum(self.high - below, above - self.high) / 2
-        return np.asarray(half - np.abs(self.low) > off)
-
-    def over(self, other: Longer) -> Floats:
-        """The quotient, as a double: the nearest one but for a few in 2⁴⁵."""
-        first = self.high / other.high
-        product, error = two_product(first, other.high)
-        rest = (self.high - product) - error + self.low - first * other.low
-        return np.asarray(first + rest / other.high)

@@ -610,41 +610,14 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
 
 
 def _combination(numerators: list[int], integers: NDArray[Any]) -> fmpz_mat:
-    """Σ_i numerators_i integers_i, as a matrix of one row.
-
-    Where the rows are small, the numerators are taken apart into limbs of 16 bits: a product of
-    matrices of doubles, in which no sum reaches 2⁵³, does all of them, and carries are kept for
-    the end. (Making large integers of all the small ones takes ten times as long.)
-    """
-    m, width = integers.shape
-    if integers.dtype == object or largest(integers) * m * 2**16 >= 2**53:
-        used = np.flatnonzero((integers != 0).any(axis=0))
-        vector = fmpz_mat(1, width)
-        if len(used):
-            head = fmpz_mat(1, m, numerators) * to_fmpz_mat(integers[:, used])
-            for j, value in zip(used.tolist(), head.entries(), strict=True):
-                vector[0, j] = value
-        return vector
-    count = max(v.bit_length() for v in numerators) // 16 + 1
-    limbs = np.frombuffer(
-        b"".join(v.to_bytes(2 * count, "little", signed=True) for v in numerators), "<u2"
-    ).reshape(m, count)
-    doubles = limbs.astype(np.float64)
-    doubles[:, -1] = limbs[:, -1].astype(np.int16)  # the last one has the sign
-    sums = small_gemm(
-        np.ascontiguousarray(doubles.T), np.ascontiguousarray(integers.T, dtype=np.float64)
-    ).astype(np.int64)
-    out, carry = np.empty((width, count + 4), "<u2"), np.zeros(width, np.int64)
-    for k in range(count + 4):  # four limbs more hold any carry, and the sign
-        if k < count:
-            carry += sums[k]
-        out[:, k] = carry & 0xFFFF
-        carry >>= 16
-    size, text = 2 * (count + 4), out.tobytes()
-    values = [
-        int.from_bytes(text[j : j + size], "little", signed=True) for j in range(0, len(text), size)
-    ]
-    return fmpz_mat(1, width, values)
+    """Σ_i numerators_i integers_i, as a matrix of one row."""
+    used = np.flatnonzero((integers != 0).any(axis=0))
+    vector = fmpz_mat(1, integers.shape[1])
+    if len(used):
+        head = fmpz_mat(1, len(numerators), numerators) * to_fmpz_mat(integers[:, used])
+        for j, value in zip(used.tolist(), head.entries(), strict=True):
+            vector[0, j] = value
+    return vector
 
 
 def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:

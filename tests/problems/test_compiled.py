@@ -11,7 +11,6 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import gammabar.problems.points as points_module
-from gammabar.oracle.rational import _combination
 from gammabar.problems import DenseProblem, SparseProblem, compiled
 from gammabar.problems.points import small_gemm
 
@@ -187,25 +186,6 @@ def test_other_rows_have_no_rough_scores():
     assert unit.some_scores(np.array([1]), np.ones(2)).tolist() == [-1.0]
     zeros = DenseProblem(np.zeros((2, 2), np.uint8), [1, -1])
     assert zeros.rough_scores(np.array([np.nan, 1.0])) is None
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    numerators=st.lists(
-        st.integers(-(2**200), 2**200) | st.integers(-5, 5), min_size=1, max_size=9
-    ),
-    bits=st.sampled_from([1, 8, 30, 52, 62]),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_combinations_are_exact(numerators, bits, seed):
-    """By limbs or not: the same integers as Python's."""
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(-(2**bits) + 1, 2**bits, (len(numerators), 4))
-    found = [int(v) for v in _combination(numerators, rows).entries()]
-    columns = rows.T.tolist()
-    assert found == [
-        sum(q * v for q, v in zip(numerators, column, strict=True)) for column in columns
-    ]
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (40, 90, 200), (3, 500, 700), (2, 2, 70_000)])
