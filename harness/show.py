@@ -323,6 +323,8 @@ def reproduce(result: Result) -> str:
         words += ["--paper", paper]
     if run.solver is not None:
         words += [run.solver.option, run.solver.argument]
+    if run.like:
+        words += ["--as", run.like]
     words += ["--statement", result.verdict.statement]
     if run.problem:
         words += ["--problem", run.problem]

@@ -306,6 +306,15 @@ def with_options(solver: Any, **options: Any) -> Any:
     return replace(solver, **options) if options.keys() <= known else None
 
 
+def with_defaults(solver: Any, method: Any) -> Any:
+    """A solver with the options of a method where it does not say its own."""
+    found = copy(solver)
+    for option in fields(method):
+        if not hasattr(found, option.name):
+            setattr(found, option.name, getattr(method, option.name))
+    return found
+
+
 def with_plain_options(solver: Any) -> Any:
     """A solver whose options are Python's numbers, where they are NumPy's.
 

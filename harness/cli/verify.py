@@ -54,8 +54,9 @@ _CHECKED = (
 @click.command("verify", cls=TakesData)
 @click.argument("own_solvers", metavar="[FILE:SOLVER]...", nargs=-1)
 @what(
-    "--as METHOD",
-    "The method that your solver FILE:SOLVER implements: check all that is claimed of it.",
+    "--as METHOD[:OPTION=VALUE,...]",
+    "The method that your solver FILE:SOLVER implements: check all that is claimed of it. Options"
+    " that your solver does not say are those of the method.",
     "like",
     names="solvers",
 )

@@ -56,6 +56,7 @@ def requests_of(
                 "--as goes with a solver of your own: gammabar verify my.py:mine"
             )
         solvers = (*solvers, like)
+        asked["like"] = like
         problems = problems or (() if asked["random"] else PROBLEMS)
     if asked["random"] is not None and (problems or trajectories or (solvers and not own)):
         raise click.UsageError(
@@ -141,6 +142,7 @@ def _with_file(request: Request, file: str) -> Request:
 def _with_trajectory(request: Request, file: str) -> Request:
     """Iterates in a file: they belong to one problem, and end where the file does."""
     from gammabar.harness.run.specs import TRAJECTORY, Recorded, open_once
+    from gammabar.harness.verify.iterate import misfit
     from gammabar.problems import ProblemError
 
     if len(request.problems) != 1:
@@ -149,10 +151,8 @@ def _with_trajectory(request: Request, file: str) -> Request:
     rows = reference.open().array
     problem, last = open_once(request.problems[0]), len(rows) - 1
     if rows.shape[1] != problem.dimension:
-        raise ProblemError(
-            f"{reference.file}: has {rows.shape[1]} columns, but w has {problem.dimension} entries"
-            f" on {request.problems[0]}"
-        )
+        wrong = misfit(rows.shape[1], problem.dimension, len(rows))
+        raise ProblemError(f"{reference.file}: w_0 has {wrong} on {request.problems[0]}")
     wanted = request.iterations or last
     if wanted > last:
         raise ProblemError(f"{reference.file}: its last row is w_{last}, but --iterations {wanted}")

@@ -33,7 +33,7 @@ from gammabar.harness.verify.run_checks import check_run, check_statement, ended
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Verdict
 from gammabar.problems import Problem, ProblemError
-from gammabar.solvers.adapters import OtherGeometry
+from gammabar.solvers.adapters import OtherGeometry, with_defaults
 from gammabar.solvers.base import SOLVERS
 
 #: Told of every trajectory when it is done.
@@ -233,6 +233,8 @@ def _along_run(task: Task, problem: Problem | None, statements: list[Statement])
     assert run.solver is not None
     start = perf_counter()
     solver = _opened(run, task.limit)
+    if run.like:
+        solver = with_defaults(solver, Registered(run.like).open())
     file = run.solver.file or inspect.getsourcefile(type(solver)) or ""
     watch = partial(_watched, file=file, foreign=run.solver.foreign or _is_users(run.solver))
     case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed, watch=watch)

@@ -15,14 +15,13 @@ from gammabar.harness.registry import everything, find_statements
 from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.plan import unmet
 from gammabar.harness.run.results import Run
-from gammabar.harness.run.specs import InFile, open_problem, reference
+from gammabar.harness.run.specs import InFile, Registered, open_problem, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict, explain
 from gammabar.problems import Problem, ProblemError, from_arrays
-from gammabar.solvers.adapters import Recorder, from_function, from_object
-from gammabar.solvers.base import solver as registered
+from gammabar.solvers.adapters import Recorder, from_function, from_object, with_defaults
 
 #: Updates that are checked by default.
 ITERATIONS = 200
@@ -53,7 +52,8 @@ def verify(
         What to check: ids (see ``gammabar list statements``) or statements of one's own. By
         default all that is claimed of the method that `like` names, or of a solver of the project.
     like : str, optional
-        The method that the solver implements, such as "dual-acceleration".
+        The method that the solver implements, such as "dual-acceleration". Options that the solver
+        does not say are those of the method: the default ones, or "lr-gd:step=0.1".
     iterations : int, optional
         Claims about every iterate are checked for t = 0, …, iterations: 200 by default, or all
         that was recorded.
@@ -116,7 +116,10 @@ def check_bounds(
     """
     found = _hear(solver, problem, statements, iterations, seed, like)
     if statements is None:  # of all that is claimed, what does not apply is left out
-        found = [one for one in found if one.verdict.verdict is not Ruling.INAPPLICABLE]
+        every, found = found, [o for o in found if o.verdict.verdict is not Ruling.INAPPLICABLE]
+        if not found:
+            reasons = "; ".join(dict.fromkeys(one.verdict.reason for one in every))
+            raise BoundViolated(f"nothing was checked: {reasons}", [o.verdict for o in every])
     bad = [one for one in found if not one.shown or (strict and one.verdict.says_nothing)]
     verdicts = [one.verdict.explained(one.explained()) for one in found]
     if bad:
@@ -171,6 +174,8 @@ def _hear(
 ) -> list[_Heard]:
     solver = _solver(solver)
     iterations = _length(solver, iterations)
+    if like is not None:
+        solver = with_defaults(solver, Registered(like).open())  # a misspelt name gets a suggestion
     chosen = _about(solver, like) if statements is None else _statements(statements)
     if isinstance(problem, tuple):
         problem = from_arrays(*problem)
@@ -253,9 +258,7 @@ def _length(solver: Any, iterations: int | None) -> int:
 
 def _about(solver: Any, like: str | None) -> list[Statement]:
     """All that is claimed of a method on one problem, by its name."""
-    name = like or getattr(getattr(solver, "card", None), "name", None)
-    if like is not None:
-        registered(like)  # a misspelt name gets a suggestion
+    name = Registered(like or getattr(getattr(solver, "card", None), "name", None) or "").name
     known = (s for s in everything().values() if s.status is Status.HOLDS or like is None)
     about = [s for s in known if name in s.solvers and "" not in s.problems]
     if not about:

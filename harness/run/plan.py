@@ -59,6 +59,8 @@ class Request:
         Random trials on problems in special position.
     geometries : tuple of str
         Of the problems that the plan chooses; all if there is none.
+    like : str
+        The method that the user's solver implements.
     depends : str
         Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
     papers : tuple of PaperRef
@@ -76,6 +78,7 @@ class Request:
     random: int | None = None
     edges: bool = False
     geometries: tuple[str, ...] = ()
+    like: str = ""
     depends: str = ""
     papers: tuple[PaperRef, ...] = ()
 
@@ -275,6 +278,7 @@ def _requested(request: Request, statement: Statement) -> Iterator[Run]:
             run,
             iterations=run.iterations if request.iterations is None else request.iterations,
             seed=run.seed if request.seed is None else request.seed,
+            like=request.like,
         )
         for problem in request.problems or filter(request.allows, (run.problem,)):
             if problem.startswith(PREFIX):
@@ -325,7 +329,7 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
             about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
             fit = [s for s in about if s.unit is unit and _cannot_hold(s, run) is None]
             if request.file is not None:
-                run = replace(run, solver=request.file)
+                run = replace(run, solver=request.file, like=request.like)
             if fit:
                 expected = (
                     Expectation.UNREFUTED if s.status is Status.HOLDS else Expectation.EITHER

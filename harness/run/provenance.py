@@ -52,7 +52,7 @@ def key(task: Task) -> str:
             "data": _data(run.problem),
             "solver": _solver(solver),
             "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
-            "run": (run.iterations, run.seed, run.unit),
+            "run": (run.iterations, run.seed, run.unit, run.like),
             "planned": task.planned,
             "source": source(),
         }

@@ -197,6 +197,8 @@ class Run:
         See `gammabar.harness.verify.context.Trial`.
     unit : bool
         Whether rows are divided by their largest norm.
+    like : str
+        The method that a user's solver implements: it has the options that the solver does not say.
     """
 
     problem: str = ""
@@ -204,6 +206,7 @@ class Run:
     iterations: int = 0
     seed: int = 0
     unit: bool = False
+    like: str = ""
 
     @property
     def of_inputs(self) -> bool:

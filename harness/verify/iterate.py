@@ -206,6 +206,18 @@ def delivered(it: Any) -> SimpleNamespace:
     return SimpleNamespace(t=t, w=taken_vector(w, f"w_{t}"), **taken)
 
 
+def misfit(entries: int, dimension: int, count: int | None = None) -> str:
+    """What is wrong with a w of so many entries; of a recorded run there are `count`."""
+    said = f"{entries} entries, and rows have {dimension}"
+    if count == dimension:
+        return (
+            f"{said}: rows and columns are exchanged ({count} × {entries} for {entries} × {count})"
+        )
+    if entries == dimension + 1:
+        return f"{said}: an intercept? make it a column of the data, intercept='augmented'"
+    return said
+
+
 def taken_run(iterates: Iterator[Any], length: int) -> list[SimpleNamespace]:
     """So many iterates, taken over one by one."""
     return [delivered(it) for it in islice(iterates, length)]
@@ -386,7 +398,8 @@ class View:
         t = self.t
         self.w = taken_vector(claimed.w, f"w_{t}")
         if self.w.shape != (self.space.dimension,):
-            raise Fault(f"w_{t} has shape {self.w.shape}, not ({self.space.dimension},)")
+            count = len(case.solver) if hasattr(case.solver, "__len__") else None
+            raise Fault(f"w_{t} has {misfit(self.w.size, self.space.dimension, count)}")
         square = _finite_square(self.w)
         if square is None:
             raise NotFinite(f"w_{t} has entries that are not finite numbers")

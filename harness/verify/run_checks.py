@@ -163,7 +163,9 @@ class _Run:
                     if self.due(it):
                         self.check()
                     expected += 1
-                    if not any(expected <= c.asked for c in self.checks if not c.done):
+                    if not any(
+                        expected <= c.asked for c in self.checks if self.listens(c, expected)
+                    ):
                         halted = False
                         break
             finally:
@@ -182,6 +184,11 @@ class _Run:
             except Unclaimed as missing:
                 check.drop(str(missing))
         return "", ""
+
+    @staticmethod
+    def listens(check: Check, t: int) -> bool:
+        """Whether a check needs w_t; of a refuted run the first few are kept, for its cause."""
+        return not check.done or (t < EARLY and check.tally.broken is not None)
 
     def due(self, it: View) -> bool:
         """Take in the next iterate: whether it is time to check what came."""

@@ -45,8 +45,26 @@ def test_a_wrong_one_is_told_its_first_mistake_once():
         check_bounds(None, without_momentum, "iris:0,1", like="dual-acceleration", iterations=30)
     message = str(failed.value)
     assert message.startswith("jst.lem3.4.primal refuted at t = 2")
-    assert message.count("no-momentum") == 1
+    assert message.count("there is no momentum") == 1
     assert "\nand so " in message
+
+
+def test_options_of_the_method_are_those_that_the_solver_does_not_say():
+    def half(problem):
+        w = problem.origin()
+        while True:
+            yield w
+            w = w + problem.softmin(w).pull / 2
+
+    method = "normalized-gradient-descent"
+    with pytest.raises(BoundViolated, match="is 1/2 times the due one"):
+        check_bounds(None, half, "iris:0,1", like=method, iterations=5)
+    check_bounds(None, half, "iris:0,1", like=f"{method}:step=0.5", iterations=5)
+
+
+def test_what_cannot_be_checked_is_no_pass():
+    with pytest.raises(BoundViolated, match=r"nothing was checked: .*dual"):
+        check_bounds(None, without_momentum, "iris:0,1", like="nvn", iterations=5)
 
 
 def test_known_false_statements_are_not_held_against_a_solver():

@@ -61,9 +61,9 @@ def refuted(solver) -> Verdict:
 @pytest.mark.parametrize(
     ("solver", "t", "mistake"),
     [
-        (LostSign, 1, "dual-acceleration/wrong-sign"),
-        (ShiftedIndex, 1, "dual-acceleration/momentum-index-shifted"),
-        (ForgottenMomentum, 2, "dual-acceleration/no-momentum"),
+        (LostSign, 1, "the sign of the step to w_1 is wrong"),
+        (ShiftedIndex, 1, "1/2 at t = 0, 0 is due: β_t = (t+1)/(t+2)?"),
+        (ForgottenMomentum, 2, "there is no momentum"),
         (Unscaled, 1, "use problem.unit()"),
     ],
 )
