@@ -49,7 +49,7 @@ def main() -> None:
         4 * log(n) / (gamma * t * (t + 3)),
         "k:",
         lw=1.2,
-        label="gb.sharp (papers/gammabar/PROOFS.md)",
+        label="gb.sharp, our own bound",
     )
     axes.set(xlabel="iterations t", ylabel="γ̄ − γ(w_t)", xlim=(1, STEPS), ylim=(1e-5, 10))
     axes.set_title(

@@ -40,6 +40,9 @@ is kept in `papers/*/extremal.json` and is part of the plan from then on, so a c
 bound fail there is noticed at once. For every ratio `gammabar show ID` prints the command that
 shows it again.
 
+The picture shows the {room_count} with a ratio below {least:g}; the other {attained_count} are
+attained, and listed below.
+
 ![The ranking](tightness.svg)
 
 ## Room that nothing closed
@@ -81,6 +84,9 @@ def page() -> str:
     return HEAD.format(
         runs=sum(one.runs for _, one in found),
         count=len(found),
+        least=ATTAINED,
+        room_count=len(room),
+        attained_count=len(attained),
         room="\n".join(_row(s, one) for s, one in room),
         attained="\n".join(_short(s, one) for s, one in reversed(attained)),
     )
@@ -120,19 +126,19 @@ def _number(ratio: float) -> str:
 
 # --- the picture -----------------------------------------------------------------------------
 
-LINE, LEFT, WIDE = 13, 210, 420
+LINE, LEFT, WIDE = 18, 230, 420
 
 
 def picture() -> str:
-    """The ranking as SVG: a dot for each bound, hollow where a search found it."""
-    found = list(reversed(ranking()))
+    """The bounds with room as SVG: a dot for each, hollow where a search found it."""
+    found = [pair for pair in reversed(ranking()) if pair[1].tightness < ATTAINED]
     height = LINE * len(found) + 60
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDE + 30} {height}" '
         f'width="{LEFT + WIDE + 30}" role="img" aria-label="ratio of each bound">',
-        "<style>svg{background:#fff}text{font:9.5px sans-serif;fill:#222}</style>",
+        "<style>svg{background:#fff}text{font:12px sans-serif;fill:#222}</style>",
     ]
-    parts.append('<text x="8" y="16">● in the plan, ○ found by gammabar falsify</text>')
+    parts.append('<text x="8" y="16">● plan, ○ gammabar falsify</text>')
     for tick in (0, 0.25, 0.5, 0.75, 1):
         x = LEFT + WIDE * tick
         parts.append(f'<path d="M{x} 22V{height - 28}" stroke="#ddd"/>')
@@ -143,12 +149,12 @@ def picture() -> str:
         colour = COLOURS[statement.source]
         fill = colour if one.found_by == "plan" else "#fff"
         name = escape(statement.id)
-        parts.append(f'<text x="{LEFT - 8}" y="{y + 3}" text-anchor="end">{name}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{name}</text>')
         parts.append(f'<path d="M{LEFT} {y}H{x}" stroke="{colour}" stroke-opacity=".35"/>')
         dot = f'cx="{x}" cy="{y}" r="3.5" fill="{fill}" stroke="{colour}" stroke-width="1.5"'
         parts.append(f"<circle {dot}><title>{name}: {one.tightness:.4g}</title></circle>")
     for place, (source, name) in enumerate(NAMES.items()):
-        x = 14 + 122 * place
+        x = 14 + 132 * place + (40 if place else 0)
         parts.append(f'<circle cx="{x}" cy="{height - 14}" r="3.5" fill="{COLOURS[source]}"/>')
         parts.append(f'<text x="{x + 8}" y="{height - 11}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"

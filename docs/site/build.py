@@ -95,6 +95,8 @@ def lay_out(source: Path, report: Report) -> None:
                 place = (path.parent / target).resolve().relative_to(ROOT)
                 text = text.replace(f"]({target})", f"]({FORGE}/tree/main/{place})")
             _bring(path.parent / target, source)
+        # A number and its unit stay on one line.
+        text = re.sub(r"(?m)(?<=\d) (?=(ms|s|min|MB|GB|µs) \|)", "\u00a0", text)
         text = linked(text, "../" * name.count("/"))
         _write(source / f"{name}.md", text if name != "index" else f"{text}\n{_ways()}")
     shutil.copy(Path(__file__).with_name("conf.py"), source)

@@ -17,6 +17,7 @@ import inspect
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -191,9 +192,10 @@ def _file(name: str) -> str | None:
 
 
 def origin() -> dict[str, Any]:
-    """Versions of gammabar, Python and libraries; kind of machine; commit, if it is a clone."""
+    """Command; versions of gammabar, Python and libraries; machine; commit, if it is a clone."""
     libraries = ("numpy", "scipy", "numba", "python-flint", "scikit-learn")
     return {
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "gammabar": _version("gammabar"),
         "commit": _commit(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
