@@ -74,7 +74,7 @@ def worst(it, c):
 # Second and third part: Fashion-MNIST. The subsample is random and its seed is not given, nor how
 # pixels are scaled, so the printed counts cannot be had again. The counts here are those of seeds
 # 0, …, 19, one line for each row of the table, in doubles; `gammabar reproduce tyurin.table1`
-# computes all of them again, and tests/papers/test_tyurin_statements.py some. Runs of thousands of
+# computes all of them again, and tests/papers/test_tyurin_formulas.py some. Runs of thousands of
 # steps depend on the order of sums: seed 3 of Fashion-MNIST, with another one, came to 2448, 3518,
 # 2830, 2978 and 2733. What is stable is how the counts lie, and that is all that is said of them.
 

@@ -12,14 +12,12 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from statement_checks import STATEMENTS, relations
 
-from gammabar.harness.registry import load_statements
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.problems import DenseProblem, load
 from gammabar.solvers.tyurin import LogisticRegressionGD
-
-STATEMENTS = load_statements()
 
 
 def sides(name: str, case: Case, **inputs: object) -> list[tuple[float, float]]:
@@ -101,28 +99,14 @@ def test_example_9_2_and_the_learner_of_lemma_7_as_printed() -> None:
         assert found == [pytest.approx((1 / 3, 0))] * 2
 
 
-def relations_at(name: str, case: Case, t: int) -> list:
-    """What a statement about every iterate compares at t."""
-    body = STATEMENTS[name].body
-    judge = body(case) if isinstance(body, type) else None
-    for it in case.views():
-        if judge is not None:
-            judge.update(it)
-        if it.t == t:
-            with working(LEVELS[0]):
-                found = judge.claim(it) if judge is not None else body(it, case)
-                return list(found) if hasattr(found, "__iter__") else [found]
-    raise AssertionError("the run is too short")
-
-
 def test_the_limits_of_section_6_as_printed() -> None:
     """Rows (1, −1) twice and (1, 4) thrice, t = 1: S_1 is known, and so are the printed limits."""
     rows = np.array([[1, -1], [1, -1], [1, 4], [1, 4], [-1, 9]])
     theta = rows.mean(axis=0) / 2
     wrong = rows[rows @ theta <= 0]
     gamma, n = 1e6, len(rows)
-    case = Case(DenseProblem(rows, np.ones(n, dtype=int)), LogisticRegressionGD(gamma))
-    gradient, beta = relations_at("tyurin.sec6.limits", case, 1)[:2]
+    problem = DenseProblem(rows, np.ones(n, dtype=int))
+    gradient, beta = relations("tyurin.sec6.limits", LogisticRegressionGD(gamma), problem, 1)[:2]
     true = -wrong.sum(axis=0) / n  # the limit, of which the run is within 10⁻⁶
     assert 0 < len(wrong) < n
     assert float(gradient.left) == pytest.approx(
@@ -136,8 +120,8 @@ def test_the_bias_of_section_8_as_printed() -> None:
     theta = 0.0
     for _ in range(3):
         theta += sigma(theta)
-    case = Case(load("degenerate:kind=simplex,n=1,d=1"), LogisticRegressionGD(1.0))
-    (relation,) = relations_at("tyurin.sec8.bias", case, 3)
+    one = "degenerate:kind=simplex,n=1,d=1"
+    (relation,) = relations("tyurin.sec8.bias", LogisticRegressionGD(1.0), one, 3)
     assert float(relation.left) == pytest.approx(math.log1p(math.exp(-1)))
     assert float(relation.right) == pytest.approx(math.log1p(math.exp(-theta)))
 

@@ -1,0 +1,324 @@
+"""Ji, Srebro and Telgarsky (2021): printed numbers, and what their statements are made of."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+from itertools import cycle, product
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given, settings, strategies as st
+from statement_checks import STATEMENTS, relations, verdict
+
+from gammabar.harness.run.specs import open_problem
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import LEVELS, number, working
+from gammabar.harness.verify.relation import VIOLATED, same_digits
+from gammabar.papers.ji_srebro_telgarsky_2021 import section1_2, section5
+from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import WORLDS, Mirror
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
+    ONE_ROW,
+    Logistic,
+    Optimum,
+    potential,
+    potential_gradient,
+)
+from gammabar.papers.ji_srebro_telgarsky_2021.section4 import horizon
+from gammabar.problems import MulticlassProblem, from_arrays
+from gammabar.problems.problem import soften
+from gammabar.solvers import DualAcceleration, DualForm
+
+TWO_ROWS = "planted:n=2,d=1,gamma=0.5"  # in the unit ball: 1/2 and 1, up to the sign
+SMALL = "planted:n=20,d=3,gamma=0.2,seed=0"
+LOGISTIC = "dual-acceleration-dual:loss=logistic"
+
+
+def value(text: str) -> float:
+    """The middle of a ball, as a verdict shows it."""
+    return float(arb(text))
+
+
+# --- printed numbers -----------------------------------------------------------------------------
+
+
+def test_printed_constants() -> None:
+    """n = 3, γ̄ = 1/2, t = 4: every bound by hand."""
+    text, t, n, gamma = "planted:n=3,d=2,gamma=0.5,seed=0", 4, 3, 0.5
+    problem = open_problem(text)
+    run = zip(DualAcceleration().iterates(problem.unit()), range(t + 1), strict=False)
+    w = [it.w for it, _ in run][t]
+    margin, length, log = problem.unit().margin(w), problem.norm(w), math.log(n)
+    rate = 4 * (1 + log) * (1 + 2 * math.log(5)) / (gamma * 25)
+    for identifier, left, right in (
+        ("jst.thm3.1.1", gamma - margin, rate),
+        ("jst.prop3.7", gamma / 2 - margin, 4 * log / (gamma * 25)),
+        ("jst.prop3.7.fixed", gamma / 2 - margin, 4 * log / (gamma * 25)),
+        ("gb.sharp", gamma - margin, 4 * log / (gamma * 4 * 7)),
+        ("gb.selfcert", gamma - margin, log / length),
+        ("jst.lem3.6.lower", gamma * 7, length),  # Σ_{j<4} 1/λ_j = 1 + 3/2 + 2 + 5/2
+    ):
+        found = relations(identifier, DualAcceleration(), text, t)[0]
+        sides = float(found.left), float(found.right)
+        assert sides == pytest.approx((left, right), rel=1e-12, abs=1e-12), identifier
+
+
+def test_bounds_from_the_sequences_written_out() -> None:
+    """Lemmas 3.2, 3.5 and 3.6 and Theorem 3.1(2) against sums over the weights themselves."""
+    text, t = "planted:n=6,d=3,gamma=0.3,seed=2", 5
+    problem = open_problem(text).unit()
+    log, lam = math.log(problem.n), [2 / (j + 2) for j in range(t + 1)]
+    run = [it for it, _ in zip(DualForm().iterates(problem), range(t + 1), strict=False)]
+    mu = [problem.norm(problem.combine(it.extra["mu"])) ** 2 for it in run]
+    nu = [problem.norm(problem.combine(it.extra["nu"])) for it in run]
+    bound = mu[t] / (2 * lam[t - 1] ** 2) + sum(nu[j] ** 2 / (2 * lam[j]) for j in range(t))
+    for j in range(1, t):
+        bound += (1 / lam[j - 1] ** 2 - (1 - lam[j]) / lam[j] ** 2) / 2 * mu[j]
+    psi = problem.softmin(run[t].w).logsumexp
+    long = sum(nu[j] / lam[j] for j in range(t))
+    wanted = [
+        ("jst.lem3.5", 0, bound, log - psi),
+        ("jst.lem3.6.upper", 0, problem.norm(run[t].w), long),
+        ("jst.lem3.2", 0, (mu[t] - 0.09) / 2, 4 * log / 36),
+        ("jst.thm3.1.2", -2, mu[t] - 0.09, 8 * log / 36),
+        ("jst.thm3.1.2", -1, 0.09, mu[t]),
+    ]
+    for solver in (DualAcceleration(), DualForm()):
+        for identifier, place, left, right in wanted:
+            found = relations(identifier, solver, text, t)[place]
+            assert (float(found.left), float(found.right)) == pytest.approx((left, right), rel=1e-9)
+
+
+#: Statement → solver, problem, iterations; t of the refutation, and both sides by hand.
+WITNESSES = {
+    "jst.prop3.7": ("dual-acceleration", ONE_ROW, 5, 0, 0.5, 0.0),
+    "jst.lem3.4.mu": ("dual-acceleration", ONE_ROW, 5, 1, 3.0, 0.0),  # Zᵀμ_1 = −1 and 2q_1 = 2
+    "jst.eqB.6": ("dual-acceleration-dual", TWO_ROWS, 1, 1, 3 / 16, 0.0),
+    "jst.lemC.12.sum": (  # the note has both sides times 2ρ
+        *("dual-acceleration:loss=logistic", "duplicated:n=2,d=1,copies=500,gamma=1", 2, 2),
+        *(40931.285 / 2000, 30355.779 / 2000),
+    ),
+    "jst.thm5.1": (  # γ̄_m − γ_m(U_1) for N = 1, k = 2, d = 1
+        *("dual-acceleration", MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2), 3, 1),
+        *(2 * math.sqrt(2), (1 + 2 * math.log(2)) / math.sqrt(2)),
+    ),
+}
+
+
+@pytest.mark.parametrize("identifier", WITNESSES)
+def test_smallest_witnesses(identifier: str) -> None:
+    solver, problem, iterations, t, left, right = WITNESSES[identifier]
+    found = verdict(identifier, solver, problem, iterations)
+    assert (found.verdict, found.worst_t) == ("refuted", t)
+    sides = value(found.left), value(found.right)
+    assert sides == pytest.approx((left, right), rel=1e-7, abs=1e-12)
+
+
+def test_other_witnesses() -> None:
+    assert verdict("jst.sec1.quarter", "dual-acceleration", ONE_ROW, 5).worst_t == 0
+    found = verdict("jst.eqB.11")
+    assert found.where == "λ_t = 2/(t+2), t = 1"
+    assert (float(found.left), float(found.right)) == (2.5, 3)
+    tightness = verdict("jst.sec5.1.smooth").tightness
+    assert 0.999999 < tightness < 1
+
+
+#: With D = ln 2 at t = 1; for the logistic loss ρ = 2 and D(q̄, q_0) = ψ(0) = ln 3.
+BY_HAND = [
+    ("dual-acceleration-dual", "lemC.2", math.log(2)),
+    ("dual-acceleration-dual", "lemC.12.sum", 2 * math.log(2) ** 2),
+    ("dual-acceleration-dual", "lemC.12.sum.fixed", 2 * math.log(2) ** 2),
+    (LOGISTIC, "lemC.2", 2 * math.log(3)),
+    (LOGISTIC, "lemC.12.sum", 2 * math.log(2) ** 2),
+    (LOGISTIC, "lemC.12.sum.fixed", 2 * math.log(3) * math.log(2)),
+]
+
+
+@pytest.mark.parametrize(("solver", "name", "right"), BY_HAND)
+def test_bounds_by_hand(solver: str, name: str, right: float) -> None:
+    found = verdict(f"jst.{name}", solver, TWO_ROWS, 1)
+    assert value(found.right) == pytest.approx(right, rel=1e-12)
+
+
+def test_limits_of_a_quarter_of_the_margin() -> None:
+    case = Case(open_problem("planted:n=3,d=2,gamma=0.5,seed=0"), DualAcceleration(), unit=True)
+    assert float(section1_2.quarter_margin(case)) == pytest.approx(8 * math.sqrt(math.log(3)))
+    one = Case(open_problem(ONE_ROW), DualAcceleration(), unit=True)
+    assert section1_2.quarter_margin(one) == 0
+    assert section1_2.quarter_margin_after_a_step(one) == 1
+
+
+def test_risk_identity_needs_both_corrections() -> None:
+    """U = (1, 0), x = 1, c = 1: e⁻¹, exp(1/√2), and exp(−1/√2) with the sign alone."""
+    points = section5.Points([[arb(1)]], [0], 2)
+    ((product, gap),) = points.products([[arb(1), arb(0)]])
+    loss, root = partial(section5.loss, "exponential"), math.sqrt(2)
+    found = [float(loss(v)) for v in (-gap, product, -product, -root * product)]
+    assert found == pytest.approx([math.exp(v) for v in (-1, 1 / root, -1 / root, -1)])
+
+
+# --- quantities ----------------------------------------------------------------------------------
+
+
+def test_equations_in_balls_tell_numbers_apart() -> None:
+    with working(LEVELS[0]):
+        x = arb(2).sqrt()
+        assert same_digits(x, x).certain()
+        assert same_digits(x, x * (1 + arb(2) ** -60)).decide(0.0) == VIOLATED
+
+
+def test_a_pair_is_exact() -> None:
+    pair = Optimum(Case(open_problem("degenerate:kind=square,n=8,d=4"), unit=True))
+    assert pair.square == 1
+    assert set(pair.scores) == {Fraction(1)}
+
+
+def test_points_of_the_simplex_sum_to_one() -> None:
+    case = Case(open_problem(SMALL), DualForm(), unit=True)
+    with working(128):
+        points = Mirror(case).everywhere
+        assert len(points) == 4
+        assert all(abs(sum(point.q) - 1) < 1e-30 for point in points)
+
+
+def test_clipping_is_the_gradient_of_the_conjugate() -> None:
+    """⟨p, q⟩ − ω(q) is largest at ∇ω*(p), among the corners and points on the way to them."""
+    p = np.array([Fraction(1, 3), -Fraction(5, 7)])
+    for world, part in product(WORLDS, (Fraction(1, 100), Fraction(1))):
+        for corner in world.points():
+            q = (1 - part) * world.back(p) + part * corner.q
+            assert p @ q - world.metric @ (q * q) / 2 <= world.conjugate(p)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(-900, 900), min_size=1, max_size=12), st.sampled_from([0.0, 1e-12, 1e-6]))
+def test_logistic_potential_in_doubles(scores: list[float], error: float) -> None:
+    off = [s + e for s, e in zip(scores, cycle([error, -error]))]
+    with working(320):
+        xi = [-number(s) for s in off]
+        true, weights = potential(xi, "logistic"), potential_gradient(xi, "logistic")
+        found = Logistic(np.array(scores), error * 1.001)
+        assert found.psi.overlaps(true)
+        pairs = zip(found.weights.tolist(), weights, strict=True)
+        wrong = sum(abs(number(a) - b) for a, b in pairs)
+        assert wrong <= found.relative * number(float(found.weights.sum()))
+        assert sum(weights) >= 1 or len(scores) == 1 or abs(sum(weights) - 1) < 1e-80
+
+
+# --- Theorem 4.1 and its lemmas, exactly ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1/2", "1/2"), ("3", "1/5"), ("1/10", "1/100")])
+def test_horizon_of_theorem_4_1(epsilon: str, delta: str) -> None:
+    eps, chance = Fraction(epsilon), Fraction(delta)
+    gamma = 1 / math.sqrt(5)
+    printed = max(
+        math.ceil((32 * math.log(5) + 64 * math.log(2 / chance)) / (gamma * eps) ** 2),
+        math.ceil(32 / (chance * eps**2)),
+    )
+    assert horizon(Case(open_problem("worst-case:n=5"), unit=True), eps, chance) == printed
+
+
+def _mirrored_rows() -> tuple[Case, np.ndarray]:
+    """The row (0.6, 0.8) once and (0.6, −0.8) twice: γ̄ = 0.6."""
+    rows = np.array([[0.6, 0.8], [0.6, -0.8], [0.6, -0.8]])
+    y = np.array([1, 1, -1])
+    return Case(from_arrays(y[:, None] * rows, y), unit=True), rows
+
+
+def test_theorem_4_1_exactly() -> None:
+    """w_t depends only on how often the first row was drawn: all t + 1 counts with their chance."""
+    case, rows = _mirrored_rows()
+    epsilon = Fraction(9, 20)
+    t = horizon(case, epsilon)
+    assert t == math.ceil((32 * math.log(3) + 64 * math.log(4)) / (0.6 * 0.45) ** 2)
+    theta = math.sqrt(math.log(3) / t)
+
+    def scores(j: int) -> np.ndarray:
+        drawn = np.arange(j + 1)[:, None]
+        return theta * (drawn * rows[0] + (j - drawn) * rows[1]) @ rows.T
+
+    chance = np.ones(1)
+    for j in range(t):
+        weights = np.exp(-scores(j))
+        first = weights[:, 0] / weights.sum(axis=1)
+        chance = np.r_[chance * (1 - first), 0] + np.r_[0, chance * first]
+    drawn = np.arange(t + 1)
+    lengths = theta * np.hypot(0.6 * t, 0.8 * (2 * drawn - t))
+    failed = scores(t).min(axis=1) / lengths < 0.6 - float(epsilon)
+    assert chance.sum() == pytest.approx(1)
+    assert failed.any()
+    assert chance[failed].sum() <= 0.5
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(6), Fraction(7)])
+def test_lemmas_d1_and_d2_exactly(epsilon: Fraction) -> None:
+    """All sample paths, each with its chance."""
+    case, rows = _mirrored_rows()
+    t, log_n = horizon(case, epsilon), math.log(3)
+    theta = math.sqrt(log_n / t)
+    lost, longer = 2 * log_n + math.sqrt(8 * math.log(4) * log_n), math.sqrt(16 * log_n)
+    failures = [0.0, 0.0]
+    for path in product((0, 1), repeat=t):  # the third row is the second one
+        w, chance, squares, lengths = np.zeros(2), 1.0, 0.0, 0.0
+        for i in path:
+            q = soften(rows @ w, 1.0)[0]
+            length = float(np.linalg.norm(q @ rows))
+            squares, lengths = squares + length**2, lengths + length
+            chance *= q[0] if i == 0 else q[1] + q[2]
+            w = w + theta * rows[i]
+        psi = math.log(np.exp(-rows @ w).sum())
+        failures[0] += chance * (-psi < theta * squares - lost)
+        failures[1] += chance * (np.linalg.norm(w) > theta * lengths + longer)
+        assert np.linalg.norm(w) >= 0.6 * math.sqrt(t * log_n) - 1e-12
+    assert max(failures) <= 1 / 4
+
+
+SAMPLED = ("jst.thm4.1", "jst.thm4.1.fixed", "jst.thm4.1.delta", "jst.lemD.1", "jst.lemD.2")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 5),
+    st.sampled_from([0, 2, 5, 8, 16, 150, 300]),
+    st.sampled_from([0, -300, 300]),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([{}, {"kernel": "rbf:gamma=1"}]),
+)
+def test_a_small_margin_asks_for_no_endless_run(n, narrow, scale, seed, kernel) -> None:
+    """The t of Theorem 4.1 grows like 1/γ̄⁴: beyond what can be run, the statement is not put."""
+    X = np.random.default_rng(seed).integers(-3, 4, (n, 2)).astype(float)
+    y = np.where(np.arange(n) % 2, 1, -1)
+    X[:, 0] = 10.0**-narrow * y
+    X[:, 1] += np.sign(X[:, 1] - 0.5)
+    case = Case(from_arrays(X * 10.0**scale, y, **kernel), unit=True)
+    for identifier in (*SAMPLED, "gb.sampling", "jst.thm4.1.tenth") if case.separable else ():
+        *_, few_steps = STATEMENTS[identifier].assumes
+        with working(128):
+            said = few_steps(case)
+        # ε is about 4γ̄ at most, so that t is at least 18 ln(2)/(16 γ̄⁴).
+        assert said is not None or case.truth.gamma_hi**4 > 0.7 / 100_000
+
+
+#: Three points at 120°, one of each class, through the reduction of Section 5.2.
+THREE = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("identifier", "problem"),
+    [
+        ("jst.thm4.1.fixed", "digits:0,1:n=4,seed=0 --kernel rbf:gamma=0.001"),
+        ("jst.thm4.1.fixed", "degenerate:kind=square"),
+        ("jst.thm4.1.fixed", MulticlassProblem(THREE, np.array([0, 1, 2]))),
+        ("jst.thm4.1.delta", "degenerate:kind=simplex,n=3,d=3"),
+        ("jst.thm4.1.delta", "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1"),
+        ("jst.thm4.1.tenth", "planted:n=8,d=3,gamma=0.97,seed=3"),
+        ("jst.thm4.1.tenth", "opposed:r=1,copies=1 --kernel poly:degree=2,coef0=1 --normalised"),
+    ],
+)
+def test_theorem_4_1_on_more_data_than_the_plan_has_time_for(identifier, problem) -> None:
+    found = verdict(identifier, None, problem)
+    assert (found.verdict, found.informative) == ("holds", STATEMENTS[identifier].runs)

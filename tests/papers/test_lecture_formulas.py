@@ -1,0 +1,284 @@
+"""The lecture: printed numbers, and what its statements are made of."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings, strategies as st
+from statement_checks import verdict as check
+
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.numbers import middle, number
+from gammabar.oracle.l1 import solve_l1
+from gammabar.papers.lecture.boosting import DATA, session
+from gammabar.papers.lecture.descent import (
+    BendTarget,
+    LogisticTarget,
+    QuadraticTarget,
+    targets,
+)
+from gammabar.papers.lecture.figures import stump_margin
+from gammabar.papers.lecture.quantities import column, features, matrix, nonnegative_form
+from gammabar.papers.lecture.sgd import TASKS, FiniteSum, expectation
+from gammabar.problems import DenseProblem
+from gammabar.solvers.boosting import AdaBoost, Stump
+from gammabar.solvers.descent import (
+    _SLOPES,
+    Losses,
+)
+
+small_problems = st.integers(1, 6).flatmap(
+    lambda n: st.integers(1, 3).flatmap(
+        lambda d: st.tuples(
+            st.lists(
+                st.lists(st.integers(-16, 16), min_size=d, max_size=d), min_size=n, max_size=n
+            ),
+            st.lists(st.sampled_from((-1, 1)), min_size=n, max_size=n),
+        )
+    )
+)
+
+
+def built(case: tuple) -> DenseProblem:
+    X, y = case
+    return DenseProblem(np.array(X) / 8, np.array(y))
+
+
+# What is expected
+
+
+# Gradient descent
+
+
+def test_no_smaller_whole_condition_number_refutes_theorem_1() -> None:
+    """The largest gap of any function is that of a quadratic, ((κ−1)/(κ+1))^{2T} B²β/2: for no
+    whole κ below 9 does it exceed e^{−T/κ}/T of that."""
+    assert check("lec.thm1").where.endswith("T = 2")
+    with ctx.workprec(100):
+        for kappa in range(1, 9):
+            ratio = (arb(kappa - 1) / (kappa + 1)) ** 2 * (arb(1) / kappa).exp()
+            assert all(T * ratio**T < 1 for T in range(1, 100))
+
+
+def test_the_bounds_are_those_printed() -> None:
+    target = QuadraticTarget([[4.0, 0.0], [0.0, 1.0]], [8.0, 3.0])
+    best, B = target.optimum
+    assert (middle(best), middle(B)) == (-12.5, pytest.approx(math.sqrt(13)))
+    assert middle(target.kappa) == 4
+    assert middle(target.height(column([1.0, 1.0]))) == 2.5 - 11
+    assert [middle(v) for v in target.slope(column([1.0, 1.0])).entries()] == [-4, -2]
+
+
+def test_smoothness_and_convexity_of_a_bend_are_what_the_solver_is_told() -> None:
+    """λ|u − v| ≤ |f′(u) − f′(v)| ≤ β|u − v|, in balls and in doubles, and value and slope agree."""
+    (bend,) = (t for t in targets(Case(), 0.1) if isinstance(t, BendTarget))
+    points = [k / 16 for k in range(-20, 40)]
+    slopes = [bend.slope(column([v]))[0, 0] for v in points]
+    told = [float(bend.function.gradient(np.array([v]))[0]) for v in points]
+    assert told == pytest.approx([float(v) for v in slopes], abs=1e-12)
+    ratios = [float((b - a) * 16) for a, b in pairwise(slopes)]
+    assert bend.function.strong_convexity == pytest.approx(min(ratios))
+    assert bend.function.smoothness == pytest.approx(max(ratios))
+    for v, slope in zip(points, slopes, strict=True):
+        step = 2.0**-20
+        rise = bend.height(column([v + step])) - bend.height(column([v - step]))
+        assert float(rise) / (2 * step) == pytest.approx(float(slope), abs=1e-4)
+        assert bend.function.value(np.array([v])) == pytest.approx(float(bend.height(column([v]))))
+    assert bend.optimum == (0, 1)
+    assert float(bend.height(column([1.0]))) == 0
+
+
+def test_smoothness_and_convexity_of_the_quadratics_are_what_the_solver_is_told() -> None:
+    """Exactly so, or up to the rounding of an eigenvalue."""
+    quadratics = [t for t in targets(Case(), 0.1) if isinstance(t, QuadraticTarget)]
+    for target in quadratics:
+        A = [
+            [Fraction(v) for v in row]
+            for row in [[float(v.mid()) for v in row] for row in target.A.tolist()]
+        ]
+        for sign, bound in (
+            (1, target.function.smoothness),
+            (-1, target.function.strong_convexity),
+        ):
+            near = Fraction(bound) * (1 + sign * Fraction(1, 2**48))
+            shifted = [
+                [sign * (near * (i == j) - v) for j, v in enumerate(row)] for i, row in enumerate(A)
+            ]
+            assert nonnegative_form(matrix(shifted))
+
+
+def test_the_minimum_of_a_logistic_risk_is_enclosed() -> None:
+    """One row a = 2, λ = 1: w* solves w = 2/(1 + e^{2w})."""
+    target = LogisticTarget(DenseProblem(np.array([[2.0]]), np.array([1])), 1.0)
+    with ctx.workprec(128):
+        best, B = target.optimum
+    w = middle(B)
+    assert w == pytest.approx(2 / (1 + math.exp(2 * w)), rel=1e-14)
+    assert middle(best) == pytest.approx(math.log1p(math.exp(-2 * w)) + w * w / 2, rel=1e-14)
+    assert best.rad() < 1e-25
+
+
+# SGD
+
+
+def exact_hinge(rows, w) -> Fraction:
+    scores = [sum(Fraction(a) * Fraction(v) for a, v in zip(row, w, strict=True)) for row in rows]
+    return sum((max(Fraction(0), 1 - s) for s in scores), Fraction(0)) / len(rows)
+
+
+def test_the_minima_of_the_sums_are_right() -> None:
+    """At w* the value is attained; a λ with Σ λ_i a_i = 0 proves that nothing is smaller."""
+    points = {
+        "a = 1": [1],
+        "a = (1, 0), (0, 1)": [1, 1],
+        "a = 1, 1, −1": [1],
+        "a = (3, 4), (4, 3)": [Fraction(1, 7)] * 2,
+        "a = 1, |w| ≤ ½": [Fraction(1, 2)],
+        "a = 1, 1, −1, |w| ≤ ½": [Fraction(1, 2)],
+    }
+    with ctx.workprec(128):
+        for task in TASKS:
+            B, best = task.distance(), task.best()
+            if task.loss == "logistic":
+                f = task.sum()
+                assert (
+                    f.value(np.array([math.log(2)])).overlaps(best)
+                    or middle(f.value(np.array([math.log(2)])) - best) < 1e-30
+                )
+                continue
+            w = points[task.name.removeprefix("hinge, ")]
+            value = exact_hinge(task.rows, w)
+            assert number(value).overlaps(best)
+            assert (B * B).overlaps(number(sum((Fraction(v) ** 2 for v in w), Fraction(0))))
+            if task.everywhere:
+                duals = [1, 1, 2] if value else [0] * len(task.rows)  # halves
+                balance = [
+                    sum(c * a for c, a in zip(duals, column, strict=True))
+                    for column in zip(*task.rows, strict=True)
+                ]
+                assert not any(balance)
+                assert Fraction(sum(duals), 2 * len(duals)) == value
+
+
+def test_the_expectation_is_over_all_paths() -> None:
+    """Rows e_1, e_2, T = 2, η = √2/√2 = 1: w_2 is e_1 or e_2, w̄ its half, f(w̄) = (½ + 1)/2."""
+    f, B = TASKS[1].sum(), TASKS[1].distance()
+    mean, wrong, off = expectation(Case(), f, B, 2)
+    assert middle(mean) == pytest.approx(0.75, rel=1e-15)
+    assert (off < 1e-12, wrong) == (True, "")
+
+
+def test_slopes_at_a_kink_may_be_either() -> None:
+    f = FiniteSum(DenseProblem(np.array([[1.0]]), np.array([1])), "hinge")
+    assert [middle(s) for s in f.slopes(np.array([1.0]), 0)] == [-1, 0]
+    assert [middle(s) for s in f.slopes(np.array([1.0 + 1e-9]), 0)] == [0]
+    assert [middle(s) for s in f.slopes(np.array([0.5]), 0)] == [-1]
+
+
+@settings(max_examples=20)
+@given(small_problems, st.integers(1, 4), st.sampled_from(["hinge", "logistic"]), st.data())
+def test_any_comparison_point_obeys_theorem_3(case, T, loss, data) -> None:
+    problem = built((case[0][:3], case[1][:3]))
+    if not problem.radius > 0:
+        return
+    f = FiniteSum(problem, loss)
+    u = np.array([data.draw(st.integers(-2, 2)) for _ in range(problem.dimension)], dtype=float)
+    with ctx.workprec(128):
+        B = number(float(np.linalg.norm(u)) + 0.25)
+        mean, _, off = expectation(Case(), f, B, T)
+        assert mean - f.value(u) <= B * f.lipschitz / number(T).sqrt() + off
+
+
+def test_losses_of_the_solver_are_the_printed_ones() -> None:
+    """The sums of the statements and those of the solver agree."""
+    problem = DenseProblem(np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([1, -1]))
+    w = np.array([0.3, -0.7])
+    for loss in _SLOPES:
+        f = FiniteSum(problem, loss)
+        assert middle(f.value(w)) == pytest.approx(Losses(problem, loss).value(w), rel=1e-14)
+        assert f.quick_value(w).overlaps(f.value(w))
+
+
+# AdaBoost
+
+
+def test_lemma_7_is_checked_wherever_it_speaks() -> None:
+    """Three points: γ_t falls to its limit, and T = ln 6/(2γ²), rounded down, comes soon."""
+    X, y = DATA["three points"]
+    s = session(Case(), AdaBoost(), DenseProblem(np.array(X), np.array(y)), "", 40)
+    with ctx.workprec(128):
+        gamma = min(0.5 - float(r.epsilon.mid()) for r in s.rounds)
+        errors = {r.t: most for r, _, most in s.errors()}
+    assert gamma == pytest.approx(1 / 6)
+    assert math.log(6) / (2 * gamma**2) == pytest.approx(18 * math.log(6))  # 32.25…
+    assert [errors[t] for t in (1, 2, 3, 32, 33)] == [1, 1, 0, 0, 0]
+    assert check("lec.lem7").checked > 40
+
+
+def test_the_run_that_refutes_line_4_by_hand() -> None:
+    D = [Fraction(1, 3)] * 3
+    for t in range(1, 7):
+        epsilon = D[2]
+        assert epsilon == (Fraction(1, 3) if t == 1 else Fraction(1, 2))
+        assert epsilon <= 1 - Fraction(2, 5)
+        ratio = (1 - epsilon) / epsilon  # e^{2α}
+        D = [D[0], D[1], D[2] * ratio]
+        D = [d / sum(D) for d in D]
+    assert 5 < 25 / 8 * math.log(6) < 6
+    verdict = check("lec.lem7.line4")
+    assert verdict.left.startswith("[0.3333333")
+
+
+# Ridge regression
+
+
+# Kernels
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=n, max_size=n
+        )
+    )
+)
+def test_factors_are_found_exactly_where_the_form_is_nonnegative(rows) -> None:
+    M = np.array(rows, dtype=object)
+    for S in (M + M.T, M @ M.T):
+        eigenvalues = np.linalg.eigvalsh(S.astype(float))
+        found = features(matrix(S.tolist())) is not None
+        if abs(eigenvalues[0]) > 1e-9:
+            assert found == (eigenvalues[0] > 0)
+    assert features(matrix((M @ M.T).tolist())) is not None
+
+
+def every_stump(X: np.ndarray) -> list[Stump]:
+    """All that differ on the points."""
+    cuts = [(j, v) for j in range(X.shape[1]) for v in np.unique(X[:, j])[:-1].tolist()]
+    return [Stump(0, -np.inf, s) for s in (1, -1)] + [
+        Stump(j, v, s) for j, v in cuts for s in (1, -1)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_it_is_that_of_all_stumps_at_once(seed: int):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(
+        0, int(rng.integers(2, 6)), (int(rng.integers(2, 14)), int(rng.integers(1, 6)))
+    )
+    y = rng.choice([-1, 1], len(X))
+    votes = np.stack([h(X) * y for h in every_stump(X)], axis=1).astype(np.int64)
+    wanted = solve_l1(votes, signed=False)
+    assert wanted.exact
+    found = stump_margin(X, y, [])
+    assert found.value == found.bound == wanted.value_lo
+
+
+def test_points_that_contradict_each_other_have_no_margin():
+    found = stump_margin(np.array([[1], [1]]), np.array([1, -1]), [])
+    assert found.value == found.bound == Fraction(0)
