@@ -36,12 +36,14 @@ What a solver delivers is rounded. With e_t a bound on the error of its scores, 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from gammabar.papers.claims import *
+from gammabar.papers.tyurin_2024 import reference
 from gammabar.papers.tyurin_2024.quantities import only_zeros
 
 #: Of an iterate after an S_t that could not be decided.
@@ -51,64 +53,46 @@ MOST = 400
 
 
 class Path:
-    """The iterates θ̂_t of (Normalized) Batch Perceptron, with S_t as it is in exact arithmetic.
+    """The iterates θ̂_t of a perceptron of `reference`, with S_t as it is in exact arithmetic.
 
-    θ̂_t = Σ_i c_i a_i with rational c_i: the sums are integers over a common denominator.
+    θ̂_t = Σ_i c_i a_i with rational c_i, which S_0, …, S_{t−1} determine.
 
     Attributes
     ----------
-    t : int
     point : Vec
         θ̂_t.
     wrong : array of bool
         S_t, for t ≥ 1.
-    gaps : array
-        Lower bounds of |⟨a_i, θ̂_t⟩|.
+    seen, gaps : arrays
+        |⟨a_i, θ̂_t⟩| in doubles, and lower bounds of it.
     lost : bool
         Whether S_t could not be decided: then nothing is known of what follows.
     """
 
-    def __init__(self, case: Case, normalised: bool) -> None:
-        self.case, self.space, self.normalised = case, case.space, normalised
-        n = self.space.n
-        self.t, self.lost = 0, False
-        self._counts, self._denominator = [0] * n, 1
+    def __init__(self, case: Case, rule: reference.Rule) -> None:
+        self.case, self.space, self._rule = case, case.space, rule
+        n, self._t, self.lost = self.space.n, 0, False
+        self._weights = np.array([Fraction(0)] * n)
         self.wrong: Mask = np.ones(n, dtype=bool)
-        self.gaps: Floats = np.zeros(n)
+        self.seen = self.gaps = np.zeros(n)
         self.point = Vec(self.space, np.zeros(self.space.dimension))
 
     def advance(self) -> None:
         """On to θ̂_{t+1}; it stays where S_t is empty."""
-        if self.lost:
-            return
-        self.t += 1
-        if self.t > 1 and not self.wrong.any():
-            return
-        n = self.space.n
-        if self.t == 1:
-            # (1/2n) of every row; normalised: the mean of S_0, which is all rows.
-            self._counts, self._denominator = [1] * n, n if self.normalised else 2 * n
-        else:
-            self._add(int(self.wrong.sum()) if self.normalised else n)
-        self._look()
-
-    def _add(self, divisor: int) -> None:
-        common = math.lcm(self._denominator, divisor)
-        factor, weight = common // self._denominator, common // divisor
-        added = zip(self._counts, self.wrong.tolist(), strict=True)
-        self._counts = [count * factor + weight * wrong for count, wrong in added]
-        self._denominator = common
+        if not self.lost and self.wrong.any():
+            signs = np.array([Fraction(-1 if wrong else 1) for wrong in self.wrong])
+            self._weights = self._weights + self._rule(self._t, signs)
+            self._t += 1
+            self._look()
 
     def _look(self) -> None:
-        space = self.space
-        weights = np.array([count / self._denominator for count in self._counts])
+        space, weights = self.space, self._weights.astype(np.float64)
         self.point = combination(space, weights, ROUNDOFF * float(weights.sum()))
         scores = self.case.problem.scores(self.point.mid)
         error = (space.score_error(self.point.mid) + space.radius * self.point.err) * SAFETY
-        self.wrong = scores <= 0
-        self.seen: Floats = np.abs(scores)
+        self.wrong, self.seen = scores <= 0, np.abs(scores)
         self.gaps = np.maximum(self.seen * (1 - 4 * ROUNDOFF) - error, 0.0)
-        for i in np.flatnonzero(np.abs(scores) <= error).tolist():
+        for i in np.flatnonzero(self.seen <= error).tolist():
             self._decide(i)
 
     def _decide(self, i: int) -> None:
@@ -118,8 +102,7 @@ class Path:
             return
         with working(LEVELS[-1]):
             gram = self.space.gram()
-            counts = enumerate(self._counts)
-            score = total(gram[i, j] * count for j, count in counts if count) / self._denominator
+            score = total(gram[i, j] * number(v) for j, v in enumerate(self._weights) if v)
             self.lost = self.lost or not (score > 0 or score <= 0)
             self.wrong[i] = not score > 0
             self.gaps[i] = max(middle(abs(score).lower()) * (1 - 4 * ROUNDOFF), 0.0)
@@ -147,7 +130,8 @@ class Rate:
     def __init__(self, case: Case, step: float | None = None) -> None:
         self.case, self.space = case, case.space
         self.step = float(case.solver.step if step is None else step)
-        self.path = Path(case, self.normalised)
+        batch, mean = reference.batch_perceptron, reference.normalized_batch_perceptron
+        self.path = Path(case, mean if self.normalised else batch)
         self.t, self.distance, self.doubt = -1, 0.0, 0.0
         self.plain = self.plain_doubt = 0.0
         self._next = self._plain_next = 0.0

@@ -96,19 +96,15 @@ class _Companions:
     def __init__(self, case: Case) -> None:
         self.problem = case.problem
         self.rates = [Rate(case, gamma) for gamma in (1e2, 1e4, 1e6)]
-        self.points: list[Any] = []
+        self.points = [case.problem.origin() for _ in self.rates]
 
     def update(self, it: View) -> None:
-        self.points = [self._step(k, rate.step) for k, rate in enumerate(self.rates)]
-        for rate, w in zip(self.rates, self.points, strict=True):
+        for k, rate in enumerate(self.rates):
+            w = self.points[k]
+            if it.t:
+                pull = self.problem.combine(expit(-self.problem.scores(w)))
+                self.points[k] = w = w + rate.step * (pull / it.n)
             rate.follow(Vec(rate.space, w).size(), rate.space.score_error(w))
-
-    def _step(self, k: int, step: float) -> Any:
-        if not self.points:
-            return self.problem.origin()
-        w = self.points[k]
-        sigma = expit(-self.problem.scores(w))
-        return w + step * (self.problem.combine(sigma) / self.problem.n)
 
     def claim(self, it: View) -> Iterator[Relation]:
         # The delivered iterate is rounded as well, t times.
