@@ -14,9 +14,9 @@ between −1 and 1, and a subsample is that of seed 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,108 +104,78 @@ def rows_of(problem: Problem) -> _Rows:
     return _Rows(X[first[order]], y[first[order]], times[order])
 
 
-@dataclass
-class _Course:
-    """What a method did.
-
-    Attributes
-    ----------
-    t, accuracy, loss, gradient, apart : lists
-        Some iterations, and then: accuracy, loss, and for LR+GD ‖∇f(w_t)‖ and the distance
-        ‖w_t/γ − v_t‖/‖v_t‖ to the iterate v_t of Batch Perceptron, if that runs beside it.
-    first : int or None
-        The first t at which w_t separates the data.
-    rises, drops, highest : int, int, float
-        Up to then: how often the loss rose and the accuracy fell, and the highest loss after w_0.
-    """
-
-    t: list[int] = field(default_factory=list)
-    accuracy: list[float] = field(default_factory=list)
-    loss: list[float] = field(default_factory=list)
-    gradient: list[float] = field(default_factory=list)
-    apart: list[float] = field(default_factory=list)
-    first: int | None = None
-    rises: int = 0
-    drops: int = 0
-    highest: float = 0.0
-
-    def follow(self, t: int, now: tuple[float, float], before: tuple[float, float]) -> None:
-        """Take notice of loss and accuracy of w_t and of w_{t−1}."""
-        if self.first is not None:
-            return
-        if t:
-            self.rises += now[0] > before[0]
-            self.drops += now[1] < before[1]
-            self.highest = max(self.highest, now[0])
-        if now[1] == 1:
-            self.first = t
+def _lockstep(
+    rows: _Rows, methods: list[Method]
+) -> Iterator[tuple[int, Array, Array, Array, Array]]:
+    """t, scores and coefficients of w_t, and those of the step from it: a column for a method."""
+    scores = sums = np.zeros((len(rows.times), len(methods)))
+    for t in count():
+        pairs = zip(methods, scores.T, strict=True)
+        C = np.stack([method.weights(t, s, rows.times) for method, s in pairs], axis=1)
+        change = rows.products(C)
+        yield t, scores, sums, C, change
+        scores, sums = scores + change, sums + C
 
 
-class _Lockstep:
-    """Methods that run side by side from w_0 = 0."""
-
-    def __init__(self, rows: _Rows, methods: list[Method]) -> None:
-        self.rows, self.methods = rows, methods
-        self.courses = [_Course() for _ in methods]
-        self.scores = np.zeros((len(rows.times), len(methods)))
-        self.sums = np.zeros_like(self.scores)  # w_t is this combination of the rows
-        self.seen = [(0.0, 0.0)] * len(methods)
-
-    def look(self, t: int) -> None:
-        """Loss and accuracy of all methods at t."""
-        times, n, before = self.rows.times, self.rows.n, self.seen
-        loss = times @ np.logaddexp(0, -self.scores) / n
-        accuracy = 1 - times @ (self.scores <= 0) / n
-        self.seen = list(zip(loss.tolist(), accuracy.tolist(), strict=True))
-        for course, now, then in zip(self.courses, self.seen, before, strict=True):
-            course.follow(t, now, then)
-
-    def move(self, t: int, noted: bool | None) -> None:
-        """From t to t + 1; without notes (None) a method that has separated the data stays."""
-        C = np.zeros_like(self.scores)
-        for j, (method, course) in enumerate(zip(self.methods, self.courses, strict=True)):
-            if noted is not None or course.first is None:
-                C[:, j] = method.weights(t, self.scores[:, j], self.rows.times)
-        change = self.rows.products(C)
-        if noted:
-            for j in range(len(self.methods)):
-                self._note(j, t, float(C[:, j] @ change[:, j]))
-        self.scores += change
-        self.sums += C
-
-    def _note(self, j: int, t: int, squared: float) -> None:
-        course, (kind, step) = self.courses[j], self.methods[j]
-        course.t.append(t)
-        course.loss.append(self.seen[j][0])
-        course.accuracy.append(self.seen[j][1])
-        if kind != "lr-gd":
-            return
-        course.gradient.append(max(squared, 0.0) ** 0.5 / step)
-        if t:
-            k = [m.kind for m in self.methods].index("batch-perceptron")
-            by, far = self.sums[:, j] / step - self.sums[:, k], self.scores[:, j] / step
-            apart = max(float(by @ (far - self.scores[:, k])), 0.0)
-            course.apart.append((apart / float(self.sums[:, k] @ self.scores[:, k])) ** 0.5)
+def _accuracy(rows: _Rows, scores: Array) -> Array:
+    return np.asarray(1 - rows.times @ (scores <= 0) / rows.n)
 
 
 def curves(rows: _Rows, methods: list[Method], times: list[int]) -> dict[str, dict[str, Any]]:
-    """What methods do up to the last of some times, noted then, by their names."""
-    side, wanted = _Lockstep(rows, methods), set(times)
-    for t in range(max(times) + 1):
-        side.look(t)
-        side.move(t, t in wanted)
-    return {str(m): vars(c) for m, c in zip(methods, side.courses, strict=True)}
+    """What methods do up to the last of some times, and in detail then, by their names.
+
+    For LR+GD also ‖∇f(w_t)‖ and the distance ‖w_t/γ − v_t‖/‖v_t‖ to the iterate v_t of Batch
+    Perceptron, which runs beside it.
+    """
+    losses, right = [], []
+    slopes, apart = [], []
+    batch = [method.kind for method in methods].index("batch-perceptron")
+    steps = np.array([method.step for method in methods])
+    for t, scores, sums, C, change in islice(_lockstep(rows, methods), max(times) + 1):
+        losses.append(rows.times @ np.logaddexp(0, -scores) / rows.n)
+        right.append(_accuracy(rows, scores))
+        if t in times:
+            slopes.append(_root((C * change).sum(axis=0)) / steps)
+            by, far = (v / steps - v[:, [batch]] for v in (sums, scores))
+            length = sums[:, batch] @ scores[:, batch]
+            apart += [_root((by * far).sum(axis=0) / length)] if t else []
+    found = {}
+    for j, method in enumerate(methods):
+        loss, accuracy, slope, far = (np.array(v)[:, j] for v in (losses, right, slopes, apart))
+        found[str(method)] = _course(loss, accuracy, times)
+        if method.kind == "lr-gd":
+            found[str(method)] |= {"gradient": slope.tolist(), "apart": far.tolist()}
+    return found
+
+
+def _root(squares: Array) -> Array:
+    return np.sqrt(np.maximum(squares, 0.0))
+
+
+def _course(loss: Array, accuracy: Array, times: list[int]) -> dict[str, Any]:
+    """Accuracy and loss at some times; the first t at which the data are separated; and until then,
+    how often the loss rose, and the highest loss after w_0."""
+    solved = np.flatnonzero(accuracy == 1)
+    first = int(solved[0]) if solved.size else None
+    until = loss[: None if first is None else first + 1]
+    return {
+        "t": times,
+        "accuracy": accuracy[times].tolist(),
+        "loss": loss[times].tolist(),
+        "first": first,
+        "rises": int((np.diff(until) > 0).sum()),
+        "highest": float(until[1:].max(initial=0.0)),
+    }
 
 
 def counts(rows: _Rows, methods: list[Method], most: int) -> list[int]:
     """Iterations that methods need to separate the data; `most` + 1 for more."""
-    side = _Lockstep(rows, methods)
-    for t in range(most + 1):
-        side.look(t)
-        if all(course.first is not None for course in side.courses):
+    first = np.full(len(methods), most + 1)
+    for t, scores, *_ in islice(_lockstep(rows, methods), most + 1):
+        first[(_accuracy(rows, scores) == 1) & (first > most)] = t
+        if (first <= most).all():
             break
-        side.move(t, None)
-    return [most + 1 if course.first is None else course.first for course in side.courses]
+    return first.tolist()
 
 
 # Subsamples
