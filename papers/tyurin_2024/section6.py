@@ -5,7 +5,7 @@ The limits in the text before it are checked as in `gammabar.papers.tyurin_2024.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from gammabar.papers.tyurin_2024.reduction import UNKNOWN, NormalizedRate, Rate
 GRADIENT = Method("normalized-lr-gd", "lr-gd", assumes=(has_step,))
 
 
-class _Limits:
-    """∇f(θ_t) and β_t against their limits, at the rate at which they approach the true ones.
+class _Followed:
+    """How fast θ_t of LR+GD or of Normalized LR+GD approaches the perceptron of its method.
 
-    θ_t is that of LR+GD or of Normalized LR+GD. Of a solver that does not say which of them it
-    is, the first step tells: the two differ by a factor of two.
+    Of a solver that does not say which of them it is, the first step tells: the two differ by a
+    factor of two.
     """
 
     def __init__(self, case: Case) -> None:
@@ -35,61 +35,59 @@ class _Limits:
             self.rates.sort(key=lambda rate: middle(rate.apart(it.here)))
             del self.rates[1:]
 
-    def claim(self, it: View) -> Iterator[Relation]:
-        (rate,), n, radius = self.rates, it.n, it.space.radius
-        wrong = np.asarray(rate.path.wrong, dtype=np.float64)
-        rows = int(wrong.sum())
-        if rate.path.lost:
-            yield fact(None, UNKNOWN)
-            return
-        if not rows:
-            return
-        if (zero := only_zeros(it)) is not None:
-            yield zero
-            return
-        logistic, doubt = LogisticWeights(it), rate.plain_doubt
-        mass, lost = logistic.sum()
-        rounding = per_sum(it.space) * n
-        limit, weight = self.limits(combination(it.space, wrong), rows, n)
-        # What is lost to rounding is no part of the bound: it must be small beside one row.
-        more = rate.doubt - doubt + rounding + lost
-        apart = (-(number(1) / n * logistic.pull()) - limit).norm()
-        # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
-        unseen = least(it.space) + 2 * float(apart.rad()) + radius * rounding * ROUNDOFF
-        yield nearly(
-            apart,
-            radius * doubt / n,
-            "‖∇f(θ_t) − limit‖",
-            rounding=radius * more / n + unseen,
-            size=it.space.least_radius / n,
-            magnitude=2 * radius,
-        )
-        if doubt >= rows:
-            return  # β_t may be anything
-        if doubt + more >= rows:
-            yield fact(None, "|β_t − limit|, up to rounding")
-            return
-        bound, off = n * doubt / (rows * (rows - doubt)), doubt + more
-        wider = n * off / (rows * (rows - off)) - bound
-        size = size_of(number(n) / rows**2)
-        near = {"rounding": wider, "size": size, "magnitude": 2.0 * n}
-        yield nearly(abs(n / ball(mass, lost) - weight), bound, "|β_t − limit|", **near)
-        said = it.extra.get("log_beta")
-        if said is not None and (told := claimed_number(said)) is None:
-            yield fact(False, "ln β_t is a number")
-        elif said is not None:
-            what = "|β_t − limit| for the solver's β_t"
-            yield nearly(abs(exp(number(told)) - weight), bound, what, **near)
 
-    def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
-        """The limits of ∇f(θ_t) and of β_t."""
-        raise NotImplementedError
+def _limits(it: View, case: Case, factor: Callable[[int], Number], weight: Callable[[int], Number]):
+    """∇f(θ_t) → factor(|S_t|) Σ_S y_i a_i and β_t → weight(|S_t|), at the rates of the true limits.
+
+    What is lost to rounding is no part of a bound: it must be small beside one row.
+    """
+    ((rate,), n, space) = case.history(_Followed).rates, it.n, it.space
+    wrong = np.asarray(rate.path.wrong, dtype=np.float64)
+    rows, doubt = int(wrong.sum()), rate.plain_doubt
+    if rate.path.lost:
+        yield fact(None, UNKNOWN)
+        return
+    if not rows:
+        return
+    if (zero := only_zeros(it)) is not None:
+        yield zero
+        return
+    logistic, rounding = LogisticWeights(it), per_sum(space) * n
+    mass, lost = logistic.sum()
+    more = rate.doubt - doubt + rounding + lost
+    limit = factor(rows) * combination(space, wrong)
+    apart = (-(number(1) / n * logistic.pull()) - limit).norm()
+    # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
+    unseen = least(space) + 2 * float(apart.rad()) + space.radius * rounding * ROUNDOFF
+    off, size = space.radius * more / n + unseen, space.least_radius / n
+    near = {"rounding": off, "size": size, "magnitude": 2 * space.radius}
+    yield nearly(apart, space.radius * doubt / n, "‖∇f(θ_t) − limit‖", **near)
+    if doubt + more < rows:
+        yield from _weights(it, n / ball(mass, lost), weight(rows), rows, doubt, more)
+    elif doubt < rows:  # beyond that β_t may be anything
+        yield fact(None, "|β_t − limit|, up to rounding")
+
+
+def _weights(it: View, beta: Number, weight: Number, rows: int, doubt: float, more: float):
+    """|β_t − limit| ≤ nT_t/(k(k − T_t)), of the true β_t and of the solver's."""
+    n, off = it.n, doubt + more
+    bound = n * doubt / (rows * (rows - doubt))
+    wider = n * off / (rows * (rows - off)) - bound
+    near = {"rounding": wider, "size": size_of(number(n) / rows**2), "magnitude": 2.0 * n}
+    yield nearly(abs(beta - weight), bound, "|β_t − limit|", **near)
+    said = it.extra.get("log_beta")
+    if said is not None and (told := claimed_number(said)) is None:
+        yield fact(False, "ln β_t is a number")
+    elif said is not None:
+        what = "|β_t − limit| for the solver's β_t"
+        yield nearly(abs(exp(number(told)) - weight), bound, what, **near)
 
 
 @tyurin.bound(
     "sec6.limits",
     "Tyurin (2024), Section 6",
     GRADIENT,
+    _Followed,
     Erratum(
         severity="misprint",
         fixed_by="sec6.limits.fixed",
@@ -104,7 +102,7 @@ class _Limits:
     since=1,
     problems=("loss-spike",),
 )
-class LimitsAsPrinted(_Limits):
+def limits_as_printed(it, c):
     r"""As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
     number.
 
@@ -117,19 +115,18 @@ class LimitsAsPrinted(_Limits):
     (1, 3/2), so in both S_1 = {1}, |S_1| = 1: ∇f(θ_1) → −½ (1, −1) = (−½, ½), but (1, −1) is
     printed; β_1 → 2, but 1 is printed. The bound of the check tends to 0 as γ → ∞ around the
     true limit, so whatever else is claimed to be the limit is beyond it for large γ."""
-
-    def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
-        return number(1) / rows * sum_wrong, number(rows)
+    return _limits(it, c, lambda rows: number(1) / rows, number)
 
 
 @tyurin.bound(
     "sec6.limits.fixed",
     "Tyurin (2024), Section 6, with the right factors",
     GRADIENT,
+    _Followed,
     kind="limit",
     since=1,
 )
-class LimitsFixed(_Limits):
+def limits(it, c):
     r"""As γ → ∞, the gradient at θ_t tends to minus the sum of the misclassified rows over n, and
     β_t to n over their number.
 
@@ -137,9 +134,7 @@ class LimitsFixed(_Limits):
     \text{ and } \beta_t \to \frac{n}{|S_t|} \text{ when } \gamma \to \infty, \text{ if } t \ge
     1, |S_t| \ne 0 \text{ and no } y_i a_i^\top\hat\theta_s \text{ with } 1 \le s \le t
     \text{ is } 0$"""
-
-    def limits(self, sum_wrong: Vec, rows: int, n: int) -> tuple[Vec, Number]:
-        return -(number(1) / n * sum_wrong), number(n) / rows
+    return _limits(it, c, lambda rows: -number(1) / it.n, lambda rows: number(it.n) / rows)
 
 
 @tyurin.stopping(
