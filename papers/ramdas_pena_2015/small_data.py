@@ -116,7 +116,7 @@ class Gram:
     def scores(self, alpha: Array) -> Array:
         """G α."""
         used = np.flatnonzero(array(alpha))
-        return self.rows[:, used] @ self._of(alpha)[used]
+        return self.rows[:, used] @ self._of(alpha)[used] + 0 * self.rows[0, 0]  # also if α = 0
 
     def _of(self, alpha: Array) -> Array:
         """Rationals in the arithmetic of this matrix."""
