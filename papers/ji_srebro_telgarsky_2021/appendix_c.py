@@ -47,8 +47,7 @@ def _lemma_c3(it, c):
     yield zero(rest, now.nu, "‖Zᵀν_t − λ_t (g_t + Zᵀq_t)‖ = 0")
     if past is None:
         return
-    what = "‖w_t − w_{t−1} + θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})‖ = 0"
-    yield moved(it.here, past.it.here, past.step, what, seen.step_drift(past))
+    yield it.once(step_follows)
     last = float(mixing(c, t - 1))
     rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
     yield zero(rest, now.mu, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")

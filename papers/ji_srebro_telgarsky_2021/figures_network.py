@@ -5,9 +5,8 @@ as many columns as there are parameters. Nothing here writes such features down 
 
 - *Gram matrix.* The gradient of an output by the weights of a dense layer is δ ⊗ a, δ being the
   derivative by what leaves the layer and a what enters it, so the inner product of two of them is
-  ⟨δ, δ'⟩⟨a, a'⟩. Of a convolution it is Σ_p δ_p ⊗ a_p over positions p, with a_p the patch that
-  position p sees, and the inner product of two is Σ_{p,q} ⟨δ_p, δ'_q⟩⟨a_p, a'_q⟩; or gradients of
-  that one layer are written down, where this is less work.
+  ⟨δ, δ'⟩⟨a, a'⟩. Gradients of one convolution are written down, a few channels at a time: they are
+  Σ_p δ_p ⊗ a_p over positions p, with a_p the patch that position p sees.
 - *Prediction.* w = Σ_i Σ_c β_ic ∇A_c(x_i) is a vector of parameters, one reverse pass, and
   ⟨w, ∇A_c(x)⟩ for all c is the derivative of A(x; ·) along w, one forward pass.
 """
@@ -160,10 +159,7 @@ def _layer(torch: Any, layer: Any, inputs: Any, delta: Any) -> Any:
     delta = delta.flatten(3)  # n, k, channels, positions
     if layer.bias is not None:  # like one more input, which is one everywhere
         patches = torch.cat([patches, torch.ones_like(patches[:, :1])], dim=1)
-    channels, positions = delta.shape[2:]
-    if patches.shape[1] * channels < positions**2 * (channels + 1):
-        return _written(torch, patches, delta)
-    return _by_positions(torch, patches, delta)
+    return _written(torch, patches, delta)
 
 
 def _written(torch: Any, patches: Any, delta: Any) -> Any:
@@ -176,20 +172,6 @@ def _written(torch: Any, patches: Any, delta: Any) -> Any:
         flat = part.reshape(n * k, -1)
         total += flat @ flat.T
     return total
-
-
-def _by_positions(torch: Any, patches: Any, delta: Any) -> Any:
-    """Σ_{p,q} ⟨δ_p, δ'_q⟩⟨a_p, a'_q⟩; the summands of (p, q) and (q, p) are transposes."""
-    n, k, _, positions = delta.shape
-    total = torch.zeros(n, k, n, k, dtype=delta.dtype)
-    deltas = [delta[..., p].reshape(n * k, -1).contiguous() for p in range(positions)]
-    seen = [patches[..., p].contiguous() for p in range(positions)]
-    for p in range(positions):
-        for q in range(p + 1):
-            part = (deltas[p] @ deltas[q].T).reshape(n, k, n, k)
-            part *= (seen[p] @ seen[q].T)[:, None, :, None]
-            total += part if p == q else part + part.permute(2, 3, 0, 1)
-    return total.reshape(n * k, n * k)
 
 
 # --- predictions -----------------------------------------------------------------------------

@@ -392,6 +392,13 @@ def claimed_momentum(it: View, case: Case) -> Vec | Relation | None:
     return None if it.momentum is None else claimed_vector(it, it.momentum, "g_t")
 
 
+def step_follows(it: View, case: Case) -> Relation:
+    """That w_t is the step from w_{t−1}, for t ≥ 1."""
+    seen: Sequences = case.history(Sequences)
+    past, what = seen.before, "w_t − w_{t−1} = −θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})"
+    return moved(it.here, past.it.here, past.step, what, seen.step_drift(past))
+
+
 def momentum_follows(it: View, case: Case) -> Relation:
     """That the momentum which the solver claims is Σ_j j/(t+1) Aᵀq_j, for λ_t = 2/(t + 2)."""
     seen: Sequences = case.history(Sequences)

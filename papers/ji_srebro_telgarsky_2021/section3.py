@@ -306,11 +306,7 @@ def _primal_step(it, c):
     := 0,\ g_t := \frac{\lambda_{t-1}(1-\lambda_t)}{\lambda_t} (g_{t-1} + Z^\top q_t)$
 
     It is checked one step late, when w_{t+1} is known; at t = 0 that w_0 = 0."""
-    seen, what = c.history(Sequences), "w_t − w_{t−1} = −θ_{t−1} (g_{t−1} + Zᵀq_{t−1})"
-    if seen.before is None:
-        return fact(not it.w.any(), "w_0 = 0")
-    past = seen.before
-    return moved(it.here, past.it.here, past.step, what, seen.step_drift(past))
+    return it.once(step_follows) if it.t else fact(not it.w.any(), "w_0 = 0")
 
 
 @jst.identity("lem3.4.momentum", "Lemma 3.4, closed form of g_t", SECTION_3, accelerated, Sequences)

@@ -132,11 +132,7 @@ def _gradients(model, X) -> np.ndarray:
 
 
 @with_torch
-@pytest.mark.parametrize("way", ["either", "_written", "_by_positions"])
-def test_the_gram_matrix_is_that_of_the_gradients(way: str, monkeypatch):
-    if way != "either":
-        for name in ("_written", "_by_positions"):
-            monkeypatch.setattr(deep, name, getattr(deep, way))
+def test_the_gram_matrix_is_that_of_the_gradients():
     model, X = _net()
     F = _gradients(model, X)
     H = deep.jacobian_gram(model, X)
