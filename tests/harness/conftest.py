@@ -46,3 +46,13 @@ def shelf_as_before():
     for path in list(_OPENED):
         close_paper(path)
     assert set(STATEMENTS) == before
+
+
+@pytest.fixture
+def registered():
+    """All statements; those that a test registers are forgotten afterwards."""
+    load_statements()
+    before = dict(STATEMENTS)
+    yield STATEMENTS
+    STATEMENTS.clear()
+    STATEMENTS.update(before)

@@ -130,17 +130,6 @@ def test_a_class_that_yields_vectors_keeps_its_name_and_what_it_knows(gammabar, 
     assert (code, "1 holds" in out) == (0, True)
 
 
-@pytest.mark.parametrize("junk", [None, "w", object(), np.array([1j])])
-def test_what_is_no_vector_is_named(junk):
-    class Odd:
-        def iterates(self, problem, rng):
-            yield problem.origin()
-            yield junk
-
-    with pytest.raises(ProblemError, match="w_1 is no vector of numbers"):
-        gb.verify(Odd(), PROBLEM, "jst.thm3.1.2", iterations=5)
-
-
 def test_a_run_that_has_begun_is_no_solver():
     """It could be heard only once, and nobody knows on which problem it was begun."""
     problem = gb.load(PROBLEM)

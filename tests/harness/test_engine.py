@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.registry import load_statements
 from gammabar.harness.run import engine, pool as crew_module
 from gammabar.harness.run.engine import perform, warm_up
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.results import Outcome, Result, Run, Task, settle, summarise, telling
 from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.verify.relation import at_most, fact
-from gammabar.harness.verify.statement import STATEMENTS, direct, per_iterate, randomised
+from gammabar.harness.verify.statement import direct, per_iterate, randomised
 from gammabar.harness.verify.verdict import Verdict
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
@@ -192,16 +191,6 @@ def warm():
     """Nothing is left to import or compile when a time limit is short."""
     warm_up()
     perform(task("Right"))
-
-
-@pytest.fixture
-def registered():
-    """Statements that a test registers are forgotten afterwards."""
-    load_statements()
-    before = dict(STATEMENTS)
-    yield
-    STATEMENTS.clear()
-    STATEMENTS.update(before)
 
 
 @pytest.fixture(scope="module")

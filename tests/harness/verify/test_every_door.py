@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import array
-from collections import UserDict
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import count, islice
 from math import comb
 from typing import Any
@@ -28,24 +25,12 @@ from gammabar.harness.verify.verdict import StatementError
 from gammabar.papers import at_most, number
 from gammabar.papers.gammabar import rp
 from gammabar.papers.ramdas_pena_2015 import quantities, section6
-from gammabar.problems import ProblemError
 from gammabar.solvers import Iterate
 
 ALL = load_statements()
 WORDS = {"reference": "r", "claim": "c"}
 PLANTED = "planted:n=20,d=3,gamma=0.1,seed=0"
-
-
-@pytest.fixture(autouse=True)
-def forgotten():
-    """Statements that a test registers are forgotten afterwards."""
-    before = dict(STATEMENTS)
-    yield
-    STATEMENTS.clear()
-    STATEMENTS.update(before)
-
-
-# --- vectors through every door ------------------------------------------------------------------
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 def algorithm_1(problem: Any, dtype: Any = np.float64) -> Any:
@@ -57,205 +42,7 @@ def algorithm_1(problem: Any, dtype: Any = np.float64) -> Any:
         w = w + (g + pull)
 
 
-def doors(turn: Any, run: Any, length: int, problem: Any) -> dict[str, Any]:
-    """A run whose vectors are turned into something else, through each door."""
-
-    class Bare:
-        def iterates(self, problem: Any, rng: Any = None) -> Any:
-            return map(turn, run(problem))
-
-    class Full:
-        def iterates(self, problem: Any, rng: Any = None) -> Any:
-            return (Iterate(t, turn(w)) for t, w in enumerate(run(problem)))
-
-    def function(problem: Any) -> Any:
-        yield from map(turn, run(problem))
-
-    def loop(problem: Any, record: Any) -> None:
-        for w in islice(run(problem), length + 1):
-            record(turn(w))
-
-    kept = list(islice(run(problem.unit()), length + 1))
-    return {
-        "Iterate": Full,
-        "vectors of a class": Bare,
-        "function": function,
-        "record": loop,
-        "Recorder": lambda: gb.Recorder(map(turn, kept)),
-    }
-
-
-DOORS = ["Iterate", "vectors of a class", "function", "record", "Recorder"]
-
-
-def ruling(
-    door: str, turn: Any, statements: Any, problem: Any = None, run: Any = algorithm_1
-) -> Any:
-    problem = gb.load(PLANTED) if problem is None else problem
-    found = doors(turn, run, 12, problem)[door]
-    solver = found() if door == "Recorder" else found
-    return [v.verdict for v in gb.verify(solver, problem, statements, iterations=12)]
-
-
 MEAN = "jst.lem3.4.primal"
-
-
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize(
-    "turn",
-    [
-        lambda w: np.ma.MaskedArray(w, mask=True),
-        lambda w: np.ma.MaskedArray(w, mask=np.arange(len(w)) == 1),
-        lambda w: np.ma.MaskedArray(w),
-        lambda w: w + 1j,
-        lambda w: [*w.tolist()[:-1], 2**53 + 1],
-        lambda w: np.array([*([2**53 + 1] * len(w))]),
-        lambda w: np.array(w, dtype=object),
-        lambda w: np.outer([1.0, 2.0], w),
-        lambda w: np.diag(w),
-    ],
-    ids=[
-        "masked",
-        "one masked",
-        "mask of nothing",
-        "complex",
-        "list",
-        "int64",
-        "objects",
-        "2xd",
-        "dxd",
-    ],
-)
-def test_what_is_no_vector_of_doubles_passes_nowhere(door, turn):
-    try:
-        assert ruling(door, turn, [MEAN]) == ["undecided"]
-    except ProblemError as refused:
-        assert "w_0" in str(refused)
-
-
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize(
-    "turn",
-    [np.copy, list, lambda w: w[None, :], lambda w: w[:, None], np.float64, tuple],
-    ids=["array", "list", "row", "column", "of float64", "tuple"],
-)
-def test_a_vector_in_other_clothes_is_the_same(door, turn):
-    if door == "Iterate" and np.ndim(turn(np.ones(3))) > 1:
-        return  # its shape is that of the problem
-    assert ruling(door, turn, [MEAN]) == ["holds"]
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_the_weights_of_several_classes_are_not_turned_round(door):
-    """(d, k) is their order, and (k, d), as PyTorch has it, is another: a matrix is refused."""
-    problem = gb.load("iris:0,1,2", multiclass=True)
-    assert ruling(door, np.copy, [MEAN], problem) == ["holds"]
-    for turn in (lambda w: w.reshape(4, 3), lambda w: w.reshape(4, 3).T):
-        try:
-            assert ruling(door, turn, [MEAN], problem) == ["undecided"]
-        except ProblemError as refused:
-            assert "w.T.ravel()" in str(refused)
-
-
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_rounding_of_narrow_floats_refutes_nobody(door, dtype):
-    """Whatever rounding of 24 or 11 bits does; and what holds of the numbers still holds."""
-    narrow = partial(algorithm_1, dtype=dtype)
-    found = ruling(door, np.copy, [MEAN, "jst.thm3.1.2", "gb.sharp", "jst.lem3.5"], run=narrow)
-    assert "refuted" not in found
-    assert "holds" in found
-    assert found[0] == "undecided"
-
-
-def test_narrow_floats_of_one_run_do_not_excuse_the_next():
-    narrow = partial(algorithm_1, dtype=np.float32)
-    assert ruling("function", np.copy, [MEAN], run=narrow) == ["undecided"]
-    assert ruling("function", lambda w: 2 * w, ["jst.lem3.5", MEAN])[1] == "refuted"
-
-
-# --- what an iterate carries ---------------------------------------------------------------------
-
-
-class Tensor:
-    """What tensors of other libraries look like to NumPy."""
-
-    def __init__(self, n: int) -> None:
-        self.a = np.zeros(n)
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self.a if dtype is None else self.a.astype(dtype)
-
-    def take(self, v: Any) -> None:
-        self.a[:] = v
-
-
-class Listed(list):
-    def take(self, v: Any) -> None:
-        self[:] = v.tolist()
-
-
-class Buffer(array.array):
-    def take(self, v: Any) -> None:
-        self[:] = array.array("d", v.tolist())
-
-
-class Held(UserDict):
-    def take(self, v: Any) -> None:
-        self["p"] = v
-
-
-@pytest.mark.parametrize(
-    "make", [Tensor, lambda n: Listed([0.0] * n), lambda n: Buffer("d", [0.0] * n)]
-)
-def test_whatever_is_carried_is_copied(make):
-    inner = open_solver("snkp")
-
-    class Mine:
-        def iterates(self, problem: Any, rng: Any) -> Any:
-            buffer = make(problem.n)
-            for it in inner.iterates(problem, rng):
-                buffer.take(np.asarray(it.extra["p"]))
-                extra = {**it.extra, "p": buffer}
-                yield Iterate(it.t, np.array(it.w), dual=np.array(it.dual), extra=extra)
-
-    statements = ["gb.rp.snkp.step", "gb.snkp.any"]
-    found = gb.verify(Mine, "inseparable:n=20,d=3,seed=0", statements, iterations=10)
-    assert [v.verdict for v in found] == ["holds", "holds"]
-
-
-def test_what_cannot_be_copied_ends_the_run():
-    class Stuck:
-        def __deepcopy__(self, memo: Any) -> Any:
-            raise RuntimeError("no")
-
-    class Mine:
-        def iterates(self, problem: Any, rng: Any) -> Any:
-            return (Iterate(t, w, extra={"x": Stuck()}) for t, w in enumerate(algorithm_1(problem)))
-
-    [found] = gb.verify(Mine, PLANTED, MEAN, iterations=3)
-    assert (found.verdict, "cannot be taken over" in found.reason) == ("undecided", True)
-
-
-@pytest.mark.parametrize("halt", [np.array([1, 2]), np.array([]), float("nan"), {}, ["separated"]])
-def test_a_halt_is_a_text(halt):
-    class Mine:
-        def iterates(self, problem: Any, rng: Any) -> Any:
-            yield Iterate(0, problem.origin(), extra={"halt": halt})
-
-    for name in ("tyurin.thm5.2", "gb.tyurin.perceptron.step", "rp.nvn"):
-        [found] = gb.verify(Mine, PLANTED, name, iterations=3)
-        assert found.verdict in ("undecided", "inapplicable")
-
-
-@pytest.mark.parametrize("extra", [np.array([1.0, 2.0]), [1], "halt", 3])
-def test_extra_is_a_dictionary(extra):
-    class Mine:
-        def iterates(self, problem: Any, rng: Any) -> Any:
-            yield Iterate(0, problem.origin(), extra=extra)
-
-    [found] = gb.verify(Mine, PLANTED, MEAN, iterations=3)
-    assert (found.verdict, "no dictionary" in found.reason) == ("undecided", True)
 
 
 @pytest.mark.parametrize("words", ["", "what it says of itself"])

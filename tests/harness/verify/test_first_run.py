@@ -13,7 +13,7 @@ from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, precision
 from gammabar.harness.verify.relation import DOUBT, Relation, at_most, fact
 from gammabar.harness.verify.run_checks import check_statement
-from gammabar.harness.verify.statement import STATEMENTS, direct
+from gammabar.harness.verify.statement import direct
 from gammabar.solvers import Iterate
 from gammabar.solvers.boosting import AdaBoost
 from gammabar.solvers.descent import SGD, AcceleratedGradientDescent, SmoothGradientDescent
@@ -76,14 +76,6 @@ def test_more_digits_are_for_the_same_run(identifier, name, monkeypatch):
     assert again.escalated
     assert len(CALLS) == asked
     assert again.verdict == first.verdict
-
-
-@pytest.fixture
-def registered():
-    before = dict(STATEMENTS)
-    yield STATEMENTS
-    STATEMENTS.clear()
-    STATEMENTS.update(before)
 
 
 def test_a_violation_is_not_taken_back(registered):
