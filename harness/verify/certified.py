@@ -75,7 +75,7 @@ class Space(ABC):
         self.n, self.dimension = problem.n, problem.dimension
         self._bounds: Any = rounding_of(problem)
         #: Not below the largest norm of a row, even where that is no normal double.
-        self.radius = self._bounds.radius + ETA
+        self.radius: float = self._bounds.radius
         #: Not above it.
         self.least_radius: float = self._bounds.radius_bounds()[0]
         #: What may be left of sums of as many numbers: rounding must be small beside it.

@@ -56,3 +56,17 @@ def registered():
     yield STATEMENTS
     STATEMENTS.clear()
     STATEMENTS.update(before)
+
+
+@pytest.fixture
+def refused(gammabar):
+    """Run a command that must end with exit code 2 and one sentence; returns the sentence."""
+
+    def run(*arguments):
+        code, out, err = gammabar(*arguments)
+        said = [line for line in err.splitlines() if not line.startswith("checking ")]
+        assert (code, out, len(said)) == (2, "", 1)
+        assert said[0].startswith("gammabar: ")
+        return said[0]
+
+    return run

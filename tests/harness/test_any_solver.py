@@ -21,7 +21,7 @@ from gammabar.harness.run.in_process import check_bounds
 from gammabar.harness.run.specs import Recorded, reference
 from gammabar.harness.run.user_files import read_trajectory
 from gammabar.problems import ProblemError
-from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration, Iterate
+from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration
 from gammabar.solvers.adapters import from_function
 
 PROBLEM = "iris:0,1"
@@ -62,19 +62,6 @@ def test_functions_are_judged_as_classes_are(form):
     assert ruling(form) == ruling(DualAcceleration()) == ["holds", "holds"]
 
 
-@pytest.mark.full
-def test_a_class_of_a_file_may_yield_mere_vectors(gammabar, tmp_path):
-    (tmp_path / "my.py").write_text(
-        "class Mine:\n    rate = 1.0\n    def iterates(self, problem, rng):\n"
-        "        w = problem.origin()\n        while True:\n            yield w\n"
-        "            w = w + self.rate * problem.softmin(w).pull\n"
-    )
-    mine = ("--solver-file", f"{tmp_path / 'my.py'}:Mine", "--problem", PROBLEM)
-    code, out, _ = gammabar("verify", *mine, "--statement", "jst.lem3.4.primal")
-    assert code == 1
-    assert "dual-acceleration/no-momentum" in out
-
-
 class InPlace:
     """Yields vectors, and always the same one."""
 
@@ -92,12 +79,7 @@ class InPlace:
             self.steps += 1
 
 
-class Lists(InPlace):
-    def iterates(self, problem, rng):
-        return ([float(x) for x in w] for w in super().iterates(problem, rng))
-
-
-@pytest.mark.parametrize("form", [InPlace, Lists, DualAcceleration])
+@pytest.mark.parametrize("form", [InPlace, DualAcceleration])
 def test_a_class_may_yield_mere_vectors_here_too(form, check_bound):
     assert ruling(form()) == ruling(form) == ["holds", "holds"]
     assert (
@@ -143,39 +125,6 @@ def test_a_mutant_is_no_solver_and_its_name_leads_to_what_refutes_it(gammabar):
     assert "is a mutant, wrong on purpose: `gammabar show dual-acceleration/no-momentum`" in err
 
 
-def test_a_function_that_errs_is_refuted_like_a_class():
-    def gradient(problem):
-        w = problem.origin()
-        while True:
-            yield w
-            w = w + problem.softmin(w).pull
-
-    first, _ = gb.verify(gradient, PROBLEM, STATEMENTS, iterations=30)
-    assert first.verdict == "refuted"
-    assert "dual-acceleration/no-momentum" in first.hint
-
-
-def test_options_of_a_function_are_those_of_a_solver():
-    made = from_function(algorithm_1, step=0.5)
-    assert made.step == 0.5
-    [verdict] = gb.verify(made, PROBLEM, "jst.thm3.1.1", iterations=5)
-    assert verdict.verdict == "inapplicable"
-    assert "step is 0.5" in verdict.reason
-
-
-def test_random_numbers_come_by_name():
-    def draws(problem, rng, scale=1.0):
-        while True:
-            yield scale * rng.random(problem.dimension)
-
-    problem = gb.load(PROBLEM)
-    first, other = (
-        [it.w.tolist() for it in islice(from_function(draws).iterates(problem, rng), 3)]
-        for rng in (np.random.default_rng(1), np.random.default_rng(1))
-    )
-    assert first == other
-
-
 def test_a_loop_is_ended_when_nobody_listens():
     ended = threading.Event()
 
@@ -190,15 +139,6 @@ def test_a_loop_is_ended_when_nobody_listens():
     assert [it.t for it in islice(iterates, 5)] == [0, 1, 2, 3, 4]
     iterates.close()
     assert ended.wait(10)
-
-
-def test_what_a_loop_raises_is_raised():
-    def fails(problem, record):
-        record(problem.origin())
-        raise ZeroDivisionError("here")
-
-    with pytest.raises(ZeroDivisionError, match="here"):
-        list(from_function(fails).iterates(gb.load(PROBLEM)))
 
 
 def test_a_loop_that_is_too_short_says_so():
@@ -239,15 +179,6 @@ def test_functions_that_are_no_solvers(function, what):
 
 
 # --- what was recorded -----------------------------------------------------------------------
-
-
-def test_a_recorder_keeps_copies():
-    recorder, w = gb.Recorder(), np.zeros(2)
-    for _ in range(3):
-        recorder.record(w)
-        w += 1.0
-    assert recorder.array.tolist() == [[0, 0], [1, 1], [2, 2]]
-    assert len(recorder) == 3
 
 
 def test_a_recorder_takes_tensors_and_weights_of_a_layer():
@@ -417,19 +348,6 @@ def test_no_bytes_make_a_traceback(tmp_path_factory, data, kind, header):
         assert np.isfinite(rows).all()
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (("--trajectory", "w.npy", "--statement", "jst.thm3.1.1"), "needs --problem"),
-        (("--trajectory", "w.npy", "--random", "3"), "--random draws problems"),
-        (("--trajectory", "w.npy", "--problem", PROBLEM, "--dask", "x"), "on this machine"),
-    ],
-)
-def test_trajectories_that_make_no_sense(words, what, capsys):
-    assert left("verify", *words) == 2
-    assert what in capsys.readouterr().err
-
-
 @pytest.mark.skipif(shutil.which("awk") is None, reason="there is no awk here")
 def test_a_program_without_a_line_of_ours_is_judged(tmp_path, capsys):
     """Algorithm 1 in awk: it reads the CSV itself, and writes its iterates."""
@@ -486,14 +404,6 @@ def test_several_solvers_of_ones_own_and_random_trials(tmp_path, capsys, monkeyp
     assert code == 1
     assert {r["solver"] for r in found["results"]} == {"my.py:loop"}
     assert {r["verdict"] for r in found["results"]} <= {"refuted", "inapplicable"}
-
-
-def test_iterates_may_be_given_as_such():
-    def own(problem):
-        for t, w in enumerate(algorithm_1(problem)):
-            yield Iterate(t, w)
-
-    assert ruling(own) == ["holds", "holds"]
 
 
 @dataclass(frozen=True)

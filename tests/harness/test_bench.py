@@ -8,8 +8,6 @@ import math
 import os
 import time
 import warnings
-from collections import Counter
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +25,10 @@ from side_by_side import (
     scale,
     table,
 )
-from side_by_side.contest import Entry, Field, interleaved, race
+from side_by_side.contest import Entry, Field, race
 
 from gammabar.harness.cli import main
-from gammabar.problems import ProblemError, load
+from gammabar.problems import load
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "planted:n=60,d=5,gamma=0.2,seed=0"
@@ -108,14 +106,6 @@ def unlucky(word):
     return Field(entries, {"data": word})
 
 
-def no_data():
-    raise ProblemError("there are no data")
-
-
-def no_process():
-    os._exit(1)
-
-
 class TestContest:
     @pytest.mark.full
     def test_failures_are_results(self, capfd):
@@ -141,22 +131,6 @@ class TestContest:
         assert not rows["is absent"]["runs"]
         assert capfd.readouterr().out == ""
 
-    @pytest.mark.full
-    @pytest.mark.parametrize(
-        ("setup", "words"), [(no_data, "there are no data"), (no_process, "before it had the data")]
-    )
-    def test_a_field_that_cannot_be_made_is_an_error_for_people(self, setup, words):
-        with pytest.raises(ProblemError, match=words):
-            race(setup, repeat=1, limit=5.0, say=say)
-
-    def test_everybody_has_the_same_number_of_turns_and_the_order_changes(self):
-        calls = []
-        work = {name: lambda name=name: calls.append(name) for name in "abc"}
-        best = interleaved(work, repeat=6, runs=2)
-        assert set(best) == set("abc")
-        assert Counter(calls) == dict.fromkeys("abc", 12)
-        assert len({tuple(calls[6 * k : 6 * k + 6]) for k in range(6)}) > 1
-
 
 class TestOracle:
     @pytest.mark.parametrize(
@@ -180,14 +154,6 @@ class TestOracle:
         if isinstance(w, np.ndarray) and w is right:
             assert abs(facts["missing"]) < 1e-12
 
-    @pytest.mark.full
-    def test_what_failed_proves_nothing(self, tiny):
-        results = copy.deepcopy(tiny["sections"]["oracle"])
-        results[0]["rows"][-1] |= {"failure": "no answer within 5 s", "seconds": None}
-        row = oracle.tables(results)[0].rows[-1]
-        assert any(cell.startswith("**fails**: no answer within 5 s") for cell in row)
-        assert row[-1] == "nothing"
-
 
 class TestMargin:
     def test_a_method_that_changes_nothing_is_at_rest(self):
@@ -195,16 +161,6 @@ class TestMargin:
         trace = margin.follow(steps, lambda w: float(w[0]) / 4, limit=1e9)
         assert "at rest after 3 epochs" in trace.ended
         assert trace.facts()["best"] == 0.5
-
-    def test_a_method_that_gets_there_is_stopped(self):
-        trace = margin.follow(count(), lambda k: k / 100, limit=1e9)
-        assert trace.points[-1][1] >= margin.FRACTIONS[-1]
-        assert trace.ended == ""
-        assert "failure" not in trace.facts()
-
-    def test_a_method_that_never_separates_has_failed(self):
-        trace = margin.follow(count(), lambda k: -1.0, limit=0.0)
-        assert trace.facts()["failure"] == "does not separate the data within 0 s"
 
     def test_only_what_was_reached_has_a_time(self):
         score = contest.Score("x", "nothing", [1.0, 1.0])
@@ -216,29 +172,12 @@ class TestMargin:
 
 
 class TestOtherSections:
-    def test_growth_of_a_power(self):
-        assert scale.exponent([10, 100, 1000], [5.0, 1.0, 100.0]) == pytest.approx(2)
-
-    def test_judges_hear_all_that_is_claimed_of_the_iterates(self):
-        found = {statement.id for statement in overhead.spoken_of("dual-acceleration")}
-        assert {"jst.thm3.1.1", "gb.sharp", "gb.selfcert"} <= found
-
     def test_both_sides_do_the_same_and_nothing_is_refuted(self, tiny):
         (result,) = tiny["sections"]["overhead"]
         assert result["iterations"] == 5
         assert len(result["times"]["bare"]) == len(result["times"]["heard"]) == 2
         assert result["statements"] > 10
         assert result["verdicts"]["gb.sharp"] == "holds"
-
-    def test_every_step_of_a_stepper_is_a_step(self):
-        step = iteration.stepper(load(TINY))
-        seen = [step().t for _ in range(2 * iteration.RESTART)]
-        assert 0 not in seen
-        assert max(seen) == iteration.RESTART
-
-    def test_one_read_reads_everything(self):
-        X = np.arange(24, dtype=np.float64).reshape(6, 4)
-        assert sum(iteration.one_read(X)()) == X.reshape(-1).view(np.int64).sum()
 
 
 @pytest.fixture(scope="module")
@@ -291,12 +230,6 @@ class TestDocument:
         for row in others:
             assert row["absent"] or row["failure"] or row["missing"] >= -result["resolution"]
 
-    def test_what_the_classifier_proves_is_true(self, tiny):
-        (result,) = tiny["sections"]["margin"]
-        for row in result["rows"]:
-            assert all(part <= 1 + 1e-9 for _, part in row["points"])
-            assert set(row["reached"]) == {"0.9", "0.99", "0.999"}
-
     def test_no_margin_is_larger_than_that_of_our_classifier(self, tiny):
         pair, three = tiny["sections"]["classifier"]
         ours, *others = pair["rows"]
@@ -325,11 +258,6 @@ class TestDocument:
         sizes = [(cell.n, cell.d) for cell in proof.CELLS if cell.n]
         assert {min(n for n, _ in sizes), max(n for n, _ in sizes)} == {100, 100_000}
         assert {min(d for _, d in sizes), max(d for _, d in sizes)} == {2, 2000}
-
-    def test_ratios_and_exponents_are_numbers(self, tiny):
-        for result in tiny["sections"]["iteration"]:
-            assert all(value >= 0 for value in result["ratios"].values())
-            assert not result.get("failure")
 
     def test_contestants_of_any_size_find_the_same_margin(self, tiny):
         dense, sparse = tiny["sections"]["scale"]
@@ -393,15 +321,6 @@ class TestPage:
             assert f"({picture.name})" in text
             assert "<svg" in picture.read_text("utf-8")
 
-    @pytest.mark.full
-    def test_it_can_be_written_again_from_its_numbers(self, tiny, tmp_path, gammabar):
-        pages.write(tiny, tmp_path)
-        before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
-        code, out, _ = gammabar("--from", tmp_path / "benchmarks.json", "--page", tmp_path)
-        assert code == 0
-        assert "MaxMarginClassifier" in out
-        assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
-
     @pytest.mark.parametrize(
         ("seconds", "shown"),
         [
@@ -415,15 +334,6 @@ class TestPage:
     )
     def test_durations(self, seconds, shown):
         assert table.duration(seconds) == shown
-
-    def test_percentages_show_their_nines(self):
-        assert [table.percent(f) for f in (0.5, 0.9959, 0.99997, 1.0, -3.0)] == [
-            "50 %",
-            "99.59 %",
-            "99.9970 %",
-            "100 %",
-            "-300 %",
-        ]
 
 
 class TestCommand:

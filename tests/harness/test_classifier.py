@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import sys
 import warnings
 from fractions import Fraction
 from itertools import combinations, product
@@ -13,7 +12,6 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -25,7 +23,6 @@ from gammabar.harness.classifier.hyperplanes import (
     Later,
     SharedPairs,
     depths,
-    shared_pairs,
 )
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.one_vs_one import Pairs
@@ -79,22 +76,6 @@ def test_two_classes_are_the_support_vector_machine(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("store", [np.asarray, scipy.sparse.csr_array])
-@pytest.mark.parametrize("proof", [True, False])
-def test_pairs_of_digits(store, proof):
-    keep = NUMBERS < 4
-    X, y = store(DIGITS[keep]), NUMBERS[keep]
-    model = MaxMarginClassifier(proof=proof, n_jobs=2).fit(X, y)
-    assert model.score(X, y) == 1.0
-    assert model.coef_.shape == (6, 64)
-    assert model.decision_function(X).shape == (keep.sum(), 4)
-    pair = np.isin(NUMBERS, (1, 2))
-    truth = gb.solve(DIGITS[pair], NUMBERS[pair], intercept=True)
-    assert model.margins_[3] == pytest.approx(truth.gamma_raw, rel=1e-9)
-    assert model.separable_ is (True if proof else None)
-
-
-@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("make", [np.uint8, np.float64, lambda X: X * 0.37, lambda X: X * 1e-90])
@@ -137,24 +118,6 @@ def test_proofs_of_all_pairs_at_once_are_the_proofs_one_by_one(intercept, make, 
         assert one.gamma_squared == other.gamma_squared
         assert (one.numerators, one.total) == (other.numerators, other.total)
         assert one.certificate == other.certificate
-
-
-def test_two_classes_are_proved_alike_at_once_and_one_by_one(monkeypatch):
-    """The second class is the positive one; little data do not load compiled code."""
-    keep = np.isin(NUMBERS, (3, 8))
-    X, y = DIGITS[keep], np.where(NUMBERS[keep] == 3, "three", "eight")
-    shared = MaxMarginClassifier().fit(X, y)
-    assert isinstance(shared._proofs_[0], Later)
-    monkeypatch.setattr(SHARED, lambda *_: None)
-    alone = MaxMarginClassifier().fit(X, y)
-    for name in ("support_", "dual_coef_", "margin_", "margin_gap_", "classes_"):
-        assert np.array_equal(getattr(shared, name), getattr(alone, name)), name
-    assert shared.coef_ == pytest.approx(alone.coef_, rel=1e-15)
-    assert shared.intercept_ == pytest.approx(alone.intercept_, rel=1e-15)
-    assert shared.certificate() == alone.certificate()
-    monkeypatch.undo()
-    monkeypatch.delitem(sys.modules, "gammabar.oracle._pairs")
-    assert shared_pairs(IRIS, np.minimum(SPECIES, 1), True) is None
 
 
 def test_what_was_proved_stays_so_whatever_becomes_of_the_array(tmp_path):
@@ -249,17 +212,6 @@ def test_kernels(kernel):
     pair = y < 2
     part = gb.from_arrays(X[pair], y[pair], kernel="rbf:gamma=1", intercept="free")
     assert model.margins_[0] == pytest.approx(gb.solve(part).gamma_raw, rel=1e-9)
-
-
-def test_kernels_agree_with_points():
-    """The same separable pair as points, as a linear kernel's matrix and as a function."""
-    X, y = DIGITS[NUMBERS < 2], NUMBERS[NUMBERS < 2]
-    plain = MaxMarginClassifier().fit(X, y)
-    matrix = MaxMarginClassifier(kernel="precomputed", proof=False).fit(X @ X.T, y)
-    function = MaxMarginClassifier(kernel=lambda A, B: A @ B.T, proof=False).fit(X, y)
-    for model, given in ((matrix, X @ X.T), (function, X)):
-        assert model.margin_ == pytest.approx(plain.margin_, rel=1e-9)
-        assert model.decision_function(given) == pytest.approx(plain.decision_function(X), rel=1e-6)
 
 
 def test_inseparable_data():
@@ -435,25 +387,6 @@ def test_a_bad_value_of_a_data_frame_is_named(value, words, options):
     model = MaxMarginClassifier(**options).fit(FRAME, y)
     with pytest.raises(ValueError, match=re.escape(words)):
         model.predict(bad)
-
-
-def test_bad_columns_and_labels_are_named():
-    y = pd.Series(SPECIES[:100]).map({0: "a", 1: "b"})
-    dates = frame(day=pd.Timestamp("2020-01-01"))
-    with pytest.raises(ValueError, match="column 'day' of X has dates"):
-        MaxMarginClassifier().fit(dates, y)
-    kinds = frame(kind=pd.Categorical(["u"] * 50 + ["v"] * 50))
-    with pytest.raises(ValueError, match="column 'kind' of X has 'u' in row 0"):
-        MaxMarginClassifier().fit(kinds, y)
-    for missing in (None, np.nan, pd.NA):
-        spoilt = y.astype(object)
-        spoilt.iloc[3] = missing
-        with pytest.raises(ValueError, match="no label in row 3"):
-            MaxMarginClassifier().fit(FRAME, spoilt)
-    with pytest.raises(ValueError, match="inconsistent numbers"):  # nothing else is explained away
-        MaxMarginClassifier().fit(FRAME, y[:50])
-    with pytest.raises(InseparableError):
-        MaxMarginClassifier(inseparable="error").fit(FRAME, np.arange(100) % 2)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

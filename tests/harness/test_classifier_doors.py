@@ -14,10 +14,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 
 import gammabar as gb
-from gammabar.problems.exact import same_numbers
 
 #: Ways to hand over a table of integers (first column) and halves (second column).
 CONTAINERS: dict[str, Any] = {
@@ -62,27 +60,6 @@ def test_numbers_are_not_rounded_or_refused(a: list[int], b: list[Any], how: str
         assert any(int(float(v)) != v for v in a)
         return
     assert fitted.truths_[0].gamma_squared == truth(a, b)
-
-
-def test_what_doubles_hold_is_taken_as_it_is() -> None:
-    for how, make in CONTAINERS.items():
-        fitted = gb.MaxMarginClassifier().fit(make([2**60, 3], [0.5, 1.5]), [0, 1])
-        assert fitted.truths_[0].gamma_squared == truth([2**60, 3], [0.5, 1.5]), how
-
-
-def test_plain_arrays_are_not_touched() -> None:
-    for dtype in (np.int64, np.uint8, np.float32, np.float64, bool):
-        X = np.ones((3, 2), dtype=dtype)
-        assert same_numbers(X, X) is X
-    X = sparse.csr_array(np.eye(3))
-    assert same_numbers(X, X) is X
-
-
-@pytest.mark.parametrize("solver", ["exact", "dual-acceleration"])
-def test_masked_entries_are_refused(solver: str) -> None:
-    X = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 0], [1, 0]])
-    with pytest.raises(ValueError, match="masked"):
-        gb.MaxMarginClassifier(solver=solver).fit(X, [0, 1])
 
 
 @given(st.lists(st.floats(5e-324, 1.7e308), min_size=5, max_size=5), st.floats(5e-324, 1.7e308))
@@ -133,15 +110,6 @@ def test_the_arrays_are_the_callers(options: dict[str, Any], of: Any, classes: i
         assert fitted.certificate() == twin.certificate()
 
 
-def test_large_data_are_not_copied_and_what_was_proved_is_of_then(monkeypatch) -> None:
-    monkeypatch.setattr("gammabar.harness.classifier.estimator.COPIED", 0)
-    X, y = np.array([[1.0, 0.25], [0.5, 1], [-1, -1]]), [0, 0, 1]
-    fitted = gb.MaxMarginClassifier().fit(X, y)
-    X *= 2
-    again = gb.MaxMarginClassifier().fit(X / 2, y)
-    assert fitted.certificate() == again.certificate()
-
-
 @pytest.mark.parametrize("number", [np.float64, np.float32, Fraction, Decimal, int, np.int16])
 def test_parameters_of_kernels_are_numbers_of_any_type(number: Any) -> None:
     y = [1, 1, 0, 0, 0, 0]
@@ -163,12 +131,3 @@ def test_what_is_no_number_of_a_kernel_is_one_sentence(value: Any) -> None:
     for kernel in ("rbf", "poly"):
         with pytest.raises(ValueError, match="gamma"):
             gb.MaxMarginClassifier(kernel=kernel, gamma=value).fit(POINTS, [1, 1, 0, 0, 0, 0])
-
-
-def test_a_search_over_numbers_of_numpy() -> None:
-    grid = {"gamma": np.logspace(-1, 1, 3), "degree": np.arange(1, 3)}
-    y = [0, 1, 0, 1, 0, 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = GridSearchCV(gb.MaxMarginClassifier(kernel="poly"), grid, cv=2).fit(POINTS, y)
-    assert np.isfinite(found.best_score_)

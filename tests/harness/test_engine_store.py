@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -162,19 +161,6 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
         results = engine.run(tasks, store=store, resume=True, tell=told.append)
         assert store.written == 40 - kept
     assert plain(results) == plain(engine.run(tasks))
-
-
-def test_an_error_of_the_disk_is_one_sentence(tmp_path, monkeypatch):
-    import errno
-
-    with Store(tmp_path / "s.sqlite") as store:
-
-        def full(*_):
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        monkeypatch.setattr(store, "_transaction", full)
-        with pytest.raises(ProblemError, match="no space left"):
-            store.put("k", task(), perform(task()))
 
 
 # keys
@@ -403,20 +389,6 @@ def test_a_run_that_was_killed_goes_on(tmp_path):
     resumed = finish(start(path, "--resume", "--jobs", "1"))
     assert resumed["results"] == here()
     assert stored(path) == len(PROBLEMS)
-
-
-@pytest.mark.slow
-def test_twenty_kills_at_random_moments(tmp_path):
-    path, other = tmp_path / "s.sqlite", tmp_path / "other.sqlite"
-    began = time.monotonic()
-    uninterrupted = finish(start(other, "--jobs", "2"))
-    duration = time.monotonic() - began
-    draw = random.Random(0)
-    for _ in range(20):
-        killed(path, "--jobs", "2", after=draw.uniform(0, 1.2 * duration))
-        assert not path.exists() or whole(path)
-    assert finish(start(path, "--resume", "--jobs", "2")) == uninterrupted
-    assert whole(path)
 
 
 def test_two_runs_share_a_store(tmp_path):

@@ -6,17 +6,14 @@ import pytest
 
 from gammabar.harness.run.specs import (
     InFile,
-    Registered,
     open_problem,
     open_solver,
     problem_text,
     reference,
-    solver_name,
     split_problem,
 )
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
-from gammabar.solvers.base import SOLVERS, solver
 
 # problems
 
@@ -34,13 +31,6 @@ def test_problems_with_what_may_follow_them(tmp_path):
     text = problem_text(str(file), label="c")
     assert open_problem(text).n == 2
     assert split_problem(text) == (str(file), {"label": "c"})
-
-
-def test_a_problem_and_its_options_make_a_text_that_says_the_same():
-    text = problem_text("iris:0,1", kernel="poly:degree=2,coef0=1", normalised=True)
-    assert text == "iris:0,1 --kernel poly:degree=2,coef0=1 --normalised"
-    assert problem_text("iris", multiclass=True) == "iris --multiclass"
-    assert problem_text("iris:0,1 --kernel linear") == "iris:0,1 --kernel linear"
 
 
 @pytest.mark.parametrize(
@@ -64,12 +54,6 @@ def test_bad_problems(text, place):
 
 
 # solvers
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_every_solver_opens_by_its_name(name):
-    assert type(open_solver(name)) is solver(name)
-    assert solver_name(f"{name}:a=b:c=d") == name
 
 
 @pytest.mark.parametrize(
@@ -195,15 +179,6 @@ def test_references_to_files(text, file, made, options):
     assert (found.foreign, found.name, found.text) == (True, "", text)
 
 
-def test_references_to_the_registry():
-    found = reference("nkp:a=b:c=d")
-    assert found == Registered("nkp:a=b:c=d")
-    assert (found.name, found.plain, found.foreign, found.file) == ("nkp", False, False, "")
-    assert Registered("nkp").plain
-    assert reference("") is None
-    assert reference("nkp:Mine", "code").foreign  # with a text, it is a file whatever its name
-
-
 ATTRIBUTES = """
 from gammabar.solvers import Iterate
 from typing import ClassVar
@@ -239,19 +214,3 @@ def test_options_of_a_users_solver():
     ]:
         with pytest.raises(ProblemError, match=place.replace("?", r"\?")):
             InFile(f"my.py:Mine:{options}", ATTRIBUTES).open()
-
-
-def test_files_that_are_not_there(tmp_path):
-    for text, place in [
-        ("my.py", "my.py:MySolver"),
-        ("my.py:", "my.py:MySolver"),
-        (":Mine", "my.py:MySolver"),
-        ("my.py:not a name", "my.py:MySolver"),
-        (f"{tmp_path}/none.py:Mine", "no such file"),
-        (f"{tmp_path}:Mine", "is no file"),
-    ]:
-        with pytest.raises(ProblemError, match=place.replace(".", r"\.")):
-            read_solver(text)
-    (tmp_path / "bytes.py").write_bytes(b"\xff\xfe")
-    with pytest.raises(ProblemError, match="UTF-8"):
-        read_solver(f"{tmp_path}/bytes.py:Mine")

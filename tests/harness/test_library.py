@@ -260,22 +260,6 @@ def test_a_paper_that_cannot_be_opened(tmp_path: Path, text: str, sentence: str)
     assert "mine.py" in str(found.value)
 
 
-def test_paths_that_lead_nowhere(tmp_path: Path):
-    for path in ("nowhere.py", "", "a\0b", str(tmp_path)):
-        with pytest.raises(ProblemError):
-            open_paper(path)
-    (tmp_path / "latin.py").write_bytes(b"# \xe9\n")
-    with pytest.raises(ProblemError, match="UTF-8"):
-        open_paper(str(tmp_path / "latin.py"))
-
-
-def test_the_command_says_it_in_one_sentence(tmp_path: Path, gammabar):
-    code, out, err = gammabar("verify", "--paper", written(tmp_path, "x = (\n"))
-    assert (code, out) == (2, "")
-    assert err.splitlines()[-1].startswith("gammabar: ")
-    assert "Traceback" not in err
-
-
 OWN = """
 import numpy as np
 def perceptron(problem, step=1.0):
@@ -335,10 +319,3 @@ def test_a_paper_brings_its_solvers(tmp_path, capsys):
     assert facts["options"] == {"step": "1.0"}
     assert asked("verify", "--solver-file", f"{path}:Still", "--statement", "mine.grows")[0] == 1
     assert load_statements()["mine.grows"].body  # the solver's process has not taken it away
-
-
-def test_a_solver_of_a_paper_needs_no_arguments(tmp_path):
-    path = written(tmp_path, HEAD + OWN.replace("step=1.0", "step"))
-    with pytest.raises(ProblemError, match="perceptron needs a default for step"):
-        open_paper(path)
-    assert "mine" not in papers()

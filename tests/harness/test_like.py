@@ -74,11 +74,6 @@ def test_known_false_statements_are_not_held_against_a_solver():
     assert "jst.prop3.7" not in statements  # false as printed
 
 
-def test_points_and_labels_are_a_problem():
-    (verdict,) = gb.verify(right, (X, Y), "gb.gap", iterations=5)
-    assert verdict.verdict == "holds"
-
-
 def test_a_misspelt_method_gets_a_suggestion():
     with pytest.raises(gb.ProblemError, match="dual-acceleration"):
         gb.verify(right, (X, Y), like="dual-accelleration")

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from gammabar.harness import margins as picture, margins as work
+from gammabar.harness import margins as work
 from gammabar.harness.certificates import Rejected, check
 from gammabar.harness.margins import Pair
 from gammabar.harness.run import pool
@@ -164,15 +164,6 @@ def test_bad_input_is_one_sentence(gammabar, tmp_path, monkeypatch, arguments, w
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("data", [["-"], ["iris", "-"], [" -"], ["--", "-:a,b"]])
-def test_standard_input_is_refused(gammabar, tmp_path, monkeypatch, data):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = gammabar("margins", *data)
-    assert (code, out) == (2, "")
-    assert "standard input are read once" in err
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["pipe", "link", "device"])
 def test_what_is_no_file_is_refused(tmp_path, kind):
@@ -234,16 +225,6 @@ def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch, gammaba
     code, out, err = gammabar("margins", "iris", "--certificates", tmp_path / "m", "--jobs", "2")
     assert (code, out) == (2, "")
     assert "its process was ended by SIGKILL" in err
-
-
-def test_what_goes_wrong_in_a_process_is_said_here(gammabar, tmp_path):
-    """A folder in the place of a certificate."""
-    (tmp_path / "iris-0-1.json").mkdir()
-    (tmp_path / "iris-0-1.json" / "x").touch()
-    code, out, err = gammabar("margins", "iris", "--certificates", tmp_path, "--jobs", "2")
-    assert (code, out) == (2, "")
-    assert "iris-0-1.json" in err
-    assert "Traceback" not in err
 
 
 #: Names of files and classes that a system, or we, may take for one another.
@@ -333,21 +314,6 @@ def test_a_folder_of_an_older_version_is_not_believed(gammabar, tmp_path, monkey
         assert (code, "not separable" in out) == (0, not pair["separable"])
 
 
-def test_a_table_that_has_changed_is_computed_again(gammabar, tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    data = tmp_path / "t.parquet"
-    arguments = ["margins", data, "--certificates", tmp_path / "m", "--jobs", "1", "--json"]
-    found = []
-    for z in (1.0, -1.0):
-        columns = {"c": ["a", "b"], "x": [1.0, -1.0], "z": [1.0, z]}
-        parquet.write_table(pa.table(columns), data)
-        (pair,) = json.loads(gammabar(*arguments)[1])["pairs"]
-        assert pair["accepted"]
-        found.append(pair["gamma"])
-    assert found[0] != found[1]
-
-
 def test_one_file_under_two_names_is_taken_once(gammabar, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("a,3,1\nb,-4,-1\n")
@@ -355,14 +321,3 @@ def test_one_file_under_two_names_is_taken_once(gammabar, tmp_path, monkeypatch)
     names = ["x.csv", "./x.csv", str(tmp_path / "x.csv")]
     found = json.loads(gammabar("margins", *names, *arguments)[1])
     assert found["summary"]["pairs"] == 1
-
-
-def test_cells_are_told_apart_without_colours():
-    results = [
-        {"data": "d", "classes": ["0", str(k)], "names": ["0", str(k)]}
-        | {"separable": k != 3, "gamma_lo": 10.0**-k}
-        for k in (1, 2, 3)
-    ]
-    assert [picture._gamma(result) for result in results] == [0.1, 0.01, 0.0]
-    assert list(picture._names(results, "d")) == ["0", "1", "2", "3"]
-    assert np.isclose(picture._gamma(results[1]), 0.01)

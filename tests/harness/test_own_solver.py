@@ -120,12 +120,6 @@ def test_the_root_comes_first_and_the_rest_is_folded():
     assert "2 more are refuted: jst.lemC.12.identity (t = 9), jst.thm3.1.1 (t = 3)" in text
 
 
-def test_solvers_of_the_project_are_not_folded():
-    run = Run(PROBLEM, Registered("dual-acceleration"), 50)
-    wrong = [_result(s, "refuted", 3, run) for s in ("jst.thm3.1.1", "gb.sharp")]
-    assert len(attention(wrong)) == 2
-
-
 def test_what_does_not_fit_on_a_screen_is_listed():
     run = Run(PROBLEM, Registered("dual-acceleration"), 50)
     wrong = [_result(s, "refuted", 3, run) for s in list(everything())[:30]]
@@ -158,10 +152,3 @@ def test_the_methods_own_tightness_stands_beside(capsys):
     assert "reference solver" in shown
     assert "0.25" in shown
     assert "tightness: what was measured over its bound" in shown
-
-
-def test_no_tick_for_what_was_not_tested(capsys):
-    show([_result("gb.sharp", "holds", 4, MINE, informative=0, tightness=0.5, vacuous_to=60)])
-    shown = capsys.readouterr().out
-    assert "holds (vacuous up to t = 60)" in shown
-    assert "✓" not in shown.replace("✓ tested", "")

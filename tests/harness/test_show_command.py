@@ -97,28 +97,6 @@ def test_other_things(gammabar, name, kind, shown):
     assert json.loads(gammabar("show", name, "--json")[1])["kind"] == kind
 
 
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (("show", "jst.thm3.1.11"), "did you mean jst.thm3.1.1?"),
-        (("verify", "--statement", "a", "b"), "several values take the option each: --st"),
-        (("show", "dual-acelration"), "did you mean dual-acceleration?"),
-        (("show", "plantd"), "did you mean planted?"),
-        (("show", "jst"), "jst is a source: `gammabar list statements --source jst`"),
-        (("show", "dual-acceleration/no-momentm"), "did you mean dual-acceleration/no-momentum?"),
-        (("verfy",), "did you mean verify?"),
-        (("verify", "--source", "jstt"), "did you mean jst?"),
-        (("verify", "--solver", "dual-accel"), "did you mean dual-acceleration?"),
-        (("verify", "--statment", "x"), "did you mean --statement?"),
-    ],
-)
-def test_did_you_mean(gammabar, arguments, hint):
-    code, shown, err = gammabar(*arguments)
-    assert (code, shown) == (2, "")
-    assert hint in err
-    assert "Traceback" not in err
-
-
 def test_what_is_long_is_short_and_reads_well(gammabar):
     _, shown, _ = gammabar("show", "tyurin.table1")
     assert "… (" in shown

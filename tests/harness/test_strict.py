@@ -9,9 +9,8 @@ import pytest
 
 from gammabar.harness.cli import main
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
-from gammabar.harness.run.results import Outcome, Result, Run, Task, strictly, summarise
+from gammabar.harness.run.results import Result, Run, strictly
 from gammabar.harness.run.specs import InFile, Registered
-from gammabar.harness.run.store import Store
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import DualAcceleration
 
@@ -56,10 +55,6 @@ def test_excuses_and_what_nobody_waits_for():
     assert wrong([result(0, expected="either"), result(0, expected="unrefuted")]) == [False, False]
 
 
-def test_the_summary_counts_them():
-    assert summarise([result(0), result(2)])["says_nothing"] == 1
-
-
 def command(capsys, *arguments: str) -> tuple[int, str]:
     with pytest.raises(SystemExit) as exit_:
         main(["verify", "--jobs", "1", "--problem", PLANTED, *arguments])
@@ -97,11 +92,3 @@ def test_tests_of_a_user_can_be_strict():
     with pytest.raises(BoundViolated, match="vacuous up to t = 980"):
         check_bounds("jst.thm3.1.1", DualAcceleration(), PLANTED, iterations=50, strict=True)
     check_bounds("gb.sharp", DualAcceleration(), PLANTED, iterations=300, strict=True)
-
-
-def test_a_store_keeps_what_a_pass_is_worth(tmp_path: Path):
-    task = Task(Run("iris:0,1", Registered("dual-acceleration"), 5), ("gb.sharp",), ("holds",))
-    verdict = Verdict("gb.sharp", "holds", checked=5, informative=2, vacuous_to=3)
-    with Store(tmp_path / "s.db") as store:
-        store.put("key", task, Outcome((verdict,), 0.1))
-        assert store.get("key") == Outcome((verdict,), 0.1)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
 from fractions import Fraction
 from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from gammabar.harness.falsify import search as searching
 from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.parameters import inputs, solvers_of, strategies
+from gammabar.harness.falsify.parameters import solvers_of, strategies
 from gammabar.harness.falsify.reports import as_document, read, write
 from gammabar.harness.falsify.search import Over, Report, Search
 from gammabar.harness.registry import find_statements
 from gammabar.harness.run.specs import Registered, open_problem
-from gammabar.harness.verify.parameters import choices, flat, rationals, read as read_inputs, wholes
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 from gammabar.problems.specs import text_of_rows
@@ -45,12 +43,6 @@ class Mine:
             yield Iterate(it.t, -it.w)
 """
 CRASHES = LOST_SIGN.replace("yield Iterate(it.t, -it.w)", "raise RuntimeError('broken')")
-MIXED = {
-    "A": rationals(-5, 5, shape=("n", "d")),
-    "b": rationals(0, None, positive=True, shape=("d",)),
-    "T": wholes(1, 50),
-    "y": choices(1, -1, shape=("n",)),
-}
 
 
 def verdict(refuted: bool, **more) -> Verdict:
@@ -132,24 +124,6 @@ def test_a_strategy_proposes_problems_that_can_be_opened(name: str):
             assert "--" in candidate.problem or not candidate.problem.startswith("rows:")
 
 
-def test_a_solver_of_ones_own_is_searched_on_vectors_alone():
-    [statement] = find_statements(["jst.thm3.1.1"])
-    mine = ((object(), {}),)
-
-    @settings(max_examples=100, database=None, suppress_health_check=list(HealthCheck))
-    @given(st.one_of(*strategies(statement, mine).values()))
-    def plain(candidate):
-        assert "--" not in candidate.problem
-
-    plain()
-
-
-@given(inputs(MIXED))
-def test_inputs_keep_to_their_ranges(candidate):
-    values = read_inputs(MIXED, candidate.problem)
-    assert all(MIXED[name].allows(x) for name, value in values.items() for x in flat(value))
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -172,31 +146,10 @@ def test_shrinking_keeps_what_refutes_and_drops_the_rest(seed, jobs):
     assert best.candidate.solver == Registered("dual-acceleration")
 
 
-def test_a_search_ends_with_the_time(monkeypatch):
-    def judge(candidate):
-        raise Over
-
-    assert searched(judge).best is None
-
-
 def test_a_search_of_few_inputs_ends_when_all_were_tried():
     report = searched(lambda candidate: verdict(False), "lec.sec4.vc")
     assert not report.refuted
     assert report.runs["inputs"]
-
-
-def test_scores_are_ordered_as_they_should():
-    order = [
-        verdict(False, tightness=0.5, slack=1.0),
-        verdict(False, tightness=0.1),
-        verdict(False, slack=0.5),
-        verdict(False, slack=2.0),
-        verdict(False),
-        Verdict("x", "undecided", tightness=5.0),
-    ]
-    scores = [Finding(Candidate("rows:1"), one).score for one in order]
-    assert scores == sorted(scores, reverse=True)
-    assert Finding(Candidate("rows:1"), verdict(True)).score == inf
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path):
@@ -276,14 +229,6 @@ def test_a_statement_with_its_own_data_is_searched_over_its_inputs(gammabar):
     assert "lec.ex9.2 refuted" in out
 
 
-def test_trouble_in_a_thread_is_not_swallowed():
-    def judge(candidate):
-        raise SystemError
-
-    with pytest.raises(SystemError):
-        searched(judge)
-
-
 @pytest.mark.full
 def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_path):
     kept = tmp_path / "kept.json"
@@ -309,18 +254,6 @@ def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_p
     assert "jst.prop3.7:" not in err
 
 
-def test_files_that_are_no_store_of_many_are_refused(gammabar, tmp_path):
-    kept = tmp_path / "kept.json"
-    for text in ("", "{}", "[1]", '{"format": "gammabar-falsify-many"}', "[" * 100_000):
-        kept.write_text(text)
-        code, _, err = gammabar("falsify", "--all", "--store", kept, "--budget", "1")
-        assert code == 2
-        assert "not reports of" in err
-    for wrong in (["--all", "gb.sharp"], [], ["gb.sharp", "--status", "refuted"]):
-        code, _, err = gammabar("falsify", *wrong)
-        assert code == 2
-
-
 def test_a_refutation_by_chance_is_not_believed():
     """Of three sets of runs, all must refute."""
     asked = []
@@ -333,9 +266,3 @@ def test_a_refutation_by_chance_is_not_believed():
 
     assert not searched(luck, "jst.lemD.1").refuted
     assert asked[1] == asked[0] + searching.FRESH[0]
-
-
-def test_threads_end_when_one_has_found_a_refutation():
-    before = threading.active_count()
-    assert searched(lambda candidate: verdict(True), jobs=4).refuted
-    assert threading.active_count() == before

@@ -9,10 +9,9 @@ import pytest
 
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import solvers_of
-from gammabar.harness.falsify.reports import Batch, read_many, starts
+from gammabar.harness.falsify.reports import Batch, starts
 from gammabar.harness.falsify.search import Report, Search, as_solvers
 from gammabar.harness.registry import PaperRef, close_paper, find_statements, open_paper
-from gammabar.harness.run import provenance
 from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.verdict import Verdict
 
@@ -145,28 +144,6 @@ def test_what_has_changed_is_searched_again(part, folder, searched):
     assert all(start for _, start in seen)  # the old candidate is where it begins
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["mine.py", "helper.py"])
-def test_a_solver_that_has_changed_is_searched_again(name, folder, searched):
-    asked(folder, **mine(folder))
-    seen, ruling = searched
-    seen.clear()
-    edited("solver", name)(folder)
-    ruling["now"] = "holds"
-    assert asked(folder, **mine(folder)).unexpected == []
-    assert {one for one, _ in seen} == {"nov.mistakes", "gb.sharp"}
-
-
-def test_another_version_searches_again(folder, searched, monkeypatch):
-    """The hash of the source covers the code and the versions of libraries."""
-    asked(folder)
-    seen, _ = searched
-    seen.clear()
-    monkeypatch.setattr(provenance, "source", lambda: "other")
-    asked(folder)
-    assert {one for one, _ in seen} == {"nov.mistakes", "gb.sharp"}
-
-
 def test_a_seed_counts_where_nothing_was_found(folder, searched):
     seen, ruling = searched
     asked(folder, seed=1)
@@ -194,16 +171,6 @@ def test_a_store_of_an_older_version_is_searched_again(folder, searched):
     ruling["now"] = "holds"
     assert asked(folder).unexpected == []
     assert {one for one, _ in seen} == {"nov.mistakes", "gb.sharp"}
-
-
-def test_reports_of_others_stay_in_the_file(folder, searched):
-    asked(folder)
-    document = json.loads((folder / "kept.json").read_text())
-    document["reports"]["gone.statement"] = document["reports"]["gb.sharp"]
-    (folder / "kept.json").write_text(json.dumps(document))
-    edited("paper", "nov.py")(folder)
-    asked(folder)
-    assert set(read_many(folder / "kept.json")) == {"nov.mistakes", "gb.sharp", "gone.statement"}
 
 
 @pytest.mark.parametrize(
@@ -266,31 +233,3 @@ def test_a_search_begins_with_its_own_solvers(folder):
     begun = starts(kept, solvers_of(statement, chosen))
     assert tuple(one.solver for one in begun) == chosen
     assert all(one.problem == "rows:1" for one in begun)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", ["0.0001", "1"])
-def test_a_paper_that_was_corrected_or_spoilt(first, folder, gammabar):
-    """Refuted with C = 0.0001 and not with C = 1, whatever was found of the other before."""
-    second = {"0.0001": "1", "1": "0.0001"}[first]
-    paper, text = folder / "paper" / "nov.py", PAPER.replace("from factor import C", "C = {}")
-    arguments = ["falsify", "--source", "nov", "--paper", paper, "--jobs", "1", "--budget", "2"]
-    for factor in (first, second, first):
-        paper.write_text(text.format(factor))
-        code, out, _ = gammabar(*arguments, "--store", folder / "kept.json")
-        assert (code, "is refuted" in out) == ((1, True) if factor == "0.0001" else (0, False))
-        close_paper(str(paper))
-
-
-@pytest.mark.slow
-def test_a_wrong_solver_does_not_inherit_the_report_of_a_right_one(folder, gammabar):
-    (folder / "solver" / "helper.py").write_text("SIGN = -1\n")
-    arguments = ["falsify", "gb.sharp", "gb.selfcert", "--jobs", "1", "--budget", "4", "--json"]
-    arguments += ["--store", folder / "kept.json"]
-    code, out, _ = gammabar(*arguments, "--solver", "dual-acceleration")
-    assert (code, json.loads(out)["unexpected"]) == (0, [])
-    code, out, _ = gammabar(*arguments, "--solver-file", mine(folder)["solver_file"])
-    assert code == 1
-    assert "gb.selfcert" in json.loads(out)["unexpected"]
-    code, out, _ = gammabar(*arguments, "--solver", "dual-acceleration")
-    assert (code, json.loads(out)["unexpected"]) == (0, [])

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
-from gammabar.harness.registry import everything, load_statements
+from gammabar.harness.registry import load_statements
 from gammabar.harness.run.specs import Registered
 from gammabar.harness.verify.statement import IterateStatement
 from gammabar.papers import at_most
@@ -125,17 +125,6 @@ def test_a_goal_that_is_reached_at_once_says_nothing():
     assert (late.verdict, late.informative) == ("holds", 1)
 
 
-def test_claims_about_no_solver_say_what_they_say():
-    [verdict] = gb.verify("dual-acceleration", "iris:0,1", "jst.sec3.1.align.fixed")
-    assert verdict.informative == verdict.checked > 0
-
-
-def test_a_direct_claim_is_put_to_the_users_solver_at_rest():
-    [verdict] = gb.verify("smooth-gradient-descent", "iris:0,1", "gb.lec.gd.step")
-    assert verdict.verdict == "holds"
-    assert verdict.informative == verdict.checked
-
-
 def _judged(body, **more: Any):
     statement = IterateStatement(
         id="own.claim",
@@ -185,9 +174,3 @@ def test_silence_about_a_solver_at_rest_is_no_pass_of_its_own():
 
     verdict = _judged(Moves)
     assert (verdict.verdict, verdict.checked, verdict.informative) == ("holds", 20, 19)
-
-
-def test_every_statement_says_why_it_is_obeyed_at_rest_in_a_sentence():
-    for statement in everything().values():
-        assert not statement.at_rest or statement.about_runs
-        assert not (statement.at_rest and statement.powerless)
