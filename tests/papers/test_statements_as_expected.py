@@ -72,7 +72,8 @@ def test_the_cheapest_run_gives_the_golden_result(row: dict[str, str]) -> None:
         row["statement"], row["solver"] or None, row["problem"], iterations, int(row["seed"])
     )
     now = {"verdict": str(found.verdict)}
-    now["refuted_at"] = str(found.worst_t) if found.verdict == "refuted" else row["refuted_at"]
+    refuted = found.verdict == "refuted" and found.worst_t is not None
+    now["refuted_at"] = str(found.worst_t) if refuted else ""
     now["checked"] = str(found.checked)
     apart = [f"{name} {row[name]} → {new}" for name, new in now.items() if row[name] != new]
     if row["tightness"]:
