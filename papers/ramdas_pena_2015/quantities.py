@@ -36,6 +36,7 @@ from gammabar.oracle.rational import (
 )
 from gammabar.oracle.signed import signed_margin
 from gammabar.papers.claims import *
+from gammabar.papers.ramdas_pena_2015.algorithms import mixed
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 
 SOURCE = "Ramdas and Peña (2015)"
@@ -120,14 +121,10 @@ def above_margin(name: str) -> Assumption:
 
 def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = False) -> Trit:
     """Whether ‖p‖_G ≤ ε (or <) for what the solver returns, a distribution."""
-    if weights is None:
-        length = it.norm
-    elif (inside := is_distribution(it, weights)) is not True:
+    if weights is not None and (inside := is_distribution(it, weights)) is not True:
         return inside
-    else:
-        length = combined_norm(it, weights)
-    small_enough = length < epsilon if strict else length <= epsilon
-    if small_enough:
+    length = it.norm if weights is None else combined_norm(it, weights)
+    if length < epsilon if strict else length <= epsilon:
         return True
     return False if (length >= epsilon if strict else length > epsilon) else None
 
@@ -171,10 +168,7 @@ def prox_value(scores: list[Number], q: list[Number], mu: Number) -> Number:
     p = nearest(target)
     inside = np.flatnonzero(p > 0).tolist()
     tau = mu * (total(q[i] - scores[i] / mu for i in inside) - 1) / len(inside)
-    mass = number(0)
-    for i in inside:
-        mass += number(float(p[i]))
-    low, high = number(0), tau
+    mass, low, high = total(number(float(p[i])) for i in inside), number(0), tau
     for i, (s, c) in enumerate(zip(scores, q, strict=True)):
         x = number(float(p[i])) / mass
         low -= s * x + mu / 2 * ((x - c) * (x - c))
@@ -219,51 +213,38 @@ def not_average(
     p: Floats, before: Floats | None, answer: Floats, error: float, k: int
 ) -> Relation | None:
     """That p_k is not the average of p_{k−1} and of the answer at k, if it is not known to be."""
-    predicted, moved = answer, 1.0
-    if before is not None:
-        theta = 2 / (k + 2)
-        predicted, error = (1 - theta) * before + theta * answer, theta * error
-        moved = float(np.abs(predicted - before).sum())
-    gap = float(np.abs(p - predicted).sum())
-    mass = float(np.abs(p).sum() + np.abs(predicted).sum())
-    known = within(gap, error + 8 * ROUNDOFF * mass, size_of(moved, mass * summands(len(p))))
+    theta, start = (1.0, 0 * p) if before is None else (2 / (k + 2), before)
     what = "p_k is the average that follows from the iterates"
-    return None if known else fact(known, what, said=True)
+    same = same_weights(p, mixed(theta, start, answer), theta * error, what, start)
+    found = follows(same.left, same.allowance, same.size, what)
+    return None if found.fact else found
 
 
-class _Averages:
-    """What is wrong with the p_k of a run, if anything is."""
+class SoftAverages:
+    """What is wrong with the p_k of a run of SNKP, if anything is: μ_k = 4/((k+1)(k+2))."""
 
     def __init__(self, case: Case) -> None:
-        self.case = case
-        self.wrong: Relation | None = None
+        self.wrong: list[Relation] = []
         self._before: Floats | None = None
 
     def update(self, it: View) -> None:
         """Take in the next iterate."""
-        p = weights_of(it, "p")
-        self.wrong = None
+        p, self.wrong = weights_of(it, "p"), []
         if p is not None:
-            self.wrong = not_average(p, self._before, *self.answer(it), it.t)
+            wrong = not_average(p, self._before, *self.answer(it), it.t)
+            self.wrong = [] if wrong is None else [wrong]
         self._before = p
 
     def answer(self, it: View) -> tuple[Floats, float]:
         """p_{μ_k}(α_k), and a bound on its error."""
-        raise NotImplementedError
-
-
-class SoftAverages(_Averages):
-    """For SNKP: μ_k = 4/((k+1)(k+2))."""
-
-    def answer(self, it: View) -> tuple[Floats, float]:
         return soft_answer(it, 4 / ((it.t + 1) * (it.t + 2)))
 
 
-class NearAverages(_Averages):
-    """For SNKPVN: μ_k = 4n/((k+1)(k+2))."""
+class NearAverages(SoftAverages):
+    """The same for SNKPVN: μ_k = 4n/((k+1)(k+2))."""
 
     def answer(self, it: View) -> tuple[Floats, float]:
-        return near_answer(it, 4 * it.n / ((it.t + 1) * (it.t + 2)), centre(self.case))
+        return near_answer(it, 4 * it.n / ((it.t + 1) * (it.t + 2)), centre(it.case))
 
 
 def centre(case: Case) -> Floats:
@@ -272,16 +253,9 @@ def centre(case: Case) -> Floats:
     return uniform(case.n) if chosen is None else np.asarray(chosen, dtype=np.float64)
 
 
-def followed(it: View, case: Case, kind: type[_Averages]) -> tuple[Floats, list[Relation]]:
-    """p_k as delivered, and that it does not follow from the iterates, if it does not.
-
-    Raises
-    ------
-    Unclaimed
-    """
-    p = claimed_weights(it, "p")
-    wrong = case.history(kind).wrong
-    return p, [] if wrong is None else [wrong]
+def followed(it: View, case: Case, kind: type[SoftAverages]) -> tuple[Floats, list[Relation]]:
+    """p_k as delivered, and that it does not follow from the iterates, if it does not."""
+    return claimed_weights(it, "p"), case.history(kind).wrong
 
 
 #: Bits that the entries of normalised rows are rounded to where they are not rational.
@@ -374,7 +348,7 @@ def _rounded(value: int, square: int) -> int:
     return size if value > 0 else -size
 
 
-def reached(it: View, case: Case, kind: type[_Averages], limit: Number, strict: bool) -> Trit:
+def reached(it: View, case: Case, kind: type[SoftAverages], limit: Number, strict: bool) -> Trit:
     """Whether the method separates, or certifies with its average p_k that ‖p_k‖_G ≤ limit."""
     if it.separates:
         return True

@@ -8,27 +8,7 @@ from __future__ import annotations
 from fractions import Fraction as Q
 from typing import Any
 
-from gammabar.papers.witness import (
-    Claim,
-    bits,
-    certainly,
-    completes,
-    demand,
-    dot,
-    fraction_time,
-    gram,
-    in_simplex,
-    log,
-    matrix,
-    one_row,
-    opposite_rows,
-    rational,
-    refuter,
-    spend,
-    sqrt,
-    vector,
-    whole,
-)
+from gammabar.papers.witness import *
 
 
 @refuter("rp.eq1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from operator import index
 from typing import Any
@@ -312,7 +313,6 @@ class Calls:
     """
 
     def __init__(self, case: Case) -> None:
-        self.case = case
         self.q: Floats | None = uniform(case.n)
         #: q of the call before.
         self.last_q: Floats | None = None
@@ -324,20 +324,21 @@ class Calls:
 
     def update(self, it: View) -> None:
         """Take notice of the next iterate."""
-        counts, last = _claimed_counts(it), self._last
+        counts, last, (t, k) = _claimed_counts(it), self._last, self._seen
         self.wrong, self._last = [], it
         if counts is None:
             return
-        (outer, inner), (t, k) = counts, self._seen
         self._seen = counts
-        if counts == (t, k + 1):
-            if last is not None:
-                self._compare(last, -1, "the call goes on, so ‖p_k‖_G ≥ δ_t")
-        elif last is None or counts != (t + 1, 0):
-            self._refuse(f"the loops count (t, k) = ({outer}, {inner}) after ({t}, {k})")
-        else:
-            self._next(it, last)
-        self._follow(it, inner)
+        goes_on = counts == (t, k + 1)
+        if goes_on and last is not None:
+            self._compare(last, -1, "the call goes on, so ‖p_k‖_G ≥ δ_t")
+        elif last is not None and counts == (t + 1, 0):
+            self._compare(last, 1, "p_k is returned, so ‖p_k‖_G < δ_t")
+            self._next(it, weights_of(last, "p"))
+        elif not goes_on:
+            what = f"the loops count (t, k) = ({counts[0]}, {counts[1]}) after ({t}, {k})"
+            self.wrong.append(fact(False, what))
+        self._follow(it, counts[1])
 
     def _follow(self, it: View, k: int) -> None:
         """p_k from the p_{k−1} of this call, and from w_k."""
@@ -349,16 +350,11 @@ class Calls:
         wrong = not_average(p, before, *answer, k)
         self.wrong += [] if wrong is None else [wrong]
 
-    def _next(self, it: View, last: View) -> None:
+    def _next(self, it: View, p: Floats | None) -> None:
         """The next call starts from what the last one returned."""
-        self._compare(last, 1, "p_k is returned, so ‖p_k‖_G < δ_t")
-        p = weights_of(last, "p")
         self.last_q, self.q = self.q, p
-        if p is None:
-            return
-        apart = it.here - combined_vector(it, p)
-        allowed = 64 * (it.t + 2) * (it.n + 8) * ROUNDOFF * it.space.radius
-        if (known := within(apart.norm(), allowed, it.space.least_radius)) is not True:
+        known = True if p is None else stands_for(it, p)
+        if known is not True:
             self.wrong.append(fact(known, "a call starts at q_t = p_k"))
 
     def _compare(self, last: View, sign: int, what: str) -> None:
@@ -366,7 +362,7 @@ class Calls:
 
         By squares: a norm is the root of a sum that may cancel.
         """
-        p, gamma = weights_of(last, "p"), number(self.case.solver.gamma)
+        p, gamma = weights_of(last, "p"), number(last.case.solver.gamma)
         if p is None or self.q is None:
             return
         length, limit = combined_square(last, p), combined_square(last, self.q) / gamma**2
@@ -376,9 +372,6 @@ class Calls:
         known = True if excess <= 0 else within(excess, rounding, size)
         if known is not True:
             self.wrong.append(fact(known, what))
-
-    def _refuse(self, what: str) -> None:
-        self.wrong.append(fact(False, what))
 
 
 def _claimed_counts(it: View) -> tuple[int, int] | None:
@@ -392,12 +385,7 @@ def _claimed_counts(it: View) -> tuple[int, int] | None:
 
 
 def counts_of(it: View) -> tuple[int, int]:
-    """The outer t and the inner k, both from 0, as the solver says them.
-
-    Raises
-    ------
-    Unclaimed
-    """
+    """The outer t and the inner k, both from 0, as the solver says them; raises `Unclaimed`."""
     it.claim("outer")
     it.claim("inner")
     found = _claimed_counts(it)
@@ -445,21 +433,22 @@ def _each_call(it: View, case: Case, inner: int) -> Relation:
     return at_most(inner, bound, "iterations of this call ≤ 2√(2n)/ρ_K")
 
 
+def _ends(it: View, certified: Callable[[], Relation]) -> list[Relation]:
+    """What it halts with is a separator, or else what is claimed of a certificate.
+
+    A score that rounding of α has made negative is no false halt.
+    """
+    what, halt = "ISNKPVN halts with a solution of the primal", it.extra.get("halt")
+    if halt != "separated":
+        return [] if halt is None else [certified()]
+    if not it.w.any():
+        return [fact(False, what)]
+    return [below(0, it.smallest, what, allowance=slack(it, it.t))]
+
+
 def _ends_separated(it: View) -> list[Relation]:
     """What it halts with is a separator."""
-    if "halt" not in it.extra:
-        return []
-    if it.extra["halt"] == "separated":
-        return [_is_separator(it)]
-    return [fact(False, "ISNKPVN halts with a solution of the primal")]
-
-
-def _is_separator(it: View) -> Relation:
-    """Gα > 0 where it says so; a score that rounding of α has made negative is no false halt."""
-    what = "ISNKPVN halts with a solution of the primal"
-    if not it.w.any():
-        return fact(False, what)
-    return below(0, it.smallest, what, allowance=2 * (carried(it, it.t) + it.score_error))
+    return _ends(it, lambda: fact(False, "ISNKPVN halts with a solution of the primal"))
 
 
 @loops.bound(
@@ -524,13 +513,8 @@ def thm4_1_fixed(it, case):
 
 def _ends_certified(it: View, case: Case) -> list[Relation]:
     """What it halts with is a separator or an ε-solution."""
-    halt = it.extra.get("halt")
-    if halt is None:
-        return []
-    if halt == "separated":
-        return [_is_separator(it)]
-    found = certifies(it, number(case.solver.epsilon), weights_of(it, "p"))
-    return [fact(found, "ISNKPVN halts with an ε-solution")]
+    epsilon, what = number(case.solver.epsilon), "ISNKPVN halts with an ε-solution"
+    return _ends(it, lambda: fact(certifies(it, epsilon, weights_of(it, "p")), what))
 
 
 @loops.bound(
