@@ -22,8 +22,7 @@ from typing import Any
 from gammabar.harness.paper import Extremal, as_document
 from gammabar.harness.registry import extremal, load_statements
 from gammabar.harness.run.engine import perform
-from gammabar.harness.run.results import Run, Task
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered, Run, Task
 from gammabar.harness.verify.statement import IterateStatement, RandomisedStatement, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict
 

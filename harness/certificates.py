@@ -183,7 +183,7 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
         raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
     if name.startswith("-"):
         raise ProblemError(f"{file} was made from standard input: name a file with it as DATA")
-    from gammabar.harness.run.specs import split_problem
+    from gammabar.harness.run.tasks import split_problem
 
     options: dict[str, Any] = {"labels": _labels_beside(section, name)}
     if " --" in name:  # a table: how it was read is said there

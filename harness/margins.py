@@ -70,7 +70,7 @@ def all_pairs(data: Sequence[str]) -> list[Pair]:
 
     Every pair reads its data again, and so does the checker: what can be read once is refused.
     """
-    from gammabar.harness.run.specs import read_again
+    from gammabar.harness.run.tasks import read_again
 
     for name in data:
         read_again(name)

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from gammabar.harness.registry import load_statements, mutants, trials
-from gammabar.harness.run.specs import open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement

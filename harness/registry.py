@@ -19,7 +19,6 @@ of a paper are imported when something in them is asked for. Papers that are a s
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import pkgutil
@@ -33,8 +32,8 @@ from types import ModuleType
 from typing import Any
 
 from gammabar.harness.paper import Artefact, Extremal, Mutant, Paper, read as read_extremal
-from gammabar.harness.run.specs import Registered
-from gammabar.harness.run.user_files import as_solver_class, forget, load_files, read_files
+from gammabar.harness.run.tasks import PaperRef, Registered
+from gammabar.harness.run.user_files import as_solver_class, forget, load_files
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.problems import ProblemError
@@ -51,36 +50,6 @@ _INDEPENDENT = ("refuters", "reference", "algorithms")
 
 #: Papers of one file, by their keys.
 PLUGINS = Path(__file__).parent.parent / "papers" / "plugins"
-
-
-@dataclass(frozen=True)
-class PaperRef:
-    """A paper of the user, as plans, workers and stores know it: its path and its files.
-
-    Attributes
-    ----------
-    path : str
-        As the user wrote it: "my_paper.py", or a folder.
-    files : tuple of (str, str)
-        Relative names and texts of its Python files, so that it can be opened elsewhere.
-    """
-
-    path: str
-    files: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def read(cls, path: str) -> PaperRef:
-        """The paper in a file or folder."""
-        return cls(path, read_files(path))
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> PaperRef:
-        """From JSON."""
-        return cls(values["path"], tuple((name, text) for name, text in values["files"]))
-
-    def digest(self) -> str:
-        """Hash of its contents."""
-        return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

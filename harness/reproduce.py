@@ -16,7 +16,7 @@ import numpy as np
 from gammabar import __version__
 from gammabar.harness.paper import Artefact, Numbers
 from gammabar.harness.run.provenance import source_with
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from gammabar.problems import Problem, ProblemError
 from gammabar.problems.datasets import DATASETS, how_to_get, is_here, read
 from gammabar.problems.environment import (

@@ -15,7 +15,7 @@ from gammabar.harness.registry import (
     opened_from,
     papers,
 )
-from gammabar.harness.run.results import VERDICTS, Result, Run
+from gammabar.harness.run.tasks import VERDICTS, Result, Run
 from gammabar.harness.screen import print_table, say, visible
 from gammabar.harness.verify.verdict import (
     Expectation,

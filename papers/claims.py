@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gammabar.harness.paper import Family as Family, Mutant as Mutant, Paper as Paper, Rng as Rng
-from gammabar.harness.verify.binomial import CHANCE as CHANCE
 from gammabar.harness.verify.certified import (
     Floats as Floats,
     LinearSpace as LinearSpace,
@@ -114,24 +113,37 @@ from gammabar.harness.verify.losses import (
     Polynomial as Polynomial,
 )
 from gammabar.harness.verify.numbers import (
+    COARSE as COARSE,
+    HELD as HELD,
     LEVELS as LEVELS,
     ROUNDOFF as ROUNDOFF,
     SAFETY as SAFETY,
     TINY as TINY,
     Number as Number,
+    Relation as Relation,
     Trit as Trit,
+    any_of as any_of,
+    at_least as at_least,
+    at_most as at_most,
     ball as ball,
+    below as below,
     between as between,
+    equal as equal,
     exp as exp,
+    fact as fact,
     known_zero as known_zero,
     log as log,
     middle as middle,
+    nearly as nearly,
     number as number,
     precision as precision,
+    same_digits as same_digits,
+    size_of as size_of,
     smallest as smallest,
     sqrt as sqrt,
     total as total,
     upper as upper,
+    within as within,
     working as working,
 )
 from gammabar.harness.verify.parameters import (
@@ -139,21 +151,6 @@ from gammabar.harness.verify.parameters import (
     choices as choices,
     rationals as rationals,
     wholes as wholes,
-)
-from gammabar.harness.verify.relation import (
-    COARSE as COARSE,
-    HELD as HELD,
-    Relation as Relation,
-    any_of as any_of,
-    at_least as at_least,
-    at_most as at_most,
-    below as below,
-    equal as equal,
-    fact as fact,
-    nearly as nearly,
-    same_digits as same_digits,
-    size_of as size_of,
-    within as within,
 )
 from gammabar.harness.verify.row_sums import (
     LogisticWeights as LogisticWeights,
@@ -167,6 +164,7 @@ from gammabar.harness.verify.row_sums import (
     square_off as square_off,
     sums_are_exact as sums_are_exact,
 )
+from gammabar.harness.verify.run_checks import CHANCE as CHANCE
 from gammabar.harness.verify.statement import (
     Assumption as Assumption,
     DirectStatement,

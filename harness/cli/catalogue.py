@@ -27,7 +27,7 @@ from gammabar.harness.screen import print_json, print_lines, print_table, say
 from gammabar.harness.verify.verdict import Severity, Status, by_severity
 
 if TYPE_CHECKING:
-    from gammabar.harness.run.results import Result
+    from gammabar.harness.run.tasks import Result
 
 
 @click.command("list", cls=Command)

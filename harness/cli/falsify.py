@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from gammabar.harness.falsify.candidate import Candidate
     from gammabar.harness.falsify.reports import Batch
     from gammabar.harness.falsify.search import Report, Tell
-    from gammabar.harness.registry import PaperRef
-    from gammabar.harness.run.results import Result
-    from gammabar.harness.run.specs import SolverRef
+    from gammabar.harness.run.tasks import PaperRef, Result, SolverRef
     from gammabar.harness.verify.statement import Statement
 
 
@@ -315,7 +313,7 @@ def _near(score: float | None) -> str:
 
 
 def _result(report: Report, unit: bool) -> Result:
-    from gammabar.harness.run.results import Result
+    from gammabar.harness.run.tasks import Result
     from gammabar.harness.verify.verdict import Expectation
 
     assert report.best is not None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, isfinite
 
-from gammabar.harness.run.results import Run
-from gammabar.harness.run.specs import SolverRef
+from gammabar.harness.run.tasks import Run, SolverRef
 from gammabar.harness.verify.verdict import Ruling, Verdict
 
 

@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.registry import opened_from, papers
 from gammabar.harness.run.plan import KINDS, random_problem, special_problem
-from gammabar.harness.run.specs import Registered, SolverRef
+from gammabar.harness.run.tasks import Registered, SolverRef
 from gammabar.harness.verify import parameters as of
 from gammabar.harness.verify.parameters import Entry, Inputs
 from gammabar.harness.verify.statement import Statement

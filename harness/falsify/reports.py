@@ -11,10 +11,9 @@ from typing import Any
 from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.falsify.parameters import Solvers, solvers_of
 from gammabar.harness.falsify.search import Report, Search, unexpected
-from gammabar.harness.registry import PaperRef
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.provenance import search_key
-from gammabar.harness.run.specs import SolverRef, reference
+from gammabar.harness.run.tasks import PaperRef, SolverRef, reference
 from gammabar.harness.verify.parameters import PREFIX, Inputs, read as read_inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status

@@ -16,10 +16,8 @@ from hypothesis.strategies import SearchStrategy
 
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import DIMENSION, Solvers, small_rows, strategies
-from gammabar.harness.registry import PaperRef
 from gammabar.harness.run.pool import Pool
-from gammabar.harness.run.results import Task
-from gammabar.harness.run.specs import Registered, SolverRef
+from gammabar.harness.run.tasks import PaperRef, Registered, SolverRef, Task
 from gammabar.harness.run.user_files import read_solver
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.statement import RandomisedStatement, Statement

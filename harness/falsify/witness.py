@@ -20,7 +20,7 @@ import numpy as np
 from gammabar.harness.certificates import Rejected, check
 from gammabar.harness.falsify.candidate import Finding
 from gammabar.harness.registry import opened_from
-from gammabar.harness.run.specs import Registered, open_problem
+from gammabar.harness.run.tasks import Registered, open_problem
 from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError

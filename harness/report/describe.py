@@ -24,7 +24,7 @@ from gammabar.harness.registry import (
 )
 from gammabar.harness.report.model import described
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.results import Result
+from gammabar.harness.run.tasks import Result
 from gammabar.harness.show import reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, worth
@@ -237,7 +237,7 @@ def _names(statement: Statement, family: str) -> bool:
 
 
 def _problem(text: str) -> _Facts:
-    from gammabar.harness.run.specs import open_problem
+    from gammabar.harness.run.tasks import open_problem
 
     problem = open_problem(text)
     return {

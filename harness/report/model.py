@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from gammabar.harness.registry import everything
-from gammabar.harness.run.results import Result, settle, telling
+from gammabar.harness.run.tasks import Result, settle, telling
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity
 

@@ -21,7 +21,7 @@ from gammabar.harness.registry import everything, matrix, papers, witness
 from gammabar.harness.report.charts import TEMPLATES, chart, drawing, environment
 from gammabar.harness.report.mathml import formula
 from gammabar.harness.report.model import Finding, Report, Standing, described, public, standing
-from gammabar.harness.run.results import Result
+from gammabar.harness.run.tasks import Result
 from gammabar.harness.show import explain, reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity, worth

@@ -11,7 +11,7 @@ from typing import Any
 
 from gammabar.harness.registry import papers
 from gammabar.harness.report.model import Report, Standing, public
-from gammabar.harness.run.results import Result
+from gammabar.harness.run.tasks import Result
 from gammabar.harness.screen import visible
 from gammabar.harness.verify.verdict import Severity, worth
 from gammabar.problems.environment import extra_module

@@ -23,9 +23,19 @@ from gammabar.harness.run.processes import (
     out_of_time,
     time_limit,
 )
-from gammabar.harness.run.results import Outcome, Result, Run, Task, results_of, settle
-from gammabar.harness.run.specs import InFile, Registered, SolverRef, open_once
 from gammabar.harness.run.store import Store
+from gammabar.harness.run.tasks import (
+    InFile,
+    Outcome,
+    Registered,
+    Result,
+    Run,
+    SolverRef,
+    Task,
+    open_once,
+    results_of,
+    settle,
+)
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault

@@ -14,8 +14,7 @@ import numpy as np
 from gammabar.harness.registry import everything, find_statements
 from gammabar.harness.run.diagnosis import explained
 from gammabar.harness.run.plan import unmet
-from gammabar.harness.run.results import Run
-from gammabar.harness.run.specs import InFile, Registered, open_problem, reference
+from gammabar.harness.run.tasks import InFile, Registered, Run, open_problem, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, Statement

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import number
-from gammabar.harness.verify.relation import Relation, at_most, fact
+from gammabar.harness.verify.numbers import Relation, at_most, fact, number
 from gammabar.harness.verify.statement import DirectStatement, Statement
 from gammabar.problems import DenseProblem, Problem, SparseProblem
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.registry import (
-    PaperRef,
     everything,
     extremal,
     find_sources,
@@ -26,8 +25,18 @@ from gammabar.harness.registry import (
     papers,
     trials,
 )
-from gammabar.harness.run.results import TIME_LIMIT, Result, Run, Task
-from gammabar.harness.run.specs import InFile, Recorded, Registered, SolverRef, split_problem
+from gammabar.harness.run.tasks import (
+    TIME_LIMIT,
+    InFile,
+    PaperRef,
+    Recorded,
+    Registered,
+    Result,
+    Run,
+    SolverRef,
+    Task,
+    split_problem,
+)
 from gammabar.harness.verify.context import Case, Trial
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.statement import Statement
@@ -44,7 +53,7 @@ class Request:
     statements, sources : tuple of str
         Ids of statements; prefixes of ids.
     problems : tuple of str
-        As `gammabar.harness.run.specs` takes them.
+        As `gammabar.harness.run.tasks` takes them.
     solvers : tuple of Registered
         With `file`, those that it stands for.
     file : InFile or Recorded or None
@@ -377,7 +386,7 @@ def _random_trials(
     only : container of str, optional
         Names of the solvers to draw from; by default all that some paper names.
     """
-    from gammabar.harness.run.specs import open_problem
+    from gammabar.harness.run.tasks import open_problem
 
     every = papers().values()
     solvers = {name: options for paper in every for name, options in paper.random.items()}

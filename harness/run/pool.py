@@ -38,8 +38,7 @@ from gammabar.harness.run.processes import (
     out_of_time,
     started,
 )
-from gammabar.harness.run.results import Outcome, Task
-from gammabar.harness.run.specs import InFile
+from gammabar.harness.run.tasks import InFile, Outcome, Task
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import extra_module
 

@@ -26,9 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import gammabar
-from gammabar.harness.registry import PaperRef, find_statements
-from gammabar.harness.run.results import Task
-from gammabar.harness.run.specs import InFile, Recorded, SolverRef, split_problem
+from gammabar.harness.registry import find_statements
+from gammabar.harness.run.tasks import InFile, PaperRef, Recorded, SolverRef, Task, split_problem
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
 

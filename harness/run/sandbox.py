@@ -43,8 +43,7 @@ from gammabar.harness.run.processes import (
     out_of_time,
     started,
 )
-from gammabar.harness.run.results import Run
-from gammabar.harness.run.specs import InFile, open_once
+from gammabar.harness.run.tasks import InFile, Run, open_once
 from gammabar.harness.verify.iterate import Fault, taken_vector
 from gammabar.problems import ProblemError
 from gammabar.solvers import Iterate

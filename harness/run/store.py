@@ -24,8 +24,7 @@ from time import monotonic, sleep
 from typing import Any, Self
 from urllib.parse import quote
 
-from gammabar.harness.run.results import Outcome, Result, Run, Task, verdict_from
-from gammabar.harness.run.specs import reference
+from gammabar.harness.run.tasks import Outcome, Result, Run, Task, reference, verdict_from
 from gammabar.harness.screen import complain
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gammabar.harness.run.specs import InFile
+from gammabar.harness.run.tasks import InFile
 from gammabar.harness.verify.statement import STATEMENTS
 from gammabar.problems import ProblemError
 from gammabar.problems.binary_readers import read_array

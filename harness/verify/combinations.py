@@ -15,24 +15,22 @@ from numpy.typing import NDArray
 from gammabar.harness.verify.certified import Floats, Vec
 from gammabar.harness.verify.iterate import NotFinite, View, claimed_number, claimed_numbers
 from gammabar.harness.verify.numbers import (
+    COARSE,
+    HELD,
     ROUNDOFF,
     SAFETY,
     TINY,
     Number,
-    Trit,
-    number,
-    sqrt,
-    total,
-)
-from gammabar.harness.verify.relation import (
-    COARSE,
-    HELD,
     Relation,
+    Trit,
     at_most,
     below,
     equal,
     fact,
+    number,
     size_of,
+    sqrt,
+    total,
     within,
 )
 from gammabar.problems import KernelProblem

@@ -23,26 +23,23 @@ from gammabar.harness.verify.certified import Floats, LinearSpace, TooLarge
 from gammabar.harness.verify.context import Case, positive
 from gammabar.harness.verify.iterate import Unclaimed, View, claimed_numbers
 from gammabar.harness.verify.numbers import (
+    DOUBT,
+    HOLDS,
     LEVELS,
+    ROUNDING,
+    VIOLATED,
+    Decision,
     Number,
+    Relation,
     Trit,
+    listed,
     middle,
     number,
+    run_rounding,
     sqrt,
     total,
     working,
 )
-from gammabar.harness.verify.relation import (
-    DOUBT,
-    HOLDS,
-    ROUNDING,
-    VIOLATED,
-    Decision,
-    Relation,
-    listed,
-    run_rounding,
-)
-from gammabar.harness.verify.vacuity import idle_fails, parts
 from gammabar.harness.verify.verdict import Point, Ruling, Verdict
 from gammabar.problems import ProblemError
 
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
     from gammabar.harness.verify.statement import (
         IterateStatement,
         RunStatement,
-        Statement,
         StoppingStatement,
     )
 
@@ -300,7 +296,7 @@ class IterateCheck(Check):
         self.silent: list[int] = []
 
     def start(self) -> None:
-        self._update, self._claim = parts(self.statement, self.case)
+        self._update, self._claim = self.statement.parts(self.case)
 
     def see(self, it: View) -> None:
         self._last = it
@@ -477,24 +473,6 @@ def _first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
         if found is not None:
             return level, found
     return 0, None
-
-
-def check_once(statement: Statement, case: Case) -> Verdict:
-    """The verdict on a claim that is not about runs."""
-    tally = Tally(statement.id)
-    case.forget()  # runs of its solver, which are made once and checked at every level
-
-    def claim(level: int) -> list[Relation]:
-        case.level = level
-        return listed(statement.body(case), needed=True)
-
-    with working(LEVELS[0]):
-        tally.weigh(claim, None, 0.0)
-    found = tally.verdict()
-    if found.verdict is not Ruling.HOLDS:
-        return found
-    telling = idle_fails(statement, case, statement.body)
-    return replace(found, informative=found.checked if telling else 0)
 
 
 # Termination: a claim about all iterates is not settled by those that a solver chooses to deliver.

@@ -25,20 +25,18 @@ from gammabar.harness.verify.numbers import (
     ROUNDOFF,
     SAFETY,
     TINY,
-    Number,
-    ball,
-    log,
-    number,
-    total,
-    upper,
-)
-from gammabar.harness.verify.relation import (
     ZERO,
+    Number,
     Relation,
+    ball,
     equal,
     fact,
+    log,
     nearly,
+    number,
     size_of,
+    total,
+    upper,
     within,
 )
 from gammabar.harness.verify.row_sums import combination

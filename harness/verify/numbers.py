@@ -3,13 +3,18 @@
 A ball is a midpoint and a radius; operations round outwards, so whatever a comparison of two balls
 says with certainty is true of the numbers that they contain. Vectors stay in doubles, for speed,
 and enter as balls with a proved radius (`harness.verify.certified`, `harness.verify.iterate`).
+
+What a statement says about numbers, and what can be decided about it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from math import inf, isfinite
+from types import GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -144,3 +149,334 @@ class working:
 
     def __exit__(self, *_: object) -> None:
         ctx.prec = self.before
+
+
+class Decision(StrEnum):
+    """What is known of a relation."""
+
+    HOLDS = "holds"
+    DOUBT = "doubt"
+    #: Violated, but by no more than rounding in the run may cause.
+    ROUNDING = "rounding"
+    VIOLATED = "violated"
+
+
+HOLDS, DOUBT, ROUNDING, VIOLATED = Decision
+
+ZERO = number(0)
+
+#: An equation that allows for more than this part of what it compares decides nothing.
+COARSE = 2.0**-10
+#: What is left of a sum is not held better than this part of its summands, by whoever adds them up
+#: in doubles: 128 roundoffs of them are no fault of what is compared, see `size_of`.
+HELD = 2.0**-36
+
+
+@dataclass(slots=True)  # not frozen: that costs a microsecond, at every iterate
+class Relation:
+    """left ≤ right, left < right, left = right, or a plain fact.
+
+    Attributes
+    ----------
+    left, right : arb
+        Both sides. What is measured stands on the left of ≤ where the statement lets it.
+    op : "<=", "<", "==" or "fact"
+    allowance : float
+        Equations between numbers that a solver computed in doubles hold up to the rounding errors
+        that its arithmetic cannot avoid: a proved bound for them. For inequalities: a violation
+        up to this size (beyond the rounding of the run, see `run_rounding`) is no
+        refutation, only doubt.
+    size : float
+        Magnitude of what is compared. An equation holds only if its allowance is small beside it:
+        where rounding may be as large as that, agreement up to rounding says nothing. Default: the
+        larger side, so an equation with 0 that has an allowance must say it (`size_of`). For
+        inequalities: of the numbers that the sides were computed from, to which rounding in the
+        run is relative; default 1 + |left| + |right|.
+    what : str
+        What is compared, for people: "γ(w_t) ≥ bound".
+    where : str
+        Where in the case: "row 17", "j = 3".
+    fact : bool or None
+        For "fact": whether it is true.
+    said : bool
+        Whether it is only about what the solver says beside w, and that this is true. A solver
+        that fails it has lied; that tells nothing of what the bound is worth.
+    """
+
+    left: Any
+    right: Any
+    op: str
+    allowance: float = 0.0
+    size: float = -1.0
+    what: str = ""
+    where: str = ""
+    fact: Trit = None
+    said: bool = False
+
+    @property
+    def slack(self) -> Number:
+        """right − left; for equations the allowance that is left."""
+        if self.op == "==":
+            return number(self.allowance) - abs(self.left - self.right)
+        return self.right - self.left
+
+    @property
+    def magnitude(self) -> float:
+        """The size that rounding is relative to."""
+        return self.size if self.size >= 0 else 1 + upper(self.left) + upper(self.right)
+
+    def tightness(self) -> float | None:
+        """Left over right: 1 is an exhausted bound. None where that ratio says nothing."""
+        if self.op == "<=" or self.op == "<":
+            right = float(self.right)
+            return float(self.left) / right if right > 0 else None
+        if self.op == "==" and self.allowance:
+            return abs(float(self.left - self.right)) / self.allowance
+        return None
+
+    def certain(self) -> bool:
+        """Whether it is known to hold. What is infinite or no number decides nothing."""
+        left, right, op = self.left, self.right, self.op
+        if op == "<=":
+            fine = left <= right
+        elif op == "<":
+            fine = left < right
+        elif op == "==":
+            fine = abs(left - right) <= self.allowance < inf and self._tells()
+        else:
+            return self.fact is True
+        return bool(fine) and left.is_finite() and right.is_finite()
+
+    def held(self) -> float | None:
+        """How tight it is if it is known to hold (−∞ where that says nothing), else None.
+
+        `certain` and `tightness` in one, for what is asked of nearly every relation of a run.
+        """
+        left, right, op = self.left, self.right, self.op
+        if op == "<=":
+            if left <= right:
+                top, bottom = float(left), float(right)
+                # Both are finite then: an infinite radius lies below +∞ and above −∞ alone.
+                if top > -inf and bottom < inf:
+                    return top / bottom if bottom > 0 else -inf
+        elif op == "==":
+            gap, allowance = left - right, self.allowance
+            if (
+                abs(gap) <= allowance < inf
+                and (allowance <= COARSE * self.size or self._tells())
+                and left.is_finite()
+                and right.is_finite()
+            ):
+                return abs(float(gap)) / allowance if allowance else -inf
+            return None
+        elif op == "fact":
+            return -inf if self.fact is True else None
+        if not self.certain():
+            return None
+        tightness = self.tightness()
+        return -inf if tightness is None else tightness
+
+    def _tells(self) -> bool:
+        """Whether what an equation allows for is small beside what it is about."""
+        size = self.size
+        if size < 0:
+            size = max(abs(float(self.left)), abs(float(self.right)))
+        return not self.allowance or self.allowance <= COARSE * size
+
+    def decide(self, rounding: float) -> Decision:
+        """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
+
+        Parameters
+        ----------
+        rounding : float
+            What rounding in the run may do to numbers of size one.
+        """
+        if self.certain():
+            return HOLDS
+        if self.op == "fact":
+            return DOUBT if self.fact is None else VIOLATED
+        if not (self.left.is_finite() and self.right.is_finite() and isfinite(self.allowance)):
+            return DOUBT
+        if self.op == "==":
+            return VIOLATED if abs(self.left - self.right) > self.allowance else DOUBT
+        fails = self.left >= self.right if self.op == "<" else self.left > self.right
+        if not fails:
+            return DOUBT
+        allowed = self.allowance + rounding * self.magnitude
+        # Nothing exceeds what is infinite or no number: then it remains rounding.
+        return VIOLATED if self.left > self.right + allowed else ROUNDING
+
+
+# What is left out of a relation is left out by place here: names cost as much as the rest of it.
+
+
+def at_most(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left ≤ right."""
+    if type(left) is not arb:
+        left = number(left)
+    if type(right) is not arb:
+        right = number(right)
+    if more:
+        return Relation(left, right, "<=", what=what, **more)
+    return Relation(left, right, "<=", 0.0, -1.0, what)
+
+
+def at_least(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left ≥ right (stored as right ≤ left)."""
+    return at_most(right, left, what, **more)
+
+
+def below(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left < right."""
+    return Relation(number(left), number(right), "<", what=what, **more)
+
+
+def equal(
+    left: Any,
+    right: Any,
+    what: str = "",
+    *,
+    allowance: float = 0.0,
+    size: float = -1.0,
+    **more: Any,
+) -> Relation:
+    """left = right, up to a proved bound on the rounding errors of the solver.
+
+    Whatever is allowed for must be small beside what is compared, see `Relation.size`.
+    """
+    if allowance and size < 0 and type(right) is int and not right:
+        raise TypeError("an equation with 0 that has an allowance must say its size, see size_of")
+    if type(left) is not arb:
+        left = number(left)
+    right = ZERO if type(right) is int and not right else number(right)
+    return Relation(left, right, "==", allowance, size if size < inf else 0.0, what, **more)
+
+
+def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
+    """Something that is true, false, or not known at this precision.
+
+    Raises
+    ------
+    TypeError
+        For anything else: a ball, a text or a list is "true" to Python whatever it says.
+    """
+    if truth is not None and type(truth) is not bool:
+        if not isinstance(truth, np.bool_):
+            raise TypeError(f"fact({type(truth).__name__}): give it True, False or None")
+        truth = bool(truth)
+    return Relation(ZERO, ZERO, "fact", what=what, fact=truth, **more)
+
+
+def listed(claimed: Any, needed: bool = False) -> list[Relation]:
+    """What a claim returned, as a list of relations.
+
+    Raises
+    ------
+    TypeError
+        If it is something else; or nothing at all, and that is `needed`.
+    """
+    if type(claimed) is Relation:
+        return [claimed]
+    if claimed is None:
+        if needed:
+            raise TypeError("it returns nothing; return a relation as at_most(left, right)")
+        return []
+    if type(claimed) is list:
+        relations = claimed
+    elif type(claimed) is GeneratorType:
+        relations = list(claimed)
+    elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+        raise _no_relation(claimed)
+    else:
+        relations = list(claimed)
+    for relation in relations:
+        if type(relation) is not Relation:
+            raise _no_relation(relation)
+    return relations
+
+
+def _no_relation(value: Any) -> TypeError:
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if isinstance(value, bool | np.bool_):
+        what = f"it returns a bare {name}; return fact({value}, …) or a comparison as at_most(…)"
+    else:
+        what = f"it returns {name} where a relation is needed; return at_most(left, right),"
+        what += " at_least(…), below(…), equal(…) or fact(…) of gammabar.papers"
+    return TypeError(what)
+
+
+def any_of(relations: Iterable[Relation]) -> Relation:
+    """That one of several equations holds: one that does, else one that is in doubt, if any.
+
+    Each has an allowance of its own, so the one with the smallest gap may be violated while another
+    holds.
+    """
+    order = (VIOLATED, ROUNDING, DOUBT, HOLDS)
+    return max(relations, key=lambda one: (order.index(one.decide(0)), float(one.slack.mid())))
+
+
+def size_of(value: Any, parts: float = 0.0) -> float:
+    """The size of what an equation compares, for its allowance to be small beside.
+
+    Parameters
+    ----------
+    value : arb or float
+        What is compared: the length of a step, say, and not that of the iterate which it is added
+        to. Of a ball the lower end: what may be nothing is nothing.
+    parts : float
+        Numbers that are added up in doubles, here and by the solver, and of which `value` is what
+        may be left: rounding of a few units of these is no fault of what is compared.
+    """
+    least = value if type(value) is float else float(value.abs_lower())
+    size = (least if least > 0 else 0.0) + HELD * parts
+    return size if size < inf else 0.0  # beside what is infinite anything would be small
+
+
+def within(gap: Any, allowed: float, size: float) -> Trit:
+    """Whether a gap is no more than rounding; not known where rounding may be as large as `size`,
+    what is compared."""
+    if not isfinite(allowed):
+        return None
+    if gap > allowed:
+        return False
+    return True if gap <= allowed and allowed <= COARSE * size < inf else None
+
+
+def nearly(
+    left: Any,
+    right: Any,
+    what: str = "",
+    *,
+    rounding: Any,
+    size: float,
+    magnitude: float = -1.0,
+    **more: Any,
+) -> Relation:
+    """left ≤ right, for a bound that right runs attain: up to rounding, if that is small beside
+    `size`; where it is not, a violation by no more than that is in doubt. `magnitude` is that of
+    the numbers which both were computed from (`Relation.size` of an inequality)."""
+    off = rounding if type(rounding) is float else upper(number(rounding))
+    if off <= COARSE * size < inf:
+        return at_most(left, number(right) + off, what, size=magnitude, **more)
+    return at_most(left, right, what, allowance=off, size=magnitude, **more)
+
+
+def same_digits(left: Any, right: Any, what: str = "", **more: Any) -> Relation:
+    """left = right, to half of the digits that are carried: balls alone prove no equation.
+
+    Relative to the larger side; two sides that may both be 0 are asked for all digits there are.
+    """
+    left, right = number(left), number(right)
+    size = max(abs(float(left)), abs(float(right))) + (precision() >= LEVELS[-1])
+    allowance = 2.0 ** -(precision() // 2) * size
+    return equal(left, right, what, allowance=allowance, size=size, **more)
+
+
+def run_rounding(n: int, dimension: int, t: int) -> float:
+    """How far rounding in t steps may move numbers of size one: generous, and only used for doubt.
+
+    A step sums n or d products, each with a relative error of one unit roundoff; the errors of t
+    steps add up, and momentum carries each of them through the later steps.
+    """
+    return 4 * ROUNDOFF * (n + dimension + 64) * (t + 1) ** 2

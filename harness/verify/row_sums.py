@@ -13,8 +13,16 @@ from scipy.special import log_expit
 from gammabar.harness.verify.certified import Floats, Space, Vec
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
-from gammabar.harness.verify.numbers import ROUNDOFF, SAFETY, Number, ball, upper
-from gammabar.harness.verify.relation import Relation, nearly, size_of
+from gammabar.harness.verify.numbers import (
+    ROUNDOFF,
+    SAFETY,
+    Number,
+    Relation,
+    ball,
+    nearly,
+    size_of,
+    upper,
+)
 from gammabar.oracle.rational import integer_rows, largest
 from gammabar.problems import DenseProblem, SparseProblem
 

@@ -4,7 +4,7 @@ Four kinds, one for each way in which a claim meets a run:
 
 =====================  ============================================================================
 `IterateStatement`     about the iterates of a solver: a function ``(it, case)`` that returns
-                       relations (`gammabar.harness.verify.relation`), or ``(now, before, case)``
+                       relations (`gammabar.harness.verify.numbers`), or ``(now, before, case)``
                        for w_t and w_{t−1}, or a class made with ``(case)`` that has ``update(it)``,
                        called once per iterate from t = 0 on, and ``claim(it)``
 `StoppingStatement`    about how soon a goal is reached: ``(case)`` returns the limit
@@ -29,24 +29,20 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, ClassVar, TypeAlias
 
-from gammabar.harness.verify.binomial import count_failures
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.evaluate import (
     Check,
     IterateCheck,
     StoppingCheck,
-    check_once,
     separates as separates,  # also for authors
 )
 from gammabar.harness.verify.iterate import Unclaimed, View
 from gammabar.harness.verify.numbers import Trit
 from gammabar.harness.verify.parameters import Entry
 from gammabar.harness.verify.verdict import (
-    Ruling,
     Severity,
     StatementError,
     Status,
-    Verdict,
     place,
     raised,
 )
@@ -212,10 +208,6 @@ class Statement:
         """What sees the iterates of a run for it."""
         raise ProblemError(f"{self.id} is not about a run of a solver")
 
-    def examine(self, case: Case) -> Verdict:
-        """The verdict on it, without a run that others share."""
-        raise ProblemError(f"{self.id} is about a run of a solver")
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatement(Statement):
@@ -230,6 +222,28 @@ class RunStatement(Statement):
     about_runs: ClassVar[bool] = True
 
     history: tuple[type, ...] = ()
+
+
+_Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View, Any], Any]]
+
+
+class _Pairs:
+    """A claim about w_t and w_{t−1}: one iterate is kept."""
+
+    def __init__(self, body: Callable[..., Any]) -> None:
+        self._body = body
+        self._now: View | None = None
+        self._before: View | None = None
+
+    def update(self, it: View) -> None:
+        it.keep()
+        self._before, self._now = self._now, it
+
+    def claim(self, it: View, case: Case) -> Any:
+        before = self._before
+        if before is None:
+            return None
+        return self._body(it, before.at(it.level), case)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,6 +270,17 @@ class IterateStatement(RunStatement):
     def remembers(self) -> bool:
         """Whether what is claimed of an iterate depends on those before it."""
         return bool(self.history) or isinstance(self.body, type) or self.takes_all
+
+    def parts(self, case: Case) -> _Parts:
+        """What it does with every iterate, if anything, and what it claims of one."""
+        body: Any = self.body
+        if isinstance(body, type):
+            checker: Any = body(case)
+            return getattr(checker, "update", None), lambda it, case: checker.claim(it)
+        if self.takes_all:
+            pairs = _Pairs(body)
+            return pairs.update, pairs.claim
+        return None, body
 
     def check(self, case: Case) -> Check:
         return IterateCheck(self, case)
@@ -288,11 +313,6 @@ class DirectStatement(Statement):
 
     problems: tuple[str, ...] = _REQUIRED
 
-    def examine(self, case: Case) -> Verdict:
-        if self.status is Status.NOT_REPRODUCIBLE:
-            return Verdict(self.id, Ruling.NOT_REPRODUCIBLE, reason=str(self.body(case)))
-        return check_once(self, case)
-
 
 @dataclass(frozen=True, kw_only=True)
 class RandomisedStatement(Statement):
@@ -316,9 +336,6 @@ class RandomisedStatement(Statement):
     def run(self, case: Case, rng: Any) -> Any:
         """What is claimed of one run."""
         return self.body(case, rng, self.delta) if self.takes_all else self.body(case, rng)
-
-    def examine(self, case: Case) -> Verdict:
-        return count_failures(self, case)
 
 
 def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[[Any], Any]:

@@ -108,7 +108,7 @@ class Verdict:
         The tightness of that method in the same run, beside a solver of the user's.
     informative : int or None
         Of a claim that holds: iterates by which a solver that never moves would have failed, see
-        `gammabar.harness.verify.vacuity`. 0: the pass is vacuous. None where that was not asked.
+        `gammabar.harness.verify.run_checks`. 0: the pass is vacuous. None where that was not asked.
     vacuous_to : int or None
         The last t up to which a solver that never moves is known not to fail.
     curve : tuple of (t, measured, bound)

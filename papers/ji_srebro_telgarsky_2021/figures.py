@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from gammabar.harness.paper import Artefact, Shown
 from gammabar.harness.reproduce import along, held_out_images, logarithmic
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from gammabar.problems import Kernel, KernelProblem, Problem, load
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from gammabar.harness.run.specs import open_solver
+from gammabar.harness.run.tasks import open_solver
 from gammabar.papers.claims import *
 
 lec = Claims("lec")

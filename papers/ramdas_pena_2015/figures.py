@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.paper import Artefact, Shown
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from gammabar.oracle import solve
 from gammabar.problems import Problem, from_arrays, load
 

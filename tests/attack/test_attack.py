@@ -16,7 +16,7 @@ from attack.claims import BESIDE, CLAIMS, FACTS, UNIT
 from attack.data import Data, Unfit, bits, independent, to_double
 from attack.facts import Facts
 from gammabar.harness.verify.iterate import View
-from gammabar.harness.verify.relation import Decision, Relation
+from gammabar.harness.verify.numbers import Decision, Relation
 from gammabar.problems import ProblemError
 
 

@@ -22,7 +22,7 @@ from attack import (
     trial,
 )
 from attack.data import bits
-from gammabar.harness.verify.relation import Decision, Relation
+from gammabar.harness.verify.numbers import Decision, Relation
 
 KINDS: dict[str, Any] = {
     "boosting": boosting.one,

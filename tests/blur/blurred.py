@@ -16,7 +16,7 @@ from flint import arb
 from gammabar.harness import registry
 from gammabar.harness.power import verdicts
 from gammabar.harness.registry import load_statements, mutants
-from gammabar.harness.verify.relation import COARSE
+from gammabar.harness.verify.numbers import COARSE
 from gammabar.harness.verify.statement import RandomisedStatement
 from gammabar.harness.verify.verdict import Verdict
 

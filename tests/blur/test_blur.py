@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from blur.blurred import ROOTS, Tally, blurred, judge, main
-from gammabar.harness.verify import numbers, relation
-from gammabar.harness.verify.relation import Relation
+from gammabar.harness.verify import numbers, numbers as relation
+from gammabar.harness.verify.numbers import Relation
 from gammabar.problems import rounding
 
 #: A wrong solver of each kind, and a problem on which it is refuted.

@@ -13,7 +13,7 @@ import pytest
 from gammabar.harness.paper import read
 from gammabar.harness.registry import extremal, load_statements
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.results import TIME_LIMIT
+from gammabar.harness.run.tasks import TIME_LIMIT
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
 

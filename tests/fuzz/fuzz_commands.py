@@ -17,7 +17,7 @@ import numpy as np
 
 from gammabar.harness.cli import main
 from gammabar.harness.run.sandbox import NoMessage, decode, encode
-from gammabar.harness.run.specs import reference
+from gammabar.harness.run.tasks import reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import ProblemError
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from gammabar.harness.run.results import Outcome, Run, Task
-from gammabar.harness.run.specs import Registered
 from gammabar.harness.run.store import Store
+from gammabar.harness.run.tasks import Outcome, Registered, Run, Task
 from gammabar.harness.verify.verdict import Verdict
 
 from .mutations import CHARACTERS, NUMBERS, spoil_bytes

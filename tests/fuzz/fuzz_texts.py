@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.run.specs import open_problem, open_solver
+from gammabar.harness.run.tasks import open_problem, open_solver
 from gammabar.problems.kernels import Kernel
 from gammabar.problems.specs import catalogue
 from gammabar.solvers.base import SOLVERS

@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 import gammabar as gb
 from gammabar.harness.cli import main
 from gammabar.harness.run.in_process import check_bounds
-from gammabar.harness.run.specs import Recorded, reference
+from gammabar.harness.run.tasks import Recorded, reference
 from gammabar.harness.run.user_files import read_trajectory
 from gammabar.problems import ProblemError
 from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration

@@ -10,9 +10,17 @@ import pytest
 from gammabar.harness.run import engine, pool as crew_module
 from gammabar.harness.run.engine import perform, warm_up
 from gammabar.harness.run.pool import Pool
-from gammabar.harness.run.results import Result, Run, Task, settle, summarise, telling
-from gammabar.harness.run.specs import InFile, Registered
-from gammabar.harness.verify.relation import at_most, fact
+from gammabar.harness.run.tasks import (
+    InFile,
+    Registered,
+    Result,
+    Run,
+    Task,
+    settle,
+    summarise,
+    telling,
+)
+from gammabar.harness.verify.numbers import at_most, fact
 from gammabar.harness.verify.statement import direct, per_iterate, randomised
 from gammabar.harness.verify.verdict import Verdict
 

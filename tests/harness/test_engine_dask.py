@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.registry import PaperRef
 from gammabar.harness.run import engine, pool as cluster
-from gammabar.harness.run.results import Run, Task
-from gammabar.harness.run.specs import InFile, Registered
 from gammabar.harness.run.store import Store
+from gammabar.harness.run.tasks import InFile, PaperRef, Registered, Run, Task
 from gammabar.problems import ProblemError
 
 dask = pytest.importorskip("dask")

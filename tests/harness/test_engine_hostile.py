@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.run.pool import Pool
-from gammabar.harness.run.results import Run, Task
 from gammabar.harness.run.sandbox import NoMessage, Untold, decode, encode
-from gammabar.harness.run.specs import InFile
+from gammabar.harness.run.tasks import InFile, Run, Task
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 

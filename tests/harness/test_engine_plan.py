@@ -7,9 +7,9 @@ import pytest
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run import plan
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.specs import InFile, Registered
+from gammabar.harness.run.tasks import InFile, Registered
 from gammabar.harness.verify.context import Trial
-from gammabar.harness.verify.relation import fact
+from gammabar.harness.verify.numbers import fact
 from gammabar.harness.verify.statement import (
     STATEMENTS,
     direct,

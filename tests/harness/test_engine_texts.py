@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.run.specs import (
+from gammabar.harness.run.tasks import (
     InFile,
     open_problem,
     open_solver,

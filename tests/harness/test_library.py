@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.registry import (
-    PaperRef,
     load_statements,
     mutants,
     open_paper,
@@ -20,6 +19,7 @@ from gammabar.harness.registry import (
     trials,
     witnesses,
 )
+from gammabar.harness.run.tasks import PaperRef
 from gammabar.problems import ProblemError
 
 pytestmark = pytest.mark.usefixtures("shelf_as_before")

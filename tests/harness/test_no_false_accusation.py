@@ -10,7 +10,7 @@ from gammabar.harness.cli.options import open_papers
 from gammabar.harness.falsify.parameters import solvers_of
 from gammabar.harness.registry import close_paper, find_statement
 from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.specs import InFile, Registered
+from gammabar.harness.run.tasks import InFile, Registered
 
 KERNEL = "iris:0,1 --kernel rbf:gamma=1"
 

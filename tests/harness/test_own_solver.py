@@ -9,8 +9,7 @@ import pytest
 
 import gammabar as gb
 from gammabar.harness.registry import everything
-from gammabar.harness.run.results import Result, Run
-from gammabar.harness.run.specs import InFile, Registered
+from gammabar.harness.run.tasks import InFile, Registered, Result, Run
 from gammabar.harness.show import attention, show
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import Iterate

@@ -82,7 +82,7 @@ def test_texts_that_are_no_utf_8_are_stored(tmp_path):
     with Store(path) as store:
         first = store.results()[0]
         odd = replace(first.verdict, reason="\ud800 \udcff")
-        from gammabar.harness.run.results import Outcome, Run, Task
+        from gammabar.harness.run.tasks import Outcome, Run, Task
 
         run = Run("\udcff.csv", first.run.solver, 3, 0)
         store.put("k" * 64, Task(run, (odd.statement,), ("holds",)), Outcome((odd,), 0.1, "d"))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.run.results import Outcome, Run, Task
-from gammabar.harness.run.specs import Registered
 from gammabar.harness.run.store import Store
+from gammabar.harness.run.tasks import Outcome, Registered, Run, Task
 from gammabar.harness.verify.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.cli import dispatch as cli
+from gammabar.harness.cli import options as cli
 
 pytestmark = pytest.mark.skipif(not Path("/bin/sh").exists(), reason="a shell closes the streams")
 
@@ -96,7 +96,7 @@ def test_the_answer_comes_before_what_may_find_no_room(folder, monkeypatch, caps
         raise OSError(28, "No space left on device", "j.xml")
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("gammabar.harness.run.results.write_junit", full)
+    monkeypatch.setattr("gammabar.harness.run.tasks.write_junit", full)
     line = next(word for word in LINES if word.startswith("verify")).split()
     with pytest.raises(SystemExit) as left:
         cli.main([*line, "--jobs", "1", "--junit", "j.xml", "--json"])

@@ -9,8 +9,7 @@ import pytest
 
 from gammabar.harness.cli import main
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
-from gammabar.harness.run.results import Result, Run, strictly
-from gammabar.harness.run.specs import InFile, Registered
+from gammabar.harness.run.tasks import InFile, Registered, Result, Run, strictly
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import DualAcceleration
 

@@ -13,7 +13,7 @@ import pytest
 
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run import plan
-from gammabar.harness.verify.relation import at_least, fact
+from gammabar.harness.verify.numbers import at_least, fact
 from gammabar.harness.verify.statement import direct, per_iterate
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"

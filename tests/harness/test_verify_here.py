@@ -10,8 +10,8 @@ import pytest
 
 import gammabar as gb
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.specs import open_problem
-from gammabar.harness.verify.relation import at_most
+from gammabar.harness.run.tasks import open_problem
+from gammabar.harness.verify.numbers import at_most
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate
 from gammabar.problems import ProblemError
 from gammabar.solvers import DualAcceleration

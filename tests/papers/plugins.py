@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import gammabar as gb
 from gammabar.harness.registry import PLUGINS, close_paper, find_sources, find_statement, mutants
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
+from gammabar.harness.verify.run_checks import check_statement
 from gammabar.papers import Case
 
 
@@ -43,4 +44,4 @@ def verdicts(key: str, solver: str, problem: str, steps: int) -> dict[str, str]:
 
 def examined(identifier: str) -> str:
     """The verdict on a statement with data of its own."""
-    return str(find_statement(identifier).examine(Case()).verdict)
+    return str(check_statement(find_statement(identifier), Case()).verdict)

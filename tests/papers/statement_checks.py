@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.specs import open_problem, open_solver
+from gammabar.harness.run.tasks import open_problem, open_solver
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import LEVELS, working
-from gammabar.harness.verify.relation import Relation
+from gammabar.harness.verify.numbers import LEVELS, Relation, working
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Verdict

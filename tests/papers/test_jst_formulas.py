@@ -13,10 +13,9 @@ from flint import arb
 from hypothesis import given, settings, strategies as st
 from statement_checks import STATEMENTS, relations, verdict
 
-from gammabar.harness.run.specs import open_problem
+from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import LEVELS, number, working
-from gammabar.harness.verify.relation import VIOLATED, same_digits
+from gammabar.harness.verify.numbers import LEVELS, VIOLATED, number, same_digits, working
 from gammabar.papers.ji_srebro_telgarsky_2021 import section1_2, section5
 from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import WORLDS, Mirror
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (

@@ -6,7 +6,7 @@ import pytest
 
 import gammabar as gb
 from gammabar.harness.registry import find_sources
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from tests.papers.plugins import examined, opened, rates, refutes_slower, verdicts
 
 

@@ -18,7 +18,7 @@ from statement_checks import STATEMENTS, Changed, about, changed, verdict, verdi
 from gammabar.harness import registry
 from gammabar.harness.power import idle, kills, matrix
 from gammabar.harness.registry import mutants
-from gammabar.harness.run.specs import open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_statement
 from gammabar.harness.verify.verdict import Status

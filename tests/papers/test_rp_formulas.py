@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statement_checks import STATEMENTS, verdict
 
-from gammabar.harness.run.specs import open_problem
+from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import LEVELS, middle, number, working

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gammabar.harness.registry import artefacts
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from gammabar.papers.tyurin_2024 import experiments
 from gammabar.papers.tyurin_2024.experiments import (
     Method,

@@ -13,8 +13,7 @@ from statement_checks import STATEMENTS
 
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import LEVELS, middle, working
-from gammabar.harness.verify.relation import fact
+from gammabar.harness.verify.numbers import LEVELS, fact, middle, working
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS as REGISTERED, direct
 from gammabar.papers.tyurin_2024 import (

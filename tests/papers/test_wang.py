@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gammabar as gb
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from tests.papers.plugins import opened, rates, refutes_slower, verdicts
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gammabar.harness.run.results import Outcome, Result, Run, Task
-from gammabar.harness.run.specs import reference
 from gammabar.harness.run.store import Store
+from gammabar.harness.run.tasks import Outcome, Result, Run, Task, reference
 from gammabar.harness.verify.verdict import Verdict
 
 CURVE = tuple((t, 1.0 / t, 4.0 / t) for t in (1, 2, 4, 8, 16))

@@ -16,7 +16,7 @@ from gammabar.harness.falsify.parameters import solvers_of, strategies
 from gammabar.harness.falsify.reports import as_document, read, write
 from gammabar.harness.falsify.search import Over, Report, Search
 from gammabar.harness.registry import find_statements
-from gammabar.harness.run.specs import Registered, open_problem
+from gammabar.harness.run.tasks import Registered, open_problem
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 from gammabar.problems.specs import text_of_rows

@@ -16,7 +16,7 @@ from gammabar.harness.certificates import Rejected as Refused, check
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
 from gammabar.harness.registry import close_paper, everything, open_paper
-from gammabar.harness.run.specs import Registered, open_problem, open_solver
+from gammabar.harness.run.tasks import Registered, open_problem, open_solver
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.papers import rerun
 from gammabar.papers.witness import Data, Rejected, TooCostly
@@ -154,7 +154,7 @@ def test_what_is_accepted_of_a_false_statement_is_false(conjectures, rows, t):
     except (Rejected, TooCostly, ProblemError):
         return
     if accepted:
-        from gammabar.harness.run.specs import open_problem
+        from gammabar.harness.run.tasks import open_problem
         from gammabar.oracle import solve
 
         truth = solve(open_problem(text).raw())

@@ -11,8 +11,8 @@ from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import solvers_of
 from gammabar.harness.falsify.reports import Batch, starts
 from gammabar.harness.falsify.search import Report, Search, as_solvers
-from gammabar.harness.registry import PaperRef, close_paper, find_statements, open_paper
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.registry import close_paper, find_statements, open_paper
+from gammabar.harness.run.tasks import PaperRef, Registered
 from gammabar.harness.verify.verdict import Verdict
 
 PAPER = """

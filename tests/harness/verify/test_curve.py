@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given, strategies as st
 
 from gammabar.harness.verify.evaluate import Curve
-from gammabar.harness.verify.relation import at_most, fact
+from gammabar.harness.verify.numbers import at_most, fact
 
 
 def noted(steps: int, what: str = "a ≤ b") -> Curve:

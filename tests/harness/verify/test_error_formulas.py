@@ -26,8 +26,15 @@ from gammabar.harness.verify.identities import (
     zero,
 )
 from gammabar.harness.verify.iterate import View
-from gammabar.harness.verify.numbers import ETA, LEVELS, ROUNDOFF as U, TINY, working
-from gammabar.harness.verify.relation import COARSE, run_rounding
+from gammabar.harness.verify.numbers import (
+    COARSE,
+    ETA,
+    LEVELS,
+    ROUNDOFF as U,
+    TINY,
+    run_rounding,
+    working,
+)
 from gammabar.harness.verify.row_sums import combination, per_sum
 from gammabar.problems import from_arrays
 from gammabar.problems.rounding import rounding_of, taxicab

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from gammabar.harness.verify.binomial import clopper_pearson
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import number, sqrt
-from gammabar.harness.verify.relation import (
+from gammabar.harness.verify.numbers import (
     Relation,
     any_of,
     at_least,
@@ -23,9 +21,11 @@ from gammabar.harness.verify.relation import (
     equal,
     fact,
     nearly,
+    number,
     size_of,
+    sqrt,
 )
-from gammabar.harness.verify.run_checks import check_run, check_statement
+from gammabar.harness.verify.run_checks import check_run, check_statement, clopper_pearson
 from gammabar.harness.verify.statement import (
     Statement,
     direct,

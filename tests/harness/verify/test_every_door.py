@@ -14,12 +14,11 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.specs import open_solver
-from gammabar.harness.verify.binomial import CHANCE
+from gammabar.harness.run.tasks import open_solver
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault
-from gammabar.harness.verify.relation import fact
-from gammabar.harness.verify.run_checks import check_run
+from gammabar.harness.verify.numbers import fact
+from gammabar.harness.verify.run_checks import CHANCE, check_run
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate, randomised, stopping
 from gammabar.harness.verify.verdict import StatementError
 from gammabar.papers import at_most, number

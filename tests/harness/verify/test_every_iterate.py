@@ -29,11 +29,10 @@ from hypothesis import given, settings, strategies as st
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.processes import Crashed
-from gammabar.harness.run.results import Run
-from gammabar.harness.run.specs import Registered, open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import Registered, Run, open_problem, open_solver, solver_name
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.relation import Relation, fact
+from gammabar.harness.verify.numbers import Relation, fact
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import (
     STATEMENTS,

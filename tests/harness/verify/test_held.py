@@ -7,7 +7,7 @@ from math import inf, nan
 from flint import arb
 from hypothesis import example, given, strategies as st
 
-from gammabar.harness.verify.relation import Relation
+from gammabar.harness.verify.numbers import Relation
 
 #: Midpoints and radii of every kind: infinite ones, none, and beyond the range of doubles.
 sizes = st.sampled_from([0.0, 1.0, -1.0, 1.5, 2.0, 5e-324, -5e-324, 1e308, -1e308, inf, -inf, nan])

@@ -19,11 +19,10 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.harness.run.engine import perform
-from gammabar.harness.run.results import Run, Task
-from gammabar.harness.run.specs import InFile, open_solver
+from gammabar.harness.run.tasks import InFile, Run, Task, open_solver
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import Fault, taken_vector
-from gammabar.harness.verify.relation import fact
+from gammabar.harness.verify.numbers import fact
 from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import STATEMENTS, per_iterate
 from gammabar.problems import ProblemError

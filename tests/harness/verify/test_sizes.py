@@ -8,16 +8,17 @@ from math import inf, nan
 from flint import arb
 from hypothesis import given, strategies as st
 
-from gammabar.harness.verify.numbers import LEVELS, working
-from gammabar.harness.verify.relation import (
+from gammabar.harness.verify.numbers import (
     COARSE,
     HOLDS,
+    LEVELS,
     VIOLATED,
     equal,
     nearly,
     same_digits,
     size_of,
     within,
+    working,
 )
 
 SIZES = st.floats(min_value=0, allow_nan=False) | st.sampled_from([0.0, 5e-324, 1e-300, inf])

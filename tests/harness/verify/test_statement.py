@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import number
-from gammabar.harness.verify.relation import at_most, fact
+from gammabar.harness.verify.numbers import at_most, fact, number
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import (
     STATEMENTS,

@@ -9,10 +9,10 @@ import pytest
 from side_by_side.overhead import spoken_of
 
 from gammabar.harness.run.processes import Crashed
-from gammabar.harness.run.specs import open_problem
+from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.relation import at_most
+from gammabar.harness.verify.numbers import at_most
 from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import STATEMENTS, Statement, per_iterate
 from gammabar.harness.verify.verdict import StatementError

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.specs import Registered
+from gammabar.harness.run.tasks import Registered
 from gammabar.harness.verify.statement import IterateStatement
 from gammabar.papers import at_most
 from gammabar.solvers import Iterate
@@ -113,7 +113,7 @@ def test_what_is_obeyed_at_rest_is(solver, problem):
 
 
 def _opened(text: str) -> Any:
-    from gammabar.harness.run.specs import open_problem
+    from gammabar.harness.run.tasks import open_problem
 
     return open_problem(text)
 
