@@ -113,6 +113,8 @@ class _Package:
 
 #: Papers of the user, by their paths.
 _OPENED: dict[str, tuple[PaperRef, _Package]] = {}
+#: Keys of plug-ins that are being opened, whose solvers are asked for on the way.
+_OPENING: set[str] = set()
 
 
 def open_paper(paper: PaperRef | str) -> Paper:
@@ -140,8 +142,12 @@ def open_plugin(name: str) -> None:
     """Open ``papers/plugins/KEY.py`` if `name` is KEY, or KEY.NAME."""
     key = name.partition(".")[0]
     path = PLUGINS / f"{key}.py"
-    if key.isidentifier() and key not in papers() and path.is_file():
-        open_paper(str(path))
+    if key.isidentifier() and key not in {*papers(), *_OPENING} and path.is_file():
+        _OPENING.add(key)
+        try:
+            open_paper(str(path))
+        finally:
+            _OPENING.discard(key)
 
 
 def close_paper(path: str) -> None:

@@ -74,6 +74,8 @@ def _descent(problem, loss, k, hat, eta, factor):
         t += 1
 
 
+#: Claims are about all of its options.
+_GD = "gradient_descent:loss=*,k=*,hat=*,eta=*"
 FAMILY = Family("jt")
 
 
@@ -207,7 +209,7 @@ def from_start(first, at):
 
 jt = Claims("jt", unit=True)
 steps = jt.sharing(since=1, history=(_Descent,))
-GD = Method("gradient_descent", assumes=(few_rows, proper))
+GD = Method(_GD, assumes=(few_rows, proper))
 _STILL = "all terms are those of a step of length 0"
 _SLOW = "jt.gradient_descent/falling-steps"
 LOSSES = "ℓ_exp, ℓ_log and ℓ_poly,k with k = 1 and 2"
@@ -437,7 +439,7 @@ def _two_phases(case):
 @jt.bound(
     "thm7.log",
     "Theorem 7, logistic loss",
-    Method("two_phases", assumes=(separable, _two_phases)),
+    Method("two_phases:t0=*", assumes=(separable, _two_phases)),
     since=1,
 )
 def _logistic_rate(it, c):
@@ -499,7 +501,7 @@ def _tenth(case):
     return number(Fraction(1, 5)) * sqrt(number(2))
 
 
-tens = Method("gradient_descent", assumes=(exponential, theorem_10))
+tens = Method(_GD, assumes=(exponential, theorem_10))
 
 
 @steps.bound("thm10", "Theorem 10", tens, problems=(_TEN.format(9),), powerless="a lower bound")
@@ -688,7 +690,7 @@ def _small_risk(c, at):
 @steps.bound(
     "lem14.step",
     "Lemma 14, second sentence",
-    Method("gradient_descent", assumes=(few_rows, logistic, constant_hat)),
+    Method(_GD, assumes=(few_rows, logistic, constant_hat)),
     separable,
     at_rest="it bounds a step by its own length",
 )
@@ -712,7 +714,7 @@ def _small_steps(it, c):
 @steps.bound(
     "lem19",
     "Lemma 19",
-    Method("gradient_descent", assumes=(few_rows, convex_tail, plain_gd)),
+    Method(_GD, assumes=(few_rows, convex_tail, plain_gd)),
     at_rest="it bounds a step by its own length",
 )
 def _risk_falls(it, c):
@@ -731,7 +733,7 @@ def _risk_falls(it, c):
 @steps.bound(
     "lem20",
     "Lemma 20",
-    Method("gradient_descent", assumes=(few_rows, exponential, plain_gd)),
+    Method(_GD, assumes=(few_rows, exponential, plain_gd)),
     separable,
     at_rest="Σ η̂_j grows by the same η R(w_0) then",
 )

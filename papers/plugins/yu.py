@@ -129,7 +129,7 @@ def upper_value(it):
 
 
 yu = Claims("yu", unit=True)
-MPLFP = Method("mirror_prox", assumes=(several_rows,))
+MPLFP = Method("mirror_prox:s=*,eps=*", assumes=(several_rows,))
 _SLOW = "yu.mirror_prox/small-steps"
 _DESCENT = "yu.mirror_prox/no-extra-step"
 _EVERY = "it holds for every z, whoever found it"
@@ -334,10 +334,10 @@ loops = yu.sharing(since=1, history=(_Loop,))
     MPLFP,
     separable,
     Erratum(
-        severity="edge case",
+        severity="substance",
         fixed_by="thm3.a.fixed",
         charitable="thm3.a.fixed",
-        why="It fails for ε ≥ ρ(A), where the loop may end with ε_sad(z_t) ≤ ε before that.",
+        why="It needs ε < ρ(A): otherwise the loop may end with ε_sad(z_t) ≤ ε before that.",
         survives="Everything, for ε < ρ(A): then ε_sad(z_t) ≤ ε implies φ̲(y_t) ≥ ρ(A) − ε > 0.",
     ),
     claim=_THEOREM_3A,
