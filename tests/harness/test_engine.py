@@ -374,9 +374,9 @@ def test_processes_that_work_side_by_side_use_one_thread_each(crew):
 
 
 def test_files_are_tried_out_in_another_process(crew):
-    assert crew.probe(InFile("my.py:Right", CODE), 60) == {"name": None}
+    assert crew.probe(InFile("my.py:Right", CODE), 60)["name"] is None
     carded = CODE + "\nclass Carded(Right):\n    class card:\n        name = 'snkp'\n"
-    assert crew.probe(InFile("my.py:Carded", carded), 60) == {"name": "snkp"}
+    assert crew.probe(InFile("my.py:Carded", carded), 60)["name"] == "snkp"
     assert "no class or function Wrong" in crew.probe(InFile("my.py:Wrong", CODE), 60)["error"]
     for code, what in [
         ("while True: pass\n", "no end within 1 s (my.py, line 1"),

@@ -32,7 +32,7 @@ from gammabar.harness.run.processes import Crashed
 from gammabar.harness.run.tasks import Registered, Run, open_problem, open_solver, solver_name
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.numbers import Relation, fact
+from gammabar.harness.verify.numbers import COARSE, Relation, fact
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import (
     STATEMENTS,
@@ -172,11 +172,19 @@ def spoken_of(statement: IterateStatement, heard: Heard) -> set[int]:
 # --- a court that is watched ---
 
 
+def wide(relation: Relation) -> bool:
+    """Whether an allowance is so large that no solver could be refuted by the relation."""
+    size = 1 + abs(float(relation.left)) + abs(float(relation.right))
+    size = relation.size if relation.op == "==" and relation.size >= 0 else size
+    return not relation.allowance <= COARSE * size
+
+
 class Watched:
     """A statement whose body notes at which iterates it was asked, and may be made to fail."""
 
     def __init__(self, statement: Statement, false_at: int | None = None) -> None:
         self.relations: dict[int, int] = {}
+        self.allowances: set[tuple[str, bool]] = set()
         self.asked: list[int] = []
         self.case: Case | None = None
         self.false_at = false_at
@@ -205,6 +213,7 @@ class Watched:
             found.append(fact(False, "planted"))
         if not it.level:
             self.relations[it.t] = len(found)
+            self.allowances.update((r.what, wide(r)) for r in found if r.op != "fact")
         return found
 
     def _goal(self, goal: Any) -> Any:
@@ -260,6 +269,7 @@ def count_all(name: str) -> list[str]:
     """Count on runs of one solver until every statement about it has been counted; the faults."""
     wanted = {s.id for s in ALL.values() if isinstance(s, IterateStatement) and name in s.solvers}
     seen, faults, last = Counter[str](), [], LONGER.get(name, LAST)
+    allowances: dict[str, set[tuple[str, bool]]] = defaultdict(set)
     for run in runs().get(name, []):
         statements = [s for s in about(run, IterateStatement) if seen[s.id] < EACH]
         if not statements:
@@ -279,6 +289,12 @@ def count_all(name: str) -> list[str]:
                 faults.append(f"{where}: {verdict.checked} of {sum(one.relations.values())}")
             if spoken:
                 seen[verdict.statement] += 1
+            allowances[verdict.statement] |= one.allowances
+    for statement, found in allowances.items():
+        never = sorted(
+            {what for what, _ in found} - {what for what, is_wide in found if not is_wide}
+        )
+        faults += [f"{statement}: {what!r} allows anything" for what in never]
     missing = wanted - set(seen)
     return faults + [f"{s}: no run of {name} was found for it" for s in sorted(missing)]
 
