@@ -59,7 +59,7 @@ class _Found:
 
     def __init__(self, sample: Sample, numbers: Numbers) -> None:
         quick = sample.run(False)[0] not in numbers
-        self.name, self.size = sample.spec(True) if quick else sample.name(), sample.size
+        self.sample, self.name = sample, sample.spec(True) if quick else sample.name()
         found, self.truth = numbers[sample.run(quick)[0]], numbers[sample.truth(quick)[0]]
         self.n, self.last, courses = found["n"], found["last"], found["courses"]
         self.lr_gd = {m.step: courses[str(m)] for m in LR_GD}
@@ -91,7 +91,7 @@ class _Found:
         never = ": with pixels in [−1, 1] accuracy 1.0 cannot be reached without a bias"
         words = self.margin() + (never if separable is False else "")
         claim = "the subsample is separable"
-        if self.size > 5000:  # what is said in Appendix E of 5,000 points is open here
+        if self.sample.size > 5000:  # what is said in Appendix E of 5,000 points is open here
             claim, separable = f"{claim} (which is said of 5,000 points)", separable or None
         shown = [Shown(claim, separable, words, ours=True)]
         bounds = (
@@ -113,8 +113,7 @@ def _solved(course: Numbers) -> float:
 # LR+GD beside Batch Perceptron
 
 
-def _draw_aligned(sample: Sample, figure: Any, numbers: Numbers) -> None:
-    found = _Found(sample, numbers)
+def _draw_aligned(figure: Any, found: _Found) -> None:
     figure.set_size_inches(8.4, 4.6)
     panels = figure.subplots(2, 3, sharex=True, sharey=True)
     for axes, (step, course) in zip(panels.flat, found.lr_gd.items(), strict=True):
@@ -135,8 +134,7 @@ def _label(panels: Any) -> None:
         axes.set_ylabel("accuracy")
 
 
-def _shown_aligned(sample: Sample, numbers: Numbers) -> list[Shown]:
-    found = _Found(sample, numbers)
+def _shown_aligned(found: _Found) -> list[Shown]:
     runs, least, most = found.lr_gd, STEPS[0], STEPS[-1]
     apart = {step: median(course["apart"]) for step, course in runs.items()}
     early = {step: median(_early(course)) for step, course in runs.items()}
@@ -181,8 +179,7 @@ def _difference(one: Numbers, other: Numbers) -> float:
 # Accuracy, loss and gradient
 
 
-def _draw_metrics(sample: Sample, what: tuple[str, ...], figure: Any, numbers: Numbers) -> None:
-    found = _Found(sample, numbers)
+def _draw_metrics(what: tuple[str, ...], figure: Any, found: _Found) -> None:
     figure.set_size_inches(2.9 * len(what) + 0.4, 3.7)
     for axes, name in zip(figure.subplots(1, len(what)), what, strict=True):
         draw = axes.semilogx if name == "accuracy" else axes.loglog
@@ -197,8 +194,7 @@ def _draw_metrics(sample: Sample, what: tuple[str, ...], figure: Any, numbers: N
     figure.suptitle(f"LR+GD on {found.name}; {found.margin()}", fontsize=9)
 
 
-def _shown_metrics(sample: Sample, numbers: Numbers) -> list[Shown]:
-    found = _Found(sample, numbers)
+def _shown_metrics(found: _Found) -> list[Shown]:
     solved = {step: _solved(course) for step, course in found.lr_gd.items()}
     # All start at w = 0, where the loss is log 2: small steps never rise above it.
     highest = {step: max(log(2), course["highest"]) for step, course in found.lr_gd.items()}
@@ -211,7 +207,7 @@ def _shown_metrics(sample: Sample, numbers: Numbers) -> list[Shown]:
         Shown("steps 1, 10 and 100 separate the data before 0.001, 0.01 and 0.1 do", faster, when),
         Shown("the loss before that is higher with steps 1, 10 and 100", higher, high),
     ]
-    if sample == FASHION:  # its caption says more
+    if found.sample == FASHION:  # its caption says more
         ordered, losses = list(solved.values()), list(highest.values())
         in_order = all(_before([b], [a]) is True for a, b in pairwise(ordered)) or (
             None if ordered == sorted(ordered, reverse=True) else False
@@ -233,11 +229,10 @@ def _before(some: list[float], others: list[float]) -> bool | None:
 # Perceptrons
 
 
-def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: Numbers) -> None:
+def _draw_perceptrons(figure: Any, *every: _Found) -> None:
     figure.set_size_inches(8.4, 5.0)
     panels = figure.subplots(2, 2, sharey=True)
-    for axes, sample in zip(panels.flat, samples, strict=True):
-        found = _Found(sample, numbers)
+    for axes, found in zip(panels.flat, every, strict=True):
         for course, name, colour, line, width in (
             (found.batch, "Batch Perceptron", "black", "-", 0.8),
             (found.normalised, "Normalized Batch Perceptron", "#d55e00", "--", 1.3),
@@ -251,10 +246,7 @@ def _draw_perceptrons(samples: tuple[Sample, ...], figure: Any, numbers: Numbers
     _label(panels)
 
 
-def _shown_perceptrons(
-    samples: tuple[Sample, ...], claim: str, normalised: bool, numbers: Numbers
-) -> list[Shown]:
-    every = [_Found(sample, numbers) for sample in samples]
+def _shown_perceptrons(claim: str, normalised: bool, *every: _Found) -> list[Shown]:
     better = [_better(found) for found in every]
     wins = sum(one is normalised for one in better)
     words = "; ".join(
@@ -396,54 +388,44 @@ def _caption(part: str, wanted: bool, claim: str, numbers: Numbers) -> Shown:
 # The artefacts
 
 
-def _parts(samples: tuple[Sample, ...], quick: bool) -> Mapping[str, Callable[[], Any]]:
-    return dict(part for sample in samples for part in (sample.run(quick), sample.truth(quick)))
+def _figure(number: int, title: str, draw: Any, shown: Any, *samples: Sample) -> Artefact:
+    def found(numbers: Numbers) -> list[_Found]:
+        return [_Found(sample, numbers) for sample in samples]
 
-
-def _figure(
-    number: int, title: str, samples: tuple[Sample, ...], draw: Any, shown: Any
-) -> Artefact:
     return Artefact(
         id=f"tyurin.fig{number}",
         reference=f"Figure {number}",
         title=title,
-        parts=partial(_parts, samples),
-        draw=draw,
-        shown=shown,
+        parts=lambda quick: dict(part for s in samples for part in (s.run(quick), s.truth(quick))),
+        draw=lambda figure, numbers: draw(figure, *found(numbers)),
+        shown=lambda numbers: shown(*found(numbers)),
         data=tuple(sample.dataset for sample in samples),
     )
 
 
-def _aligned(number: int, sample: Sample) -> Artefact:
-    title = f"LR+GD beside Batch Perceptron, {sample.name()}"
-    draw, shown = partial(_draw_aligned, sample), partial(_shown_aligned, sample)
-    return _figure(number, title, (sample,), draw, shown)
-
-
-def _metrics(number: int, sample: Sample, what: tuple[str, ...] = tuple(LABELS)) -> Artefact:
+def _metrics(number: int, sample: Sample, *what: str) -> Artefact:
     title = f"{', '.join(LABELS[name] for name in what)} of LR+GD, {sample.name()}"
-    draw, shown = partial(_draw_metrics, sample, what), partial(_shown_metrics, sample)
-    return _figure(number, title, (sample,), draw, shown)
+    return _figure(number, title, partial(_draw_metrics, what), _shown_metrics, sample)
 
 
 def _perceptrons(
-    number: int, samples: tuple[Sample, ...], data: str, claim: str, normalised: bool
+    number: int, data: str, claim: str, normalised: bool, *samples: Sample
 ) -> Artefact:
-    draw = partial(_draw_perceptrons, samples)
-    shown = partial(_shown_perceptrons, samples, claim, normalised)
-    title = f"Batch Perceptron and Normalized Batch Perceptron{data}"
-    return _figure(number, title, samples, draw, shown)
+    title, shown = f"Batch Perceptron and Normalized Batch Perceptron{data}", _shown_perceptrons
+    return _figure(number, title, _draw_perceptrons, partial(shown, claim, normalised), *samples)
 
 
 _BETTER = "Batch Perceptron converges slightly better in practice"
 _FASTER = "Normalized Batch Perceptron is faster on imbalanced data (on two of three data sets)"
-_EVERY = (
-    _metrics(1, CIFAR, ("loss", "accuracy")),
-    *(_aligned(numbers[0], sample) for numbers, sample in SAMPLES.items()),
-    *(_metrics(numbers[1], sample) for numbers, sample in SAMPLES.items()),
-    _perceptrons(6, BALANCED, "", _BETTER, False),
-    _perceptrons(7, IMBALANCED, " on imbalanced data", _FASTER, True),
-)
+_EVERY = [
+    _metrics(1, CIFAR, "loss", "accuracy"),
+    _perceptrons(6, "", _BETTER, False, *BALANCED),
+    _perceptrons(7, " on imbalanced data", _FASTER, True, *IMBALANCED),
+]
+for (_beside, _alone), _sample in SAMPLES.items():
+    _title = f"LR+GD beside Batch Perceptron, {_sample.name()}"
+    _EVERY.append(_figure(_beside, _title, _draw_aligned, _shown_aligned, _sample))
+    _EVERY.append(_metrics(_alone, _sample, *LABELS))
 ARTEFACTS = (
     *sorted(_EVERY, key=lambda one: int(one.id.removeprefix("tyurin.fig"))),
     Artefact(
