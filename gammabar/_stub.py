@@ -22,7 +22,7 @@ def attach(
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub."""
     with open(file + "i", encoding="utf-8") as stub:
         imports = [node for node in ast.parse(stub.read()).body if isinstance(node, ast.ImportFrom)]
-    homes = {alias.name: node.module for node in imports for alias in node.names}
+    homes = {alias.name: _home(package, node) for node in imports for alias in node.names}
 
     def attribute(name: str) -> Any:
         if name not in homes:
@@ -30,8 +30,13 @@ def attach(
         home = homes[name]
         if home is None:  # a package
             return import_module(f"{package}.{name}")
-        value = getattr(import_module(f"{package}.{home}"), name)
+        value = getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 
     return attribute, lambda: sorted(homes), sorted(homes)
+
+
+def _home(package: str, node: ast.ImportFrom) -> str | None:
+    """The module that a line of a stub imports from; None for the package itself."""
+    return f"{package}.{node.module}" if node.level and node.module else node.module

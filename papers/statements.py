@@ -1,0 +1,165 @@
+"""How a paper declares its statements: `Claims`, the method that they are about, and errata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.iterate import View
+from gammabar.harness.verify.statement import (
+    Assumption,
+    DirectStatement,
+    IterateStatement,
+    RandomisedStatement,
+    Statement,
+    StoppingStatement,
+    declare,
+)
+
+
+@dataclass(frozen=True, init=False)
+class Method:
+    """The solvers that a claim is about, by their names in the registry, and what it assumes."""
+
+    solvers: tuple[str, ...]
+    assumes: tuple[Assumption, ...]
+
+    def __init__(self, *solvers: str, assumes: tuple[Assumption, ...] = ()) -> None:
+        object.__setattr__(self, "solvers", solvers)
+        object.__setattr__(self, "assumes", assumes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """That a claim is false as printed; see `Statement` for the fields.
+
+    Attributes
+    ----------
+    severity : str
+        "substance", "misprint", "edge case" or "transcription".
+    fixed_by, charitable, same_mistake : str or None
+        Ids in the same paper, without its key.
+    """
+
+    severity: str
+    why: str
+    survives: str
+    fixed_by: str | None = None
+    charitable: str | None = None
+    same_mistake: str | None = None
+
+
+class Claims:
+    """The statements of one paper.
+
+    Parameters
+    ----------
+    key : str
+        That of the paper: what its ids begin with.
+    source : str
+        The paper, as references begin.
+    **shared
+        Fields that all statements have which do not say otherwise.
+
+    Notes
+    -----
+    Decorators take the id (without the key), the reference, and then in any order what the claim is
+    about: a `Method`, assumptions, an `Erratum`, and classes of sequences that it needs from t = 0
+    on (``history``). Other fields of `Statement` are given by name; words, LaTeX and note are those
+    of the docstring. One body may have several decorators.
+    """
+
+    def __init__(self, key: str, *, source: str = "", **shared: Any) -> None:
+        self.key, self.source, self._shared = key, source, shared
+
+    def sharing(self, **more: Any) -> Claims:
+        """The same paper, with further fields that statements share."""
+        return Claims(self.key, source=self.source, **(self._shared | more))
+
+    def bound(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """About every iterate: a body ``(it, case)``, or ``(now, before, case)`` from t = 1 on."""
+        return self._declare(IterateStatement, identifier, reference, about, given)
+
+    def identity(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """An equation about every iterate."""
+        return self.bound(identifier, reference, *about, **({"kind": "identity"} | given))
+
+    def step(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """An equation about every step: a body ``(now, before, case)``, None before w_0."""
+
+        def register(body: Any) -> Any:
+            named = {"__doc__": body.__doc__, "__module__": body.__module__}
+            walk = type(body.__name__, (_Walk,), named | {"body": staticmethod(body)})
+            self.identity(identifier, reference, *about, **given)(walk)
+            return body
+
+        return register
+
+    def stopping(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """A goal is reached at some t ≤ limit: a body ``(case)`` that returns the limit."""
+        return self._declare(StoppingStatement, identifier, reference, about, given)
+
+    def direct(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """About a problem, or about data that it brings itself, the default: ``(case)``."""
+        given = {"problems": self._shared.get("problems", ("",))} | given
+        return self._declare(DirectStatement, identifier, reference, about, given)
+
+    def probability(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
+        """Holds with probability 1 − δ: ``(case, rng)`` or ``(case, rng, delta)``, one run."""
+        return self._declare(RandomisedStatement, identifier, reference, about, given)
+
+    def _declare(
+        self,
+        kind: type[Statement],
+        identifier: str,
+        reference: str,
+        about: tuple[Any, ...],
+        given: dict[str, Any],
+    ) -> Declared:
+        reference = f"{self.source}, {reference}" if self.source else reference
+        fields: dict[str, Any] = {"solvers": (), "assumes": (), "reference": reference}
+        for one in about:
+            if isinstance(one, Method):
+                fields["solvers"] += one.solvers
+                fields["assumes"] += one.assumes
+            elif isinstance(one, Erratum):
+                fields |= self._false(one)
+            elif isinstance(one, type):
+                fields["history"] = (*fields.get("history", ()), one)
+            else:
+                fields["assumes"] += (one,)
+        return declare(kind, self._id(identifier), **(self._shared | fields | given))
+
+    def _false(self, erratum: Erratum) -> dict[str, Any]:
+        ids = {name: getattr(erratum, name) for name in ("fixed_by", "charitable", "same_mistake")}
+        named = {name: None if one is None else self._id(one) for name, one in ids.items()}
+        return {"status": "refuted"} | vars(erratum) | named
+
+    def _id(self, identifier: str) -> str:
+        return identifier if identifier.startswith(self.key + ".") else f"{self.key}.{identifier}"
+
+
+Declared = Callable[[Any], Any]
+
+
+class _Walk:
+    """A claim about w_t and w_{t−1}, and about w_0."""
+
+    body: Any
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._before: Any = None
+        self._now: Any = None
+
+    def update(self, it: View) -> None:
+        it.keep()
+        self._before, self._now = self._now, it
+
+    def claim(self, it: View) -> Any:
+        before = self._before
+        if before is not None and it.level:
+            before = before.at(it.level)
+        return self.body(it, before, self._case)
