@@ -9,16 +9,12 @@ from itertools import islice
 import numpy as np
 import pytest
 import scipy.sparse
-from flint import arb
 from hypothesis import given, settings, strategies as st
 from reference import lecture
 
 import gammabar.solvers.boosting as stumps_module
 from gammabar.problems import (
     DenseProblem,
-    Kernel,
-    KernelProblem,
-    MulticlassProblem,
     ProblemError,
     SparseProblem,
 )
@@ -84,46 +80,6 @@ def test_every_round_is_that_of_algorithm_3(sparse, case):
         np.testing.assert_allclose(vote.scores, np.array(alphas) @ signs, atol=1e-11)
         assert vote.extra["z"] == pytest.approx(math.sqrt(4 * epsilon * (1 - epsilon)), rel=1e-12)
         assert vote.extra["product"] == pytest.approx(math.sqrt(product), rel=1e-11)
-
-
-@settings(max_examples=200)
-@given(samples())
-def test_training_error_is_at_most_the_product_of_the_normalisers_exactly(case):
-    X, y = case
-    D, ratios, signs, product = [Fraction(1, len(y))] * len(y), [], [], Fraction(1)
-    smallest = Fraction(1, 2)
-    for T, vote in enumerate(run(X, y)[1:], start=1):
-        h = vote.hypotheses[-1]
-        predicted = lecture.stump(h.feature, h.threshold, h.sign, X)
-        epsilon = lecture.mistakes(predicted, y, D)
-        if epsilon == 0:
-            return
-        gamma = Fraction(1, 2) - epsilon
-        ratios.append((1 - epsilon) / epsilon)
-        signs.append([a * b for a, b in zip(predicted, y, strict=True)])
-        D = lecture.reweigh(predicted, y, D)
-        product *= 1 - 4 * gamma**2
-        wrong = sum(
-            not lecture.vote_is_right(ratios, column) for column in zip(*signs, strict=True)
-        )
-        assert Fraction(wrong, len(y)) ** 2 <= product
-        # Lemma 7 for every T that is at least log(2n)/(2γ²).
-        smallest = min(smallest, gamma)
-        if 2 * T * smallest**2 * 1.0 >= float(arb(2 * len(y)).log()) + 1e-9:
-            assert wrong == 0 == vote.error
-
-
-def test_lemma_7_is_reached():
-    """Points 1, …, 6 with labels + − − − + +: no stump is right, and the lemma's T suffices."""
-    y = [1, -1, -1, -1, 1, 1]
-    votes = run([[i] for i in range(1, 7)], y, rounds=400)
-    gammas = np.minimum.accumulate([v.extra["gamma"] for v in votes[1:]])
-    done = [v.t for v in votes[1:] if 2 * v.t * gammas[v.t - 1] ** 2 > math.log(12)]
-    assert done
-    assert all(votes[t].error == 0 for t in done)
-    assert votes[1].error > 0
-    assert votes[-1].margin > 0
-    assert votes[-1].predict(np.array([[i] for i in range(1, 7)])).tolist() == y
 
 
 def weighted(elements, rows=12):
@@ -256,10 +212,3 @@ def test_weights_below_the_smallest_double_are_reported():
     run = AdaBoost(lambda X, y: learn).iterates(DenseProblem(X, y))
     with pytest.raises(ProblemError, match="smallest double"):
         list(islice(run, 2702))
-
-
-def test_other_geometries_are_refused():
-    X, y = np.array([[1.0], [2.0]]), np.array([1, -1])
-    for problem in (KernelProblem(X, y, Kernel("linear")), MulticlassProblem(X, np.array([0, 1]))):
-        with pytest.raises(ProblemError, match="dense or sparse"):
-            next(AdaBoost().iterates(problem))

@@ -9,12 +9,11 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 from perceptron_cases import ball, cases, dyadic
-from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.papers.tyurin_2024 import reference
-from gammabar.problems import DenseProblem, ProblemError, from_arrays, load
+from gammabar.problems import DenseProblem, from_arrays
 from gammabar.solvers.tyurin import (
     CHOICES,
     BatchPerceptron,
@@ -198,22 +197,6 @@ def test_gradient_trajectories_are_the_text(case, step, normalised):
         theta = theta + rule(0, s, ball(step)) @ np.array(rows)
 
 
-@settings(max_examples=200)
-@given(cases())
-def test_a_huge_step_is_the_batch_perceptron(case):
-    """Theorem 3.2, on data that meet Assumption 3.1 as far as the run goes."""
-    exact = list(
-        islice(reference.iterates(reference.batch_perceptron, case.rows, case.metric), STEPS + 1)
-    )
-    scores = [reference.scores(case.rows, theta, case.metric) for theta in exact[1:]]
-    assume(all(s != 0 for line in scores for s in line))
-    gradient = run(LogisticRegressionGD(1e6), case.problem)
-    batch = run(BatchPerceptron(), case.problem)
-    for a, b in zip(gradient, batch, strict=False):
-        assert np.isfinite(a.w).all()
-        np.testing.assert_allclose(a.w / 1e6, b.w, rtol=0, atol=1e-9 * (1 + np.abs(b.w).max()))
-
-
 def test_no_step_and_no_score_is_too_large():
     problem = from_arrays([[1e6, 3e5], [-2e5, 7e5], [3e5, -9e5]], [1, -1, 1])
     with np.errstate(all="raise", under="ignore"):
@@ -233,84 +216,6 @@ def test_normalised_steps_have_full_length_where_every_sigma_underflows():
     assert first.extra["log_beta"] == pytest.approx(1.5e12 + math.log(2))
 
 
-def test_loss_explodes_one_step_before_the_data_are_separated():
-    """The numbers of the proof of Theorem 4.1."""
-    problem = load("loss-spike")
-    _, one, two = run(LogisticRegressionGD(1e6), problem, 2)
-    assert (one.w / 1e6).tolist() == [0.5, 0.75]
-    assert one.scores.tolist() == [-0.25e6, 3.5e6]
-    assert np.linalg.norm(one.extra["gradient"]) == pytest.approx(math.sqrt(2) / 2)
-    assert (two.w / 1e6).tolist() == [1.0, 0.25]
-    assert two.smallest > 0
-    assert not two.extra["gradient"].any()
-    small = run(LogisticRegressionGD(4.0), problem, 2)[2]
-    first, second = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(14))
-    assert small.w == pytest.approx(
-        [4 * (0.5 + (first + second) / 2), 4 * (0.75 - first / 2 + 2 * second)], rel=1e-14
-    )
-    assert [it.w.tolist() for it in run(BatchPerceptron(), problem, 2)] == [
-        [0, 0],
-        [0.5, 0.75],
-        [1.0, 0.25],
-    ]
-
-
-@pytest.mark.parametrize("n", [10, 16, 17, 26, 100, 999, 1000])
-def test_batch_perceptron_needs_a_multiple_of_n_on_the_worst_case(n):
-    """Theorem 5.1: the k-th iterate separates as soon as 10 k > 3 n + 2."""
-    iterates = list(BatchPerceptron().iterates(load(f"worst-case:n={n}")))
-    assert ended(iterates)
-    assert iterates[-1].t == (3 * n + 2) // 10 + 1
-    for k in (1, 2, 3):
-        wanted = [0.25 * (1 + (2 * k - 2) / n), (n - 2 * k) / (2 * n)]
-        assert iterates[k].w == pytest.approx(wanted, rel=1e-14)
-        assert iterates[k].extra["misclassified"] == 1
-    for solver in (NormalizedBatchPerceptron(), *map(Perceptron, CHOICES)):
-        assert list(solver.iterates(load(f"worst-case:n={n}")))[-1].t <= 5  # R²/μ²
-
-
-@settings(max_examples=200)
-@given(cases(("dense",), max_n=5, max_d=2, entry=3), st.sampled_from(PERCEPTRONS))
-def test_the_bounds_hold_and_inseparable_data_are_never_solved(case, solver):
-    """Theorems 3.3, 5.2 and 5.3, with the exact margin."""
-    margin = minimum_norm_squared(case.rows)
-    if margin == 0:
-        iterates = run(solver, case.problem, 100)
-        assert len(iterates) == 101
-        assert not any("halt" in it.extra for it in iterates)
-        return
-    bound = case.radius_squared / margin
-    if isinstance(solver, BatchPerceptron):
-        bound *= len(case.rows)
-    iterates = run(solver, case.problem, math.floor(bound))
-    assert ended(iterates)
-    assert iterates[-1].smallest > 0
-
-
-@settings(max_examples=100)
-@given(
-    cases(("dense",), max_n=5, max_d=2, entry=3, separable=True),
-    st.sampled_from((0.1, 1.0, 100.0)),
-)
-def test_normalized_gradient_descent_keeps_its_bound(case, step):
-    """Theorem 6.1, with the exact margin."""
-    margin = minimum_norm_squared(case.rows)
-    n = len(case.rows)
-    bound = float(case.radius_squared / margin) + 2 * math.log(2 * n - 1) / (step * float(margin))
-    iterates = run(NormalizedLogisticRegressionGD(step), case.problem, math.floor(bound))
-    assert any(it.smallest > 0 for it in iterates)
-
-
-def test_planted_margin_is_found_in_time():
-    problem = load("planted:n=200,d=10,gamma=0.1,seed=0").unit()
-    for choice in CHOICES:
-        *_, last = Perceptron(choice).iterates(problem)
-        assert last.t <= 100
-        assert problem.margin(last.w) > 0
-    *_, last = NormalizedBatchPerceptron().iterates(problem)
-    assert last.t <= 100
-
-
 @pytest.mark.parametrize("solver", PERCEPTRONS, ids=str)
 def test_one_row_is_solved_by_one_step(solver):
     iterates = list(solver.iterates(from_arrays([[3.0, -4.0]], [-1])))
@@ -326,26 +231,3 @@ def test_a_zero_row_can_not_be_classified(solver):
     iterates = run(solver, from_arrays([[0.0, 0.0], [1.0, 0.0]], [-1, 1]), 50)
     assert len(iterates) == 51
     assert not ended(iterates)
-
-
-@pytest.mark.parametrize("solver", [*PERCEPTRONS, LogisticRegressionGD(50.0)], ids=str)
-def test_what_was_yielded_does_not_change(solver):
-    problem = from_arrays([[1.0, 2.0], [2.0, -1.0], [-1.0, 0.5]], [1, 1, -1])
-    copies, kept = [], []
-    for it in islice(solver.iterates(problem), 20):
-        kept.append(it)
-        copies.append((it.w.copy(), it.scores.copy()))
-    for it, (w, scores) in zip(kept, copies, strict=True):
-        assert (it.w == w).all()
-        assert (it.scores == scores).all()
-        assert it.scores == pytest.approx(problem.scores(w), abs=1e-12)
-
-
-def test_bad_options_are_refused():
-    with pytest.raises(ProblemError, match="choice must be one of first, cyclic, random, worst"):
-        Perceptron("last")
-    for step in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(ProblemError, match="step must be a positive number"):
-            LogisticRegressionGD(step)
-        with pytest.raises(ProblemError, match="step must be a positive number"):
-            NormalizedLogisticRegressionGD(step)
