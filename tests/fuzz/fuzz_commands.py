@@ -1,4 +1,4 @@
-"""Whole command lines, texts that name a user's solver, and what a solver's process may send."""
+"""Texts that name a user's solver, what a solver's process may send, and a call of a command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import os
-import re
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -21,9 +20,6 @@ from gammabar.harness.run.tasks import reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import ProblemError
 
-from .fuzz_certificates import certificate_seeds
-from .fuzz_files import csv_seeds
-from .fuzz_store import store_seeds
 from .mutations import NUMBERS, spoil_bytes, spoil_text, spoiler
 from .target import Fault, Target
 
@@ -36,69 +32,10 @@ def _folder() -> Path:
     holder = tempfile.TemporaryDirectory(prefix="gammabar-fuzz-")
     _HOLDERS.append(holder)
     folder = Path(holder.name)
-    (folder / "a.csv").write_bytes(csv_seeds()[0])
-    (folder / "c.json").write_bytes(certificate_seeds()[0])
-    (folder / "s.db").write_bytes(store_seeds()[0])
     (folder / "my.py").write_text(
         "class Mine:\n    def iterates(self, problem, rng):\n        pass\n"
     )
     return folder
-
-
-# --- command lines: arguments, one a line -------------------------------------------------------
-
-
-def command_seeds() -> list[bytes]:
-    _folder()
-    lines = [
-        "oracle a.csv --json",
-        "oracle a.csv --norm l1 --digits 5",
-        "oracle a.csv --kernel rbf:gamma=0.5 --digits 12",
-        "oracle a.csv --label 0 --signed --method exact",
-        "oracle loss-spike --kernel poly:degree=2,coef0=1 --normalised --json",
-        "list statements --source jst --status refuted --json",
-        "list solvers",
-        "list problems --json",
-        "list mutants",
-        "check c.json a.csv --limit 1 --json",
-        "data list --json",
-        "oracle a.csv --intercept --explain --json",
-        "oracle a.csv --intercept augmented --explain",
-        "separation a.csv --intercept --json",
-        "separation a.csv --label 0",
-        "show perceptron --json",
-        "show a.csv",
-        "show jst.thm3.1.1 --store s.db",
-        "report s.db --markdown",
-        "report s.db --badge",
-        "list artefacts",
-    ]
-    return ["\n".join(line.split()).encode() for line in lines]
-
-
-_WORDS = ["oracle", "list", "check", "data", "--json", "--kernel", "--digits", "--label", "--norm"]
-_WORDS += ["--limit", "--signed", "--method", "--source", "--status", "--severity", "--help", "-h"]
-_WORDS += ["--intercept", "free", "augmented", "--explain", "--store", "s.db", "--paper", "my.py"]
-_WORDS += ["separation", "show", "report", "--markdown", "--badge", "solvers", "papers"]
-_WORDS += ["statements", "a.csv", "c.json", "/dev/null", ".", "l1-simplex", "auto", "--", "-1", "1"]
-#: Options that write files, and commands that run for minutes.
-_NEVER = ("--certificate", "--matrix", "verify", "bench", "gate", "fetch", "export", "--export")
-_NEVER += ("falsify", "reproduce", "--out")
-
-
-def run_command(path: Path) -> None:
-    """Exit code 0, 1 or 2; with 2 comes one sentence, and nothing else on stderr."""
-    arguments = path.read_bytes().decode("utf-8", "replace").split("\n")
-    if any(a.startswith(word[:6]) for a in arguments for word in _NEVER):
-        raise ProblemError("not tried: it would write files, or run for long")
-    if "report" in arguments and not {"--markdown", "--badge"} & set(arguments):
-        raise ProblemError("not tried: it would write a page")
-    if "show" in arguments and "--store" not in arguments and "jst.thm3.1.1" in arguments:
-        raise ProblemError("not tried: it would run a plan")
-    # Who asks for 65,535 digits of a transcendental number gets them, in minutes.
-    if re.search("--digits[\n=][0-9]{4}", "\n".join(arguments)):
-        raise ProblemError("not tried: so many digits take their time")
-    call(arguments, _folder())
 
 
 def call(arguments: list[str], folder: Path, *instead: type[Exception]) -> None:
@@ -191,14 +128,6 @@ def _run_message(path: Path) -> None:
 
 
 TARGETS = [
-    Target(
-        "command",
-        command_seeds,
-        spoiler(spoil_text, "\n", _WORDS),
-        run_command,
-        (ProblemError,),
-        seconds=10,
-    ),
     Target(
         "solver-file",
         solver_file_seeds,

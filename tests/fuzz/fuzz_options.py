@@ -40,7 +40,7 @@ from .target import Fault, Target
 #: A valid line of each command, to start from; `_options` knows what else it takes.
 SEEDS = (
     "bench --from bench.json --json",
-    "check c.json a.csv --json",
+    "check c.json a.csv --limit 1 --json",
     "data list",
     "export s.db --csv out.csv",
     "falsify gb.sharp --budget 0.1 --seed 1 --jobs 1",
@@ -50,6 +50,9 @@ SEEDS = (
     "list artefacts --json",
     "margins three.csv --certificates kept --jobs 1 --json",
     "oracle a.csv --digits 5 --certificate out.json",
+    "oracle a.csv --kernel rbf:gamma=0.5 --norm l2 --json",
+    "oracle a.csv --label 0 --signed --method exact",
+    "oracle loss-spike --kernel poly:degree=2,coef0=1 --normalised --json",
     "oracle a.csv --intercept --export out.npz --explain",
     "report s.db --markdown",
     "report s.db --out page.html",
@@ -63,10 +66,8 @@ SEEDS = (
 
 #: What an argument or the value of an option is replaced by. Files are those of `_folder`; nothing
 #: outside of it is written to.
-VALUES = [
-    *NUMBERS,
-    "",
-    " ",
+VALUES = [*NUMBERS, "", " ", "a\0b", "\x1b[2J", "\udc80", "x" * 300, "--", "perceptron:choice="]
+VALUES += [
     ".",
     "..",
     "a.csv",
@@ -75,25 +76,41 @@ VALUES = [
     "bench.json",
     "three.csv",
     "my.py",
-]
-VALUES += ["none.csv", "none/out.json", "folder", "folder/", "empty", "binary", "locked/x", "loop"]
-VALUES += ["null", "full", "link", "/proc/self/mem", "/proc/none/x", "x" * 300, "a.csv/x", "a\0b"]
-VALUES += [
-    "\x1b[2J",
-    "\udc80",
+    "none.csv",
+    "none/out.json",
+    "folder",
+    "folder/",
+    "empty",
+    "binary",
+    "locked/x",
+    "loop",
+    "null",
+    "full",
+    "link",
+    "/proc/self/mem",
+    "/proc/none/x",
+    "a.csv/x",
     "é",
     "-",
-    "--",
     "--json",
     "-h",
     "nan",
     "a.csv:0,1",
     "a.csv:0,9",
     ":",
-]
-VALUES += ["my.py:Mine", "my.py:Nobody", "my.py:Mine:step=nan", "perceptron:choice=", "nobody"]
-VALUES += ["jst.thm3.1.1", "gb.sharp", "jst", "jst.", "*", "holds", "l1", "rbf:gamma=nan", "rbf:"]
-VALUES += [
+    "my.py:Mine",
+    "my.py:Nobody",
+    "my.py:Mine:step=nan",
+    "nobody",
+    "jst.thm3.1.1",
+    "gb.sharp",
+    "jst",
+    "jst.",
+    "*",
+    "holds",
+    "l1",
+    "rbf:gamma=nan",
+    "rbf:",
     "poly:degree=99999999",
     "iris:0,1",
     "iris:0,0",

@@ -89,44 +89,6 @@ def test_a_phone_does_not_have_to_scroll_sideways(browser: Chromium, url: str):
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_on_a_desk_all_columns_of_the_runs_are_seen(browser: Chromium, url: str):
-    sticks_out = "e => e.scrollWidth - e.clientWidth > 1"
-    tables = "[...document.querySelectorAll('.body .scroll')]"
-    names = f"{tables}.map(e => e.querySelector('td'))"
-    long = f"{names}.forEach(e => e.textContent = 'planted:n=200,d=10,'.repeat(6))"
-    for width in (1024, 1280):
-        shown = browser.open(url, width=width)
-        shown.evaluate("document.querySelector('[name=all]').click()")
-        shown.evaluate(long)
-        assert shown.evaluate(f"{tables}.length") > 2
-        assert shown.evaluate(f"{tables}.filter({sticks_out}).length") == 0
-
-
-def test_a_drawing_leaves_room_for_its_words(browser: Chromium, url: str):
-    """On a phone it stands above them; beside them it would split the heading."""
-    beside = "getComputedStyle(document.querySelector('.planar')).float"
-    assert browser.open(f"{url}#tyurin.thm4.1", width=390).evaluate(beside) == "none"
-    assert browser.open(f"{url}#tyurin.thm4.1").evaluate(beside) == "right"
-
-
-def test_dark_is_dark_and_paper_is_white(browser: Chromium, url: str):
-    ground = "getComputedStyle(document.body).backgroundColor"
-    shown = browser.open(url, prefers_color_scheme="dark")
-    assert all(int(part) < 50 for part in shown.evaluate(ground).strip("rgb()").split(","))
-    shown.ask("Emulation.setEmulatedMedia", media="print", features=[])
-    assert shown.evaluate(ground) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
-
-
-def test_paper_has_no_scroll_bars(browser: Chromium, url: str):
-    """All columns of the matrix and of an open statement are on it: A4 without its margins."""
-    shown = browser.open(f"{url}#jst.thm3.1.1", width=718)
-    shown.ask("Emulation.setEmulatedMedia", media="print", features=[])
-    wide = "[...document.querySelectorAll('.grid, [open] table')]"
-    assert shown.evaluate(f"{wide}.length") >= 2
-    out = f"{wide}.filter(one => one.getBoundingClientRect().right > 718).length"
-    assert shown.evaluate(out) == 0
-
-
 def test_what_is_open_is_printed_and_otherwise_what_was_filtered(browser: Chromium, url: str):
     opened = "document.querySelectorAll('.statement[open]').length"
     ask = "dispatchEvent(new Event('beforeprint'))"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from chromium import MISSING, Chromium, found
@@ -106,36 +105,3 @@ def test_nothing_is_cut_off_on_paper(browser: Chromium, html: Path, page: str):
         }).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)
     """
     assert shown.evaluate(cut) == []
-
-
-@browsing
-@pytest.mark.parametrize("page", ["index", "statements/jst.thm3.1.1", "docs/tightness"])
-def test_dark_is_dark(browser: Chromium, html: Path, page: str):
-    ground = "getComputedStyle(document.body).backgroundColor"
-    picture = "[...document.querySelectorAll('article img')].map(e => getComputedStyle(e).filter)"
-    light, dark = (
-        browser.open((html / f"{page}.html").as_uri(), prefers_color_scheme=scheme)
-        for scheme in ("light", "dark")
-    )
-    assert brightness(light.evaluate(ground)) > 240
-    assert brightness(dark.evaluate(ground)) < 40
-    assert all(filtered == "none" for filtered in light.evaluate(picture))
-    # Pictures are drawn on white: a white sheet in the dark is what a reader would mind.
-    assert all("invert" in filtered for filtered in dark.evaluate(picture))
-    assert dark.complaints == []
-
-
-def brightness(colour: str) -> float:
-    red, green, blue = (float(part) for part in colour.strip("rgba()").split(",")[:3])
-    return (red + green + blue) / 3
-
-
-@browsing
-def test_the_search_finds_a_statement(browser: Chromium, html: Path):
-    shown = browser.open((html / "search.html").as_uri() + "?q=winnow")
-    hits = "[...document.querySelectorAll('#search-results li a')].map(e => e.textContent)"
-    deadline = monotonic() + 30
-    while not any("rp.winnow" in hit for hit in shown.evaluate(hits)):
-        assert monotonic() < deadline, shown.evaluate(hits)
-        sleep(0.1)
-    assert shown.complaints == []
