@@ -22,7 +22,7 @@ from __future__ import annotations
 import inspect
 import json
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 from importlib import import_module
@@ -36,6 +36,7 @@ from gammabar.harness.run.tasks import PaperRef, Registered
 from gammabar.harness.run.user_files import as_solver_class, forget, load_files
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.statement import STATEMENTS, Statement
+from gammabar.harness.verify.verdict import Ruling
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
 from gammabar.solvers.base import SOLVERS, solver
@@ -367,6 +368,23 @@ def obeyed_at_rest(identifier: str) -> str:
     """Why a solver that never moves obeys a statement for ever; "" if it does not."""
     statement = find_statement(identifier)
     return statement.at_rest or statement.powerless
+
+
+def is_tested(results: Sequence[Any]) -> bool:
+    """Whether one of the results on a statement says something.
+
+    One that a solver at rest obeys for ever is tested by the mutants that it refutes, or it is
+    about no solver. To a solver of the user's its pass says nothing.
+    """
+    if any(r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results):
+        return True
+    passes = [r for r in results if r.verdict.says_nothing]
+    if not passes or any(r.run.solver is not None and r.run.solver.foreign for r in passes):
+        return False
+    statement = find_statement(passes[0].verdict.statement)
+    if statement.powerless or not statement.at_rest:
+        return bool(statement.powerless)
+    return any(statement.id in kills for kills in matrix().values())
 
 
 def trials() -> tuple[Trial, ...]:

@@ -11,6 +11,7 @@ from itertools import groupby
 from gammabar.harness.registry import (
     find_sources,
     find_statement,
+    is_tested,
     obeyed_at_rest,
     opened_from,
     papers,
@@ -120,11 +121,16 @@ def _by_source(by_source: dict[str, dict[str, list[Result]]]) -> None:
     for source, statements in by_source.items():
         marks = Counter(_mark(found) for found in statements.values())
         refuted = _refuted(statements)
-        hold, nothing, every = marks["✓"] - refuted.total(), marks["·"], len(statements)
+        hold, every = marks["✓"] - refuted.total(), len(statements)
+        lost = sum(
+            all(r.verdict.verdict is Ruling.NOT_REPRODUCIBLE for r in found)
+            for found in statements.values()
+        )
         parts = {
             "holds ✓" if hold == 1 else "hold ✓": hold,
             f"false as printed ✓ ({by_severity(refuted.elements())})": refuted.total(),
-            "vacuous or not tested": nothing,
+            "vacuous or not tested": marks["·"] - lost,
+            "not reproducible": lost,
             "FAILED ✗": marks["✗"],
         }
         counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
@@ -194,8 +200,7 @@ def _mark(results: list[Result]) -> str:
     """A tick for what was tested and is as expected, and a dot for what is vacuous."""
     if not all(result.as_expected for result in results):
         return "✗"
-    tested = (r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results)
-    return "✓" if any(tested) else "·"
+    return "✓" if is_tested(results) else "·"
 
 
 def _digits(value: float | None) -> str:

@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from gammabar.harness.registry import everything
+from gammabar.harness.registry import everything, is_tested
 from gammabar.harness.run.tasks import Result, settle, telling
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity
@@ -70,8 +70,8 @@ class Finding:
     def standing(self) -> Standing:
         """A statement that holds in one run and says nothing in another holds."""
         found = {standing(result) for result in self.results}
-        if Standing.HOLDS in found:
-            found.discard(Standing.VACUOUS)
+        if self.statement is not None and is_tested(self.results):
+            found = {Standing.HOLDS if one is Standing.VACUOUS else one for one in found}
         return next(one for one in Standing if one in found)
 
     @property

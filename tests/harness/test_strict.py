@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.cli import main
+from gammabar.harness.registry import is_tested
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.harness.run.tasks import InFile, Registered, Result, Run, strictly
-from gammabar.harness.verify.verdict import Verdict
+from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.solvers import DualAcceleration
 
 PLANTED = "planted:n=200,d=10,gamma=0.1,seed=0"
@@ -91,3 +92,18 @@ def test_tests_of_a_user_can_be_strict():
     with pytest.raises(BoundViolated, match="vacuous up to t = 980"):
         check_bounds("jst.thm3.1.1", DualAcceleration(), PLANTED, iterations=50, strict=True)
     check_bounds("gb.sharp", DualAcceleration(), PLANTED, iterations=300, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "foreign", "tested"),
+    [
+        ("gb.selfcert", False, True),  # obeyed at rest, and it refutes mutants
+        ("gb.selfcert", True, False),  # to a user's solver a pass says nothing
+        ("rp.lem4", False, True),  # true of every α
+        ("jst.thm3.1.1", False, False),  # a bound that is too large here
+    ],
+)
+def test_a_tick_is_for_what_was_tested(statement: str, foreign: bool, tested: bool):
+    solver = InFile("my.py:Idle", IDLE) if foreign else Registered("dual-acceleration")
+    verdict = Verdict(statement, Ruling.HOLDS, informative=0)
+    assert is_tested([Result(verdict, Run("a", solver), "holds", 0.0)]) == tested
