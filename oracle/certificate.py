@@ -14,13 +14,15 @@ from gammabar.problems import KernelProblem, MulticlassProblem, Problem, Problem
 from gammabar.problems.output import write_whole
 
 FORMAT = "gammabar-certificate"
-#: Version 2 has intercepts, separation, and more kinds of files. What can be said in version 1 is
-#: said in it.
+#: Version 2 has intercepts, separation, and more kinds of files; version 3 has light certificates.
+#: What can be said in version 1 is said in it.
 VERSION = 1
 
 
 def version_for(kind: str, problem: Problem) -> int:
     """The version of a certificate of this kind about this problem."""
+    if kind == "support":
+        return 3
     source = problem.plain.source
     newer = kind == "separation" or problem.intercept != "none"
     newer |= source is not None and (bool(source.drop) or source.format in ("npy", "scipy"))

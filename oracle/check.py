@@ -15,10 +15,12 @@ the space of a kernel.  All three use Python's standard library and nothing of t
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from operator import mul
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -61,6 +63,7 @@ FIELDS = {  # which each kind adds
     "enclosure": " primal gamma_lo gamma_hi",
     "l1-margin": " primal signed value_lo value_hi radius",
     "separation": " primal separation",
+    "support": " eigenvalue",
 }
 INTERCEPTS = {  # what a bias may be, and how it is told; they need version 2
     "none": "without intercept: through the origin",
@@ -68,6 +71,7 @@ INTERCEPTS = {  # what a bias may be, and how it is told; they need version 2
     "augmented": "with an intercept that counts in the norm: a constant feature of 1",
 }
 EUCLIDEAN = ("margin", "inseparable", "enclosure")  # the other kinds are for linear data
+FREE = (*EUCLIDEAN, "support")  # kinds that may have a free intercept
 KERNELS = {
     "linear": "",
     "precomputed": "",
@@ -116,7 +120,10 @@ class Linear(Points):
         return [s[c] - s[j] for j in range(self.k) if j != c]
 
     def least(self, q: Combination) -> list[int]:
-        """The least score of each side.
+        return list(self.lowest(q).values())
+
+    def lowest(self, q: Combination, without: Container[int] = ()) -> dict[int, int]:
+        """The least score of each side, of all rows or of those that are not left out (k = 2).
 
         With w = 2^shift rough + rest and 0 <= rest < 2^shift most rows are seen to be above it.
         """
@@ -128,13 +135,22 @@ class Linear(Points):
         rough = [[x >> shift for x in part] for part in w]
         best: dict[int, int] = {}
         for i, (_, values) in enumerate(self.rows):
+            if i in without:
+                continue
             side = self.side(i)
             above = (min(self.scores(i, rough)) - sum(map(abs, values))) << shift
             if side not in best or above < best[side]:
                 self.budget.spend(len(values) * each, "the scores that are close to the least")
                 exact = min(self.scores(i, w))
                 best[side] = min(best.get(side, exact), exact)
-        return list(best.values())
+        return best
+
+    def gram(self, rows: Sequence[int]) -> list[list[int]]:
+        """Products of some rows (k = 2), each with itself and those before it."""
+        each = 4 * len(self.columns) * product_time(self.bits, self.bits)
+        self.budget.spend(len(rows) * (len(rows) + 2) / 2 * each, "the products of support rows")
+        units = [self.combine({j: 1}) for j in rows]
+        return [[self.scores(i, w)[0] for w in units[: a + 1]] for a, i in enumerate(rows)]
 
 
 # ---- the proofs --------------------------------------------------------------------------------
@@ -271,6 +287,65 @@ def prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> st
     )
 
 
+def least_eigenvalue(M: list[list[int]], about: Fraction, budget: Budget) -> tuple[int, int]:
+    """(b, 4^k): the eigenvalues of M (its lower triangle), integers, are not below b / 4^k.
+
+    4^k M - shift I = L L^T + E, by Cholesky's method with remainders: they are the entries of E,
+    none of them negative, and no eigenvalue of E is larger than the sum of one of its rows.
+    """
+    s, bits = len(M), max(map(length, M))
+    wanted = about.numerator.bit_length() - about.denominator.bit_length() - 1
+    k = max(0, 14 + s.bit_length() + bits // 2 - wanted)
+    budget.spend((s + 9) ** 3 / 6 * product_time(k + bits, k + bits), "factoring the support")
+    shift = (about.numerator << 2 * k) // about.denominator
+    L: list[list[int]] = []
+    off = [0] * s
+    for i, given in enumerate(M):
+        row: list[int] = []
+        for j in range(i):
+            entry, left = divmod((given[j] << 2 * k) - sum(map(mul, row, L[j])), L[j][j])
+            row.append(entry)
+            off[i], off[j] = off[i] + left, off[j] + left
+        rest = (given[i] << 2 * k) - shift - sum(map(mul, row, row))
+        demand(rest > 0, "the support rows are closer to dependent than eigenvalue says")
+        row.append(math.isqrt(rest))
+        off[i] += rest - row[i] ** 2
+        L.append(row)
+    return shift - max(off), 1 << 2 * k
+
+
+def prove_support(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
+    budget, square, lows = space.budget, space.norm(q), space.lowest(q)
+    sides, least = space.sides, sum(lows.values())
+    demand(least > 0, "the weighted sum w of the rows separates nothing")
+    bits = length([square, least, total])
+    budget.spend(50 * product_time(2 * bits, 2 * bits), "comparing the bounds")
+    # |w - w*|^2 <= missing / (square (sides total)^2), w* the shortest point; see CERTIFICATE.md
+    missing, over = (sides * square) ** 2 - (least * total) ** 2, square * sides**2
+    gap = math.isqrt(4 * space.radius_squared * missing // over) + 1
+    others = space.lowest(q, without=q)
+    demand(
+        all(score > lows[side] + gap for side, score in others.items()),
+        "a row that is not in the support may belong to it: its product with w is too small",
+    )
+    rows = list(q)
+    M = space.gram(rows)
+    lift = max(line[-1] for line in M)
+    for i, line in enumerate(M):
+        M[i] = [v + lift * (space.side(rows[i]) == space.side(rows[j])) for j, v in enumerate(line)]
+    claimed = rational(c["eigenvalue"], "eigenvalue", budget) / space.unit
+    demand(claimed > 0, "eigenvalue is not positive")
+    bound, scale = least_eigenvalue(M, claimed, budget)
+    demand(min(q.values()) ** 2 * bound * over > missing * scale, "a weight may be zero")
+    low, high = (v * space.unit for v in (Fraction(least**2, over), Fraction(square, total**2)))
+    return (
+        f"separable; the support is exactly these {len(q)} rows, so that the maximum margin and "
+        "its weights are the solution of their linear system; the margin is between "
+        f"{about(low, ROUND_FLOOR, root=True)} and {about(high, ROUND_CEILING, root=True)}, in "
+        "the units of the rows"
+    )
+
+
 def geometry(
     c: dict[str, Any], data: dict[str, Any], paths: Sequence[str], budget: Budget
 ) -> Linear | Kernel:
@@ -305,7 +380,7 @@ def bias(form: dict[str, Any], allowed: str) -> str:
 
 def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(isinstance(c, dict) and c.get("format") == "gammabar-certificate", "no certificate")
-    demand(type(c.get("version")) is int and c["version"] in (1, 2), "not of version 1 or 2")
+    demand(type(c.get("version")) is int and c["version"] in (1, 2, 3), "not of version 1 to 3")
     demand(c.get("kind") in list(FIELDS), "the certificate is of an unknown kind")
     fields(c, "the certificate", COMMON + FIELDS[c["kind"]])
     data = fields(
@@ -319,17 +394,19 @@ def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(sum(q.values()) == total, "the weights do not sum to total")
     newer = space.intercept != "none" or c["kind"] == "separation"
     newer = newer or data.get("drop") is not None or data["format"] in ("npy", "scipy")
-    demand(c["version"] == 1 + newer, "version 2 is for what version 1 does not have")
+    version = 3 if c["kind"] == "support" else 1 + newer
+    demand(c["version"] == version, "a version is for what earlier ones do not have")
     if space.sides == 2:
         half = sum(weight for i, weight in q.items() if space.side(i))
         demand(2 * half == total, "a free intercept needs equal weights of the two classes")
-        demand(c["kind"] in EUCLIDEAN, "no l1 margin or separation has a free intercept")
+        demand(c["kind"] in FREE, "no l1 margin or separation has a free intercept")
     plain = c["geometry"]["type"] == "linear"
-    demand(plain or c["kind"] in EUCLIDEAN, "l1 margins and separation are linear")
+    demand(plain or c["kind"] in EUCLIDEAN, "l1 margins, separation and support are linear")
     proofs = {
         "l1-margin": prove_l1,
         "enclosure": prove_enclosure,
         "separation": prove_separation,
+        "support": prove_support,
     }
     proved = proofs.get(c["kind"], prove_exact)(c, space, q, total)
     words = INTERCEPTS[space.intercept]

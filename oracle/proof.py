@@ -62,6 +62,8 @@ _DOUBTFUL = 2000
 _NEAR = 1e-6
 #: What coordinates of w may be off by, as a share of each, in bits: they are rounded once more.
 _SLIGHT = 70
+#: Bits of the weights of a light certificate; the least share of an eigenvalue that doubles show.
+_LIGHT, _VISIBLE = 128, 1e-14
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,25 @@ class SupportProof:
         if not isinstance(system, RowSystem) or level <= found.error * s * radius_squared:
             return None
         return system.spread(system.combine(found.z[:s]), dimension)
+
+    def light(self) -> tuple[list[int], Fraction] | None:
+        """Weights of 128 bits, of the same sum on each side, and an eigenvalue, if doubles show it.
+
+        It is half the least one of the Gram matrix with its largest entry added to the products of
+        rows of one side: what a light certificate needs.
+        """
+        found = enclose(self.system, _LIGHT + 16) or self.enclosure
+        cut, sides = max(0, found.places - _LIGHT), self.system.sides
+        weights = [max(1, v >> cut) for v in found.z[: len(sides)]]
+        sums = [sum(v for v, k in zip(weights, sides, strict=True) if k == side) for side in (0, 1)]
+        low = int(np.argmin(sums[: self.system.t]))
+        weights[int(np.argmax(sides == low))] += max(sums) - sums[low]
+        gram, _, k = self.system.doubles()
+        top = float(np.diagonal(gram).max())
+        least = float(np.linalg.eigvalsh(gram + top * (sides[:, None] == sides))[0])
+        if not least > _VISIBLE * len(gram) * top:
+            return None
+        return weights, Fraction(least) / 2 * 2**k * self.system.unit
 
     def half_difference(self) -> Fraction:
         """(λ₀ − λ₁)/2 of the two levels, with a relative error below 2⁻⁷⁰."""

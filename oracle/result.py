@@ -29,6 +29,7 @@ from gammabar.oracle.certificate import (
     write_certificate,
 )
 from gammabar.problems import KernelProblem, Problem, ProblemError
+from gammabar.problems.linear import LinearProblem
 
 if TYPE_CHECKING:
     from gammabar.oracle.l1 import L1Truth
@@ -165,18 +166,26 @@ class Margin(ABC):
         cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
         return f"<table>{cells}</table>"
 
-    def save(self, path: str | Path) -> None:
-        """Write the certificate to a file, whole or not at all; `proves` says what it proves."""
-        write_certificate(self.certificate, path)
+    def save(self, path: str | Path, *, light: bool = False) -> None:
+        """Write the certificate to a file, whole or not at all; `proves` says what it proves.
 
-    def _head(self, kind: str) -> dict[str, Any]:
+        With `light` it is the short one, of the support and some bits of the weights, if there is
+        one: for linear data of two classes that are separable, with a dozen support rows or more.
+        """
+        write_certificate((self._light_certificate() if light else None) or self.certificate, path)
+
+    def _light_certificate(self) -> dict[str, Any] | None:
+        return None
+
+    def _head(self, kind: str, weights: list[int] | None = None) -> dict[str, Any]:
+        weights, total = (weights, sum(weights)) if weights else (self.numerators, self.total)
         return {
             "format": FORMAT,
             "version": version_for(kind, self.problem),
             "kind": kind,
             "geometry": geometry(self.problem),
             "data": data_section(self.problem),
-            **weights_section(self.support, self.numerators, self.total),
+            **weights_section(self.support, weights, total),
         }
 
 
@@ -397,6 +406,14 @@ class Truth(Margin):
         if self.bounds is not None:
             return "that γ̄ lies between the two bounds"
         return "γ̄² exactly" if self.separable else "that the data cannot be separated"
+
+    def _light_certificate(self) -> dict[str, Any] | None:
+        linear = isinstance(self.problem, LinearProblem)
+        light = getattr(self.proof, "light", None) if linear and self.separable else None
+        found = light() if light else None
+        if found is None:
+            return None
+        return self._head("support", found[0]) | {"eigenvalue": rational(found[1])}
 
     @cached_property
     def certificate(self) -> dict[str, Any]:

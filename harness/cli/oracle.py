@@ -131,6 +131,7 @@ def pair_options(function: F) -> F:
     show_default=True,
 )
 @write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
+@write("--light", "Make it short where it can be: the support and some digits of the weights.")
 @write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
 @JSON
 @pair_options
@@ -183,6 +184,7 @@ def _margin(
     explain: bool,
     export: Path | None,
     certificate: Path | None,
+    light: bool,
     time_limit: float | None,
     dask: str | None,
     as_json: bool,
@@ -214,7 +216,7 @@ def _margin(
             with_bias = _separable_with_bias(problem, time_limit)
             answer["separable_with_intercept"] = with_bias
             lines["verdict"] += _BIAS[with_bias]
-        for more, words in _asked(found, stage, explain, export, certificate):
+        for more, words in _asked(found, stage, explain, export, certificate, light):
             answer |= more
             lines |= words
     if as_json:
@@ -252,7 +254,12 @@ def _solved(problem: Problem, stage: Stage, **wanted: Any) -> tuple[Margin, bool
 
 
 def _asked(
-    found: Margin, stage: Stage, explain: bool, export: Path | None, certificate: Path | None
+    found: Margin,
+    stage: Stage,
+    explain: bool,
+    export: Path | None,
+    certificate: Path | None,
+    light: bool,
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """What options add to the answer: JSON fields, and lines for people."""
     if explain:
@@ -263,7 +270,7 @@ def _asked(
         yield {"export": str(export)}, {"export": str(export)}
     if certificate:
         stage("writing the certificate")
-        found.save(certificate)
+        found.save(certificate, light=light)
         words = f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
         yield {"certificate": str(certificate)}, {"certificate": words}
 

@@ -242,6 +242,24 @@ def linear(points: Sequence[Sequence[Any]], y: Sequence[int], **more: Any) -> Ca
     return exact_case(linear_gram(rows, y), geometry, data, files, y=y)
 
 
+def support(points: Sequence[Sequence[Any]], y: Sequence[int], **more: Any) -> Case:
+    """A light certificate: weights that are right to 100 bits or so, and an eigenvalue."""
+    case = linear(points, y, **more)
+    made, q = case.certificate, {}
+    for name in ("gamma_squared", "radius_squared"):
+        made.pop(name)
+    total = int(made["total"], 16)
+    for i, weight in zip(made["support"], made["weights"], strict=True):
+        q[i] = (int(weight, 16) << 100) // total + 1
+    if more.get("intercept") == "free":  # the same sum on both sides
+        gap = sum(v * y[i] for i, v in q.items())
+        last = next(i for i in reversed(q) if y[i] * gap <= 0)
+        q[last] += abs(gap)
+    made |= {"kind": "support", "version": 3, "eigenvalue": "0x1/0x20"}
+    made |= {"weights": [hex(v) for v in q.values()], "total": hex(sum(q.values()))}
+    return case
+
+
 def multiclass(points: Sequence[Sequence[Any]], classes: Sequence[int], k: int) -> Case:
     rows = [
         [Fraction(v) * ((m == c) - (m == j)) for m in range(k) for v in x]
@@ -463,6 +481,9 @@ def all_cases() -> dict[str, Case]:
             {0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)},
             intercept="augmented",
         ),
+        "support": support(POINTS, SIGNS),
+        "support, free": support(SHIFTED, SHIFTED_SIGNS, intercept="free"),
+        "support, augmented": support(SHIFTED, SHIFTED_SIGNS, intercept="augmented"),
         "l1": l1(POINTS, SIGNS, signed=True),
         "simplex": l1(TANGLED, TANGLED_SIGNS, signed=False),
     }

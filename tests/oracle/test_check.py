@@ -175,6 +175,52 @@ def test_any_small_data_set(points: list[list[int]], data: st.DataObject) -> Non
     assert ("not separable" in said) == (case.certificate["kind"] == "inseparable")
 
 
+@given(
+    st.lists(st.lists(st.integers(-4, 4), min_size=2, max_size=2), min_size=2, max_size=5),
+    st.data(),
+)
+def test_no_wrong_support_is_accepted(points: list[list[int]], data: st.DataObject) -> None:
+    """The best weights of any subset, at any precision: accepted for the true support alone."""
+    n = len(points)
+    y = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
+    some = data.draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True).map(sorted))
+    gram = make.linear_gram(points, y)
+    best, _ = make.shortest([[gram[i][j] for j in some] for i in some])
+    bits = data.draw(st.sampled_from([8, 40, 200]))
+    q = {some[k]: int(v * 2**bits) + 1 for k, v in best.items()}
+    case = make.linear(points, y)
+    for name in ("gamma_squared", "radius_squared"):
+        case.certificate.pop(name, None)
+    eigenvalue = data.draw(st.sampled_from(["0x1/0x40", "0x1/0x2", "0x2/0x1"]))
+    case.certificate |= {"kind": "support", "version": 3, "eigenvalue": eigenvalue}
+    case.certificate |= {"support": list(q), "weights": [hex(v) for v in q.values()]}
+    case.certificate["total"] = hex(sum(q.values()))
+    truth, square = make.shortest(gram)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            run(case, Path(folder))
+        except checker.Rejected:
+            return
+    assert square > 0
+    assert list(q) == sorted(truth)
+
+
+@pytest.mark.parametrize("intercept", ["none", "free", "augmented"])
+def test_light_certificates_of_the_oracle_are_short_and_accepted(
+    intercept: str, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((40, 30)), np.where(np.arange(40) % 2, 1, -1)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    truth = gb.solve(gb.load(tmp_path / "data.npz", intercept=intercept))
+    paths = {light: tmp_path / f"{light}.json" for light in (False, True)}
+    for light, path in paths.items():
+        truth.save(path, light=light)
+        assert "separable; the" in checker.check(str(path), str(tmp_path / "data.npz"))
+    assert json.loads(paths[True].read_text())["kind"] == "support"
+    assert 8 * paths[True].stat().st_size < paths[False].stat().st_size
+
+
 def test_the_margin_is_told_in_units_of_the_radius(tmp_path: Path) -> None:
     said = run(make.linear([[2, 0], [0, 1], [-1, -1]], [1, 1, -1]), tmp_path)
     assert f"{math.sqrt(0.2):.15g} times the largest row norm" in said

@@ -66,7 +66,7 @@ def shifted(rational: str, amount: Fraction) -> str:
 
 def weight_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
     old = certificate["weights"]
-    exact = certificate["kind"] != "enclosure"
+    exact = certificate["kind"] not in ("enclosure", "support")
     for k, text in enumerate(old):
         for amount in (1, -1):
             yield f"weight {k} {amount:+d}", put(add(text, amount), "weights", k)
@@ -75,7 +75,7 @@ def weight_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
                 c["weights"][k] = add(c["weights"][k], amount)
                 c["total"] = add(c["total"], amount)
 
-            # An enclosure has room for a dual point that differs in the last place.
+            # These have room for a dual point that differs in the last place.
             if exact and len(old) > 1:
                 yield f"weight {k} {amount:+d} and total", both
         for bad in (
@@ -165,6 +165,22 @@ def claim_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
         yield "negative gamma_lo", put("-0x1/0x2", "gamma_lo")
         yield "gamma_lo a little below zero", put("-0x1/0xffffffffffff", "gamma_lo")
         yield "empty primal", put({"support": [], "coefficients": []}, "primal")
+    if certificate["kind"] == "support":
+        for value in (
+            "0x0/0x1",
+            "-0x1/0x20",
+            "0xffff/0x1",
+            "0x1/0x0",
+            "0x2/0x40",
+            "0.5",
+            0.5,
+            None,
+        ):
+            yield f"eigenvalue {value!r}", put(value, "eigenvalue")
+        short = [hex((int(v, 16) >> 96) or 1) for v in certificate["weights"]]
+        total = hex(sum(int(v, 16) for v in short))
+        if len(set(short)) > 1:  # equal weights are exact
+            yield "weights of a few bits", lambda c: c.update(weights=short, total=total)
     if certificate["kind"] == "separation":
         for value in ("complete", "quasi-complete", "overlap", "", None, 1, ["complete"]):
             if value != certificate["separation"]:
@@ -195,6 +211,7 @@ def head_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
         "enclosure",
         "l1-margin",
         "separation",
+        "support",
         "",
         "Margin",
         None,
@@ -208,7 +225,8 @@ def head_changes(certificate: dict[str, Any]) -> Iterator[tuple[str, Change]]:
             yield f"version {version!r}", put(version, "version")
     # Weights that prove data inseparable may prove it with another intercept too, and a point in
     # the l1 ball may be the best with a constant feature: what is said then is true.
-    known = ["free", "augmented"] if certificate["kind"] in ("margin", "enclosure") else []
+    kinds = ("margin", "enclosure", "support")
+    known = ["free", "augmented"] if certificate["kind"] in kinds else []
     for intercept in (*known, "none", "", None, True, ["free"], {"free": 1}):
         if intercept != certificate["geometry"].get("intercept"):
             yield f"intercept {intercept!r}", put(intercept, "geometry", "intercept")
@@ -397,7 +415,7 @@ def corrupted_text(text: str) -> Iterator[str]:
     yield "\ufeff{"
     yield "[" * 100_000
     yield '{"a":' * 50_000
-    version = re.search('"version": [12]', text)
+    version = re.search('"version": [123]', text)
     assert version
     yield text.replace(version[0], f"{version[0]}, {version[0]}")
     yield text.replace(version[0], f"{version[0]}e0")
@@ -666,7 +684,7 @@ def test_kinds_that_do_not_fit_the_geometry(tmp_path: Path) -> None:
     case.certificate["geometry"] = {"type": "multiclass", "classes": 2}
     sha256 = make.digest(make.POINTS, [(label + 1) // 2 for label in make.SIGNS])
     case.certificate["data"]["sha256"] = sha256
-    assert reason(case, tmp_path) == "l1 margins and separation are linear"
+    assert reason(case, tmp_path) == "l1 margins, separation and support are linear"
 
 
 def test_bounds_of_normalised_products(tmp_path: Path) -> None:
@@ -690,10 +708,23 @@ def test_bounds_of_normalised_products(tmp_path: Path) -> None:
     assert "not normalised" in (reason(case, tmp_path) or "")
 
 
+def left_out(certificate: dict[str, Any]) -> None:
+    """Without a row of the support, and the best weights of the others."""
+    gone = certificate["support"][0]
+    rest = [i for i in range(len(make.POINTS)) if i != gone]
+    alone = make.support([make.POINTS[i] for i in rest], [make.SIGNS[i] for i in rest])
+    found = alone.certificate
+    certificate["support"] = [rest[i] for i in found["support"]]
+    certificate |= {name: found[name] for name in ("weights", "total")}
+
+
 GUARDS: dict[str, tuple[str, Change]] = {
     "do not sum to total": ("linear", put("0xfff", "total")),
-    "not of version": ("linear", put(3, "version")),
-    "version 2 is for": ("linear", put(2, "version")),
+    "not of version": ("linear", put(4, "version")),
+    "a version is for": ("linear", put(2, "version")),
+    "not in the support may belong": ("support", lambda c: left_out(c)),
+    "closer to dependent": ("support", put("0xffff/0x1", "eigenvalue")),
+    "a weight may be zero": ("support", put(f"0x1/{1 << 300:#x}", "eigenvalue")),
     "equal weights of the two classes": ("linear", bias("free")),
     "has no bias": ("normalised", bias("free")),
     "SHA-256": ("linear", put("0" * 64, "data", "sha256")),
