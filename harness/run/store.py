@@ -13,7 +13,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import math
 import os
 import re
 import sqlite3
@@ -26,7 +25,6 @@ from urllib.parse import quote
 
 from gammabar.harness.run.tasks import Outcome, Result, Run, Task, reference, verdict_from
 from gammabar.harness.screen import complain
-from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 
 VERSION = 1
@@ -77,67 +75,36 @@ class _Damaged(Exception):
     """A record is not as it was written; the message says what is wrong with it."""
 
 
-def _sealed(
-    run: tuple[Any, ...], place: int, count: int, verdict: Verdict, expected: str
-) -> tuple[Any, ...]:
-    """A row of results; its details carry a seal over all that belongs to the record."""
-    whole = verdict.as_dict()
-    seal = _seal(run, place, count, expected, whole)
-    details = json.dumps(whole | {"seal": [count, seal]})
-    columns = verdict.statement, verdict.verdict, expected
-    return (run[0], place, *columns, verdict.tightness, verdict.slack, verdict.worst_t, details)
-
-
-def _seal(
+def _row(
     run: tuple[Any, ...], place: int, count: int, expected: str, verdict: dict[str, Any]
-) -> str:
+) -> tuple[Any, ...]:
+    """The row of a verdict; its details carry a seal over all that belongs to the record."""
     text = json.dumps([run, place, count, expected, verdict], sort_keys=True, default=repr)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    seal = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    details = json.dumps(verdict | {"seal": [count, seal]})
+    numbers = (verdict[name] for name in ("tightness", "slack", "worst_t"))
+    kept = (None if number != number else number for number in numbers)  # SQLite has no NaN
+    return (run[0], place, verdict["statement"], verdict["verdict"], expected, *kept, details)
 
 
 def _opened(run: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> list[Result]:
-    """The results of a trajectory, if it is as it was written."""
-    found = []
-    for expected_place, (_, place, *columns, details) in enumerate(rows):
-        whole = _details(details)
-        count, seal = whole.pop("seal")
-        if (place, count) != (expected_place, len(rows)):
-            raise _Damaged(f"{len(rows)} of {count} verdicts are there")
-        if _seal(run, place, count, columns[2], whole) != seal:
+    """The results of a trajectory, if each row is the one that would be written now."""
+    _, solver, problem, seed, iterations, _, seconds = run
+    where, found = Run(problem, reference(solver), iterations, seed), []
+    for place, row in enumerate(rows):
+        expected, details = row[4], row[-1]
+        try:
+            whole = json.loads(details)
+            del whole["seal"]
+            same = _row(run, place, len(rows), expected, whole) == row
+            found.append(Result(verdict_from(whole), where, expected, seconds))
+        except (ValueError, TypeError, LookupError, RecursionError):
+            same = False
+        if not same:
             raise _Damaged(f"verdict {place} is not what was written")
-        verdict = _verdict(whole)
-        if not _same(columns, verdict):
-            raise _Damaged(f"verdict {place} contradicts its own details")
-        found.append((verdict, columns[2]))
     if not found:
         raise _Damaged("it has no verdicts")
-    _, solver, problem, seed, iterations, _, seconds = run
-    where = Run(problem, reference(solver), iterations, seed)
-    return [Result(verdict, where, expected, seconds) for verdict, expected in found]
-
-
-def _details(text: Any) -> dict[str, Any]:
-    try:
-        whole = json.loads(text)
-        count, seal = whole["seal"]
-    except (ValueError, TypeError, LookupError, RecursionError):
-        raise _Damaged("its details are no verdict") from None
-    assert isinstance(whole, dict), (count, seal)
-    return whole
-
-
-def _verdict(whole: dict[str, Any]) -> Verdict:
-    try:
-        return verdict_from(whole)
-    except (ValueError, TypeError) as error:  # written by us, and yet not ours
-        raise _Damaged(str(error)) from None
-
-
-def _same(columns: list[Any], verdict: Verdict) -> bool:
-    """Whether the columns that queries look at say the same as the details."""
-    numbers = (verdict.tightness, verdict.slack, verdict.worst_t)
-    kept = [None if isinstance(n, float) and math.isnan(n) else n for n in numbers]  # as SQLite has
-    return columns[:2] == [verdict.statement, verdict.verdict] and columns[3:] == kept
+    return found
 
 
 def _named(run: tuple[Any, ...]) -> str:
@@ -171,17 +138,10 @@ def _schema(base: sqlite3.Connection) -> dict[str, str]:
 
 
 class Store:
-    """A file of results.
+    """A file of results, made if it does not exist.
 
-    Parameters
-    ----------
-    path : Path
-        Made if it does not exist.
-    complain : callable
-        Told, in a sentence, of each record that is damaged.
-    writing : bool
-        Whether results are to be written. Whoever only reads changes nothing, and may read from a
-        medium that takes no files.
+    `complain` is told, in a sentence, of each record that is damaged. Without `writing` nothing is
+    changed, so that the file may be on a medium that takes no files.
     """
 
     def __init__(
@@ -191,12 +151,11 @@ class Store:
         self.written = 0
         if not path.parent.is_dir():
             raise ProblemError(f"{path}: there is no folder {path.parent}")
-        # Looked at before anything is done to it: it may be somebody else's.
-        there = path.exists() and path.stat().st_size > 0
-        if there or not writing:
-            with self._trouble(), closing(_reader(path)) as base:
-                self._own(base, writing)
         with self._trouble():
+            # Looked at before anything is done to it: it may be somebody else's.
+            if not writing or (path.exists() and path.stat().st_size > 0):
+                with closing(_reader(path)) as base:
+                    self._own(base, writing)
             self._base = (
                 sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
                 if writing
@@ -207,9 +166,6 @@ class Store:
         try:
             with self._trouble():
                 if writing:
-                    self._log_ahead()
-                    self._base.execute("PRAGMA synchronous = NORMAL")
-                    self._base.execute("PRAGMA foreign_keys = ON")
                     self._prepare()
                 self._check()
         except BaseException:
@@ -240,6 +196,9 @@ class Store:
                 sleep(0.05)
 
     def _prepare(self) -> None:
+        self._log_ahead()
+        self._base.execute("PRAGMA synchronous = NORMAL")
+        self._base.execute("PRAGMA foreign_keys = ON")
         with self._transaction():
             for statement in _TABLES.split(";"):
                 self._base.execute(statement)
@@ -271,11 +230,11 @@ class Store:
         run = task.run
         by, problem = _kept(run.by), _kept(run.problem)
         row = (by, problem, run.seed, run.iterations, int(outcome.failed), outcome.seconds)
+        pairs = enumerate(zip(outcome.verdicts, task.expected, strict=True))
+        count = len(task.expected)
         results = [
-            _sealed((key, *row), place, len(task.expected), verdict, expected)
-            for place, (verdict, expected) in enumerate(
-                zip(outcome.verdicts, task.expected, strict=True)
-            )
+            _row((key, *row), place, count, expected, verdict.as_dict())
+            for place, (verdict, expected) in pairs
         ]
         with self._trouble(), self._transaction():
             self._base.execute(
@@ -296,15 +255,16 @@ class Store:
 
     def get(self, key: str) -> Outcome | None:
         """What is stored under a key, unless it is a failure or damaged."""
-        found = self._records("WHERE key = ?", (key,))
+        found = self._records("WHERE key = ?", key)
         if not found or any(result.verdict.failure for result in found):
             return None
         verdicts = tuple(result.verdict for result in found)
-        return Outcome(verdicts, found[0].seconds, self._digest(found[0].run.problem))
+        digest = self._select("sha256", "data", "WHERE problem = ?", _kept(found[0].run.problem))
+        return Outcome(verdicts, found[0].seconds, str(digest[0][0]) if digest else "")
 
     def results(self) -> list[Result]:
         """All results, in the order in which they were written, but for those that are damaged."""
-        return self._records("", ())
+        return self._records()
 
     def sign(self, facts: dict[str, Any]) -> None:
         """Write down with what results are computed from now on."""
@@ -314,11 +274,7 @@ class Store:
 
     def origins(self) -> list[dict[str, Any]]:
         """With what the results were computed, the latest last, each with the day of it."""
-        if "origins" not in self._made:  # an older store, which is only read
-            return []
-        with self._trouble():
-            rows = self._base.execute("SELECT facts, written FROM origins ORDER BY rowid")
-            found = rows.fetchall()
+        found = self._select("facts, written", "origins", "ORDER BY rowid")
         try:
             return [json.loads(facts) | {"written": str(written)} for facts, written in found]
         except (ValueError, TypeError):
@@ -327,29 +283,20 @@ class Store:
 
     def data(self) -> dict[str, str]:
         """The hash of the data of each problem."""
-        if "data" not in self._made:
-            return {}
-        with self._trouble():
-            rows = self._base.execute("SELECT problem, sha256 FROM data").fetchall()
-        return {str(problem): str(found) for problem, found in rows}
+        found = self._select("problem, sha256", "data")
+        return {str(problem): str(digest) for problem, digest in found}
 
-    def _digest(self, problem: str) -> str:
+    def _select(self, columns: str, table: str, rest: str = "", *values: Any) -> list[Any]:
+        """Rows of a table; none if an older store, which is only read, does not have it."""
+        if table not in self._made:
+            return []
         with self._trouble():
-            rows = self._base.execute(
-                "SELECT sha256 FROM data WHERE problem = ?", (_kept(problem),)
-            )
-            found = rows.fetchone()
-        return str(found[0]) if found else ""
+            return self._base.execute(f"SELECT {columns} FROM {table} {rest}", values).fetchall()
 
-    def _records(self, where: str, values: tuple[Any, ...]) -> list[Result]:
+    def _records(self, where: str = "", *values: Any) -> list[Result]:
         """The results of the trajectories that are whole; of the others, a sentence is said."""
-        with self._trouble():
-            rows = self._base.execute(
-                f"SELECT {_RUN} FROM trajectories {where} ORDER BY rowid", values
-            ).fetchall()
-            verdicts = self._base.execute(
-                f"SELECT {_RESULT} FROM results {where} ORDER BY place", values
-            ).fetchall()
+        rows = self._select(_RUN, "trajectories", f"{where} ORDER BY rowid", *values)
+        verdicts = self._select(_RESULT, "results", f"{where} ORDER BY place", *values)
         of: dict[Any, list[tuple[Any, ...]]] = {}
         for verdict in verdicts:
             of.setdefault(verdict[0], []).append(verdict)
