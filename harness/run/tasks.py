@@ -38,22 +38,14 @@ from gammabar.problems.output import finite, write_whole
 
 
 @dataclass(frozen=True)
-class Registered:
-    """A solver of the registry.
-
-    Attributes
-    ----------
-    text : str
-        As on the command line and in results.
-    """
+class _Solver:
+    """A solver as a text, as it stands on the command line and in results."""
 
     text: str
     #: Whether it is a user's own, which is not trusted to behave.
-    foreign: ClassVar[bool] = False
-    #: The user's file.
-    file: ClassVar[str] = ""
+    foreign: ClassVar[bool] = True
     #: How the command line takes it.
-    option: ClassVar[str] = "--solver"
+    option: ClassVar[str]
 
     @property
     def argument(self) -> str:
@@ -63,11 +55,28 @@ class Registered:
     @property
     def title(self) -> str:
         """What it is called in messages."""
-        return self.text
+        return self.argument
 
     @property
     def name(self) -> str:
-        """The name in the registry: what stands before the options."""
+        """The name in the registry; "" for what is not in it."""
+        return ""
+
+    @property
+    def file(self) -> str:
+        """The user's file."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Registered(_Solver):
+    """A solver of the registry."""
+
+    foreign: ClassVar[bool] = False
+    option: ClassVar[str] = "--solver"
+
+    @property
+    def name(self) -> str:
         return self.text.partition(":")[0].strip()
 
     @property
@@ -123,26 +132,14 @@ _IN_FILE = re.compile(r"(?P<file>.+?\.py|.+):(?P<made>[^\W\d]\w*)(?::(?P<options
 
 
 @dataclass(frozen=True)
-class InFile:
-    """A solver in a user's file.
+class InFile(_Solver):
+    """A solver in a user's file: "my.py:MySolver", with options perhaps.
 
-    Attributes
-    ----------
-    text : str
-        "my.py:MySolver", with options perhaps.
-    code : str or None
-        The text of the file; None where nobody will run it, as in results that were stored.
+    `code` is the text of the file; None where nobody will run it, as in results that were stored.
     """
 
-    text: str
     code: str | None = field(default=None, repr=False)
-    foreign: ClassVar[bool] = True
     option: ClassVar[str] = "--solver-file"
-
-    @property
-    def argument(self) -> str:
-        """What follows the option."""
-        return self.text
 
     def _part(self, name: str) -> str:
         found = _IN_FILE.fullmatch(self.text)
@@ -154,7 +151,6 @@ class InFile:
 
     @property
     def file(self) -> str:
-        """The file."""
         return self._part("file")
 
     @property
@@ -164,16 +160,12 @@ class InFile:
 
     @property
     def title(self) -> str:
-        """What it is called in messages."""
         return self.made + f":{self.options}" * bool(self.options)
 
     @property
     def options(self) -> str:
         """What follows its name."""
         return self._part("options")
-
-    #: It is itself, not one of the registry.
-    name: ClassVar[str] = ""
 
     def open(self) -> Any:
         """The solver itself; that runs the user's file."""
@@ -189,28 +181,20 @@ TRAJECTORY = "trajectory:"
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """Iterates in a file, from a program that nobody here has to know.
+class Recorded(_Solver):
+    """Iterates in a file, from a program that nobody here has to know: "trajectory:w.npy".
 
-    Attributes
-    ----------
-    text : str
-        "trajectory:w.npy"; what its solver's options were may follow: "trajectory:w.npy:step=0.5".
+    What its solver's options were may follow: "trajectory:w.npy:step=0.5".
     """
 
-    text: str
-    foreign: ClassVar[bool] = True
     option: ClassVar[str] = "--trajectory"
-    name: ClassVar[str] = ""
 
     @property
     def argument(self) -> str:
-        """What follows the option."""
         return self.text.removeprefix(TRAJECTORY)
 
     @property
     def file(self) -> str:
-        """The file."""
         return _OPTIONS.sub("", self.argument)
 
     title = file
@@ -227,14 +211,7 @@ SolverRef: TypeAlias = Registered | InFile | Recorded
 
 
 def reference(text: str, code: str | None = None) -> SolverRef | None:
-    """The solver that a text names; None for none.
-
-    Parameters
-    ----------
-    text : str
-    code : str, optional
-        The text of the user's file.
-    """
+    """The solver that a text names; None for none. `code` is the text of the user's file."""
     from gammabar.solvers.base import SOLVERS
 
     if not text:
