@@ -22,8 +22,10 @@ from time import perf_counter, process_time
 from typing import Any
 from urllib.parse import quote
 
+from gammabar.harness.report.tables import plain
 from gammabar.harness.reproduce import FORMATS, picture
 from gammabar.harness.run.pool import Pool
+from gammabar.harness.screen import bar, print_json, print_table, say
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS
 from gammabar.problems.environment import extra_module
@@ -34,6 +36,44 @@ from gammabar.problems.output import write_whole
 MANY = 100
 #: Bytes that are kept of a name that goes into one of a file; systems have room for 255.
 LONG = 120
+
+
+def all_margins(
+    data: tuple[str, ...],
+    *,
+    certificates: Path,
+    jobs: int | None,
+    check: bool,
+    time_limit: float | None,
+    picture: Path | None,
+    page: Path | None,
+    as_json: bool,
+) -> int:
+    """Print the margin of every pair of classes, or the proof that there is none; the exit code.
+
+    A run that is killed goes on where it was. The exit code is 1 if a certificate is rejected.
+    """
+    if picture is not None:
+        _check_picture(picture)
+    pairs = _all_pairs(data)
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    with bar(len(pairs), "pairs", quiet=as_json) as tell:
+        results = run(pairs, certificates, jobs or cores, check, time_limit, tell)
+    if picture is not None:
+        _draw(results, picture)
+    if page is not None:
+        text = _page(results, picture, f"{jobs or cores} processes")
+        write_whole(page, text)
+    facts = _summary(results)
+    if as_json:
+        shown = [{k: v for k, v in result.items() if k != "files"} for result in results]
+        print_json({"data": list(data), "summary": facts, "pairs": shown}, "margins")
+    else:
+        _print_pairs(results)
+        say(_sentence(facts, certificates))
+    return 1 if facts["rejected"] else 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +105,7 @@ class Pair:
         return f"{short}-{hashlib.sha256(exact.encode()).hexdigest()[:12]}.json"
 
 
-def all_pairs(data: Sequence[str]) -> list[Pair]:
+def _all_pairs(data: Sequence[str]) -> list[Pair]:
     """All pairs of the classes of some data, each of which is taken once.
 
     Every pair reads its data again, and so does the checker: what can be read once is refused.
@@ -109,7 +149,7 @@ def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dic
     from gammabar.oracle import solve
     from gammabar.problems import load
 
-    found = known(pair, folder, check=False)
+    found = _known(pair, folder, check=False)
     if found is not None:  # it is only not checked yet
         return _with_check(found, pair, folder)
     start = perf_counter()
@@ -147,7 +187,7 @@ def _checked(path: Path, spec: str) -> tuple[bool, str]:
         return False, str(reason)
 
 
-def known(pair: Pair, folder: Path, check: bool) -> dict[str, Any] | None:
+def _known(pair: Pair, folder: Path, check: bool) -> dict[str, Any] | None:
     """What an earlier run has found of a pair: exact, checked if asked for, of the same files."""
     try:
         found = json.loads((folder / _result(pair)).read_text(encoding="utf-8"))
@@ -170,19 +210,28 @@ def run(
 ) -> list[dict[str, Any]]:
     """All pairs, those first that are known; in processes, if there are several jobs."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = {pair: known(pair, folder, check) for pair in pairs}
+    found = {pair: _known(pair, folder, check) for pair in pairs}
     for pair, result in found.items():
         if result is not None:
             tell(f"{pair.spec} is known")
-    work = [pair for pair in pairs if found[pair] is None]
-    jobs = min(jobs, len(work))
-    alone = ((pair, margin_of(pair, folder, check, limit)) for pair in work)
-    several = _in_processes(work, folder, check, limit, jobs)
-    with closing(several if jobs > 1 else alone) as done:
-        for pair, result in done:
-            found[pair] = result
-            tell(pair.spec)
+    work = {pair.spec: pair for pair in pairs if found[pair] is None}
+    more: dict[str, Any] = {"folder": str(folder), "check": check, "limit": limit}
+    requests = {name: {"pair": asdict(pair), **more} for name, pair in work.items()}
+    with closing(_done(requests, min(jobs, len(work)))) as done:
+        for name, result in done:
+            found[work[name]] = result
+            tell(name)
     return [result for result in found.values() if result is not None]
+
+
+def _done(requests: dict[str, Any], jobs: int) -> Generator[tuple[str, dict[str, Any]], None, None]:
+    """Names of requests and what `_margin_of_values` says of them, as they are done."""
+    if jobs <= 1:
+        for name, request in requests.items():
+            yield name, _margin_of_values(**request)
+        return
+    with Pool() as pool:
+        yield from pool.map(f"{__name__}:_margin_of_values", requests, jobs)
 
 
 def _result(pair: Pair) -> str:
@@ -208,7 +257,7 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     write_whole(path, json.dumps(document, indent=1) + "\n")  # names of files may be no UTF-8
 
 
-def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
+def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     """Counts and times of all pairs."""
     seconds = [result["seconds"] for result in results]
     computing = [result["seconds_computing"] for result in results]
@@ -227,19 +276,7 @@ def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _in_processes(
-    pairs: Sequence[Pair], folder: Path, check: bool, limit: float | None, jobs: int
-) -> Generator[tuple[Pair, dict[str, Any]], None, None]:
-    """Pairs and what `margin_of` says of them, as they are done."""
-    more = {"folder": str(folder), "check": check, "limit": limit}
-    by_name = {pair.spec: pair for pair in pairs}
-    requests = {name: {"pair": asdict(pair), **more} for name, pair in by_name.items()}
-    with Pool() as pool:
-        for name, found in pool.map(f"{__name__}:margin_of_values", requests, jobs):
-            yield by_name[name], found
-
-
-def margin_of_values(
+def _margin_of_values(
     pair: dict[str, Any], folder: str, check: bool, limit: float | None
 ) -> dict[str, Any]:
     """`margin_of` for another process, in words of JSON."""
@@ -247,17 +284,13 @@ def margin_of_values(
     return margin_of(one, Path(folder), check, limit)
 
 
-#: How a text is written in Markdown.
-Plain = Callable[[str], str]
-
-
-def page(results: list[dict[str, Any]], picture: Path | None, machine: str, plain: Plain) -> str:
+def _page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> str:
     """A page: what was asked, the picture, a table of all pairs, and how long it took.
 
     Classes and names of files may hold anything: nothing of them is written but through `plain`.
     """
     data = list(dict.fromkeys(result["data"] for result in results))
-    facts = summary(results)
+    facts = _summary(results)
     unchecked = facts["pairs"] - facts["accepted"] - facts["rejected"]
     rest = f", {unchecked} not handed to it" if unchecked else ""
     asked = _code(f"gammabar margins {shlex.join(data)}")
@@ -282,7 +315,7 @@ def page(results: list[dict[str, Any]], picture: Path | None, machine: str, plai
             "",
         ]
     for name in data:
-        lines += [f"## {plain(_utf8(name))}", "", *_table(results, name, plain), ""]
+        lines += [f"## {plain(_utf8(name))}", "", *_table(results, name), ""]
     return "\n".join(lines)
 
 
@@ -298,18 +331,18 @@ def _code(text: str) -> str:
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
-def _table(results: list[dict[str, Any]], data: str, plain: Plain) -> list[str]:
+def _table(results: list[dict[str, Any]], data: str) -> list[str]:
     """The rows of a table in Markdown."""
     rows = ["| classes | γ̄ | rows | support | computing |", "|---|---|---|---|---|"]
     for result in results:
         if result["data"] == data:
-            cells = [plain(" / ".join(result["names"])), words(result), f"{result['n']:,}"]
+            cells = [plain(" / ".join(result["names"])), _words(result), f"{result['n']:,}"]
             cells += [str(result["support_size"]), f"{result['seconds_computing']:.2f} s"]
             rows.append(f"| {' | '.join(cells)} |")
     return rows
 
 
-def words(result: dict[str, Any]) -> str:
+def _words(result: dict[str, Any]) -> str:
     """What is known of a margin, in a few words."""
     if result["separable"] is False:
         return "not separable"
@@ -319,23 +352,15 @@ def words(result: dict[str, Any]) -> str:
     return f"{known}in [{result['gamma_lo']!r}, {result['gamma_hi']!r}]"
 
 
-def check(path: Path) -> None:
+def _check_picture(path: Path) -> None:
     """Refuse to begin where no picture can be drawn in the end."""
     if path.suffix.lower().removeprefix(".") not in FORMATS:
         raise ProblemError(f"{path}: a picture is one of {', '.join('.' + f for f in FORMATS)}")
     extra_module("matplotlib", "plots", "a picture")
 
 
-def draw(results: list[dict[str, Any]], path: Path) -> None:
-    """Draw log₁₀ γ̄ of every pair in shades of grey, and a cross where nothing separates.
-
-    Parameters
-    ----------
-    results : list of dict
-        As `gammabar.harness.margins.run` returns them.
-    path : Path
-        The file; its suffix decides the format.
-    """
+def _draw(results: list[dict[str, Any]], path: Path) -> None:
+    """Draw log₁₀ γ̄ of every pair in shades of grey, and a cross where nothing separates."""
     data = list(dict.fromkeys(result["data"] for result in results))
     classes = [_names(results, name) for name in data]
     sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
@@ -402,3 +427,27 @@ def _cell(place: Any, corner: tuple[float, float], shade: str, hatch: str | None
     patches = extra_module("matplotlib.patches", "plots", "a picture")
     edge = "0.6" if hatch else "white"
     place.add_patch(patches.Rectangle(corner, 1, 1, facecolor=shade, edgecolor=edge, hatch=hatch))
+
+
+def _print_pairs(results: list[dict[str, Any]]) -> None:
+    rows = [
+        [
+            f"{result['data']}:{','.join(result['classes'])}",
+            _words(result),
+            str(result["support_size"]),
+            f"{result['seconds']:.2f} s",
+            {True: "accepted", False: "REJECTED", None: ""}[result["accepted"]],
+        ]
+        for result in results
+    ]
+    print_table(["pair", "γ̄ (rows of norm at most 1)", "support", "time", "certificate"], rows)
+
+
+def _sentence(facts: dict[str, Any], folder: Path) -> str:
+    known = f", {facts['unknown']} unknown" if facts["unknown"] else ""
+    bad = f", {facts['rejected']} REJECTED" if facts["rejected"] else ""
+    return (
+        f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not"
+        f"{known}; {facts['accepted']} certificates accepted{bad} (in {folder}); the longest took "
+        f"{facts['seconds_longest']:.1f} s, {facts['computing_longest']:.1f} s of them computing"
+    )

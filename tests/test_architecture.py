@@ -106,7 +106,7 @@ ROOMS = {
     "falsify": {"verify", "certificates", "registry", "paper", "run"},
     "gate": {"registry", "run", "screen"},
     "report": {"verify", "paper", "registry", "run", "screen", "show"},
-    "margins": {"certificates", "reproduce", "run"},
+    "margins": {"certificates", "report", "reproduce", "run", "screen"},
     "classifier": set(),  # the oracle in another dress
 }
 ROOMS["cli"] = {*ROOMS, "screen"}

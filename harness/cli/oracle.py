@@ -147,7 +147,7 @@ def oracle_command(
     of_pairs = {name: options.pop(name) for name in ("certificates", "jobs", "check", "picture")}
     of_pairs["page"] = options.pop("page")
     if pairs:
-        from gammabar.harness.cli.margins import all_margins
+        from gammabar.harness.margins import all_margins
 
         _only(options, "--pairs", ("time_limit",))
         return all_margins(data, as_json=as_json, time_limit=options["time_limit"], **of_pairs)

@@ -277,7 +277,7 @@ def test_every_certificate_is_of_its_own_data(places, classes, seed):
             rows[:, 0] = np.repeat(10 + np.arange(len(classes)), 2)
             np.savez(path, X=rows, y=np.repeat(np.array(classes, dtype=object).astype(str), 2))
             made[str(path)] = path
-        pairs = work.all_pairs(list(made))
+        pairs = work._all_pairs(list(made))
         for _ in range(2):  # what is there is known
             results = work.run(pairs, Path(base, "m"), 1, True, None, lambda text: None)
             assert len(results) == len(pairs) == len(made) * len(classes) * (len(classes) - 1) // 2
