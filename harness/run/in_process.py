@@ -115,7 +115,7 @@ def check_bounds(
     """
     found = _hear(solver, problem, statements, iterations, seed, like)
     if statements is None:  # of all that is claimed, what does not apply is left out
-        every, found = found, [o for o in found if o.verdict.verdict is not Ruling.INAPPLICABLE]
+        every, found = found, [one for one in found if one.applies]
         if not found:
             reasons = "; ".join(dict.fromkeys(one.verdict.reason for one in every))
             raise BoundViolated(f"nothing was checked: {reasons}", [o.verdict for o in every])
@@ -147,6 +147,13 @@ class _Heard:
     statement: Statement
     case: Case
     verdict: Verdict
+
+    @property
+    def applies(self) -> bool:
+        """Whether it says something of the run: one that is over may be too short for a claim."""
+        verdict = self.verdict
+        short = verdict.reason.startswith("the run ended") and not verdict.failure
+        return verdict.verdict is not Ruling.INAPPLICABLE and not short
 
     @property
     def shown(self) -> bool:

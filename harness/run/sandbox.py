@@ -365,7 +365,7 @@ def probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
         why = str(error)
     else:
         name = getattr(getattr(opened, "card", None), "name", None)
-        return {"name": name, "geometries": geometries(opened)}
+        return {"name": name, "geometries": list(geometries(opened))}
     return {"error": f"{reference.file}: cannot be imported: {why}"}
 
 

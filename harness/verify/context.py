@@ -15,11 +15,11 @@ import numpy as np
 from flint import ctx
 
 from gammabar.harness.verify.certified import Floats, Space, space_of
-from gammabar.harness.verify.iterate import ObservedProblem, Unclaimed, View
+from gammabar.harness.verify.iterate import ObservedProblem, Precision, Unclaimed, View
 from gammabar.harness.verify.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.solvers.adapters import with_options, with_plain_options
+from gammabar.solvers.adapters import Recorder, with_options, with_plain_options
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,9 @@ class Case:
         self.inputs: dict[str, Any] | None = None
         #: Kinds of history that the statement which is asked has declared; None: nobody is asked.
         self.declared: Collection[type] | None = None
-        #: w_0, w_1, … of the run, a few of them.
+        #: w_0, w_1, … of the run, a few of them; and what their numbers are rounded to.
         self.early: list[Floats] = []
+        self.precision = Precision(self)
 
     @cached_property
     def problem(self) -> Problem:
@@ -321,7 +322,10 @@ class Case:
     def begin(self) -> None:
         """A run begins: sequences of the one before, if there was any, are forgotten."""
         self._shared.clear()
-        self.early = []
+        self.early, self.precision = [], Precision(self)
+        if isinstance(self.solver, Recorder):  # its last numbers tell of the first ones, too
+            for it in self.solver.iterates():
+                self.precision.see(np.asarray(it.w, dtype=np.float64))
 
     def apart(self) -> Case:
         """The same case for another run: what is known of problem and truth is shared."""

@@ -71,13 +71,19 @@ class Tally:
         if t is not None and not curve.at < t < curve.due:
             curve.note(relation, t, tightness)
 
-    def weigh(self, claim: Callable[[int], list[Relation]], t: int | None, rounding: float) -> None:
+    def weigh(
+        self,
+        claim: Callable[[int], list[Relation]],
+        t: int | None,
+        rounding: float,
+        coarse: float = 1.0,
+    ) -> None:
         """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
         relations = claim(0)
-        decided = [r.decide(rounding) for r in relations]
+        decided = [r.decide(rounding, coarse) for r in relations]
         count = self.checked + len(relations)
         if any(d is not HOLDS for d in decided):
-            relations, decided = self._escalate(claim, relations, decided, rounding)
+            relations, decided = self._escalate(claim, relations, decided, rounding, coarse)
         for relation, decision in zip(relations, decided, strict=True):
             if decision is HOLDS:
                 tightness = relation.tightness()
@@ -94,6 +100,7 @@ class Tally:
         relations: list[Relation],
         decided: list[Decision],
         rounding: float,
+        coarse: float,
     ) -> tuple[list[Relation], list[Decision]]:
         self.escalated += sum(d is not HOLDS for d in decided)
         if all(d in (HOLDS, VIOLATED) for d in decided):
@@ -102,7 +109,7 @@ class Tally:
             try:
                 with working(LEVELS[level]):
                     again = claim(level)
-                    verdicts = [r.decide(rounding) for r in again]
+                    verdicts = [r.decide(rounding, coarse) for r in again]
             except TooLarge:
                 break  # what was certain at the level before stays so, and doubt remains doubt
             if len(again) != len(relations):
@@ -332,7 +339,10 @@ class IterateCheck(Check):
         def claim(level: int) -> list[Relation]:
             return listed(self._claim(it.at(level), self.case))
 
-        self.tally.weigh(claim, it.t, run_rounding(it.n, it.space.dimension, it.t))
+        rounding, coarse = run_rounding(it.n, it.space.dimension, it.t), it.coarse
+        if coarse > 1:
+            rounding *= 1 + it.space.radius  # of the numbers that were rounded
+        self.tally.weigh(claim, it.t, rounding, coarse)
         self.done = self.tally.broken is not None
 
     def end(self, halted: bool) -> None:
@@ -445,7 +455,7 @@ class StoppingCheck(Check):
         """
         if self._goal is not separates:
             return False
-        rounding = run_rounding(it.n, it.space.dimension, it.t)
+        rounding = it.coarse * run_rounding(it.n, it.space.dimension, it.t)
         allowed = rounding * it.space.radius * it.space.size(it.w)
         return bool(it.w.any()) and not it.smallest < -allowed
 

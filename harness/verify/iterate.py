@@ -18,6 +18,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
+from decimal import Decimal
+from functools import cached_property
 from itertools import islice
 from math import isfinite
 from numbers import Number as AnyNumber
@@ -49,6 +51,7 @@ from gammabar.harness.verify.numbers import (
 )
 from gammabar.problems import Problem, SoftMin
 from gammabar.problems.exact import rounded
+from gammabar.problems.linear import LinearProblem
 from gammabar.problems.problem import Array
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
 _DOUBLE = np.dtype(np.float64)
 #: Every whole number up to this is a double.
 _EXACT = 2**53
+#: Decimals of more digits are doubles.
+_SHORT = 12
 _NOT_FINITE = "has entries that are no finite numbers"
 
 
@@ -256,6 +261,75 @@ def _doubles(array: NDArray[Any], name: str) -> Floats:
     return doubles
 
 
+class Precision:
+    """What the numbers of a run are rounded to, if all of them are float32 or short decimals."""
+
+    #: Whether all are float32; the most digits, and decimal places, that a number has.
+    single, digits, places = True, 0, 0
+    #: The smallest norm, of iterates that are not zero; whether all are sums of rows over 2n.
+    least, exact = math.inf, True
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    def see(self, w: Floats) -> None:
+        """The next iterate."""
+        if not self._narrow or not w.any():
+            return
+        if self.single:
+            with np.errstate(over="ignore"):
+                self.single = bool((w.astype(np.float32) == w).all())
+        for value in () if self.single else w[w != 0].tolist():
+            _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+            self.digits = max(self.digits, len(digits))
+            self.places = max(self.places, -int(exponent))
+            if not self._narrow:
+                return
+        self.least = min(self.least, float(np.linalg.norm(w)))
+        self.exact = self.exact and self._sums(w)
+
+    @property
+    def _narrow(self) -> bool:
+        return self.single or self.digits <= _SHORT
+
+    def _sums(self, w: Floats) -> bool:
+        """Whether w is a sum of rows over 2n, by its decimals: such numbers are not rounded."""
+        parts = w * (2 * self.case.n * self._grid)
+        return bool((np.abs(parts - np.round(parts)) <= 1e-12 * np.abs(parts)).all())
+
+    @cached_property
+    def _grid(self) -> float:
+        """Entries of rows are whole numbers over this; 1 where w holds coefficients."""
+        problem = self.case.problem
+        if not isinstance(problem, LinearProblem) or problem.n * problem.dimension > 1 << 20:
+            return 1.0
+        rows = np.array([problem.row(i) for i in range(problem.n)])
+        grids = (10.0**k for k in range(7))
+        return next((g for g in grids if (np.round(rows * g) / g == rows).all()), 1.0)
+
+    @property
+    def named(self) -> str:
+        """What all numbers are, for people; "" for doubles."""
+        if narrow():
+            return narrow()
+        if self.exact or not self._narrow:
+            return ""
+        return "float32 numbers" if self.single else f"decimals of {self.digits} digits"
+
+    @property
+    def roundoff(self) -> float:
+        """Their unit roundoff, relative to an iterate."""
+        kind = self.named
+        if not kind:
+            return ROUNDOFF
+        if kind.startswith("float"):
+            return 2.0**-11 if kind == "float16" else 2.0**-24
+        if not self.least:
+            return math.inf
+        fixed = 10.0**-self.places * math.sqrt(self.case.space.dimension) / self.least
+        return max(fixed, 10.0 ** (1 - self.digits)) / 2
+
+
 class ObservedProblem:
     """The problem as a solver gets it: its last answers are noted, each with the point it is for.
 
@@ -403,6 +477,7 @@ class View:
         square = _finite_square(self.w)
         if square is None:
             raise NotFinite(f"w_{t} has entries that are not finite numbers")
+        case.precision.see(self.w)
         self.here = Vec(self.space, self.w, square=square)
         self.carried = self.here.reach() + (0.0 if last is None else last.carried)
         given = claimed.dual, claimed.momentum
@@ -430,6 +505,15 @@ class View:
         if value is None:
             raise Unclaimed(f"the solver does not say its {name} of t = {self.t}")
         return value
+
+    @property
+    def coarse(self) -> float:
+        """How many times more than doubles the run rounds: 1, or more than that for float32 and
+        short decimals; infinite where bounds are not in proportion to it any more."""
+        ratio = 4 * self.case.precision.roundoff / ROUNDOFF
+        if ratio <= 4:
+            return 1.0
+        return ratio if ratio * self.score_error <= 0.25 else math.inf
 
     def at(self, level: int) -> View:
         """The same iterate at another level, made once."""

@@ -283,28 +283,40 @@ class Relation:
             size = max(abs(float(self.left)), abs(float(self.right)))
         return not self.allowance or self.allowance <= COARSE * size
 
-    def decide(self, rounding: float) -> Decision:
+    def decide(self, rounding: float, coarse: float = 1.0) -> Decision:
         """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
 
         Parameters
         ----------
         rounding : float
             What rounding in the run may do to numbers of size one.
+        coarse : float
+            How many times more than doubles the run rounds, as `View.coarse` says.
         """
         if self.certain():
             return HOLDS
         if self.op == "fact":
-            return DOUBT if self.fact is None else VIOLATED
+            return VIOLATED if self.fact is False and coarse == 1 else DOUBT
         if not (self.left.is_finite() and self.right.is_finite() and isfinite(self.allowance)):
             return DOUBT
         if self.op == "==":
-            return VIOLATED if abs(self.left - self.right) > self.allowance else DOUBT
+            return self._equation(coarse)
         fails = self.left >= self.right if self.op == "<" else self.left > self.right
         if not fails:
             return DOUBT
-        allowed = self.allowance + rounding * self.magnitude
+        allowed = coarse * (self.allowance + rounding * self.magnitude)
         # Nothing exceeds what is infinite or no number: then it remains rounding.
         return VIOLATED if self.left > self.right + allowed else ROUNDING
+
+    def _equation(self, coarse: float) -> Decision:
+        """What is known of an equation that does not hold up to the rounding of doubles."""
+        gap, allowed = abs(self.left - self.right), self.allowance
+        if coarse > 1:
+            size = self.size if self.size >= 0 else upper(self.left) + upper(self.right)
+            allowed = coarse * (allowed + ROUNDOFF * size)
+            if gap <= allowed <= COARSE * size:
+                return HOLDS
+        return VIOLATED if gap > allowed else DOUBT
 
 
 # What is left out of a relation is left out by place here: names cost as much as the rest of it.

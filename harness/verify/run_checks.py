@@ -46,7 +46,10 @@ def check_statement(statement: Statement, case: Case) -> Verdict:
     try:
         verdict = _blaming(statement, _examined, statement, case)
         require_doubles()  # a solver may have been run
-        return _spared(verdict)
+        if narrow() and verdict.verdict is Ruling.REFUTED:
+            reason = f"violated, but the iterates are {narrow()}: compute in float64"
+            return replace(verdict, verdict=Ruling.UNDECIDED, reason=reason)
+        return verdict
     except Unclaimed as missing:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=str(missing))
     except Fault as fault:
@@ -114,16 +117,15 @@ def check_run(
         checks = [_started(statement, case) for statement in statements]
         failure, detail = _Run(case, checks, iterations, most).follow()
         require_doubles()  # the solver may have loaded a library that changes it
-        return [_spared(check.verdict(failure, detail)) for check in checks]
+        return [_spared(check.verdict(failure, detail), case, check.tally) for check in checks]
 
 
-def _spared(verdict: Verdict) -> Verdict:
-    """A verdict on iterates that are narrower than doubles: rounding in such a run is not known."""
-    kind = narrow()
-    if not kind or verdict.verdict is not Ruling.REFUTED:
+def _spared(verdict: Verdict, case: Case, tally: Tally) -> Verdict:
+    """A verdict that is undecided because iterates are narrower than doubles says so."""
+    kind = case.precision.named
+    if not kind or tally.doubtful is None or verdict.verdict is not Ruling.UNDECIDED:
         return verdict
-    reason = f"violated, but the iterates are {kind}, and only rounding to doubles is accounted for"
-    return replace(verdict, verdict=Ruling.UNDECIDED, reason=f"{reason}: compute in float64")
+    return replace(verdict, reason=f"{verdict.reason}: the iterates are {kind}, use float64")
 
 
 def _check_iterations(iterations: Any) -> None:

@@ -101,6 +101,7 @@ _momentum(
     "Iterates are rounded to single precision",
     "rounding errors of 10⁻⁷ gather where bounds shrink as 1/t²",
     {_W: "w = np.float64((w + step * (momentum + pull)).astype(np.float32))"},
+    equivalent="only by the rounding of float32 numbers, which is recognised and allowed for",
 )
 _momentum(
     "softmax-for-logistic",

@@ -103,12 +103,6 @@ def mixed(run: Run, rng: np.random.Generator) -> Run:
     return run
 
 
-def single(run: Run, rng: np.random.Generator) -> Run:
-    """In single precision: more than the rounding of doubles."""
-    with np.errstate(over="ignore", under="ignore"):
-        return run.astype(np.float32).astype(np.float64)
-
-
 #: Runs that are right: what rounding may do, and no more.
 RIGHT: dict[str, Spoil] = {"nearest": lambda run, rng: run, "jitter": jitter}
 WRONG: dict[str, Spoil] = {
@@ -127,6 +121,5 @@ WRONG: dict[str, Spoil] = {
         tiny,
         other,
         mixed,
-        single,
     )
 }

@@ -44,7 +44,7 @@ def test_rows_of_a_kernel_are_not_judged_unless_that_is_declared():
 
 def test_random_problems_of_an_own_solver_are_plain():
     file = InFile("my.py:mine", "")
-    asked = {"solvers": (Registered("dual-acceleration"),), "file": file, "random": 30}
+    asked = {"solvers": (Registered("dual-acceleration"),), "file": file, "random": 6}
     plain = make_plan(Request(**asked, geometries=("dense", "sparse")))
     assert plain
     assert not any(" --" in task.run.problem for task in plain)
@@ -112,3 +112,56 @@ def test_a_misspelt_solver_of_a_claim_gets_a_suggestion(tmp_path, wrong, hint):
     path.write_text(PAPER.replace("dual-acceleration:loss=*", wrong), encoding="utf-8")
     with pytest.raises(gb.ProblemError, match=rf"opt\.any: .*did you mean .*{hint}"):
         open_papers((str(path),))
+
+
+def rounded(text):
+    """Numbers as a file with this format has them."""
+    return np.vectorize(lambda v: float(text % v))
+
+
+PRECISIONS = {
+    "float32": lambda w: w.astype(np.float32),
+    "float16": lambda w: w.astype(np.float16),
+    "float32 saved as float64": lambda w: w.astype(np.float32).astype(np.float64),
+    "%.6f": rounded("%.6f"),
+    "%.6g": rounded("%.6g"),
+    "%.10e": rounded("%.10e"),
+}
+NOTICED = ("jst.lem3.4.primal", "gb.gap", "jst.lem3.6.upper", "jst.thm3.1.1")
+
+
+def delivered(precision, scale=1.0):
+    problem = gb.load("iris:0,1").unit()
+    run = with_matrix(problem)
+    kept = [scale * next(run) for _ in range(61)]
+    recorder = gb.Recorder([PRECISIONS[precision](w) for w in kept])
+    return gb.verify(recorder, problem, list(NOTICED))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_rounding_of_what_is_recorded_is_not_held_against_a_right_run(precision):
+    found = delivered(precision)
+    assert "refuted" not in {verdict.verdict for verdict in found}
+    assert found[-1].verdict == "holds"
+    for verdict in found:
+        assert verdict.verdict == "holds" or "the iterates are" in verdict.reason
+
+
+@pytest.mark.parametrize("precision", ["float32", "float32 saved as float64", "%.10e"])
+def test_what_is_off_by_more_than_that_is_refuted(precision):
+    found = delivered(precision, scale=-1.0)
+    assert found[0].verdict == "refuted"
+
+
+def test_sums_of_rows_are_not_rounded():
+    """Whole numbers are float32 numbers, too: that does not excuse a wrong perceptron."""
+    problem = gb.load("degenerate:kind=square,n=4,d=3")
+
+    def wrong(problem):
+        w = problem.origin()
+        while True:
+            yield w
+            w = w + 2 * problem.row(0)
+
+    (verdict,) = gb.verify(wrong, problem, "gb.tyurin.perceptron.step", iterations=3)
+    assert verdict.verdict in ("refuted", "inapplicable")
