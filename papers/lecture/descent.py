@@ -55,17 +55,8 @@ class _Target(ABC):
 
     def __init__(self, name: str, function: Function) -> None:
         self.name, self.function, self.dimension = name, function, function.dimension
-        self._constants = function.smoothness, function.strong_convexity
-
-    @property
-    def beta(self) -> Number:
-        """β."""
-        return number(self._constants[0])
-
-    @property
-    def lam(self) -> Number:
-        """λ."""
-        return number(self._constants[1])
+        #: β and λ; balls that contain one double, whatever the precision.
+        self.beta, self.lam = number(function.smoothness), number(function.strong_convexity)
 
     @property
     def kappa(self) -> Number:
@@ -95,12 +86,9 @@ class _Target(ABC):
         return 2 * (eta * self.slip(w) + 8 * ROUNDOFF * (upper(length(w)) + moved)) + TINY
 
     @cached_property
+    @abstractmethod
     def optimum(self) -> tuple[Number, Number]:
         """f(w*) and ‖w*‖."""
-        return self._optimum()
-
-    @abstractmethod
-    def _optimum(self) -> tuple[Number, Number]: ...
 
 
 class QuadraticTarget(_Target):
@@ -111,15 +99,11 @@ class QuadraticTarget(_Target):
         exact = np.array_equal(M, np.diag(np.diagonal(M)))
         eigenvalues = np.sort(np.diagonal(M)) if exact else np.linalg.eigvalsh(M)
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
-        function = Function(
-            high,
-            low,
-            d,
-            lambda w: float(w @ (M @ w) / 2 - v @ w),
-            lambda w: np.asarray(M @ w - v),
-            A=M.copy(),
-            b=v.copy(),
-        )
+
+        def value(w: Floats) -> float:
+            return float(w @ (M @ w) / 2 - v @ w)
+
+        function = Function(high, low, d, value, lambda w: M @ w - v, A=M.copy(), b=v.copy())
         super().__init__(f"A = {[list(row) for row in A]}, b = {list(b)}", function)
         self.A, self.b = arb_mat(d, d, [arb(v) for row in A for v in row]), column(b)
 
@@ -134,7 +118,8 @@ class QuadraticTarget(_Target):
         scale = _sizes(self.A) * _sizes(w) + _sizes(self.b)
         return (self.dimension + 4) * ROUNDOFF * upper(length(scale))
 
-    def _optimum(self) -> tuple[Number, Number]:
+    @cached_property
+    def optimum(self) -> tuple[Number, Number]:
         best = self.A.solve(self.b)
         return -inner(self.b, best) / 2, length(best)
 
@@ -194,7 +179,8 @@ class LogisticTarget(_Target):
     def _square(self, w: Column) -> Number:
         return inner(w, self.S * w) if self.kernel else inner(w, w)
 
-    def _optimum(self) -> tuple[Number, Number]:
+    @cached_property
+    def optimum(self) -> tuple[Number, Number]:
         """From a point with a tiny gradient: f(w*) ≥ f(w) − ‖∇f(w)‖²/2λ, ‖w − w*‖ ≤ ‖∇f(w)‖/λ."""
         near = column(self._minimise())
         square, height = self._square(self.slope(near)), self.height(near)
@@ -256,7 +242,8 @@ class BendTarget(_Target):
         # A difference, two products, a clip and a sum.
         return 8 * ROUNDOFF * upper(self.beta * (1 + abs(w[0, 0])))
 
-    def _optimum(self) -> tuple[Number, Number]:
+    @cached_property
+    def optimum(self) -> tuple[Number, Number]:
         return number(0), number(1)
 
 
