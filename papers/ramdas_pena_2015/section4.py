@@ -182,25 +182,6 @@ def nkp(case):
 # Equation (10)
 
 
-class Before:
-    """Remembers the iterate before the one at hand."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self._before: View | None = None
-        self._now: View | None = None
-
-    def update(self, it: View) -> None:
-        """Take notice of the next iterate."""
-        it.keep()
-        self._before, self._now = self._now, it
-
-    def previous(self, it: View) -> View:
-        """The iterate before, at the level of this one."""
-        assert self._before is not None
-        return self._before.at(it.level) if it.level else self._before
-
-
 LITTLE = Fraction(1, 1024)
 #: Where the subgradient inequality is tried, in multiples of f_k: near it, and far away.
 MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
@@ -214,7 +195,7 @@ MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
     instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,"
     " and for f_0 at ±2⁻¹⁰ f_1",
 )
-class Subgradient(Before):
+def subgradient(now, before, case):
     r"""Each step of NKP is −θ_k times a subgradient of L at f_k.
 
     $f_{k+1} = (1-\theta_k)f_k + \theta_k\langle Y\tilde\phi_X, p(f_k)\rangle = f_k -
@@ -223,44 +204,42 @@ class Subgradient(Before):
     g_k = (f_k − f_{k+1})/θ_k is a subgradient of L at f_k iff L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩ for
     all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that they
     lead to."""
+    k, square, least = before.t, before.norm_squared, before.smallest
+    along = now.t * _inner(before, now) - k * square  # ⟨h_k, f_k⟩
+    # f_k and f_{k+1} are off by `carried`, and h_k by k + 1 times that; all have norm ≤ 1.
+    slip = 4 * now.t * carried(now, now.t)
+    for c in MULTIPLES if k else ():
+        gap = number((c - 1) ** 2 / 2) * square + number(c - 1) * (along - least)
+        yield _above(gap, slip, abs(float(c - 1)), f"v = {c} f_k")
+    if not k:
+        yield from _first(now, slip)
+    if case.separable and case.truth.exact:
+        # The same at v = w*, where ⟨a_i, w*⟩ ≥ ρ² and ‖w*‖ = ρ.
+        best = case.gamma_squared
+        apart = square / 2 - before.toward + best / 2
+        gap = apart - best + least + now.t * now.toward - k * before.toward - along
+        yield _above(gap, slip, 2.0, "v = w*")
 
-    def claim(self, it: View) -> Iterator[Relation]:
-        before, k = self.previous(it), it.t - 1
-        square, least = before.norm_squared, before.smallest
-        along = it.t * self._inner(before, it) - k * square  # ⟨h_k, f_k⟩
-        # f_k and f_{k+1} are off by `carried`, and h_k by k + 1 times that; all have norm ≤ 1.
-        slip = 4 * it.t * carried(it, it.t)
-        for c in MULTIPLES if k else ():
-            gap = number((c - 1) ** 2 / 2) * square + number(c - 1) * (along - least)
-            yield self._above(gap, slip, abs(float(c - 1)), f"v = {c} f_k")
-        if not k:
-            yield from self._first(it, slip)
-        if self.case.separable and self.case.truth.exact:
-            # The same at v = w*, where ⟨a_i, w*⟩ ≥ ρ² and ‖w*‖ = ρ.
-            best = self.case.gamma_squared
-            apart = square / 2 - before.toward + best / 2
-            gap = apart - best + least + it.t * it.toward - k * before.toward - along
-            yield self._above(gap, slip, 2.0, "v = w*")
 
-    def _first(self, it: View, slip: float) -> Iterator[Relation]:
-        """f_0 = 0, whose multiples say nothing: v = ±2⁻¹⁰ f_1, where g_0 = −f_1 and L(0) = 0."""
-        c, largest = LITTLE, ball(float(it.score_doubles.max()), it.score_error)
-        for sign, least in (("", it.smallest), ("−", -largest)):
-            along = it.norm_squared if not sign else -it.norm_squared
-            gap = number(c**2 / 2) * it.norm_squared + number(c) * (along - least)
-            yield self._above(gap, slip, float(c), f"v = {sign}2⁻¹⁰ f_1")
+def _first(it: View, slip: float) -> Iterator[Relation]:
+    """f_0 = 0, whose multiples say nothing: v = ±2⁻¹⁰ f_1, where g_0 = −f_1 and L(0) = 0."""
+    c, largest = LITTLE, ball(float(it.score_doubles.max()), it.score_error)
+    for sign, least in (("", it.smallest), ("−", -largest)):
+        along = it.norm_squared if not sign else -it.norm_squared
+        gap = number(c**2 / 2) * it.norm_squared + number(c) * (along - least)
+        yield _above(gap, slip, float(c), f"v = {sign}2⁻¹⁰ f_1")
 
-    @staticmethod
-    def _above(gap: Number, slip: float, part: float, where: str) -> Relation:
-        """L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩, up to the rounding of numbers of size one, times
-        ‖v − f_k‖ (or more)."""
-        what = "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
-        return nearly(0, gap, what, rounding=slip * part, size=part, where=where)
 
-    def _inner(self, before: View, it: View) -> Number:
-        if it.level:
-            return it.space.exact_inner(before.w, it.w)
-        return before.here.inner(it.here)
+def _above(gap: Number, slip: float, part: float, where: str) -> Relation:
+    """L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩, up to the rounding of numbers of size one, times ‖v − f_k‖
+    (or more)."""
+    what = "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
+    return nearly(0, gap, what, rounding=slip * part, size=part, where=where)
+
+
+def _inner(before: View, it: View) -> Number:
+    exact = it.space.exact_inner
+    return exact(before.w, it.w) if it.level else before.here.inner(it.here)
 
 
 # The remark on Lemma 3: NKP gets arbitrarily close to the minimiser, and to the margin

@@ -15,15 +15,31 @@ from gammabar.papers.tyurin_2024.quantities import *
 # Appendix B
 
 
+class _Slips(Start):
+    """What rounding may have taken of the gain of the last step, and of all steps so far."""
+
+    last, all = 0.0, 0.0
+
+    def update(self, it: View) -> None:
+        super().update(it)
+        if it.t > 1:
+            length, radius = upper(it.norm), upper(number(it.case.truth.radius_squared_hi).sqrt())
+            e = radius * per_sum(it.space) + 4 * ROUNDOFF * length
+            alpha = radius * upper(number(squared_ratio(it.case)).sqrt())
+            self.last = square_off(e, length + alpha)
+            self.all += self.last
+
+
 @tyurin.bound(
     "eq6",
     "Tyurin (2024), Appendix B, equation (6) and the displays after it",
     BATCH,
     separable,
     known_optimum,
+    _Slips,
     since=1,
 )
-class Descends(Start):
+def descends(now, before, c):
     r"""While rows are misclassified, each step of Batch Perceptron brings θ̂_t nearer to αθ̂_*, by
     R²/n in the square, and so does the half step.
 
@@ -37,42 +53,29 @@ class Descends(Start):
     iterate after the last of them: one more than it says, see tyurin.thm3.3. The half step
     shortens the square by 3R²/4 at least, as the display on t = 0 has it.
     """
+    slips, square = c.history(_Slips), number(c.truth.radius_squared_lo)
+    if now.t == 1:
+        gain, least_gain = _gain(before, now), 3 * square / 4
+        # Rows that are all the same attain it.
+        moved = 4 * number(squared_ratio(c)).sqrt() * square * per_sum(now.space)
+        what = "the half step shortens by αμ − R²/4"
+        yield nearly(least_gain, gain, what, rounding=moved, size=size_of(least_gain))
+        yield below(0, gain, "‖θ̂_1 − αθ̂_*‖² < ‖θ̂_0 − αθ̂_*‖²")
+        return
+    yield from slips.doubt()
+    if slips.early:
+        each, steps = square / now.n, now.t - 1
+        # Where w is 10^18 and a step is one, no solver in doubles moves.
+        gain, what = _gain(before, now), "step t shortens by R²/n"
+        yield at_least(gain, each, what, allowance=slips.last)
+        gain, what = _gain(slips.first(now), now), "t steps shorten by tR²/n"
+        yield at_least(gain, steps * each, what, allowance=slips.all)
 
-    #: What rounding may have taken of the gain of this step, and of all steps so far.
-    slip, slips = 0.0, 0.0
 
-    def update(self, it: View) -> None:
-        super().update(it)
-        if it.t > 1:
-            length, radius = upper(it.norm), upper(number(it.case.truth.radius_squared_hi).sqrt())
-            e = radius * per_sum(it.space) + 4 * ROUNDOFF * length
-            alpha = radius * upper(number(squared_ratio(it.case)).sqrt())
-            self.slip = square_off(e, length + alpha)
-            self.slips += self.slip
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        before, square = self.previous(it), number(it.case.truth.radius_squared_lo)
-        if it.t == 1:
-            gain, least_gain = self._gain(before, it), 3 * square / 4
-            # Rows that are all the same attain it.
-            moved = 4 * number(squared_ratio(it.case)).sqrt() * square * per_sum(it.space)
-            what = "the half step shortens by αμ − R²/4"
-            yield nearly(least_gain, gain, what, rounding=moved, size=size_of(least_gain))
-            yield below(0, gain, "‖θ̂_1 − αθ̂_*‖² < ‖θ̂_0 − αθ̂_*‖²")
-            return
-        yield from self.doubt()
-        if self.early:
-            each, steps = square / it.n, it.t - 1
-            # Where w is 10^18 and a step is one, no solver in doubles moves.
-            gain, what = self._gain(before, it), "step t shortens by R²/n"
-            yield at_least(gain, each, what, allowance=self.slip)
-            gain, what = self._gain(self.first(it), it), "t steps shorten by tR²/n"
-            yield at_least(gain, steps * each, what, allowance=self.slips)
-
-    def _gain(self, before: View, it: View) -> Number:
-        """‖θ − αθ̂_*‖² of an earlier iterate, less that of this one."""
-        gained = 2 * number(squared_ratio(it.case)) * (it.toward - before.toward)
-        return before.norm_squared - it.norm_squared + gained
+def _gain(before: View, it: View) -> Number:
+    """‖θ − αθ̂_*‖² of an earlier iterate, less that of this one."""
+    gained = 2 * number(squared_ratio(it.case)) * (it.toward - before.toward)
+    return before.norm_squared - it.norm_squared + gained
 
 
 # Appendix C: the choice of α

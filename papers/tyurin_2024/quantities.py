@@ -121,10 +121,6 @@ class Start:
         """θ_1, at the level of this iterate."""
         return self._first.at(it.level) if it.level else self._first
 
-    def previous(self, it: View) -> View:
-        """θ_{t−1}, at the level of this iterate."""
-        return self._before.at(it.level) if it.level else self._before
-
     def doubt(self) -> Iterator[Relation]:
         """A relation without an answer, where it is not known whether t ≤ t*."""
         if self.early is None:
