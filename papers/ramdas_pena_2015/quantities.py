@@ -97,9 +97,9 @@ def below_margin(name: str) -> Assumption:
     """ρ_K > 0, and an option of the solver is below it."""
 
     def met(case: Case) -> str | None:
-        if not case.separable:
-            return "the data are not separable"
-        return None if getattr(case.solver, name) < case.gamma else f"{name} is not below ρ_K"
+        below = case.separable and getattr(case.solver, name) < case.gamma
+        why = f"{name} is not below ρ_K" if case.separable else "the data are not separable"
+        return None if below else why
 
     met.__doc__ = f"ρ_K > 0, and the solver's {name} is below it."
     return met
@@ -109,11 +109,9 @@ def above_margin(name: str) -> Assumption:
     """ρ_K ≤ 0, or an option of the solver is above it."""
 
     def met(case: Case) -> str | None:
-        if case.separable is False:
-            return None
-        if case.separable and getattr(case.solver, name) > case.gamma:
-            return None
-        return f"ρ_K is positive and not below {name}"
+        above = case.separable and getattr(case.solver, name) > case.gamma
+        fits = case.separable is False or above
+        return None if fits else f"ρ_K is positive and not below {name}"
 
     met.__doc__ = f"ρ_K ≤ 0, or the solver's {name} is above it."
     return met
@@ -266,33 +264,27 @@ class Signed:
     """ρ_K of rows of norm one, as a function of the precision; made once for a case."""
 
     def __init__(self, case: Case) -> None:
-        self.case = case
-        self.low = self.high = self.error = Fraction(0)
-        self.known = True
         problem = case.problem.raw()
         kernel = problem.kernel.name if isinstance(problem, KernelProblem) else "linear"
-        if case.separable is not False:
-            self.known = bool(case.separable)
-        elif kernel == "rbf":
-            pass  # some direction of the space is orthogonal to the hull (footnote to Theorem 3)
-        elif kernel != "linear" or isinstance(problem, MulticlassProblem):
-            self.known = False
-        else:
-            found = signed_normalised(problem)
-            self.known = found is not None
-            if found is not None:
-                self.low, self.high, self.error = found
+        self.case, self._bounds = case, None
+        if case.separable is False and kernel == "rbf":
+            # Some direction of the space is orthogonal to the hull (footnote to Theorem 3).
+            self._bounds = (Fraction(0), Fraction(0), Fraction(0))
+        elif case.separable is False and kernel == "linear":
+            flat = not isinstance(problem, MulticlassProblem)
+            self._bounds = signed_normalised(problem) if flat else None
 
     def ball(self) -> Number | None:
         """ρ_K, or None where it is not known."""
-        if not self.known:
-            return None
         if self.case.separable:
             return self.case.gamma
-        if not self.high and not self.error:
-            return number(0)
-        error = number(self.error)
-        return between(-sqrt(number(self.high)) - error, error - sqrt(number(self.low)))
+        return None if self._bounds is None else signed_ball(self._bounds)
+
+
+def signed_ball(bounds: tuple[Fraction, Fraction, Fraction]) -> Number:
+    """ρ ≤ 0 from the bounds of `signed_normalised`."""
+    low, high, error = map(number, bounds)
+    return between(-sqrt(high) - error, error - sqrt(low))
 
 
 def rho(case: Case) -> Number | None:

@@ -76,8 +76,7 @@ def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
         return
     found = signed_normalised(case.problem)
     if found is not None:
-        low, high, error = (number(v) for v in found)
-        yield between(-sqrt(high) - error, error - sqrt(low)), number(0), case.name
+        yield signed_ball(found), number(0), case.name
 
 
 def _solved(rows: Array) -> tuple[Truth, Fraction]:
