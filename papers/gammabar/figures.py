@@ -107,7 +107,7 @@ LABELS = {
 }
 
 
-def rates(n: int, gamma: float, t: int) -> dict[str, float]:
+def _rates(n: int, gamma: float, t: int) -> dict[str, float]:
     """The bounds from above."""
     log_n = math.log(n)
     return {
@@ -126,7 +126,7 @@ def _orthogonal(n: int, last: int) -> dict[str, Any]:
     found: dict[str, list[float]] = {name: [] for name in ("t", *LABELS)}
     for t, margin, norm, largest in orthogonal_run(n, gamma / math.sqrt(p)):
         if t in wanted:
-            bounds = rates(n, gamma, t) | {
+            bounds = _rates(n, gamma, t) | {
                 "gap": gamma - margin,
                 "floor": (entropy + math.log(largest)) / norm,
             }
@@ -154,7 +154,7 @@ def _on_data(data: str, last: int) -> dict[str, Any]:
         return {"gap": truth.gamma - low / norm, "floor": (entropy - least) / norm}
 
     found = along(problem, "dual-acceleration", logarithmic(last, 30), measure)
-    every = [rates(problem.n, truth.gamma, int(t)) for t in found["t"]]
+    every = [_rates(problem.n, truth.gamma, int(t)) for t in found["t"]]
     bounds = {name: [one[name] for one in every] for name in every[0]}
     return {"data": data, "gamma": truth.gamma, **found, **bounds}
 

@@ -54,7 +54,7 @@ ours = Claims("gb", kind="identity")
 
 
 @ours.direct("lec.adaboost.step", "Algorithm 3 as printed", ON_POINTS, problems=BOOSTED)
-def adaboost_step(c):
+def _adaboost_step(c):
     r"""Each round of AdaBoost computes ε_t, α_t, z_{t+1}, D_{t+1} and the vote from D_t and h_t.
 
     $D_1(i) = \frac1n, \quad \epsilon_t = \mathbb{P}_{x \sim D_t}[h_t(x) \neq y], \quad
@@ -141,7 +141,7 @@ def _perfect(r: Round) -> Iterator[Relation]:
     stumps,
     problems=("", "wine:0,1"),
 )
-def best_stump(c):
+def _best_stump(c):
     r"""h_t is a decision stump of least weighted error for D_t.
 
     $h_t \in \arg\max_h \sum_i D_t(i)\, y_i\, h(x_i) \quad \text{over all stumps}$
@@ -161,7 +161,7 @@ def best_stump(c):
 
 
 @ours.direct("lec.gd.step", "Theorem 1 (the method)", PLAIN, problems=PROBLEMS)
-def gradient_descent_step(c):
+def _gradient_descent_step(c):
     r"""Each iterate of gradient descent comes from the last by one step of length 2/(β + λ).
 
     $w_{t+1} = w_t - \eta \nabla f(w_t), \quad \eta = \frac{2}{\beta + \lambda}$
@@ -193,7 +193,7 @@ def gradient_descent_step(c):
     FAST,
     problems=PROBLEMS,
 )
-def accelerated_step(c):
+def _accelerated_step(c):
     r"""Each iterate of accelerated gradient descent is a gradient step from the extrapolation of
     the two before it.
 
@@ -246,7 +246,7 @@ def accelerated_step(c):
     inputs=QUADRATIC,
     slower="accelerated-gradient-descent/root-forgotten",
 )
-def accelerated_rate(c):
+def _accelerated_rate(c):
     r"""Accelerated gradient descent: f(w_T) − f(w*) ≤ (β + λ)/2 B² exp(−T/√κ).
 
     $f(w_T) - f(w^*) \leq \frac{\beta + \lambda}{2} B^2
@@ -270,7 +270,7 @@ def accelerated_rate(c):
     STOCHASTIC,
     problems=("", "iris:1,2", "iris:1,2 --kernel rbf:gamma=0.5"),
 )
-def sgd_step(c):
+def _sgd_step(c):
     r"""Each iterate of SGD comes from the last by a step of √(B²/(ρ²T)) along the gradient of the
     drawn term, and the output is the average of all iterates.
 
@@ -327,7 +327,7 @@ def _horizons(kind: Any) -> Iterator[Relation]:
     Method("sgd", assumes=(steerable,)),
     kind="probability",
 )
-def sgd_draws(c):
+def _sgd_draws(c):
     r"""SGD draws its indices uniformly and independently: all pairs of consecutive indices are
     equally likely.
 
@@ -375,7 +375,7 @@ def _dense_points(case):
     Method("kernel-ridge", assumes=(small, ridge_options, _dense_points)),
     problems=("", "iris:0,1"),
 )
-def ridge_system(c):
+def _ridge_system(c):
     r"""The delivered α solves (K + λI)α = y, and the delivered w solves (ΦᵀΦ + λI)w = Φᵀy.
 
     $(K + \lambda I)\alpha = y, \quad (\Phi^T\Phi + \lambda I)w = \Phi^T y$
@@ -422,7 +422,7 @@ def ridge_system(c):
     "Section 5, gradient descent: the objective and its gradient as printed",
     Method("kernel-ridge", assumes=(ridge_options,)),
 )
-def ridge_objective(c):
+def _ridge_objective(c):
     r"""The objective that gradient descent is given has the values and gradients of
     ‖Φw − y‖² + λ‖w‖².
 

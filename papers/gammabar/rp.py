@@ -28,7 +28,7 @@ steps = Claims("gb", source=SOURCE, unit=True)
     Method("nkp", "snkp", "nvn", "snkpvn", "isnkpvn"),
     at_rest="weights in the simplex stay there",
 )
-def simplex(it, case):
+def _simplex(it, case):
     r"""α_k and p_k are probability distributions (but for α_0 = 0).
 
     $\alpha_k, p_k \in \Delta_n$"""
@@ -95,7 +95,7 @@ def _rows(problem):
 @steps.step(
     "rp.normalized-perceptron.step", "Algorithm 2 as printed", Method("normalized-perceptron")
 )
-def normalized_perceptron_step(now, before, c):
+def _normalized_perceptron_step(now, before, c):
     r"""Every iterate of Algorithm 2 is the step from the one before, and it exits when it should.
 
     $w_0 = 0,\ w_{k+1} = (1-\theta_k)w_k + \theta_k XYp(w_k),\ \theta_k = \tfrac{1}{k+1};\text{ exit
@@ -107,7 +107,7 @@ def normalized_perceptron_step(now, before, c):
 
 
 @steps.step("rp.nkp.step", "Algorithm 3 as printed", Method("nkp"))
-def nkp_step(now, before, c):
+def _nkp_step(now, before, c):
     r"""Every iterate of NKP is the step from the one before, and it exits when it should.
 
     $\alpha_0 = 0,\ \alpha_{k+1} = (1-\theta_k)\alpha_k + \theta_k p(\alpha_k),\ \theta_k =
@@ -144,7 +144,7 @@ def _added(before, last, alpha):
     "print no update",
     Method("winnow"),
 )
-def winnow_step(now, before, c):
+def _winnow_step(now, before, c):
     r"""Every iterate of Winnow is the multiplicative step from the one before.
 
     $w_0 = \mathbf{1}_d/d,\ w_{t+1} \propto w_t^{\eta_{t+1}/\eta_t} \odot\exp(\eta_{t+1}\,
@@ -182,7 +182,7 @@ def _multiplied(now, before, i, c):
 
 
 @steps.step("rp.nvn.step", "Algorithm 5 as printed", Method("nvn"), tells("epsilon"))
-def nvn_step(now, before, c):
+def _nvn_step(now, before, c):
     r"""Every iterate of NVN is the step from the one before, and it exits when it should.
 
     $p_0 = \mathbf{1}_n/n,\ \theta_k = \arg\min_{\lambda\in[0,1]} \|(1-\lambda)w_k +\lambda
@@ -314,7 +314,7 @@ def _not_returned(before, p, delta):
     Method("snkp"),
     claim=r"\alpha_0 = \mathbf{1}_n/n,\ \mu_0 = 2,\ p_0 = p_{\mu_0}(\alpha_0);\ " + STEP,
 )
-def snkp_step(now, before, c):
+def _snkp_step(now, before, c):
     """Every iterate of SNKP is the step from the one before, and it exits when it should."""
     method, here, epsilon = (
         _Smoothed(uniform(c.n), 2, soft_answer),
@@ -344,7 +344,7 @@ def snkp_step(now, before, c):
     claim=r"\alpha_0 = q,\ \mu_0 = 2n,\ p_0 = p^q_{\mu_0}(\alpha_0);\ "
     + STEP.replace("p_{\\mu", "p^q_{\\mu"),
 )
-def snkpvn_step(now, before, c):
+def _snkpvn_step(now, before, c):
     """Every iterate of SNKPVN is the step from the one before, and it ends when it should."""
     method, here, delta = _near(centre(c)), _pair(now), float(c.solver.delta)
     found = method.stated(now, here[0], now.t)
@@ -379,7 +379,7 @@ class _Calls:
     tells("gamma", "epsilon"),
     _Calls,
 )
-def isnkpvn_step(now, before, c):
+def _isnkpvn_step(now, before, c):
     r"""Every iterate of ISNKPVN is the step from the one before, or starts a new call from what the
     last one returned; and it halts when it should.
 
@@ -441,7 +441,7 @@ def _says_returned(it):
 # SNKP certifies that data are not separable; the proof is in papers/gammabar/PROOFS.md
 
 
-def no_single_zero(case):
+def _no_single_zero(case):
     """SNKP's Gram matrix is defined: a single point with K(x, x) = 0 cannot be normalised."""
     if case.n > 1 or case.truth.radius_squared_hi > 0:
         return None
@@ -452,11 +452,11 @@ def no_single_zero(case):
     "snkp.any",
     "this project: Lemmas 1, 4 and 5 of Ramdas and Peña (2015) together",
     Method("snkp"),
-    no_single_zero,
+    _no_single_zero,
     SoftAverages,
     slower="snkp/perceptron-instead",
 )
-def snkp_any(it, case):
+def _snkp_any(it, case):
     r"""Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data.
 
     $\|p_k\|_G \le \sqrt{2\mu_k\log n} < \frac{2\sqrt{2\log n}}{k+1}\quad\text{until }
@@ -491,7 +491,7 @@ def _separates_or_certifies(it, case):
     goal=_separates_or_certifies,
     slower="snkp/perceptron-instead",
 )
-def snkp_exit(case):
+def _snkp_exit(case):
     r"""SNKP with the exit ‖p_k‖_G ≤ ε separates or certifies within 2√(2 log n)/ε iterations.
 
     $G\alpha_k > 0 \text{ or } \|p_k\|_G \le \epsilon \text{ for some }k \le 2\sqrt{2\log

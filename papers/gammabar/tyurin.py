@@ -75,7 +75,7 @@ def _moved(now: View, before: View, step: Vec, more: float = 0.0) -> Relation:
 
 
 @_steps("tyurin.lr-gd.step", "Tyurin (2024), (LR+GD) and (3): the step as printed", LR_GD)
-def gradient_step(now, before, c):
+def _gradient_step(now, before, c):
     r"""Every iterate of LR+GD is the one before minus γ times the gradient of the mean loss.
 
     $\theta_{t+1} = \theta_t + \gamma\,\frac{1}{n}\sum_{i=1}^n (1 + \exp(y_i a_i^\top
@@ -88,7 +88,7 @@ def gradient_step(now, before, c):
     "Tyurin (2024), (Normalized LR+GD): the step as printed",
     NORMALIZED,
 )
-def normalized_gradient_step(now, before, c):
+def _normalized_gradient_step(now, before, c):
     r"""Every iterate of Normalized LR+GD is the one before minus γ β_t times the gradient.
 
     $\theta_{t+1} = \theta_t - \gamma \beta_t \nabla f(\theta_t), \quad \beta_t =
@@ -147,7 +147,7 @@ def _mistakes(it: View, wrong: Mask, doubtful: Mask) -> Mask | None:
     BATCH,
     halts=True,
 )
-def batch_step(now, before, c):
+def _batch_step(now, before, c):
     r"""The first step of Batch Perceptron takes half of every row, the others every misclassified
     row, over n.
 
@@ -173,7 +173,7 @@ def batch_step(now, before, c):
     Method("normalized-batch-perceptron"),
     halts=True,
 )
-def normalized_batch_step(now, before, c):
+def _normalized_batch_step(now, before, c):
     r"""Every step of Normalized Batch Perceptron takes the mean of the misclassified rows.
 
     $\hat\theta_{t+1} = \hat\theta_t + \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i \text{ while } |S_t|
@@ -247,7 +247,7 @@ class _Added:
     _Added,
     halts=True,
 )
-def row_step(now, before, c):
+def _row_step(now, before, c):
     r"""Every step of the Perceptron adds one row, and one that is misclassified.
 
     $\hat\theta_{t+1} = \hat\theta_t + y_j a_j \text{ for some } j \in S_t$
@@ -265,7 +265,7 @@ def row_step(now, before, c):
 
 
 @ours.bound("tyurin.lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", LR_GD)
-class DescentRate(Closeness):
+class _DescentRate(Closeness):
     r"""At every γ, and on any data, LR+GD divided by γ is within E_t(γ) of Batch Perceptron; and
     E_t(γ) → 0 as γ → ∞ if no row lies on a hyperplane of the path.
 
@@ -276,7 +276,7 @@ class DescentRate(Closeness):
 @ours.bound(
     "tyurin.normalized-lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", NORMALIZED
 )
-class NormalizedDescentRate(Closeness):
+class _NormalizedDescentRate(Closeness):
     r"""At every γ, and on any data, Normalized LR+GD divided by γ is within E_t(γ) of Normalized
     Batch Perceptron, until that has separated the data.
 
@@ -294,7 +294,7 @@ class NormalizedDescentRate(Closeness):
     separable,
     slower="batch-perceptron/first-step-not-divided",
 )
-def batch_perceptron(case: Case) -> Any:
+def _batch_perceptron(case: Case) -> Any:
     r"""Batch Perceptron separates separable data after at most (n+1)²R²/(4nμ²) iterations.
 
     $\text{Batch Perceptron solves (1) after at most } \frac{(n+1)^2}{4n}\cdot\frac{R^2}{\mu^2}
@@ -305,7 +305,7 @@ def batch_perceptron(case: Case) -> Any:
     return squared_ratio(case) * (case.n + 1) ** 2 / (4 * case.n)
 
 
-def staggered_data(case: Case) -> str | None:
+def _staggered_data(case: Case) -> str | None:
     """The data are `staggered` with r = 4d and 8d copies, d ≥ 2."""
     d, other = (case.n + 1) // 9, "it is about the data sets staggered:d=…,r=4d,copies=8d"
     text = f"staggered:d={d},r={4 * d},copies={8 * d}"
@@ -316,11 +316,11 @@ def staggered_data(case: Case) -> str | None:
     "staggered",
     "papers/gammabar/PROOFS.md, gb.staggered",
     Method("normalized-batch-perceptron"),
-    staggered_data,
+    _staggered_data,
     kind="existence",
     powerless="about data sets on which a method is slow: wrong ones may be faster",
 )
-def needs_all(it, c):
+def _needs_all(it, c):
     r"""On `staggered` with r = 4d and 8d copies, ⌊R²/μ²⌋ = d, and Normalized Batch Perceptron
     separates at t = d and not before.
 

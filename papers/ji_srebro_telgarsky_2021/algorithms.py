@@ -93,7 +93,7 @@ def potential_gradient(xi: Any, name: str) -> Vector:
     return vector([derivative(name, z) / -(-mass).expm1() for z in xi])
 
 
-def risk_gradient(space: Space, name: str, w: Vector) -> Vector:
+def _risk_gradient(space: Space, name: str, w: Vector) -> Vector:
     """∇R(w), R(w) = (1/n) Σ_i ℓ((Zw)_i)."""
     return space.adjoint(vector([derivative(name, z) / space.n for z in space.times(w)]))
 
@@ -183,7 +183,7 @@ def gradient_descent(space: Space, eta: arb, name: str) -> Iterator[Vector]:
     w = space.zero
     while True:
         yield w
-        w = w - eta * risk_gradient(space, name, w)
+        w = w - eta * _risk_gradient(space, name, w)
 
 
 def normalised(space: Space, theta: Schedule) -> Iterator[Vector]:
@@ -192,7 +192,7 @@ def normalised(space: Space, theta: Schedule) -> Iterator[Vector]:
     for t in count():
         yield w
         risk = sum((z.exp() for z in space.times(w)), arb(0)) / space.n
-        w = w - theta(t) / risk * risk_gradient(space, "exponential", w)
+        w = w - theta(t) / risk * _risk_gradient(space, "exponential", w)
 
 
 def batch_perceptron(space: Space, indices: Sequence[int], eta0: arb) -> Iterator[Vector]:

@@ -89,7 +89,7 @@ def _vector_as_printed(c):
     exact_and_separable,
     problems=(*SEPARABLE, ""),
 )
-def vector(c):
+def _vector_fixed(c):
     r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (−Zw)_i, on
     separable data.
 
@@ -111,7 +111,7 @@ def _vector(values: Any) -> _Vector:
 
 
 @dataclass(eq=False)
-class Dual:
+class _Dual:
     """A point q of C, ∇f(q), and f(q) unless f is a quadratic form; `sum` is that of Lemma B.3."""
 
     q: _Vector
@@ -120,7 +120,7 @@ class Dual:
     name: str = ""
     sum: Any = 0
 
-    def above(self, other: Dual) -> Any:
+    def above(self, other: _Dual) -> Any:
         """f(q) − f(r): of a form ⟨∇f(q) + ∇f(r), q − r⟩/2, zero without rounding where q = r."""
         if self.value is not None:
             return self.value - other.value
@@ -128,7 +128,7 @@ class Dual:
 
 
 @dataclass(eq=False)
-class Point:
+class _Point:
     """The sequences at one t, with λ_t, θ_t, θ_{t−1}/λ_{t−1}² (0 at t = 0) and ω*(p_t)."""
 
     t: int
@@ -137,8 +137,8 @@ class Point:
     before: Fraction
     p: _Vector
     q: _Vector
-    mu: Dual
-    nu: Dual
+    mu: _Dual
+    nu: _Dual
     conjugate: Any
     #: p_t, q_t, μ_t and ν_t in doubles, with the signs of the solver.
     doubles: list[Floats] = field(default_factory=list)
@@ -162,7 +162,7 @@ class Path:
     `rho` is 1/α, `best` is q̄, `whole` D(q̄, q_0), and `exact` makes a number of a fraction.
     """
 
-    everywhere: list[Dual]
+    everywhere: list[_Dual]
     best: Any
     whole: Any
     rho: Any
@@ -172,7 +172,7 @@ class Path:
     now: Any = None
     exact: Any = staticmethod(number)
 
-    def add(self, now: Point) -> None:
+    def add(self, now: _Point) -> None:
         """Take the next point, and add the term j = t − 1 of Lemma B.3."""
         self.first, self.now = self.first or now, now
         if self.past is not None:
@@ -181,7 +181,7 @@ class Path:
             for q in self.everywhere:
                 q.sum += weight * self.past.mu.above(q)
 
-    def fall(self, q: _Vector, since: Point | None = None) -> Any:
+    def fall(self, q: _Vector, since: _Point | None = None) -> Any:
         """D(q, q_t) − D(q, q_{t+1}) of the last step, or of all steps since a point."""
         start = since or self.past
         return start.conjugate - self.now.conjugate - (start.p - self.now.p) @ q
@@ -213,14 +213,14 @@ class Mirror(Path):
         self._w: Floats | None = None
         self._drift = 0.0
 
-    def dual(self, values: Any, name: str = "") -> Dual:
+    def dual(self, values: Any, name: str = "") -> _Dual:
         """A dual variable q with ∇φ(q) = Gq."""
         q = _vector(values)
         slope = self.case.space.gram() * arb_mat(len(q), 1, list(q))
-        return Dual(q, np.array(slope.entries(), dtype=object), name=name)
+        return _Dual(q, np.array(slope.entries(), dtype=object), name=name)
 
     @cached_property
-    def everywhere(self) -> list[Dual]:  # type: ignore[override]
+    def everywhere(self) -> list[_Dual]:  # type: ignore[override]
         n = self.case.n
         draws = np.random.default_rng(n).integers(1, 1000, n).tolist()
         found = {
@@ -235,7 +235,7 @@ class Mirror(Path):
         return [self.dual(values, f"q = {name}") for name, values in found.items()]
 
     @property
-    def best(self) -> Dual:
+    def best(self) -> _Dual:
         return next(point for point in self.everywhere if point.name == "q = q̄")
 
     @property
@@ -264,14 +264,14 @@ class Mirror(Path):
             self.add(now)
         self.claims = [*first, *self.claims]
 
-    def _point(self, t: int, given: list[Floats]) -> Point:
+    def _point(self, t: int, given: list[Floats]) -> _Point:
         case, (scores, weights, mu, nu) = self.case, given
         before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
         numbers, p = (t, mixing(case, t), step(case, t), before), _vector(-scores)
         vectors = p, _vector(weights), self.dual(mu), self.dual(nu)
-        return Point(*numbers, *vectors, potential(list(p), self.loss), given)
+        return _Point(*numbers, *vectors, potential(list(p), self.loss), given)
 
-    def _follow(self, it: View, now: Point) -> Iterator[Relation]:
+    def _follow(self, it: View, now: _Point) -> Iterator[Relation]:
         """That the sequences at t follow from w_t and from those at t − 1."""
         what, scores = "p_t is that of the iterates: −A w_t", now.doubles[0]
         yield carried_scores(it, scores, self._drift, what)
@@ -303,12 +303,12 @@ class Mirror(Path):
         sums = roundoff(float(np.abs(self.now.doubles[0]).max()) * upper(self.ratio))
         return gram_rounding(self.case, self.past.doubles[3]) + sums
 
-    def log_rounding(self, q: Dual) -> float:
+    def log_rounding(self, q: _Dual) -> float:
         """How far ⟨ln q_t − ln q_{t+1}, q_{t+1} − q⟩ may be from ⟨p_t − p_{t+1}, q_{t+1} − q⟩."""
         scores, fall = (self.past.doubles[0], self.now.doubles[0]), self.past.conjugate
         return log_rounding(*scores, fall - self.now.conjugate, self.apart(q))
 
-    def apart(self, q: Dual) -> float:
+    def apart(self, q: _Dual) -> float:
         """‖q_{t+1} − q‖₁."""
         return upper(total(abs(v) for v in self.now.q - q.q))
 
@@ -360,15 +360,15 @@ class World:
         found: Fraction = p @ q - self.metric @ (q * q) / 2
         return found
 
-    def dual(self, q: _Vector) -> Dual:
+    def dual(self, q: _Vector) -> _Dual:
         """A point of C."""
-        return Dual(q, self.slope(q), self.f(q), f"q = {[str(v) for v in q]}", Fraction(0))
+        return _Dual(q, self.slope(q), self.f(q), f"q = {[str(v) for v in q]}", Fraction(0))
 
-    def points(self) -> list[Dual]:
+    def points(self) -> list[_Dual]:
         """Points q of C: corners and the middle."""
         return [self.dual(np.array(c)) for c in (*product(*self.box.T), sum(self.box) / 2)]
 
-    def minimiser(self) -> Dual:
+    def minimiser(self) -> _Dual:
         """q̄ of a separable f: each coordinate by itself, clipped."""
         h, b = self.hessian.diagonal(), self.linear
         inside = b / h
@@ -420,7 +420,7 @@ _SCHEDULES = {
 }
 
 
-class Exact(Path):
+class _Exact(Path):
     """Steps of eq. (B.2) in fractions, for a world and a schedule."""
 
     exact = staticmethod(Fraction)
@@ -444,7 +444,7 @@ class Exact(Path):
         q, first = self.best.q, self.first
         return self.world.metric @ (q * q) / 2 + first.conjugate - first.p @ q
 
-    def steps(self) -> Iterator[Exact]:
+    def steps(self) -> Iterator[_Exact]:
         """The path after each of twelve steps."""
         world, before = self.world, Fraction(0)
         start = _fractions(_THIRD, -_HALF)
@@ -452,21 +452,21 @@ class Exact(Path):
         for t, (p, q, mu, nu) in enumerate(islice(run, 13)):
             lam, duals = self.lam(t), (world.dual(mu), world.dual(nu))
             self.past = self.now
-            self.add(Point(t, lam, self.theta, before, p, q, *duals, world.conjugate(p)))
+            self.add(_Point(t, lam, self.theta, before, p, q, *duals, world.conjugate(p)))
             before = self.theta / lam**2
             if t:
                 yield self
 
 
-def _all(path: Path) -> list[Dual]:
+def _all(path: Path) -> list[_Dual]:
     return path.everywhere
 
 
-def _best(path: Path) -> list[Dual]:
+def _best(path: Path) -> list[_Dual]:
     return [] if path.best is None else [path.best]
 
 
-def _one(path: Path) -> list[Dual]:
+def _one(path: Path) -> list[_Dual]:
     """For claims that are not about a point q."""
     return path.everywhere[:1]
 
@@ -518,7 +518,7 @@ def _in_fractions(identifier: str, reference: str, at: Any = _all, **given: Any)
     def register(claim: Any) -> Any:
         def body(c):
             for world, schedule in product(WORLDS, _SCHEDULES):
-                for path in Exact(world, schedule).steps():
+                for path in _Exact(world, schedule).steps():
                     for q in at(path):
                         where = f"{path.name}, t = {path.past.t}, {q.name}"
                         for left, right, what in claim(path, q):
@@ -596,7 +596,7 @@ _B6 = (
 )
 
 
-def _chain(s: Mirror, q: Dual, printed: bool) -> Iterator[Relation]:
+def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
     """The second and third equation of eq. (B.6); the first one is plain linearity."""
     past, now, force, ratio = s.past, s.now, s.past.nu.slope, s.ratio
     common, apart = force @ (past.q - now.q), s.apart(q) + roundoff(0.25)

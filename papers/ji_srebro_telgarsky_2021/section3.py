@@ -66,7 +66,7 @@ def _says_theta(case: Case) -> str | None:
     return None if known else "the solver does not say which θ_t it uses"
 
 
-def theta(it: View) -> Number:
+def _theta(it: View) -> Number:
     """θ_t of a solver that says it: η R(w_t) for descent, and its step for normalised descent."""
     solver = it.case.solver
     step = number(float(solver.step))
@@ -91,7 +91,7 @@ def _mirror_descent(now, before, c):
     It is checked one step late, when w_{t+1} is known. For normalised descent θ_t is its step. A
     solver that says neither is taken for descent with some θ_t, the one that fits best."""
     # q_t ∝ exp(−A w_t): so A(w_{t+1} − w_t) − θ_t A Aᵀq_t is the same for all rows.
-    length = theta(before) if _says_theta(c) is None else _fitted(now, before)
+    length = _theta(before) if _says_theta(c) is None else _fitted(now, before)
     step = before.pull * length
     change = scores_of(before, step)
     yield moved(now.here, before.here, step, "w_t − w_{t−1} = −θ_{t−1} Zᵀq_{t−1}")
@@ -112,7 +112,7 @@ class _Steps:
     def update(self, it: View) -> None:
         """Take notice of the next iterate."""
         self.sum = self._next
-        self._next = self.sum + theta(it)
+        self._next = self.sum + _theta(it)
 
 
 #: Limits, for steps of which the solver says that they are at most 1.
@@ -148,7 +148,9 @@ def _dual_objective_vanishes(now, before, c):
     # w separates the data, ψ(p_t) ≥ max_i ⟨z_i, w_t⟩ ≥ 0; so the sum of all this is at most ln n,
     # and 2φ(q_t) Σ_{j<t} θ_j ≤ ln n. The sum of the θ_j is infinite: R(w_j) ≥ 1/n. ∎
 
-    gain = theta(before) * before.pull.norm() ** 2 / 2  # what the step is expected to gain at least
+    gain = (
+        _theta(before) * before.pull.norm() ** 2 / 2
+    )  # what the step is expected to gain at least
     yield nearly_after(now, now.psi, before.psi, "ln R(w_t) ≤ ln R(w_{t−1})", beside=gain)
     if c.separable is False:
         bound = c.log_n / (2 * c.history(_Steps).sum)
