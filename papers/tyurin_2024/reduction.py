@@ -102,7 +102,10 @@ class Path:
             return
         with working(LEVELS[-1]):
             gram = self.space.gram()
-            score = total(gram[i, j] * number(v) for j, v in enumerate(self._weights) if v)
+            # Whole numbers, for a sum that is 0 is to be seen.
+            common = math.lcm(*(v.denominator for v in self._weights))
+            counts = enumerate(int(v * common) for v in self._weights)
+            score = total(gram[i, j] * count for j, count in counts if count) / common
             self.lost = self.lost or not (score > 0 or score <= 0)
             self.wrong[i] = not score > 0
             self.gaps[i] = max(middle(abs(score).lower()) * (1 - 4 * ROUNDOFF), 0.0)

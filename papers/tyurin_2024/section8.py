@@ -7,6 +7,8 @@ consequence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 from flint import arb, arb_series, ctx
@@ -16,17 +18,14 @@ from gammabar.papers.tyurin_2024.quantities import *
 
 # The gradient step of a nonlinear model
 
-#: g(a; θ) and its gradient in θ: linear, a product of two layers, and a quadratic.
-MODELS: dict[str, tuple[Callable[..., Any], Callable[..., list[Any]]]] = {
-    "⟨a, θ⟩": (lambda a, w: a[0] * w[0] + a[1] * w[1], lambda a, w: [a[0], a[1]]),
-    "a₁θ₁θ₂": (lambda a, w: a[0] * w[0] * w[1], lambda a, w: [a[0] * w[1], a[0] * w[0]]),
-    "a₁θ₁² + a₂θ₂": (
-        lambda a, w: a[0] * w[0] * w[0] + a[1] * w[1],
-        lambda a, w: [2 * a[0] * w[0], a[1]],
-    ),
+#: g(a; θ): linear, a product of two layers, and a quadratic.
+MODELS: dict[str, Callable[..., Any]] = {
+    "⟨a, θ⟩": lambda a, w: a[0] * w[0] + a[1] * w[1],
+    "a₁θ₁θ₂": lambda a, w: a[0] * w[0] * w[1],
+    "a₁θ₁² + a₂θ₂": lambda a, w: a[0] * w[0] * w[0] + a[1] * w[1],
 }
 POINTS, LABELS = ((1, 2), (3, -1), (-2, 1)), (1, -1, -1)
-STEP = 2
+THETAS, STEP = ((0.0, 0.0), (1.0, -2.0), (0.5, 3.0)), 2
 
 #: In a search: one point, its label and the step; g(a; θ) = aθ at θ = 0.
 NONLINEAR = tyurin.sharing(
@@ -43,26 +42,21 @@ def _steps(case: Case, factor: Callable[[Any, Any], Any]) -> Iterator[Relation]:
         a, y, step = case.inputs.values()
         yield equal(factor(y, step) * a / 2, step * y * a / 2, what)
         return
-    for name, (model, gradient) in MODELS.items():
-        for theta in ((arb(0), arb(0)), (arb(1), arb(-2)), (arb("0.5"), arb(3))):
-            sums = [number(0), number(0)]
-            for a, y in zip(POINTS, LABELS, strict=True):
-                weight = number(factor(y, STEP)) / (1 + exp(y * model(a, theta)))
-                sums = [s + weight * g for s, g in zip(sums, gradient(a, theta), strict=True)]
-            for k, printed in enumerate(sums):
-                wanted = -STEP * _derivative(model, theta, k)
-                where = f"g = {name}, θ = ({float(theta[0]):g}, {float(theta[1]):g}), entry {k}"
-                yield same_digits(printed / len(POINTS), wanted, what, where=where)
+    for (name, g), theta, k in product(MODELS.items(), THETAS, (0, 1)):
+        sums, losses = number(0), number(0)
+        for a, y in zip(POINTS, LABELS, strict=True):
+            weight = number(factor(y, STEP)) / (1 + exp(y * g(a, [*map(number, theta)])))
+            sums += weight * _slope(partial(g, a), theta, k)
+            losses += _slope(lambda w: (1 + (-y * g(a, w)).exp()).log(), theta, k)  # noqa: B023
+        where = f"g = {name}, θ = ({theta[0]:g}, {theta[1]:g}), entry {k}"
+        yield same_digits(sums / len(POINTS), -STEP * losses / len(POINTS), what, where=where)
 
 
-def _derivative(model: Callable[..., Any], theta: Sequence[Number], k: int) -> Number:
-    """∂f/∂θ_k of f(θ) = (1/n) Σ_i log(1 + exp(−y_i g(a_i; θ))): the slope of a power series."""
+def _slope(f: Callable[[list[Any]], Any], theta: Sequence[float], k: int) -> Number:
+    """∂f/∂θ_k, from a power series."""
     before, ctx.cap = ctx.cap, 2
     try:
-        moved = [arb_series([v, int(j == k)]) for j, v in enumerate(theta)]
-        pairs = zip(POINTS, LABELS, strict=True)
-        losses = [(1 + (-y * model(a, moved)).exp()).log() for a, y in pairs]
-        return total(loss[1] for loss in losses) / len(POINTS)
+        return f([arb_series([arb(v), int(j == k)]) for j, v in enumerate(theta)])[1]
     finally:
         ctx.cap = before
 

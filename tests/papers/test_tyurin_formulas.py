@@ -141,7 +141,7 @@ def test_the_path_is_that_of_exact_arithmetic(problem, normalised):
         return  # the reference has no transcendental kernel
     rows = [[Fraction(float(v)) for v in problem.row(i)] for i in range(problem.n)]
     method = reference.normalized_batch_perceptron if normalised else reference.batch_perceptron
-    path = Path(Case(problem), normalised)
+    path = Path(Case(problem), method)
     for t, theta in enumerate(islice(reference.iterates(method, rows), 12)):
         if t:
             path.advance()
