@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb_series
 
 from gammabar.papers.claims import *
+from gammabar.papers.ji_srebro_telgarsky_2021.algorithms import LOSSES, derivative
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
 
@@ -135,22 +136,6 @@ def _argmax_directions(c):
     yield fact(pair.square > 0, "w̄ ≠ 0")
 
 
-class _Loss(NamedTuple):
-    """ℓ and ℓ⁻¹ on power series, and ℓ′ on numbers."""
-
-    name: str
-    value: Callable[[Any], Any]
-    inverse: Callable[[Any], Any]
-    slope: Callable[[Number], Number]
-
-
-_EXPONENTIAL = _Loss("exponential", lambda z: z.exp(), lambda y: y.log(), exp)
-_LOGISTIC = _Loss(
-    "logistic",
-    lambda z: (1 + z.exp()).log(),
-    lambda y: (y.exp() - 1).log(),
-    lambda z: 1 / (1 + exp(-z)),
-)
 _gradients = jst.sharing(
     kind="identity",
     problems=(
@@ -165,37 +150,32 @@ _gradients = jst.sharing(
 
 
 class _Along(NamedTuple):
-    """What the functions of Section 2 do at w, along a direction v.
+    """What the functions of Section 2 do at some w, along a direction v.
 
-    Attributes
-    ----------
-    potential, risk : arb
-        ⟨v, ∇ψ(Zw)-gradient in w⟩ and ⟨v, ∇R(w)⟩, from the power series of ψ(Z(w + hv)) and
-        R(w + hv) in h: nothing but the definitions of ψ and R.
-    middle : arb
-        ⟨v, Σ_i ℓ′(⟨w, z_i⟩) z_i⟩.
-    slope, value : arb
-        ℓ′(ψ(Zw)) and R(w).
+    The slopes ⟨v, ∇⟩ of ψ(Zw) and R(w) come from the power series of ψ(Z(w + hv)) and R(w + hv) in
+    h: from nothing but their definitions. `middle` is ⟨v, Σ_i ℓ′(⟨w, z_i⟩) z_i⟩, `normaliser`
+    ℓ′(ψ(Zw)), and `value` R(w).
     """
 
     potential: Number
     risk: Number
     middle: Number
-    slope: Number
+    normaliser: Number
     value: Number
 
 
-def _along(case: Case, loss: _Loss, index: int) -> _Along:
-    """`_Along` at some w and v of small dyadic numbers."""
-    rng = case.rng(22, index)
-    rows = np.arange(case.n)
+def _along(case: Case, name: str, index: int) -> _Along:
+    """w and v have small dyadic entries."""
+    rng, rows, logistic = case.rng(22, index), np.arange(case.n), name == "logistic"
     w, v = rng.integers(-16, 17, (2, case.space.dimension)) / 4
     here, there = ([-s for s in case.space.exact_scores(u, rows)] for u in (w, v))
-    losses = [loss.value(arb_series([a, b], prec=2)) for a, b in zip(here, there, strict=True)]
+    pairs = list(zip(here, there, strict=True))
+    powers = [arb_series([a, b], prec=2).exp() for a, b in pairs]
+    losses = [(1 + power).log() for power in powers] if logistic else powers
     sum_ = sum(losses[1:], losses[0])
-    psi = loss.inverse(sum_)
-    middle = total(loss.slope(a) * b for a, b in zip(here, there, strict=True))
-    return _Along(psi[1], sum_[1] / case.n, middle, loss.slope(psi[0]), sum_[0] / case.n)
+    psi = (sum_.exp() - 1 if logistic else sum_).log()
+    middle = total(derivative(name, a) * b for a, b in pairs)
+    return _Along(psi[1], sum_[1] / case.n, middle, derivative(name, psi[0]), sum_[0] / case.n)
 
 
 @_gradients.direct(
@@ -211,12 +191,11 @@ def _gradient_of_potential(c):
     $Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}{\ell'(\psi(Zw))} =
     \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}$"""
     # Checked along some directions, with the derivatives of ψ and R from their definitions.
-    for loss in (_EXPONENTIAL, _LOGISTIC):
-        for index in range(3):
-            it, where = _along(c, loss, index), f"{loss.name} loss, direction {index}"
-            middle = it.middle / it.slope
-            yield same_digits(it.potential, middle, "the first equation", where=where)
-            yield same_digits(middle, it.risk * c.n / it.slope, "the second", where=where)
+    for name, index in product(LOSSES, range(3)):
+        it, where = _along(c, name, index), f"{name} loss, direction {index}"
+        middle = it.middle / it.normaliser
+        yield same_digits(it.potential, middle, "the first equation", where=where)
+        yield same_digits(middle, it.risk * c.n / it.normaliser, "the second", where=where)
 
 
 @_gradients.direct(
@@ -231,6 +210,6 @@ def _exponential_gradient(c):
     $Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)} \quad \text{for the
     exponential loss}$"""
     for index in range(3):
-        it = _along(c, _EXPONENTIAL, index)
+        it = _along(c, "exponential", index)
         what = "⟨v, Zᵀ∇ψ(Zw)⟩ = ⟨v, ∇R(w)⟩/R(w)"
         yield same_digits(it.potential, it.risk / it.value, what, where=f"direction {index}")
