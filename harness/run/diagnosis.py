@@ -264,8 +264,10 @@ def _ratio(one: Floats, other: Floats) -> float | None:
     if not square:
         return None if one.any() else 0.0
     c = float(one @ other) / square
-    off, size = float(np.linalg.norm(one - c * other)), float(np.linalg.norm(other))
-    return c if off <= 4 * SAME * size * max(abs(c), 1.0) else None
+    off, size = float(np.linalg.norm(one - c * other)), float(np.linalg.norm(one))
+    if size <= 4 * SAME * float(np.linalg.norm(other)):
+        return 0.0
+    return c if off <= 100 * SAME * size else None
 
 
 def _of_step(n: int, given: list[Floats], right: list[Floats], t: int) -> str:
@@ -285,7 +287,7 @@ def _of_step(n: int, given: list[Floats], right: list[Floats], t: int) -> str:
     more, shrunk = _ratio(mine - due, before), _ratio(mine - due, given[t - 1])
     if shrunk is not None and -1 < shrunk < 0:
         return f"w is multiplied by {_shown(1 + shrunk)} before the step: weight decay?"
-    if more is not None and before.any():
+    if more and before.any():
         return (
             f"{_shown(more)} times the step before is added: a momentum that is not the method's?"
         )

@@ -6,6 +6,9 @@ each step is recomputed from the iterate before it.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from gammabar.papers.claims import *
@@ -56,29 +59,68 @@ def _normalized_step(now, before, c):
 
 
 class _Ascent:
-    """The points v_t that a batch perceptron says, with their sum, and the step from the last."""
+    """The points v_t of a batch perceptron with their sum, and the step from the last.
+
+    A solver that says only w_t has the points v_t = t w_t − (t−1) w_{t−1}, and adds some row of
+    smallest score, the one that fits best.
+    """
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        #: v_{t−1} and what the step makes of it; Σ_{s≤t} v_s.
+        #: v_{t−1} and what the step makes of it; v_t, Σ_{s≤t} v_s, w_{t−1}.
         self.last: tuple[Vec, Vec] | None = None
-        self._next: tuple[Vec, Vec] | None = None
+        self.v: Any = None
         self.total: Vec | None = None
+        self._w: Vec | None = None
+        #: The row that is said to be added to v_t.
+        self.i: Any = None
         #: What points and steps were as long as before t.
         self.scale = self._scale = 0.0
 
     def update(self, it: View) -> None:
-        v, i = claimed_numbers(it.claim("v"), it.w.shape), row_of(it)
+        before, added, self.scale = self.v, self.i, self._scale
+        self.i = row_of(it) if "v" in it.extra else None
+        self.v = self._recovered(it) if self.i is None else self._said(it)
+        if before is not None:
+            rows = self._fitting(it, before) if added is None else [added]
+            points = [self._point(it, before, i) for i in rows]
+            self.last = before, min(points, key=lambda p: float((self.v - p).norm().mid()))
+        if it.t and self.i is not None:
+            self.total = self.v if self.total is None else self.total + self.v
+        longest = float(_step(self.case)) / math.sqrt(it.t + 1) * self.case.space.radius
+        self._scale = max(self._scale, self.v.reach() + longest * SAFETY)
+
+    def _said(self, it: View) -> Vec:
+        v = claimed_numbers(it.claim("v"), it.w.shape)
         if isinstance(v, str):
             raise Fault(f"v of t = {it.t} {v}")
-        self.v, self.i, self.last, self.scale = it.vec(v), i, self._next, self._scale
-        if it.t:
-            self.total = self.v if self.total is None else self.total + self.v
-        step = row_vector(it, i) * (_step(self.case) / sqrt(it.t + 1))
-        self._scale = max(self._scale, self.v.reach() + step.reach())
-        u = self.v + step
+        return it.vec(v)
+
+    def _recovered(self, it: View) -> Vec:
+        """v_t from w_t and w_{t−1}, which a right solver has rounded in t steps."""
+        last, self._w = self._w, it.here
+        if not getattr(self.case.solver, "averaged", True) or last is None:
+            return it.here
+        v = it.here * it.t - last * (it.t - 1)
+        return it.vec(v.mid, v.err + it.t * roundoff(it.here.size() + last.size() + 1, it.t + 1))
+
+    def _fitting(self, it: View, v: Vec) -> Any:
+        """Rows of smallest score that the last step may have added; of many those that fit best."""
+        space, problem = self.case.space, self.case.problem
+        scores = problem.scores(v.mid)
+        rows = tied(scores, 2 * space.score_errors(v.mid) + 2 * space.radius * v.err)
+        if len(rows) > 8:
+            step = float(_step(self.case)) / math.sqrt(it.t)
+            norms = np.array([problem.norm(problem.row(i)) for i in rows])
+            fit = step * norms**2 - 2 * problem.scores(self.v.mid)[rows]
+            rows = rows[np.argsort(fit, kind="stable")[:8]]
+        return rows
+
+    def _point(self, it: View, v: Vec, i: int) -> Vec:
+        """The projected step from v_{t−1} along a row."""
+        u = v + row_vector(it, int(i)) * (_step(self.case) / sqrt(it.t))
         # A norm that may or may not exceed one leaves two candidates; the ball covers both.
-        self._next = self.v, u * (1 / u.norm().max(number(1)))
+        return u * (1 / u.norm().max(number(1)))
 
     def smallest(self, it: View) -> Trit:
         """Whether the row that was chosen has the smallest score of v_t, up to rounding.
@@ -113,7 +155,8 @@ def _ascent_step(it, c):
     $v_{t+1} = \Pi\left(v_t + \tfrac{1}{\sqrt{t+1}} a_i\right),\ i \in \arg\min_i \langle a_i,
     v_t\rangle,\ w_{t+1} = \tfrac{1}{t+1}\sum_{s=1}^{t+1} v_s$"""
     seen = c.history(_Ascent)
-    yield fact(seen.smallest(it), "the row that is added has the smallest score")
+    if seen.i is not None:
+        yield fact(seen.smallest(it), "the row that is added has the smallest score")
     if seen.last is not None:
         start, point = seen.last
         # ‖u‖² too is kept by addition; it matters where a point may be longer than one.
@@ -124,7 +167,7 @@ def _ascent_step(it, c):
         mean = seen.total * (number(1) / it.t)
         more = roundoff(mean.size(), it.t + 1)
         yield same(it.here, mean, "w_t is the mean of v_1, …, v_t", more)
-    elif it.t:
+    elif it.t and seen.i is not None:
         yield fact(bool(np.array_equal(it.w, seen.v.mid)), "w_t is v_t")
 
 

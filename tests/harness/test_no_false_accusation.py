@@ -11,6 +11,7 @@ from gammabar.harness.falsify.parameters import solvers_of
 from gammabar.harness.registry import close_paper, find_statement
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.tasks import InFile, Registered
+from gammabar.solvers import Iterate
 
 KERNEL = "iris:0,1 --kernel rbf:gamma=1"
 
@@ -165,3 +166,53 @@ def test_sums_of_rows_are_not_rounded():
 
     (verdict,) = gb.verify(wrong, problem, "gb.tyurin.perceptron.step", iterations=3)
     assert verdict.verdict in ("refuted", "inapplicable")
+
+
+def cotter(problem, scale=1.0):
+    """The batch perceptron of Cotter et al., as nothing but the averages."""
+    A = np.array([problem.row(i) for i in range(problem.n)])
+    v = w = np.zeros(A.shape[1])
+    t = 0
+    while True:
+        yield w
+        u = v + scale * A[np.argmin(A @ v)] / np.sqrt(t + 1)
+        v, t = u / max(1, np.linalg.norm(u)), t + 1
+        w = w + (v - w) / t
+
+
+@pytest.mark.parametrize("data", ["iris:0,1", "two-lines:r=3,n=30", "degenerate:kind=ties"])
+def test_points_of_averages_are_recovered(data):
+    method = {"like": "batch-perceptron-cotter", "iterations": 60}
+    (right,) = gb.verify(cotter, data, "gb.jst.cotter.step", **method)
+    assert right.verdict == "holds"
+    (wrong,) = gb.verify(lambda p: cotter(p, 1.02), data, "gb.jst.cotter.step", **method)
+    assert wrong.verdict == "refuted"
+
+
+class VonNeumann:
+    """NVN, whose step is written as w + θ (a_j − w)."""
+
+    epsilon = 1e-13
+
+    def iterates(self, problem, rng):
+        A = np.array([problem.row(i) for i in range(problem.n)])
+        p = np.full(len(A), 1 / len(A))
+        w, t = A.T @ p, 0
+        while True:
+            yield Iterate(t, w, dual=p)
+            j = np.argmin(A @ w)
+            away = A[j] - w
+            theta = min(max(-(w @ away) / (away @ away), 0), 1)
+            w, t = w + theta * away, t + 1
+            p = (1 - theta) * p + theta * np.eye(len(A))[j]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("length", [1e-6, 1e6])
+def test_one_long_row_does_not_refute_von_neumann(seed, length):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(8, 3))
+    X[seed] *= length
+    problem = gb.from_arrays(X, np.where(np.arange(8) % 2, 1, -1))
+    found = gb.verify(VonNeumann(), problem, ["gb.rp.simplex", "gb.rp.nvn.step"], iterations=20)
+    assert "refuted" not in {verdict.verdict for verdict in found}
