@@ -9,7 +9,7 @@ With rows a_i, and by the minimax theorem,
 value is never negative, because w = 0 is allowed: it is zero exactly when the data cannot be
 separated, and then Aᵀ q = 0. The unsigned value may have any sign.
 
-A floating-point linear programme suggests which rows and columns matter; `Game` makes that exact.
+A floating-point linear programme suggests which rows and columns matter; `_Game` makes that exact.
 Whatever they return, `solve_l1` recomputes min_i ⟨a_i, w⟩ and the largest column of Aᵀ q in
 integers over all rows and columns: the two enclose the value whatever w and q are, and when they
 are equal they are the value. Where exact pivoting would take too long (see `_BUDGET`), the
@@ -171,7 +171,7 @@ def solve_l1(
         raise ProblemError(f"the scale of the rows must be positive, not {scale}")
     largest = max(map(abs, (int(table.max()), int(table.min()))))
     suggestion = _suggest(ratios(table, largest), signed)
-    game = Game(matrix, signed)
+    game = _Game(matrix, signed)
     limit = _pivots(game, suggestion, largest, budget)
     equilibrium = game.solve(suggestion.rows, suggestion.columns, limit) if limit else None
     if equilibrium is None:
@@ -206,7 +206,7 @@ def ratios(table: NDArray[Any], largest: int) -> NDArray[np.float64]:
     return np.array(divided).reshape(table.shape)
 
 
-def _pivots(game: Game, suggestion: _Suggestion, largest: int, budget: int) -> int:
+def _pivots(game: _Game, suggestion: _Suggestion, largest: int, budget: int) -> int:
     """How many exact pivots the budget allows."""
     k = len(suggestion.rows) if suggestion.rows else min(game.n, game.d)
     # Four solves of order k and two passes over the matrix for each pivot.
@@ -220,7 +220,7 @@ def _rounded(weights: Mapping[int, float]) -> dict[int, int]:
     return {i: v for i, v in whole.items() if v} or {0: 1}
 
 
-def _folded(w: Mapping[int, int], game: Game) -> dict[int, int]:
+def _folded(w: Mapping[int, int], game: _Game) -> dict[int, int]:
     """Signed columns put together: column j + d is column j with the opposite sign."""
     folded: dict[int, int] = {}
     for j, value in w.items():
@@ -229,7 +229,7 @@ def _folded(w: Mapping[int, int], game: Game) -> dict[int, int]:
 
 
 def _prove(
-    game: Game, w: dict[int, int], q: dict[int, int], scale: Fraction, radius: Fraction
+    game: _Game, w: dict[int, int], q: dict[int, int], scale: Fraction, radius: Fraction
 ) -> L1Truth:
     """Lower and upper bound on the value from any w and q, computed exactly."""
     total, length = sum(q.values()), sum(map(abs, w.values())) or 1
@@ -275,7 +275,7 @@ class _Equilibrium:
 class _Basic:
     """The basis (I, J): its solutions, and the rows and columns of its tableau."""
 
-    def __init__(self, game: Game, rows: list[int], columns: list[int]) -> None:
+    def __init__(self, game: _Game, rows: list[int], columns: list[int]) -> None:
         self.game, self.rows, self.columns = game, rows, columns
         k = len(rows)
         block = [[game.entry(i, j) for j in columns] + [-1] for i in rows]
@@ -377,7 +377,7 @@ class _Basic:
         )
 
 
-class Game:
+class _Game:
     """The game with payoff matrix M or, when signed, [M, −M].
 
     Parameters
@@ -472,7 +472,7 @@ _NEAR, _TINY = 1e-7, 1e-11
 
 @dataclass(frozen=True)
 class _Suggestion:
-    """Strategies in floating point, and a basis for `Game.solve` (None where there is none)."""
+    """Strategies in floating point, and a basis for `_Game.solve` (None where there is none)."""
 
     w: dict[int, float] = field(default_factory=dict)
     q: dict[int, float] = field(default_factory=dict)

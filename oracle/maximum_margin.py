@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 METHODS = ("exact", "cvxpy")
-NORMS = ("l2", "l1", "l1-simplex")
+_NORMS = ("l2", "l1", "l1-simplex")
 
 
 @overload
@@ -147,8 +147,8 @@ def solve(
     """
     if method not in METHODS:
         raise ProblemError(f"method {method!r} is not one of {', '.join(METHODS)}")
-    if norm not in NORMS:
-        raise ProblemError(f"norm {norm!r} is not one of {', '.join(NORMS)}")
+    if norm not in _NORMS:
+        raise ProblemError(f"norm {norm!r} is not one of {', '.join(_NORMS)}")
     if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or digits < 1:
         raise ProblemError(f"digits must be a positive whole number, not {digits!r}")
     if norm != "l2" and method != "exact":
@@ -340,8 +340,8 @@ def _exact(
 
         spent = perf_counter() - start
         if isinstance(stop, KeyboardInterrupt):
-            raise Interrupted(lambda: bounds_so_far(problem, rows, watch, spent)) from None
-        return bounds_so_far(problem, rows, watch, spent)
+            raise Interrupted(lambda: _bounds_so_far(problem, rows, watch, spent)) from None
+        return _bounds_so_far(problem, rows, watch, spent)
     radius_squared = rows.radius_squared()
     end = perf_counter()
     return Truth(
@@ -434,7 +434,7 @@ def _gordan(
 _BITS = 60
 
 
-def bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: float) -> Truth:
+def _bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: float) -> Truth:
     """The best bounds that the weights seen so far prove.
 
     Parameters

@@ -50,7 +50,7 @@ def spread(n: int, rows: Rows, weights: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Scan:
+class _Scan:
     """What a pass has found.
 
     Attributes
@@ -113,7 +113,7 @@ class Scans:
         self._choose(scores)
         return np.array(lowest, dtype=np.int64)
 
-    def look(self, kept: Rows, weights: Floats, most: int) -> Scan:
+    def look(self, kept: Rows, weights: Floats, most: int) -> _Scan:
         """One pass, for the point of weights on the rows kept."""
         self.count += 1
         problem, side = self.problem, self.side
@@ -128,7 +128,7 @@ class Scans:
         if rows is None:
             self._choose(scores - level)
         top = float(np.abs(levels).max())
-        return Scan(float(weighed.sum()), scores - level, rows, float(np.mean(least)), top)
+        return _Scan(float(weighed.sum()), scores - level, rows, float(np.mean(least)), top)
 
     def all_rows(self) -> None:
         """Look at all rows in the next pass."""

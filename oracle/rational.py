@@ -658,15 +658,15 @@ def _may_be_longest(block: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows of doubles may be the longest: sums of squares to twice as many digits.
 
     Entries are scaled to at most one and at least ½ for the largest, so that what underflows is
-    nothing beside the longest row. With two_sum and two_product the high parts are right up to the
-    sum of the low ones; d (d + 1) u² of the sum, times a few, is more than the rounding of these.
+    nothing beside the longest row. The high parts of sums and products without error are right up
+    to the sum of the low ones; d (d + 1) u² of the sum, times a few, is more than their rounding.
     """
     d = block.shape[1]
     scaled = np.ldexp(block, -exponent_of(block))
     high, low = np.zeros(len(block)), np.zeros(len(block))
     for column in np.ascontiguousarray(scaled.T):
-        square, error = two_product(column, column)
-        high, lost = two_sum(high, square)
+        square, error = _two_product(column, column)
+        high, lost = _two_sum(high, square)
         low += error + lost
     top = int(np.argmax(high))
     behind = (high - high[top]) + (low - low[top])
@@ -700,14 +700,14 @@ def _square(values: NDArray[Any]) -> Fraction:
     return sum(int(v) ** 2 for v in integers[0]) * Fraction(4) ** exponent
 
 
-def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     """a + b as a double and its rounding error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
-def two_product(a: Any, b: Any) -> tuple[Any, Any]:
+def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
     """a b as a double and its rounding error (Dekker; Veltkamp's splitting)."""
     product = a * b
     (a1, a2), (b1, b2) = _split(a), _split(b)

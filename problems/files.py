@@ -184,7 +184,7 @@ def label_fault(text: str) -> str | None:
     return None
 
 
-def order_classes(texts: set[str]) -> tuple[str, ...]:
+def _order_classes(texts: set[str]) -> tuple[str, ...]:
     """Label texts in the order of the classes: as numbers if all are numbers, else as texts."""
     numbers = {text: _number(text) for text in texts}
     if any(number is None for number in numbers.values()):
@@ -219,7 +219,7 @@ def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:
         named = {place: _text(values[place], place) for place in np.sort(first).tolist()}
         names = [named[place] for place in first.tolist()]
         texts = [names[i] for i in inverse.tolist()]
-    classes = order_classes(set(texts))
+    classes = _order_classes(set(texts))
     index = {text: i for i, text in enumerate(classes)}
     return np.array([index[text] for text in texts], dtype=np.int64), classes
 

@@ -76,7 +76,7 @@ def uniform(rows: list[int]) -> tuple[tuple[int, Fraction], ...]:
     return tuple((i, Fraction(1, len(rows))) for i in sorted(rows))
 
 
-def largest_square(A: Integers) -> Fraction:
+def _largest_square(A: Integers) -> Fraction:
     """The largest squared norm of integer rows, in Python's integers unless 64 bits will do."""
     most = max(-int(A.min()), int(A.max()))
     if most * most * A.shape[1] >= 2**63:
@@ -306,7 +306,7 @@ def inseparable(n: int, d: int, seed: int) -> Generated:
         for place, i in enumerate(order.tolist())
         if i < balanced
     )
-    truth = Known(Fraction(0), largest_square(A), q)
+    truth = Known(Fraction(0), _largest_square(A), q)
     return Generated(A[order] * y[:, None], y, truth)
 
 
@@ -420,7 +420,7 @@ def degenerate(kind: str, n: int, d: int, seed: int) -> Generated:
     y = _mixed_labels(draws, n)
     if kind == "opposite":
         y[-1] = -y[0]
-    return Generated(A * y[:, None], y, Known(gamma_squared, largest_square(A), q))
+    return Generated(A * y[:, None], y, Known(gamma_squared, _largest_square(A), q))
 
 
 # --- data on which the bounds of the papers are nearly attained -----------------------------------
@@ -530,7 +530,7 @@ def _staggered(d: int, r: int, copies: int) -> Generated:
     weights = ((0 if j == 0 else copies + j - 1, q[j] / total) for j in range(d) if q[j])
     A = np.vstack([np.repeat(A[:1], copies, axis=0), A[1:]])
     y = np.where(np.arange(len(A)) % 2, -1, 1)
-    known = Known(1 / total, largest_square(A), tuple(weights))
+    known = Known(1 / total, _largest_square(A), tuple(weights))
     return Generated(A * y[:, None], y, known)
 
 

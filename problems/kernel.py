@@ -167,7 +167,7 @@ class KernelProblem(Coefficients):
 
 #: Points for which a kernel function is tried: is it symmetric? (The oracle looks at all.)
 _SAMPLE = 12
-BUDGET = 512 << 20
+_BUDGET = 512 << 20
 _TILE = 512
 # A request for more rows than this is part of a scan.
 _FEW = 16
@@ -184,7 +184,7 @@ class GramRows:
     push out each row shortly before its next use.
     """
 
-    def __init__(self, points: Points, kernel: Kernel, budget: int = BUDGET) -> None:
+    def __init__(self, points: Points, kernel: Kernel, budget: int = _BUDGET) -> None:
         self.points, self.kernel = points, kernel
         self.n = points.shape[0]
         self._fits = 8 * self.n * self.n <= budget

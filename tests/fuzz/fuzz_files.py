@@ -14,8 +14,9 @@ import numpy as np
 import scipy.sparse
 
 from gammabar.problems import load
-from gammabar.problems.binary_readers import read_idx, read_npy, read_npz, read_scipy
-from gammabar.problems.fetch import encode_idx
+from gammabar.problems.binary_readers import decode_idx, read_npy, read_npz, read_scipy
+from gammabar.problems.fetch import _encode_idx
+from gammabar.problems.files import read_bytes
 from gammabar.problems.text_readers import read_csv, read_svmlight
 
 from .agreement import agree
@@ -243,7 +244,7 @@ def run_table(path: Path) -> None:
 
 
 def idx_seeds() -> list[bytes]:
-    return [encode_idx(np.arange(12).reshape(shape)) for shape in ((12,), (3, 4), (3, 2, 2))]
+    return [_encode_idx(np.arange(12).reshape(shape)) for shape in ((12,), (3, 4), (3, 2, 2))]
 
 
 def spoil_idx(data: bytes, rng: Random) -> bytes:
@@ -260,6 +261,10 @@ def gz_seeds() -> list[bytes]:
     return [gzip.compress(data, mtime=0) for data in csv_seeds()]
 
 
+def run_idx(path):
+    return decode_idx(str(path), read_bytes(path))
+
+
 _SEEDS = {*csv_seeds(), *gz_seeds()}
 
 TARGETS = [
@@ -273,5 +278,11 @@ TARGETS = [
     Target("scipy", scipy_seeds, spoil_scipy, run_scipy, suffix=".npz"),
     Target("parquet", lambda: table_seeds(".parquet"), spoil_bytes, run_table, suffix=".parquet"),
     Target("arrow", lambda: table_seeds(".arrow"), spoil_bytes, run_table, suffix=".arrow"),
-    Target("idx", idx_seeds, spoil_idx, read_idx, suffix="-ubyte"),
+    Target(
+        "idx",
+        idx_seeds,
+        spoil_idx,
+        lambda path: decode_idx(str(path), read_bytes(path)),
+        suffix="-ubyte",
+    ),
 ]

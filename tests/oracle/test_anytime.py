@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from gammabar.oracle import solve
 from gammabar.oracle.candidate import Combination, Interrupted, Watch
 from gammabar.oracle.check import check
-from gammabar.oracle.maximum_margin import bounds_so_far
+from gammabar.oracle.maximum_margin import _bounds_so_far
 from gammabar.oracle.rational import exact_rows
 from gammabar.problems import ProblemError, from_arrays
 
@@ -37,7 +37,7 @@ def test_any_weights_prove_bounds_that_hold_and_are_accepted(
         rows = np.union1d(rng.choice(problem.n, rng.integers(1, problem.n + 1)), [0, 1])
         parts.append(Combination(rows.astype(np.int64), rng.random(len(rows)) + 1e-9, 1.0))
     watch = Watch(upper=parts[0], lower=parts[1])
-    truth = bounds_so_far(problem, exact_rows(problem), watch, 0.0)
+    truth = _bounds_so_far(problem, exact_rows(problem), watch, 0.0)
     square = solve(problem).gamma_squared
     assert truth.square_lo <= square <= truth.square_hi
     said = accepted(truth, problem, tmp_path_factory.mktemp("bounds"))

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gammabar.oracle.result import (
+    _common_digits,
     _sqrt_bounds,
-    common_digits,
+    _sqrt_digits,
     signed_bounds,
     signed_digits,
-    sqrt_digits,
 )
 
 positive = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12)
@@ -23,7 +23,7 @@ huge = st.integers(-1000, 1000).map(lambda e: Fraction(10) ** e)
 
 @given(positive, st.integers(1, 60), huge)
 def test_digits_are_the_truncated_root(value, digits, factor):
-    text = sqrt_digits(value * factor, digits)
+    text = _sqrt_digits(value * factor, digits)
     shown = Fraction(Decimal(text))
     exponent = Decimal(text).adjusted()
     last = Fraction(10) ** (exponent - digits + 1)
@@ -32,7 +32,7 @@ def test_digits_are_the_truncated_root(value, digits, factor):
 
 def test_digits_agree_with_decimal():
     root = Context(prec=60).sqrt(Decimal(2))
-    assert sqrt_digits(Fraction(2), 50) == str(root)[:51]
+    assert _sqrt_digits(Fraction(2), 50) == str(root)[:51]
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_digits_agree_with_decimal():
     ],
 )
 def test_how_people_write_them(square, text):
-    assert sqrt_digits(square, 5) == text
+    assert _sqrt_digits(square, 5) == text
 
 
 def test_many_digits():
-    text = sqrt_digits(Fraction(2), 20_000)
+    text = _sqrt_digits(Fraction(2), 20_000)
     assert len(text) == 20_001
     shown = Fraction(int(text[:4001].replace(".", "")), 10**3999)
     assert shown**2 < 2 < (shown + Fraction(1, 10**3999)) ** 2
@@ -76,18 +76,18 @@ def test_bounds_of_a_perfect_square_are_equal(value):
 @given(positive, positive)
 def test_common_digits_hold_for_both_ends(a, b):
     lo, hi = min(a, b), max(a, b)
-    text = common_digits(lo, hi, 17)
+    text = _common_digits(lo, hi, 17)
     if text != "0":
         for end in (lo, hi):
-            assert sqrt_digits(end, 40).ljust(45, "0").startswith(text)
+            assert _sqrt_digits(end, 40).ljust(45, "0").startswith(text)
 
 
 def test_common_digits_of_tiny_and_huge_numbers():
-    assert common_digits(Fraction(4) / 10**40, Fraction(4) / 10**40, 5) == "2e-20"
-    assert common_digits(Fraction(20) / 10**41, Fraction(21) / 10**41, 5) == "1.4e-20"
-    assert common_digits(Fraction(1), Fraction(121, 100), 5) == "1"
-    assert common_digits(Fraction(81), Fraction(101), 5) == "0"
-    assert common_digits(Fraction(0), Fraction(1), 5) == "0"
+    assert _common_digits(Fraction(4) / 10**40, Fraction(4) / 10**40, 5) == "2e-20"
+    assert _common_digits(Fraction(20) / 10**41, Fraction(21) / 10**41, 5) == "1.4e-20"
+    assert _common_digits(Fraction(1), Fraction(121, 100), 5) == "1"
+    assert _common_digits(Fraction(81), Fraction(101), 5) == "0"
+    assert _common_digits(Fraction(0), Fraction(1), 5) == "0"
 
 
 def test_signed_digits():

@@ -12,7 +12,7 @@ from flint import fmpz_mat
 from hypothesis import given, settings, strategies as st
 
 from gammabar.oracle import l1, l1 as game
-from gammabar.oracle.l1 import Game, L1Truth, _suggest, _Suggestion, ratios, solve_l1
+from gammabar.oracle.l1 import L1Truth, _Game, _suggest, _Suggestion, ratios, solve_l1
 from gammabar.problems.problem import ProblemError
 
 SIGNED = pytest.mark.parametrize("signed", [True, False])
@@ -267,8 +267,8 @@ def test_certificate_fields():
 
 def test_game_gives_up_at_its_limit():
     rows = [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]
-    assert Game(fmpz_mat(rows), False).solve(None, None, 1) is None
-    assert Game(fmpz_mat(rows), False).solve(None, None, 50) is not None
+    assert _Game(fmpz_mat(rows), False).solve(None, None, 1) is None
+    assert _Game(fmpz_mat(rows), False).solve(None, None, 50) is not None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -277,15 +277,15 @@ def test_dual_simplex_on_larger_games(seed):
     rng = np.random.default_rng(seed)
     rows = rng.integers(-1, 2, size=(25, 20)).tolist()
     for signed in (True, False):
-        found = Game(fmpz_mat(rows), signed).solve(None, None, 5000)
+        found = _Game(fmpz_mat(rows), signed).solve(None, None, 5000)
         assert found is not None
         assert solve_l1(rows, signed=signed).value_lo * found.rows_total == int(
-            max(Game(fmpz_mat(rows), signed).pull(found.rows))
+            max(_Game(fmpz_mat(rows), signed).pull(found.rows))
         )
 
 
 def optimal(rows, signed: bool, found) -> bool:
-    audited = Game(fmpz_mat(rows), signed)
+    audited = _Game(fmpz_mat(rows), signed)
     low = Fraction(int(min(audited.scores(found.columns))), found.columns_total)
     assert sum(found.rows.values()) == found.rows_total
     assert min(found.rows.values()) > 0
@@ -300,7 +300,7 @@ def test_criss_cross_mends_any_basis(monkeypatch, signed, seed):
     rng = np.random.default_rng(seed)
     rows = rng.integers(-1 - seed % 3, 2 + seed % 3, size=(4, 3)).tolist()
     monkeypatch.setattr(game, "_REPAIRS", 10**6)
-    monkeypatch.setattr(Game, "_simple", mock.Mock(side_effect=AssertionError("started afresh")))
+    monkeypatch.setattr(_Game, "_simple", mock.Mock(side_effect=AssertionError("started afresh")))
     solved = 0
     for i in combinations(range(4), 2):
         for j in combinations(range(6 if signed else 3), 2):
@@ -309,7 +309,7 @@ def test_criss_cross_mends_any_basis(monkeypatch, signed, seed):
                 * np.array(rows)[np.ix_(i, np.array(j) % 3)]
             )
             if round(np.linalg.det(np.block([[block, -np.ones((2, 1))], [np.ones((1, 2)), 0]]))):
-                found = Game(fmpz_mat(rows), signed).solve(list(i), list(j), 60)
+                found = _Game(fmpz_mat(rows), signed).solve(list(i), list(j), 60)
                 assert optimal(rows, signed, found)
                 solved += 1
     assert solved
@@ -319,9 +319,9 @@ def test_criss_cross_mends_any_basis(monkeypatch, signed, seed):
 def test_too_many_repairs_start_afresh(monkeypatch, signed):
     rows = [[1, 3, 2], [3, 1, 2], [2, 2, -5], [2, 4, 1]]
     monkeypatch.setattr(game, "_REPAIRS", 0)
-    fresh = mock.Mock(wraps=Game(fmpz_mat(rows), signed)._simple)
-    monkeypatch.setattr(Game, "_simple", fresh)
-    assert optimal(rows, signed, Game(fmpz_mat(rows), signed).solve([2], [2], 50))
+    fresh = mock.Mock(wraps=_Game(fmpz_mat(rows), signed)._simple)
+    monkeypatch.setattr(_Game, "_simple", fresh)
+    assert optimal(rows, signed, _Game(fmpz_mat(rows), signed).solve([2], [2], 50))
     assert fresh.called
 
 
@@ -330,7 +330,7 @@ def test_too_many_repairs_start_afresh(monkeypatch, signed):
 def test_blands_rule_alone(monkeypatch, signed, seed):
     monkeypatch.setattr(game, "_PATIENCE", 0)
     rows = np.random.default_rng(seed).integers(-1, 2, size=(9, 7)).tolist()
-    assert optimal(rows, signed, Game(fmpz_mat(rows), signed).solve(None, None, 5000))
+    assert optimal(rows, signed, _Game(fmpz_mat(rows), signed).solve(None, None, 5000))
 
 
 @SIGNED
@@ -343,6 +343,6 @@ def test_suggestions_are_optimal(signed, n, d, size, shift):
     for seed in range(3):
         rows = np.random.default_rng(seed).integers(-size, size + 1, size=(n, d)) + shift
         hint = _suggest(ratios(rows, int(np.abs(rows).max())), signed)
-        found = Game(fmpz_mat(rows.tolist()), signed).solve(hint.rows, hint.columns, 50)
+        found = _Game(fmpz_mat(rows.tolist()), signed).solve(hint.rows, hint.columns, 50)
         assert found.pivots == 0
         assert optimal(rows.tolist(), signed, found)

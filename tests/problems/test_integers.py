@@ -23,7 +23,7 @@ from gammabar.problems import (
     from_arrays,
 )
 from gammabar.problems.canonical import digest
-from gammabar.problems.generators import largest_square
+from gammabar.problems.generators import _largest_square
 from gammabar.problems.linear import vector
 from gammabar.problems.portable_rng import Draws
 from gammabar.problems.rounding import rounding_of
@@ -111,7 +111,7 @@ def test_values_of_kernels_do_not_wrap(X):
 
 @given(matrices())
 def test_largest_squares_are_exact(X):
-    assert largest_square(X) == max(sum(v * v for v in row) for row in X.tolist())
+    assert _largest_square(X) == max(sum(v * v for v in row) for row in X.tolist())
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -15,7 +15,7 @@ import pytest
 
 import gammabar as gb
 from gammabar.problems import ScatteredProblem, load
-from gammabar.problems.chunked import DaskChunks
+from gammabar.problems.chunked import _DaskChunks
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -58,7 +58,7 @@ def _table(path, n, d, group):
 @contextmanager
 def _killed_in_pass(number, cluster, monkeypatch):
     """Kills a worker in the middle of this pass over the chunks; yields the passes, as they go."""
-    each, passes, pid = DaskChunks.each, [], next(iter(cluster.workers.values())).pid
+    each, passes, pid = _DaskChunks.each, [], next(iter(cluster.workers.values())).pid
 
     def counting(self, *args):
         passes.append(args[0].__name__)
@@ -72,7 +72,7 @@ def _killed_in_pass(number, cluster, monkeypatch):
 
     killer = threading.Thread(target=kill)
     with monkeypatch.context() as patch:
-        patch.setattr(DaskChunks, "each", counting)
+        patch.setattr(_DaskChunks, "each", counting)
         yield passes
     killer.join()
     assert len(passes) > number

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.problems import ProblemError
-from gammabar.problems.binary_readers import decode_idx, read_idx, read_npz
+from gammabar.problems.binary_readers import decode_idx, read_npz
 from gammabar.problems.files import read_bytes
 from gammabar.problems.text_readers import read_csv, read_svmlight
 
@@ -159,7 +159,7 @@ def test_idx(tmp_path, packed):
     raw = b"\0\0\x08\x02" + struct.pack(">II", 2, 3) + bytes(range(6))
     path = tmp_path / ("x.gz" if packed else "x")
     path.write_bytes(gzip.compress(raw) if packed else raw)
-    assert read_idx(path).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert decode_idx(str(path), read_bytes(path)).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @pytest.mark.parametrize(

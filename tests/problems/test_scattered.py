@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load
-from gammabar.problems.chunked import Divide, NpyChunks, tidy
+from gammabar.problems.chunked import Divide, NpyChunks, _tidy
 from gammabar.problems.problem import INTERCEPTS
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
@@ -177,7 +177,7 @@ def test_where_a_chunk_begins_in_memory_does_not_matter():
     odd = raw[1 : 1 + X.nbytes].view(np.float64).reshape(X.shape)
     odd[...] = X
     assert (odd.T @ q != X.T @ q).any(), "NumPy has changed: this test says nothing now"
-    assert (tidy(odd).T @ q == X.T @ q).all()
+    assert (_tidy(odd).T @ q == X.T @ q).all()
 
 
 LIMITED = """
@@ -286,7 +286,7 @@ def test_chunks_of_a_file_are_found_from_another_folder(name, tmp_path, monkeypa
     pytest.importorskip("pyarrow")
     from pyarrow import parquet, table
 
-    from gammabar.problems.chunked import Recipe, TableChunks
+    from gammabar.problems.chunked import TableChunks, _Recipe
 
     X = np.array([[3.0, 1.0], [1.0, 3.0]])
     (tmp_path / "elsewhere").mkdir()
@@ -294,7 +294,7 @@ def test_chunks_of_a_file_are_found_from_another_folder(name, tmp_path, monkeypa
     np.save("points.npy", X)
     parquet.write_table(table({"y": [0, 1], "a": X[:, 0], "b": X[:, 1]}), "points.parquet")
     chunks = {"points.npy": NpyChunks, "points.parquet": TableChunks}[name](Path(name))
-    sent = pickle.dumps(Recipe(chunks, 0))
+    sent = pickle.dumps(_Recipe(chunks, 0))
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert pickle.loads(sent).load().tolist() == X.tolist()
     (tmp_path / name).unlink()

@@ -23,7 +23,7 @@ from gammabar.problems import (
     SparseProblem,
     from_arrays,
 )
-from gammabar.problems.files import label_text, order_classes
+from gammabar.problems.files import _order_classes, label_text
 
 X = [[1, 2], [3, 4], [5, 6]]
 Y = [0, 1, 0]
@@ -248,8 +248,8 @@ def test_label_texts(label, text):
 
 
 def test_class_order():
-    assert order_classes({"10", "9", "-1", "0.5"}) == ("-1", "0.5", "9", "10")
-    assert order_classes({"10", "9", "b"}) == ("10", "9", "b")
+    assert _order_classes({"10", "9", "-1", "0.5"}) == ("-1", "0.5", "9", "10")
+    assert _order_classes({"10", "9", "b"}) == ("10", "9", "b")
 
 
 def test_importing_the_package_is_cheap():
