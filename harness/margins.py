@@ -77,7 +77,7 @@ def all_margins(
 
 
 @dataclass(frozen=True)
-class Pair:
+class _Pair:
     """Two classes of some data."""
 
     data: str
@@ -105,7 +105,7 @@ class Pair:
         return f"{short}-{hashlib.sha256(exact.encode()).hexdigest()[:12]}.json"
 
 
-def _all_pairs(data: Sequence[str]) -> list[Pair]:
+def _all_pairs(data: Sequence[str]) -> list[_Pair]:
     """All pairs of the classes of some data, each of which is taken once.
 
     Every pair reads its data again, and so does the checker: what can be read once is refused.
@@ -120,7 +120,7 @@ def _all_pairs(data: Sequence[str]) -> list[Pair]:
     return [pair for name in once.values() for pair in _pairs_of(name)]
 
 
-def _pairs_of(data: str) -> list[Pair]:
+def _pairs_of(data: str) -> list[_Pair]:
     """All pairs of the classes that a DATA string has."""
     from gammabar.problems import load
 
@@ -141,10 +141,10 @@ def _pairs_of(data: str) -> list[Pair]:
     odd = [name for name in classes if "," in name or ":" in name or name != name.strip()]
     if odd:
         raise ProblemError(f"{data}: the class {odd[0]!r} cannot be named in a DATA string")
-    return [Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(classes, 2)]
+    return [_Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(classes, 2)]
 
 
-def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dict[str, Any]:
+def _margin_of(pair: _Pair, folder: Path, check: bool, limit: float | None) -> dict[str, Any]:
     """Solve a pair, write its certificate and what there is to say of it, and return that."""
     from gammabar.oracle import solve
     from gammabar.problems import load
@@ -168,7 +168,7 @@ def margin_of(pair: Pair, folder: Path, check: bool, limit: float | None) -> dic
     return _with_check(result, pair, folder) if check else result
 
 
-def _with_check(result: dict[str, Any], pair: Pair, folder: Path) -> dict[str, Any]:
+def _with_check(result: dict[str, Any], pair: _Pair, folder: Path) -> dict[str, Any]:
     """The result with what the independent checker says of its certificate."""
     start = perf_counter()
     accepted, words = _checked(folder / pair.file, pair.spec)
@@ -187,7 +187,7 @@ def _checked(path: Path, spec: str) -> tuple[bool, str]:
         return False, str(reason)
 
 
-def _known(pair: Pair, folder: Path, check: bool) -> dict[str, Any] | None:
+def _known(pair: _Pair, folder: Path, check: bool) -> dict[str, Any] | None:
     """What an earlier run has found of a pair: exact, checked if asked for, of the same files."""
     try:
         found = json.loads((folder / _result(pair)).read_text(encoding="utf-8"))
@@ -201,7 +201,7 @@ def _known(pair: Pair, folder: Path, check: bool) -> dict[str, Any] | None:
 
 
 def run(
-    pairs: list[Pair],
+    pairs: list[_Pair],
     folder: Path,
     jobs: int,
     check: bool,
@@ -234,11 +234,11 @@ def _done(requests: dict[str, Any], jobs: int) -> Generator[tuple[str, dict[str,
         yield from pool.map(f"{__name__}:_margin_of_values", requests, jobs)
 
 
-def _result(pair: Pair) -> str:
+def _result(pair: _Pair) -> str:
     return pair.file.removesuffix(".json") + ".result.json"
 
 
-def _stamps(pair: Pair, source: Any) -> dict[str, Any]:
+def _stamps(pair: _Pair, source: Any) -> dict[str, Any]:
     """Sizes and times of the files that data came from; a table has no others than its own."""
     file = None if pair.data in DATASETS else named_file(pair.data)
     paths = [*(source.paths if source is not None else ()), *([str(file.path)] if file else [])]
@@ -279,9 +279,9 @@ def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
 def _margin_of_values(
     pair: dict[str, Any], folder: str, check: bool, limit: float | None
 ) -> dict[str, Any]:
-    """`margin_of` for another process, in words of JSON."""
-    one = Pair(pair["data"], tuple(pair["classes"]), tuple(pair["names"]))
-    return margin_of(one, Path(folder), check, limit)
+    """`_margin_of` for another process, in words of JSON."""
+    one = _Pair(pair["data"], tuple(pair["classes"]), tuple(pair["names"]))
+    return _margin_of(one, Path(folder), check, limit)
 
 
 def _page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> str:

@@ -35,7 +35,7 @@ def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[
         Only this statement, and only on this problem.
     """
     found: dict[str, list[str]] = {}
-    for verdict, where in verdicts(mutant, [statement] if statement else (), problem):
+    for verdict, where in _verdicts(mutant, [statement] if statement else (), problem):
         if verdict.verdict is Ruling.REFUTED:
             found.setdefault(verdict.statement, []).append(where)
     if len(found) > 1:
@@ -69,7 +69,7 @@ def matrix(
     return found
 
 
-def idle(found: dict[str, dict[str, list[str]]]) -> list[str]:
+def _idle(found: dict[str, dict[str, list[str]]]) -> list[str]:
     """Statements about iterates that refute no mutant and do not say why."""
     killing = {statement for killed in found.values() for statement in killed}
     return [
@@ -87,7 +87,7 @@ def _one(name: str) -> dict[str, list[str]]:
     return kills(mutants()[name])
 
 
-def verdicts(
+def _verdicts(
     mutant: Any,
     only: Collection[str] = (),
     on: str | None = None,
@@ -117,7 +117,7 @@ def verdicts(
         for unit in sorted({s.unit for s in heard}):
             case = Case(
                 open_problem(trial.problem),
-                with_options(mutant.make(), trial.solver),
+                _with_options(mutant.make(), trial.solver),
                 unit=unit,
                 name=trial.problem,
                 seed=trial.seed,
@@ -156,7 +156,7 @@ def _crashed(error: Exception, problem: str) -> Iterable[tuple[Verdict, str]]:
         yield Verdict("crashed", Ruling.REFUTED, reason=repr(error), failure="crashed"), problem
 
 
-def with_options(mutant: Any, text: str) -> Any:
+def _with_options(mutant: Any, text: str) -> Any:
     """A mutant with the options that a trial gives its solver."""
     if not is_dataclass(mutant) or ":" not in text:
         return mutant

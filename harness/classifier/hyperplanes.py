@@ -31,7 +31,7 @@ Array = NDArray[Any]
 class Hyperplane:
     """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
 
-    `later` is a proof that will be written down when it is asked for (`Later`).
+    `later` is a proof that will be written down when it is asked for (`_Later`).
     """
 
     w: Array
@@ -245,7 +245,7 @@ class _Sorted:
 
 
 @dataclass(frozen=True)
-class Later:
+class _Later:
     """A proof that is done, and is written down when somebody asks for it.
 
     That the rows are the support of q̄ has been proved (`gammabar.oracle.one_vs_one`). γ̄² and q̄
@@ -275,7 +275,7 @@ class Later:
         return prove(problem, self.candidate())
 
 
-class SharedPairs:
+class _SharedPairs:
     """The pairs of classes of dense rows: hyperplanes, or guesses that others may prove."""
 
     def __init__(self, X: Array, labels: Array, intercept: bool) -> None:
@@ -293,8 +293,8 @@ class SharedPairs:
         guess = self._pairs.guesses[pair]
         return None if guess is None else self._later(pair, guess).candidate()
 
-    def _later(self, pair: int, guess: Guess) -> Later:
-        return Later(self.rows, self._pairs.pairs[pair], guess)
+    def _later(self, pair: int, guess: Guess) -> _Later:
+        return _Later(self.rows, self._pairs.pairs[pair], guess)
 
     def _signed(self, pair: int, guess: Guess) -> Array:
         first = guess.rows < self.rows.starts[self._pairs.pairs[pair][0] + 1]
@@ -343,7 +343,7 @@ class SharedPairs:
         return found
 
 
-def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
+def shared_pairs(X: Any, labels: Array, intercept: bool) -> _SharedPairs | None:
     """Those of the rows, if they are dense, few and of ordinary size."""
     if not isinstance(X, np.ndarray) or len(X) > _MOST or X.dtype.kind not in "iuf":
         return None
@@ -355,7 +355,7 @@ def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
         return None
     if X.dtype.kind == "f" and not 1e-100 < float(np.abs(X).max()) < 1e100:
         return None
-    return SharedPairs(X, labels, intercept)
+    return _SharedPairs(X, labels, intercept)
 
 
 def octets(X: Any) -> Any:

@@ -56,7 +56,7 @@ _DATA = (
 # --- groups of options
 
 
-class Option(click.Option):
+class _Option(click.Option):
     """An option that the help shows under the heading of its group."""
 
     def __init__(self, *args: Any, group: str = "", **more: Any) -> None:
@@ -136,7 +136,7 @@ def option(
         more["shell_complete"] = partial(_complete, names)
     declared = (name, dest) if dest else (name,)
     made: Callable[[F], F] = click.option(
-        *declared, cls=Option, group=group, help=help, multiple=many, **more
+        *declared, cls=_Option, group=group, help=help, multiple=many, **more
     )
     return made
 
@@ -259,7 +259,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def keep_apart(ctx: click.Context) -> None:
+def _keep_apart(ctx: click.Context) -> None:
     """Refuse a file to be written that is also named as something else: one of them would be lost.
 
     Raises
@@ -406,7 +406,7 @@ class _Context(click.Context):
         if self.parent is not None:  # a command, and not `gammabar` itself
             pass
 
-            keep_apart(self)
+            _keep_apart(self)
         try:
             return super().invoke(callback, *args, **kwargs)
         except BrokenPipeError:  # click would leave with 1

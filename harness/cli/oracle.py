@@ -58,7 +58,7 @@ class _BareIntercept(TakesData):
 _GROUP = "Every pair of classes (--pairs)"
 
 
-def pair_options(function: F) -> F:
+def _pair_options(function: F) -> F:
     """Add the options of all pairs of classes to a command."""
     for one in (
         option(_GROUP, "--page FILE", "The table, in Markdown.", type=WRITTEN),
@@ -134,7 +134,7 @@ def pair_options(function: F) -> F:
 @write("--light", "Make it short where it can be: the support and some digits of the weights.")
 @write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
 @JSON
-@pair_options
+@_pair_options
 def oracle_command(
     data: tuple[str, ...], separation: bool, pairs: bool, as_json: bool, **options: Any
 ) -> int:

@@ -205,8 +205,8 @@ def verify_command(
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
         named = contents(depends) if depends else ""
-        requests = [replace(one, depends=named) for one in requests_of(**asked)]
-        request, tasks = requests[0], plan_of(requests)
+        requests = [replace(one, depends=named) for one in _requests_of(**asked)]
+        request, tasks = requests[0], _plan_of(requests)
         with _bar(len(tasks)) as tell, _interruptible(store, len(tasks)):
             if store is not None:
                 store.sign(origin())
@@ -320,7 +320,7 @@ PROBLEMS = (
 )
 
 
-def requests_of(
+def _requests_of(
     kernel: str | None,
     normalised: bool,
     multiclass: bool,
@@ -399,7 +399,7 @@ def _no_mutant(name: str) -> None:
             )
 
 
-def plan_of(requests: list[Request]) -> list[Task]:
+def _plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests."""
     from gammabar.harness.registry import find_statements
     from gammabar.harness.run.plan import make_plan

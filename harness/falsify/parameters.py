@@ -115,7 +115,7 @@ def strategies(statement: Statement, solvers: Solvers) -> dict[str, SearchStrate
     """The strategies that search for a refutation of a statement; none if nothing may vary."""
     found: dict[str, SearchStrategy[Candidate]] = {}
     if statement.inputs:
-        found["inputs"] = inputs(statement.inputs)
+        found["inputs"] = _inputs(statement.inputs)
     if statement.about_runs or any(statement.problems) or statement.on_data:
         found["rows"] = small_rows(solvers)
         found["families"] = _runs(_families(_plain(solvers)), solvers)
@@ -203,7 +203,7 @@ def _seeded(problem: Callable[[np.random.Generator], str]) -> SearchStrategy[str
 
 
 @st.composite
-def inputs(draw: DrawFn, declared: Inputs) -> Candidate:
+def _inputs(draw: DrawFn, declared: Inputs) -> Candidate:
     """A choice of inputs: sizes, and each number or word."""
     sizes = {name: draw(st.integers(1, of.MOST)) for name in of.names(declared)}
     values = {}

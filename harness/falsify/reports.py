@@ -73,7 +73,7 @@ def read(
             raise ProblemError(wrong)
         best, about = document["best"], document["statement"]
         runs = sum(int(count) for count in document["runs"].values())
-        found = candidate_from(best, solvers, inputs or {})
+        found = _candidate_from(best, solvers, inputs or {})
     except ProblemError:
         raise
     except _MALFORMED:
@@ -83,7 +83,7 @@ def read(
     return found, runs
 
 
-def candidate_from(
+def _candidate_from(
     best: dict[str, Any], solvers: tuple[SolverRef, ...], inputs: Inputs
 ) -> Candidate:
     """The candidate of a document; a solver in a file must be among `solvers`."""
@@ -152,7 +152,7 @@ class Batch:
         self.seed, self.jobs, self.refs = seed, jobs, refs
         #: Reports that count, and other reports of the file.
         self.kept: dict[str, dict[str, Any]] = {}
-        self.others = {} if path is None else read_many(path)
+        self.others = {} if path is None else _read_many(path)
         #: Statements of which every run failed.
         self.failed: list[str] = []
         self.keys = {s.id: search_key(s, solvers_of(s, solvers), refs) for s in self.statements}
@@ -210,7 +210,7 @@ class Batch:
         if best is None:
             return ()
         try:
-            return starts(candidate_from(best, self.solvers, statement.inputs), solvers)
+            return starts(_candidate_from(best, self.solvers, statement.inputs), solvers)
         except (ProblemError, *_MALFORMED):
             return ()  # of other inputs, or another program
 
@@ -224,7 +224,7 @@ class Batch:
         }
 
 
-def read_many(path: Path) -> dict[str, dict[str, Any]]:
+def _read_many(path: Path) -> dict[str, dict[str, Any]]:
     """The reports in a file, by statement; none if there is no file yet."""
     if not path.exists():
         return {}

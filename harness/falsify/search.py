@@ -34,12 +34,12 @@ FRESH = (10**6, 2 * 10**6)
 EXAMPLES = 200
 
 
-class Over(BaseException):
+class _Over(BaseException):
     """The time is up, or another thread found a refutation. Not an `Exception`, which Hypothesis
     would take for a failure."""
 
 
-class Refuted(Exception):
+class _Refuted(Exception):
     """The candidate refutes the statement: Hypothesis shrinks it."""
 
 
@@ -173,7 +173,7 @@ class Search:
                 while seen < len(self._known):  # or else everything has been tried
                     seen = len(self._known)
                     self._explore(strategy, name, int(rng.integers(2**32)))
-            except (Over, Refuted):
+            except (_Over, _Refuted):
                 pass
             except BaseException as error:
                 self._trouble, self._deadline = error, 0.0
@@ -182,7 +182,7 @@ class Search:
 
     def _itself(self) -> None:
         """Judge a claim that says one thing."""
-        with suppress(Over, Refuted):
+        with suppress(_Over, _Refuted):
             self._ask(Candidate("", iterations=0), "itself")
 
     def _explore(self, strategy: SearchStrategy[Candidate], name: str, seed: int) -> None:
@@ -206,10 +206,10 @@ class Search:
         example()
 
     def _ask(self, candidate: Candidate, name: str) -> float:
-        """The score of a candidate; raises `Refuted`, or `Over` where the search has ended."""
+        """The score of a candidate; raises `_Refuted`, or `_Over` where the search has ended."""
         me, ended = threading.get_ident(), monotonic() >= self._deadline
         if self._finder != me if self._found.is_set() else ended:
-            raise Over
+            raise _Over
         found = self._judged(candidate, name)
         confirmed = found.refuted and self.confirm(found)
         with self._lock:
@@ -231,7 +231,7 @@ class Search:
         """Keep the latest refutation of the thread that found the first one, and is shrinking."""
         first = not self._found.is_set()
         if not first and self._finder != me:
-            raise Over
+            raise _Over
         if first:
             self._finder = me
             self._found.set()
@@ -241,7 +241,7 @@ class Search:
         self.report.best = found
         if first:
             self.tell(self.report)
-        raise Refuted
+        raise _Refuted
 
     def _note(self, found: Finding) -> None:
         report, name = self.report, found.strategy
@@ -262,11 +262,11 @@ class Search:
         seed = self.seed
         while (dimension := _dimension(report.best.candidate.problem)) > 1 and seed < self.seed + 3:
             seed += 1
-            with suppress(Over, Refuted):
+            with suppress(_Over, _Refuted):
                 self._explore(small_rows(self.solvers, dimension - 1), "rows", seed)
         t, candidate = report.best.verdict.worst_t, report.best.candidate
         if t is not None and 1 <= t < candidate.iterations:
-            with suppress(Over, Refuted):
+            with suppress(_Over, _Refuted):
                 self._ask(replace(candidate, iterations=t), report.best.strategy)
 
     def _judged(self, candidate: Candidate, name: str) -> Finding:
@@ -288,7 +288,7 @@ class Search:
 
     def _verdict(self, candidate: Candidate) -> Verdict:
         if monotonic() >= self._deadline:
-            raise Over
+            raise _Over
         [verdict] = self._crew.perform(self._task(candidate)).verdicts
         return verdict
 

@@ -86,7 +86,7 @@ class Finding:
     rounds: list[float] = field(default_factory=list)
 
 
-class Turn(NamedTuple):
+class _Turn(NamedTuple):
     """Seconds per call of both sides in neighbouring turns, and of the reference work in each."""
 
     base: float
@@ -118,16 +118,16 @@ def compare(plan: Sequence[Gated], pairs: Pairs) -> Iterator[Finding]:
     while counts:  # one pair does them all, unless it breaks
         with pairs() as pair:
             while counts:
-                finding = count(counts.pop(0), pair)
+                finding = _count(counts.pop(0), pair)
                 yield finding
                 if finding.verdict == "failed":
                     break
     for gated in plan:
         if gated.kind != "track":
-            yield recurring(gated, pairs)
+            yield _recurring(gated, pairs)
 
 
-def count(gated: Gated, pair: Pair) -> Finding:
+def _count(gated: Gated, pair: Pair) -> Finding:
     """Compare numbers that do not depend on the clock."""
     finding = Finding(str(gated), gated.kind)
     if not _opened(gated, pair, finding) or (values := _values(pair, finding)) is None:
@@ -141,11 +141,11 @@ def count(gated: Gated, pair: Pair) -> Finding:
     return finding
 
 
-def recurring(gated: Gated, pairs: Pairs) -> Finding:
+def _recurring(gated: Gated, pairs: Pairs) -> Finding:
     """Compare times or peak memory; a change counts if it recurs."""
     finding = Finding(str(gated), gated.kind)
     examine, limit = (_time, SLOWER) if gated.kind == "time" else (_memory, MEMORY)
-    turns: list[Turn] = []
+    turns: list[_Turn] = []
     worse = better = doubts = 0
     while max(worse, better) < ROUNDS and doubts < DOUBTS and not (worse and better):
         with pairs() as pair:
@@ -157,7 +157,7 @@ def recurring(gated: Gated, pairs: Pairs) -> Finding:
         if worse == better == 0 and 1 / CLEAR < change < CLEAR:
             break
     finding.verdict = "worse" if worse == ROUNDS else "better" if better == ROUNDS else "same"
-    interval = f"{spread(turns)} (95 %), " if turns else ""
+    interval = f"{_spread(turns)} (95 %), " if turns else ""
     number, most = len(finding.rounds), max(worse, better)
     word = "better" if better > worse else "worse"
     finding.confidence = interval + (
@@ -192,7 +192,7 @@ def _values(pair: Pair, finding: Finding) -> tuple[float, float] | None:
     return finding.base, finding.head
 
 
-def _memory(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
+def _memory(pair: Pair, finding: Finding, turns: list[_Turn]) -> float | None:
     """One round of a peakmem benchmark: by which factor memory grew, 1 if by next to nothing."""
     values = _values(pair, finding)
     if values is None:
@@ -204,7 +204,7 @@ def _memory(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
     return grown if abs(head - base) >= BYTES else 1.0
 
 
-def _time(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
+def _time(pair: Pair, finding: Finding, turns: list[_Turn]) -> float | None:
     """One round of a time benchmark, which adds its turns to those of earlier rounds."""
     now = []
     for number in range(TURNS + 1):
@@ -213,15 +213,15 @@ def _time(pair: Pair, finding: Finding, turns: list[Turn]) -> float | None:
             finding.verdict, finding.confidence = "failed", str(trouble)
             return None
         if number:  # the first turn warms both up
-            now.append(Turn(base["time"], head["time"], base["reference"], head["reference"]))
+            now.append(_Turn(base["time"], head["time"], base["reference"], head["reference"]))
     turns += now
     finding.base, finding.head = min(t.base for t in turns), min(t.head for t in turns)
     finding.ratio = median(t.ratio for t in turns)
     finding.rounds.append(median(t.ratio for t in now))
-    return agreed(now)
+    return _agreed(now)
 
 
-def agreed(turns: Sequence[Turn]) -> float:
+def _agreed(turns: Sequence[_Turn]) -> float:
     """By which factor the head is slower, as far as three views of a round agree; 1 if they do not.
 
     They are the typical turn, the typical turn beside the reference work, and the best turn.
@@ -234,7 +234,7 @@ def agreed(turns: Sequence[Turn]) -> float:
     return min(ratios) if min(ratios) > 1 else min(1.0, max(ratios))
 
 
-def spread(turns: Sequence[Turn]) -> str:
+def _spread(turns: Sequence[_Turn]) -> str:
     """A 95 % interval of the median ratio, from the ranks of the turns."""
     ratios = sorted(t.ratio for t in turns)
     n = len(ratios)

@@ -39,7 +39,7 @@ def plan(suites: Path, counts_only: bool = False) -> list[Gated]:
         Only what the clock cannot touch.
     """
     paths = sorted(path for path in suites.glob("bench_*.py") if path.is_file())
-    found = [gated for path in paths for gated in named(path)]
+    found = [gated for path in paths for gated in _named(path)]
     found += [
         Gated(_TIGHTNESS, (statement,), "same")
         for paper in papers().values()
@@ -62,7 +62,7 @@ def foreign(suites: Path, side: Side, counts_only: bool = False) -> list[Gated]:
         Only what the clock cannot touch.
     """
     paths = sorted(path for path in suites.rglob("*.py") if path.is_file())
-    found = [gated for path in paths for gated in named(path, suites)] or _surveyed(side)
+    found = [gated for path in paths for gated in _named(path, suites)] or _surveyed(side)
     found.sort(key=lambda gated: _ORDER.index(gated.kind))
     return [gated for gated in found if not counts_only or gated.kind == "track"]
 
@@ -83,7 +83,7 @@ def _surveyed(side: Side) -> list[Gated]:
     return found
 
 
-def named(path: Path, suites: Path | None = None) -> list[Gated]:
+def _named(path: Path, suites: Path | None = None) -> list[Gated]:
     """What a suite wants to have gated; the suite is read, not imported."""
     inside = path.relative_to(suites or path.parent).with_suffix("")
     value = _assigned(path)

@@ -29,7 +29,7 @@ from time import perf_counter
 from typing import Any
 
 
-def reference_work() -> float:
+def _reference_work() -> float:
     """A fixed mixture of interpreter, arithmetic and memory, about half a millisecond long."""
     import numpy as np
 
@@ -49,7 +49,7 @@ def _block(np: Any) -> Any:
     return _KEPT[0]
 
 
-def timed(function: Any, seconds: float) -> float:
+def _timed(function: Any, seconds: float) -> float:
     """Seconds per call: the best of at least three, within the time given.
 
     The best, since other processes can only make a call slower.
@@ -63,7 +63,7 @@ def timed(function: Any, seconds: float) -> float:
     return best
 
 
-def peak() -> int | None:
+def _peak() -> int | None:
     """Most bytes this process has held so far, where Linux says so.
 
     asv's own number is `ru_maxrss`, which begins with that of the process that started this one.
@@ -74,7 +74,7 @@ def peak() -> int | None:
     return 1024 * int(found[0]) if found else None
 
 
-def number(value: Any) -> float | None:
+def _number(value: Any) -> float | None:
     """What a benchmark returned: an integer as it is, others as a float; None if it is no number.
 
     An integer is not rounded, lest two counts beyond 2⁵³ look equal. What no float can hold is no
@@ -91,7 +91,7 @@ def number(value: Any) -> float | None:
     return rounded
 
 
-def told(error: BaseException, root: str) -> str:
+def _told(error: BaseException, root: str) -> str:
     """An exception in one line, and where in the suites it came from."""
     said = " ".join(str(error).split())[:300]
     line = f"{type(error).__name__}: {said}" if said else type(error).__name__
@@ -104,7 +104,7 @@ def told(error: BaseException, root: str) -> str:
     return place + line
 
 
-class Worker:
+class _Worker:
     """Answers commands about one benchmark at a time."""
 
     def __init__(self, root: str) -> None:
@@ -147,9 +147,9 @@ class Worker:
         gc.disable()
         try:
             parameters = self.benchmark._build_params()
-            before = timed(reference_work, seconds / 8)
-            time = timed(lambda: self.benchmark.func(*parameters), seconds)
-            return {"time": time, "reference": min(before, timed(reference_work, seconds / 8))}
+            before = _timed(_reference_work, seconds / 8)
+            time = _timed(lambda: self.benchmark.func(*parameters), seconds)
+            return {"time": time, "reference": min(before, _timed(_reference_work, seconds / 8))}
         finally:
             gc.enable()
 
@@ -157,15 +157,15 @@ class Worker:
         """A number that does not depend on the clock."""
         value = self.benchmark.do_run()
         if self.benchmark.type == "peakmemory":
-            value = peak() or value
-        found = number(value)
+            value = _peak() or value
+        found = _number(value)
         if found is None:
             return {"error": f"it returned {reprlib.repr(value)}, which is no number"}
         return {"value": found}
 
 
-def main() -> None:
-    worker = Worker(sys.argv[1])
+def _main() -> None:
+    worker = _Worker(sys.argv[1])
     commands = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     # Whatever a benchmark, or a program that it starts, prints or asks for.
@@ -185,7 +185,7 @@ def main() -> None:
             else:
                 answer = worker.value()
         except (Exception, SystemExit) as error:
-            answer = {"error": told(error, worker.root)}
+            answer = {"error": _told(error, worker.root)}
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -197,4 +197,4 @@ def _hide_the_other_tree() -> None:
 
 if __name__ == "__main__":
     _hide_the_other_tree()
-    main()
+    _main()

@@ -85,7 +85,7 @@ class Finding:
         wrong = [r for r in self.results if not r.as_expected]
         refuted = [r for r in self.results if r.verdict.verdict is Ruling.REFUTED]
         telling = [r for r in self.results if not r.verdict.says_nothing]
-        return max(wrong or refuted or telling or self.results, key=tightness)
+        return max(wrong or refuted or telling or self.results, key=_tightness)
 
     @cached_property
     def drawn(self) -> list[Result]:
@@ -101,7 +101,7 @@ class Finding:
         )
 
 
-def tightness(result: Result) -> float:
+def _tightness(result: Result) -> float:
     """For sorting: where there is none, it is less than any."""
     value = result.verdict.tightness
     return -math.inf if value is None or math.isnan(value) else value

@@ -44,7 +44,7 @@ _ROOT = Path(gammabar.__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
-class Context:
+class _Context:
     """What is known besides the runs of a statement.
 
     Attributes
@@ -65,7 +65,7 @@ class Context:
     target: str = "#{}"
 
 
-def context_of(report: Report) -> Context:
+def context_of(report: Report) -> _Context:
     """Who kills whom, and which problems have a certificate that was checked."""
     killers: dict[str, list[str]] = {}
     for mutant, found in matrix().items():
@@ -76,7 +76,7 @@ def context_of(report: Report) -> Context:
         for result in report.results
         if result.verdict.statement == _CERTIFICATE and result.verdict.verdict is Ruling.HOLDS
     }
-    return Context(killers, certified, {finding.id for finding in report.findings})
+    return _Context(killers, certified, {finding.id for finding in report.findings})
 
 
 def page(report: Report, title: str = "gammabar report") -> str:
@@ -105,7 +105,7 @@ def page(report: Report, title: str = "gammabar report") -> str:
     )
 
 
-def body(finding: Finding, context: Context) -> Markup:
+def body(finding: Finding, context: _Context) -> Markup:
     """All that is known about a statement, and what was found, if anything was run."""
     module: Any = _templates().get_template("statement.html").module
     return Markup(module.body(finding, context))

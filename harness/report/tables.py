@@ -83,7 +83,7 @@ _FLOATS = ("tightness", "slack", "seconds")
 _WHOLE = ("worst_t", "checked", "escalated", "informative", "vacuous_to", "seed", "iterations")
 
 
-def rows(results: Sequence[Result]) -> list[dict[str, Any]]:
+def _rows(results: Sequence[Result]) -> list[dict[str, Any]]:
     """A row for each result, all with the same columns; what is no single value is JSON."""
     return [{name: _field(value) for name, value in r.as_dict().items()} for r in results]
 
@@ -99,7 +99,7 @@ def write_csv(results: Sequence[Result], path: Path) -> None:
 
     A text that a spreadsheet would take for a formula begins with an apostrophe.
     """
-    table = rows(results)
+    table = _rows(results)
     with whole(path) as file:
         writer = csv.DictWriter(file, list(table[0]) if table else ["statement"])
         writer.writeheader()
@@ -120,7 +120,7 @@ def write_parquet(results: Sequence[Result], path: Path) -> None:
     """
     pyarrow = extra_module("pyarrow", "parquet", "a Parquet file")
     parquet = extra_module("pyarrow.parquet", "parquet", "a Parquet file")
-    table = rows(results)
+    table = _rows(results)
     names = list(table[0]) if table else ["statement"]
     kinds = {name: pyarrow.string() for name in names} | {
         name: kind

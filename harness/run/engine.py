@@ -158,14 +158,14 @@ def _processes(useful: int) -> int:
 # --- one task --------------------------------------------------------------------------------
 
 
-def warm_up() -> None:
+def _warm_up() -> None:
     """Import what tasks need, so that none is interrupted in the midst of it."""
     import gammabar.oracle
 
     _ = gammabar.oracle.solve
 
 
-def perform_values(values: dict[str, Any]) -> dict[str, Any]:
+def _perform_values(values: dict[str, Any]) -> dict[str, Any]:
     """`perform` for another process: task and outcome are dictionaries."""
     from gammabar.harness.run.sandbox import settle
 

@@ -109,10 +109,10 @@ class Pool:
         start = monotonic()
         try:
             with self._worker() as worker:
-                worker.prepare(f"{_ENGINE}:warm_up")
+                worker.prepare(f"{_ENGINE}:_warm_up")
                 self._invite(worker, task.run.solver)
                 arguments, limit = {"values": task.as_dict()}, task.limit + GRACE
-                answer = worker.call(f"{_ENGINE}:perform_values", arguments, limit)
+                answer = worker.call(f"{_ENGINE}:_perform_values", arguments, limit)
                 outcome = Outcome.from_dict(answer)
                 worker.interrupted = any(v.failure == "timeout" for v in outcome.verdicts)
                 return outcome
@@ -128,7 +128,7 @@ class Pool:
             with self._worker() as worker:
                 self._invite(worker, solver)
                 arguments = {"solver": asdict(solver), "limit": limit}
-                found: dict[str, Any] = worker.call(f"{_SANDBOX}:probe", arguments, limit + GRACE)
+                found: dict[str, Any] = worker.call(f"{_SANDBOX}:_probe", arguments, limit + GRACE)
                 return found
         except (Died, Hung) as error:
             return {"error": f"{solver.file}: cannot be imported: {error}"}
@@ -153,7 +153,7 @@ class Pool:
     def _invite(worker: _Worker, solver: Any) -> None:
         """The process of a user's solver is started in time that does not count."""
         if isinstance(solver, InFile):
-            worker.prepare(f"{_SANDBOX}:invite", {"solver": asdict(solver)})
+            worker.prepare(f"{_SANDBOX}:_invite", {"solver": asdict(solver)})
 
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:

@@ -56,11 +56,11 @@ _BITS = 10_000
 _KIND = re.compile(r"[<>|][biufc][0-9]{1,2}")
 
 
-class NoMessage(Exception):
+class _NoMessage(Exception):
     """What came is none."""
 
 
-class Untold:
+class _Untold:
     """Stands for a value that cannot be sent."""
 
     def __init__(self, kind: str) -> None:
@@ -70,12 +70,12 @@ class Untold:
         return f"a {self.kind}"
 
 
-def encode(message: dict[str, Any]) -> bytes:
+def _encode(message: dict[str, Any]) -> bytes:
     """A message as a line."""
     return json.dumps({name: _pack(value) for name, value in message.items()}).encode() + b"\n"
 
 
-def decode(line: bytes) -> dict[str, Any]:
+def _decode(line: bytes) -> dict[str, Any]:
     """A message from its line.
 
     Raises
@@ -85,9 +85,9 @@ def decode(line: bytes) -> dict[str, Any]:
     try:
         return {str(name): _unpack(value) for name, value in json.loads(line).items()}
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        raise NoMessage from error
+        raise _NoMessage from error
     except RecursionError as error:  # brackets in brackets in brackets
-        raise NoMessage from error
+        raise _NoMessage from error
 
 
 def _pack(value: Any, depth: int = 8) -> Any:
@@ -134,7 +134,7 @@ def _unpack(value: Any) -> Any:
     if kind == "masked":
         data, mask = (_unpacked_array(*one) for one in inner)
         if data.shape != mask.shape:
-            raise NoMessage
+            raise _NoMessage
         return np.ma.MaskedArray(data, mask)
     if kind == "list":
         return [_unpack(item) for item in inner]
@@ -144,14 +144,14 @@ def _unpack(value: Any) -> Any:
         numerator, denominator = inner
         return Fraction(index(numerator), index(denominator))
     if kind == "other":
-        return Untold(str(inner)[:100])
-    raise NoMessage
+        return _Untold(str(inner)[:100])
+    raise _NoMessage
 
 
 def _unpacked_array(kind: str, shape: list[int], entries: str) -> Any:
     """An array of numbers; no other text gets to NumPy's parser, which evaluates some of them."""
     if not _KIND.fullmatch(kind) or min(shape, default=0) < 0:
-        raise NoMessage
+        raise _NoMessage
     return np.frombuffer(b64decode(entries), dtype=np.dtype(kind)).reshape(tuple(map(index, shape)))
 
 
@@ -178,7 +178,7 @@ class _SolverProcess:
 
     def __init__(self) -> None:
         # As many threads as the process beside it: it has the same environment.
-        self._process = Process(*started(f"{__name__}:serve", single=False))
+        self._process = Process(*started(f"{__name__}:_serve", single=False))
         self._solver: InFile | None = None
         self._deadline, self._limit = 0.0, 0.0
         self._running = False
@@ -263,10 +263,10 @@ class _SolverProcess:
         w: Any = found.get("w")
         if "w" not in found or not isinstance(extra, dict):
             raise self._nonsense()
-        if isinstance(w, Untold):
+        if isinstance(w, _Untold):
             raise Crashed(f"w_{t} is no vector of numbers: it is {w!r}")
         # As it was sent: what doubles do not hold is refused later.
-        told = {name: value for name, value in extra.items() if not isinstance(value, Untold)}
+        told = {name: value for name, value in extra.items() if not isinstance(value, _Untold)}
         dual, momentum = _claim(found.get("dual")), _claim(found.get("momentum"))
         return Iterate(t, w, dual=dual, momentum=momentum, extra=told)  # type: ignore[arg-type]
 
@@ -303,11 +303,11 @@ class _SolverProcess:
         if self.lost:
             raise Died(self._end)
         try:
-            return decode(process.line(deadline, file))
+            return _decode(process.line(deadline, file))
         except (Died, Hung):
             self.lost = True
             raise
-        except NoMessage:
+        except _NoMessage:
             raise self._nonsense() from None
 
     def _nonsense(self) -> Crashed:
@@ -317,7 +317,7 @@ class _SolverProcess:
 
 def _claim(value: Any) -> Any:
     """What a solver claims besides w."""
-    return None if isinstance(value, Untold) else value
+    return None if isinstance(value, _Untold) else value
 
 
 _PROCESS: _SolverProcess | None = None
@@ -347,12 +347,12 @@ def _dismiss() -> None:
         _PROCESS = None
 
 
-def invite(solver: dict[str, str]) -> None:
+def _invite(solver: dict[str, str]) -> None:
     """Start a process for a solver, given as the fields of `InFile`."""
     process_for(InFile(**solver))
 
 
-def probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
+def _probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
     """Load a solver: {"error": sentence}, or the solver it stands for, and its geometries."""
     reference = InFile(**solver)
     try:
@@ -372,7 +372,7 @@ def probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
 # --- in the process of the solver ------------------------------------------------------------
 
 
-def serve() -> None:
+def _serve() -> None:
     """Answer requests until the parent closes the pipe."""
     die_with_parent()
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -399,7 +399,7 @@ class _Server:
         self._requests, self._replies = requests, replies
 
     def _send(self, **message: Any) -> None:
-        self._replies.write(encode(message))
+        self._replies.write(_encode(message))
         self._replies.flush()
 
     def answer(self, request: dict[str, Any]) -> None:

@@ -307,7 +307,7 @@ def _multiclass_row(problem: MulticlassProblem, i: int) -> list[tuple[int, Numbe
     return entries
 
 
-class KernelSpace(Space):
+class _KernelSpace(Space):
     """Kernel problems: w is a vector of coefficients of the rows."""
 
     def __init__(self, problem: KernelProblem) -> None:
@@ -370,7 +370,7 @@ class KernelSpace(Space):
 
 def space_of(problem: Problem) -> Space:
     """The space of a problem."""
-    return KernelSpace(problem) if isinstance(problem, KernelProblem) else LinearSpace(problem)
+    return _KernelSpace(problem) if isinstance(problem, KernelProblem) else LinearSpace(problem)
 
 
 class Vec:

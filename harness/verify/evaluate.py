@@ -60,7 +60,7 @@ class Tally:
         self.worst: tuple[float, int | None, Relation] | None = None
         self.broken: tuple[int | None, Relation] | None = None
         self.doubtful: tuple[int | None, Relation, Decision] | None = None
-        self.curve = Curve()
+        self.curve = _Curve()
 
     def agree(self, relation: Relation, tightness: float, t: int | None) -> None:
         """Count and remember a relation that holds, and is as tight as that."""
@@ -154,7 +154,7 @@ class Tally:
             return Verdict(self.statement, ruling, **more)
         if relation.op != "fact":
             more["slack"] = middle(relation.slack)
-            more["left"], more["right"] = digits(relation.left), digits(relation.right)
+            more["left"], more["right"] = _digits(relation.left), _digits(relation.right)
         return Verdict(
             self.statement,
             ruling,
@@ -174,7 +174,7 @@ def _as_wide(before: Relation, now: Relation) -> bool:
     return now.op != "fact" and bool(2 * wide > was)
 
 
-def digits(value: Number) -> str:
+def _digits(value: Number) -> str:
     """A ball for people: digits, and the error where they do not tell."""
     return str(value.str(17))
 
@@ -185,7 +185,7 @@ _EVERY, _FACTOR = 8, 1.15
 MOST = 4
 
 
-class Curve:
+class _Curve:
     """What a statement compared at some of the iterates, in memory that hardly grows with t."""
 
     def __init__(self) -> None:
@@ -468,7 +468,7 @@ class StoppingCheck(Check):
         if halted and self._reached(self._last) is False:
             self._miss(self._last, "the method stops without reaching the goal")
         else:
-            most = digits(self.bound.floor())
+            most = _digits(self.bound.floor())
             self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
 
 

@@ -348,7 +348,7 @@ def pull_sums(case: Case, weights: Floats, off: float) -> tuple[Number, Number]:
     return ball(length, away + length * more), ball(square, t * error * SAFETY + square * more)
 
 
-def softmax_drift(it: View, carried: float) -> float:
+def _softmax_drift(it: View, carried: float) -> float:
     """How far ln q_t may be from that of a solver that has added up its scores in t steps.
 
     `carried` bounds the numbers that it may have added up.
@@ -368,7 +368,7 @@ def same_softmax(it: View, given: Any, carried: float) -> Relation:
     seen = weights > 2.0**-960
     gap = float(np.max(np.abs(array - weights)[seen] / weights[seen], initial=0.0))
     gap = max(gap, float(np.abs(array)[~seen].max(initial=0.0)))
-    allowed = 4 * softmax_drift(it, carried) + 8 * ROUNDOFF * (it.n + 8)
+    allowed = 4 * _softmax_drift(it, carried) + 8 * ROUNDOFF * (it.n + 8)
     return equal(gap, 0, what, allowance=allowed, size=1.0)
 
 
@@ -376,5 +376,5 @@ def log_softmax(it: View, carried: float) -> tuple[Floats, float]:
     """ln q_t, and how far an entry may be from the truth, and from that of a right solver."""
     scores = it.score_doubles
     logs = scores.min() - scores
-    off = 4 * softmax_drift(it, carried) + 8 * softmax_rounding(scores)
+    off = 4 * _softmax_drift(it, carried) + 8 * softmax_rounding(scores)
     return logs - np.log(np.exp(logs).sum()), off

@@ -139,12 +139,12 @@ def shaped(entry: Entry, sizes: Sizes, values: Iterator[Any]) -> _Value:
     return tuple(tuple(next(values) for _ in range(columns)) for _ in rows)
 
 
-def flat(value: _Value) -> list[Any]:
+def _flat(value: _Value) -> list[Any]:
     """The numbers of a value, one after the other."""
-    return [x for part in value for x in flat(part)] if isinstance(value, tuple) else [value]
+    return [x for part in value for x in _flat(part)] if isinstance(value, tuple) else [value]
 
 
-def sizes_of(inputs: Inputs, values: Mapping[str, _Value]) -> Sizes:
+def _sizes_of(inputs: Inputs, values: Mapping[str, _Value]) -> Sizes:
     """The sizes that values have.
 
     Raises
@@ -194,7 +194,7 @@ def read(inputs: Inputs, text: str) -> dict[str, _Value]:
         except ValueError as error:
             raise ProblemError(f"inputs: {name}: {error}") from None
     try:
-        sizes_of(inputs, found)
+        _sizes_of(inputs, found)
     except ValueError as error:
         raise ProblemError(f"inputs: {error}") from None
     return found

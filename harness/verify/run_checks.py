@@ -346,8 +346,8 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
     # A run that cannot be decided, or in which nothing was compared, counts against whatever is to
     # be shown.
-    low, _ = clopper_pearson(failures, statement.runs, CHANCE)
-    _, high = clopper_pearson(failures + doubts, statement.runs, CHANCE)
+    low, _ = _clopper_pearson(failures, statement.runs, CHANCE)
+    _, high = _clopper_pearson(failures + doubts, statement.runs, CHANCE)
     delta = float(statement.delta)
     ruling = Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED
     return Verdict(
@@ -373,7 +373,7 @@ def _informative(statement: RandomisedStatement, case: Case) -> int:
     return statement.runs if fails else 0
 
 
-def clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:
+def _clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:
     """Exact confidence interval for a probability; each side errs with probability chance/2."""
     low = float(betaincinv(failures, runs - failures + 1, chance / 2)) if failures else 0.0
     if failures == runs:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from flint import arb
 
 from gammabar.harness import registry
-from gammabar.harness.power import verdicts
+from gammabar.harness.power import _verdicts as verdicts
 from gammabar.harness.registry import load_statements, mutants
 from gammabar.harness.verify.numbers import COARSE
 from gammabar.harness.verify.statement import RandomisedStatement

@@ -15,7 +15,11 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.cli import main
-from gammabar.harness.run.sandbox import NoMessage, decode, encode
+from gammabar.harness.run.sandbox import (
+    _decode as decode,
+    _encode as encode,
+    _NoMessage as NoMessage,
+)
 from gammabar.harness.run.tasks import reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import ProblemError

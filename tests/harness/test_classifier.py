@@ -20,8 +20,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import gammabar as gb
 from gammabar.harness.classifier import InseparableError, MaxMarginClassifier
 from gammabar.harness.classifier.hyperplanes import (
-    Later,
-    SharedPairs,
+    _Later as Later,
+    _SharedPairs as SharedPairs,
     depths,
 )
 from gammabar.oracle.candidate import Candidate

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.run import engine, pool as crew_module
-from gammabar.harness.run.engine import perform, warm_up
+from gammabar.harness.run.engine import _warm_up as warm_up, perform
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.tasks import (
     InFile,

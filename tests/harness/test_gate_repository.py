@@ -22,8 +22,8 @@ from gammabar.harness.cli import main
 from gammabar.harness.gate import checkouts
 from gammabar.harness.gate.checkouts import HIDDEN, Pair, Side
 from gammabar.harness.gate.compare import Gated, compare
-from gammabar.harness.gate.plan import foreign, named, plan
-from gammabar.harness.gate.worker import number
+from gammabar.harness.gate.plan import _named as named, foreign, plan
+from gammabar.harness.gate.worker import _number as number
 from gammabar.problems import ProblemError
 
 NO_ASV = pytest.mark.skipif(find_spec("asv_runner") is None, reason="asv is not installed")

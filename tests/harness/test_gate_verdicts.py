@@ -9,7 +9,15 @@ import pytest
 
 from gammabar.harness.cli import main, maintenance as command
 from gammabar.harness.gate import checkouts, compare as comparing
-from gammabar.harness.gate.compare import Finding, Gated, Turn, agreed, compare, count, recurring
+from gammabar.harness.gate.compare import (
+    Finding,
+    Gated,
+    _agreed as agreed,
+    _count as count,
+    _recurring as recurring,
+    _Turn as Turn,
+    compare,
+)
 
 TIME, PEAK, TRACK = Gated("m.time_x"), Gated("m.peakmem_x"), Gated("m.track_x")
 MIB = 1 << 20
@@ -152,8 +160,8 @@ def test_a_change_counts_as_far_as_all_views_of_a_round_agree(turns, factor):
 
 def test_the_interval_holds_the_median_and_ignores_the_extremes():
     turns = [Turn(1.0, 1.0 + k / 100, 1.0, 1.0) for k in range(15)]
-    assert comparing.spread(turns) == "1.03 to 1.11"
-    assert comparing.spread(turns[:1]) == "1.00 to 1.00"
+    assert comparing._spread(turns) == "1.03 to 1.11"
+    assert comparing._spread(turns[:1]) == "1.00 to 1.00"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.run.pool import Pool
-from gammabar.harness.run.sandbox import NoMessage, Untold, decode, encode
+from gammabar.harness.run.sandbox import (
+    _decode as decode,
+    _encode as encode,
+    _NoMessage as NoMessage,
+    _Untold as Untold,
+)
 from gammabar.harness.run.tasks import InFile, Run, Task
 
 PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
@@ -85,7 +90,7 @@ class WritesToAllPipesAndLeaves(WritesToAllPipes):
 
 class RepeatsMessages(Wrong):
     def act(self, problem, it):
-        from gammabar.harness.run.sandbox import encode
+        from gammabar.harness.run.sandbox import _encode as encode
         for fd in range(3, 64):
             try:
                 os.write(fd, encode({"end": True}) + encode({"stopped": 1}))

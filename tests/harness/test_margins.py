@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from gammabar.harness import margins as work
 from gammabar.harness.certificates import Rejected, check
-from gammabar.harness.margins import Pair
+from gammabar.harness.margins import _Pair as Pair
 from gammabar.harness.run import pool
 from gammabar.oracle import solve
 from gammabar.problems import load
@@ -51,8 +51,8 @@ def test_what_is_known_is_not_computed_again(gammabar, tmp_path, monkeypatch):
         done.append(pair.spec)
         return original(pair, *more)
 
-    original = work.margin_of
-    monkeypatch.setattr(work, "margin_of", margin_of)
+    original = work._margin_of
+    monkeypatch.setattr(work, "_margin_of", margin_of)
     gammabar("margins", "iris", "--certificates", tmp_path, "--jobs", "1", "--no-check")
     assert done == ["iris:0,2", "iris:1,2"]
     before = (tmp_path / "iris-0-1.json").stat().st_mtime_ns

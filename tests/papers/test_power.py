@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit, softmax
 from statement_checks import STATEMENTS, Changed, about, changed, verdict, verdicts
 
 from gammabar.harness import registry
-from gammabar.harness.power import idle, kills, matrix
+from gammabar.harness.power import _idle as idle, kills, matrix
 from gammabar.harness.registry import mutants
 from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case

@@ -14,7 +14,7 @@ from gammabar.harness.falsify import search as searching
 from gammabar.harness.falsify.candidate import Candidate, Finding
 from gammabar.harness.falsify.parameters import solvers_of, strategies
 from gammabar.harness.falsify.reports import as_document, read, write
-from gammabar.harness.falsify.search import Over, Report, Search
+from gammabar.harness.falsify.search import Report, Search, _Over as Over
 from gammabar.harness.registry import find_statements
 from gammabar.harness.run.tasks import Registered, open_problem
 from gammabar.harness.verify.verdict import Verdict

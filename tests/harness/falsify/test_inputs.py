@@ -7,10 +7,17 @@ import json
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from gammabar.harness.falsify.parameters import inputs
+from gammabar.harness.falsify.parameters import _inputs as inputs
 from gammabar.harness.registry import everything
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.parameters import choices, rationals, read, sizes_of, text_of, wholes
+from gammabar.harness.verify.parameters import (
+    _sizes_of as sizes_of,
+    choices,
+    rationals,
+    read,
+    text_of,
+    wholes,
+)
 from gammabar.harness.verify.run_checks import check_statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gammabar.harness.power import with_options
+from gammabar.harness.power import _with_options as with_options
 from gammabar.harness.registry import load_statements, mutants, trials
 from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case

@@ -6,7 +6,7 @@ import itertools
 
 from hypothesis import given, strategies as st
 
-from gammabar.harness.verify.evaluate import Curve
+from gammabar.harness.verify.evaluate import _Curve as Curve
 from gammabar.harness.verify.numbers import at_most, fact
 
 

@@ -25,7 +25,11 @@ from gammabar.harness.verify.numbers import (
     size_of,
     sqrt,
 )
-from gammabar.harness.verify.run_checks import check_run, check_statement, clopper_pearson
+from gammabar.harness.verify.run_checks import (
+    _clopper_pearson as clopper_pearson,
+    check_run,
+    check_statement,
+)
 from gammabar.harness.verify.statement import (
     Statement,
     direct,
@@ -364,7 +368,7 @@ def test_a_claim_may_wait_for_a_longer_run(registered):
 
 def test_a_violation_stays_one_where_no_exact_arithmetic_is_possible(registered, monkeypatch):
     """Kernels with many rows have no exact Gram matrix: what level 0 proves is still proved."""
-    from gammabar.harness.verify.certified import KernelSpace, TooLarge
+    from gammabar.harness.verify.certified import TooLarge, _KernelSpace as KernelSpace
 
     def refuse(self):
         raise TooLarge("too many rows")

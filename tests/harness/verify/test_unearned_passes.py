@@ -22,7 +22,11 @@ from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import Relation, at_most, equal, number, size_of
-from gammabar.harness.verify.run_checks import check_run, check_statement, clopper_pearson
+from gammabar.harness.verify.run_checks import (
+    _clopper_pearson as clopper_pearson,
+    check_run,
+    check_statement,
+)
 from gammabar.harness.verify.statement import STATEMENTS, IterateStatement, per_iterate, randomised
 from gammabar.problems import DenseProblem, ProblemError, from_arrays, load
 from gammabar.solvers import AdaptiveSampling, DualAcceleration, DualForm, Iterate
