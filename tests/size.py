@@ -50,7 +50,7 @@ def public_names(tree: ast.Module) -> set[str]:
 
 def measure(root: Path) -> dict[str, str]:
     """The rows of the table, by name."""
-    paths = files(root, *SOURCE)
+    paths = [path for path in files(root, *SOURCE) if path.parent.name != "plugins"]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     trees = [ast.parse(text) for text in texts]
     lines = [line for text in texts for line in text.splitlines()]
@@ -62,10 +62,12 @@ def measure(root: Path) -> dict[str, str]:
     ]
     tests = (path.read_text(encoding="utf-8") for path in files(root, "tests"))
     pages = [root / "README.md", *files(root, "docs", suffix=".md")]
+    more = [path.read_text(encoding="utf-8") for path in files(root, "papers/plugins")]
     rows = {
-        "source lines": f"{len(lines):,}",
+        "source lines, without papers/plugins": f"{len(lines):,}",
         "source modules": f"{len(paths)}",
         "public functions and classes": f"{sum(len(public_names(tree)) for tree in trees):,}",
+        "papers/plugins, lines": f"{sum(text.count(chr(10)) for text in more):,}",
         "function lines, median": f"{median(lengths):g}",
         "function lines, 95th percentile": f"{quantiles(lengths, n=20)[-1]:g}",
         "mean line length": f"{mean(map(len, lines)):.1f}",
