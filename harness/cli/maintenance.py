@@ -123,7 +123,7 @@ def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, 
     computed = compute(artefact, out, quick, _tell, fresh)
     document = as_document(artefact, computed, quick)
     keep(out / f"{artefact.id}.json", document)
-    pictures = draw(artefact, computed.numbers, out)
+    pictures = draw(artefact, computed.numbers, out, quick=quick)
     return document | {"pictures": [str(path) for path in pictures]}
 
 

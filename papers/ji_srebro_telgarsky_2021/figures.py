@@ -127,7 +127,8 @@ def _draw_1(figure: Any, numbers: Numbers) -> None:
     for axes in (paper, near):
         axes.axhline(best, color="0.5", lw=0.8, ls="-", label="γ̄, exact")
         axes.set(xlabel="gradient evaluations", ylabel="margin")
-    paper.set(xlim=(0, 1000), ylim=(-0.40, 0.05), title="the axes of the paper")
+    if max(paper.lines[0].get_xdata()) >= 1000:
+        paper.set(xlim=(0, 1000), ylim=(-0.40, 0.05), title="the axes of the paper")
     near.set(ylim=(-0.5 * best, 1.05 * best), title="near γ̄")
     paper.legend(loc="lower right")
 
