@@ -76,6 +76,7 @@ def list_command(
     are those of that paper.
     """
     _, keys = open_papers(papers)
+    _open_plugins(kind, sources)
     if (sources or status or severity) and kind != "statements":
         raise click.UsageError("--source, --status and --severity go with statements")
     if matrix is not None:
@@ -94,6 +95,14 @@ def list_command(
         print_table((title, *shown.columns), rows)
     if kind == "statements":
         say(_counted(entries))
+
+
+def _open_plugins(kind: str, sources: tuple[str, ...]) -> None:
+    """Open the papers of one file that are listed, or whose statements are."""
+    from gammabar.harness.registry import PLUGINS, open_plugin
+
+    for key in sorted(path.stem for path in PLUGINS.glob("*.py")) if kind == "papers" else sources:
+        open_plugin(key)
 
 
 Entry = dict[str, Any]

@@ -18,6 +18,7 @@ from gammabar.harness.registry import (
     matrix,
     measured,
     mutants,
+    open_plugin,
     opened_from,
     papers,
     witness,
@@ -53,6 +54,7 @@ def about(name: str, results: Callable[[str], list[Result]]) -> _Facts:
     """
     from gammabar.solvers.base import SOLVERS
 
+    open_plugin(name)
     if name in everything():
         return _statement_facts(everything()[name], results(name))
     if name in SOLVERS:
