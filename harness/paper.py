@@ -127,7 +127,7 @@ class Paper:
 
 
 Rng: TypeAlias = np.random.Generator | None
-_Class = TypeVar("_Class", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Family:
 
     def edit(
         self,
-        base: type,
+        base: Callable[..., Any],
         name: str,
         what: str,
         because: str,
@@ -179,8 +179,16 @@ class Family:
         """Register `base` with wrong lines: old text of its methods → new text.
 
         New lines may use what the module of the mutants has imported or defined. The other
-        arguments are those of `mutant`; `what` is the docstring of the class.
+        arguments are those of `mutant`; `what` is the docstring of the class. Of a generator
+        function in the file of a paper, a line of its own is changed.
         """
+        if isinstance(base, FunctionType):
+            solver, wrong = f"{self.name}.{base.__name__}", _edited_function(base, changes)
+            make = partial(from_function, wrong, **options)
+            text = f"{what}: {because}."
+            self.mutants.append(Mutant(f"{solver}/{name}", self.name, solver, make, text))
+            return
+        assert isinstance(base, type)
         known = vars(sys.modules[self.module])
         own = "_" + base.__name__ + "".join(part.title() for part in name.split("-"))
         body = _edited(base, changes, vars(sys.modules[base.__module__]) | known)
@@ -188,15 +196,9 @@ class Family:
         self.mutant(name, because, equivalent, **options)(known[own])
 
     def mutant(
-        self,
-        name: str,
-        because: str,
-        equivalent: str | None = None,
-        *,
-        of: str = "",
-        **options: Any,
+        self, name: str, because: str, equivalent: str | None = None, **options: Any
     ) -> Callable[[_Class], _Class]:
-        """Register a class, or a generator function, whose docstring says what is wrong.
+        """Register a class whose docstring says what is wrong.
 
         Parameters
         ----------
@@ -206,8 +208,6 @@ class Family:
             Why it matters: the sentence of the docstring goes on with it.
         equivalent : str, optional
             See `Mutant`.
-        of : str
-            The solver, for a generator function: its name in the same paper.
         **options
             Hyper-parameters with which it is made.
         """
@@ -216,13 +216,12 @@ class Family:
 
         def register(cls: _Class) -> _Class:
             what = " ".join((inspect.getdoc(cls) or "").split()).removesuffix(".")
-            solver = f"{self.name}.{of}" if of else cls.card.name  # type: ignore[attr-defined]
-            make: Any = partial(from_function, cls) if of else cls
+            solver = cls.card.name  # type: ignore[attr-defined]
             mutant = Mutant(
                 f"{solver}/{name}",
                 self.name,
                 solver,
-                partial(make, **options),
+                partial(cls, **options),
                 f"{what}: {because}.",
                 equivalent,
             )
@@ -230,6 +229,16 @@ class Family:
             return cls
 
         return register
+
+
+def _edited_function(base: FunctionType, changes: Mapping[str, str]) -> Any:
+    """A function in which some text is replaced by another one."""
+    text = _source(base)
+    for old, new in changes.items():
+        if old not in text:
+            raise ValueError(f"{base.__name__} does not have the text {old!r}")
+        text = text.replace(old, new)
+    return _again(base, text, vars(sys.modules[base.__module__]))
 
 
 def _edited(base: type, changes: Mapping[str, str], names: dict[str, Any]) -> dict[str, Any]:

@@ -61,16 +61,12 @@ def _beta(n, loss, k):
 
 def gradient_descent(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
     """w_{t+1} = w_t − η_t ∇R(w_t), w_0 = 0."""
-    yield from _descent(problem, loss, k, hat, eta, lambda t: 1.0)
-
-
-def _descent(problem, loss, k, hat, eta, factor):
     w, t = problem.origin(), 0
     while True:
         yield Iterate(t, w)
         q, slope = _slopes(-problem.scores(w), loss, k)
         step = eta * slope / problem.n if eta else hat or 1 / _beta(problem.n, loss, k)
-        w = w + factor(t) * step * problem.combine(q)
+        w = w + step * problem.combine(q)
         t += 1
 
 
@@ -79,28 +75,15 @@ _GD = "gradient_descent:loss=*,k=*,hat=*,eta=*"
 FAMILY = Family("jt")
 
 
-@FAMILY.mutant("falling-steps", "Σ η̂_j is 2√t, and the rate 1/√t", of="gradient_descent")
-def _falling(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
-    """η̂_t = η̂_0/√(t + 1), and it says that they are constant."""
-    yield from _descent(problem, loss, k, hat, eta, lambda t: (t + 1) ** -0.5)
+def _mutant(name, what, because, factor):
+    FAMILY.edit(gradient_descent, name, what, because, {"w + step *": f"w + {factor} * step *"})
 
 
-@FAMILY.mutant("vanishing-steps", "Σ η̂_j is ln t", of="gradient_descent")
-def _vanishing(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
-    """η̂_t = η̂_0/(t + 1), and it says that they are constant."""
-    yield from _descent(problem, loss, k, hat, eta, lambda t: 1 / (t + 1))
-
-
-@FAMILY.mutant("double-steps", "steps beyond 1/β need not descend", of="gradient_descent")
-def _double(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
-    """Steps are twice as long as it says."""
-    yield from _descent(problem, loss, k, hat, eta, lambda t: 2.0)
-
-
-@FAMILY.mutant("uphill", "the risk grows", of="gradient_descent")
-def _uphill(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
-    """w_{t+1} = w_t + η_t ∇R(w_t)."""
-    yield from _descent(problem, loss, k, hat, eta, lambda t: -1.0)
+_SAYS = ", and it says that they are constant"
+_mutant("falling-steps", "η̂_t = η̂_0/√(t + 1)" + _SAYS, "Σ η̂_j is 2√t", "(t + 1) ** -0.5")
+_mutant("vanishing-steps", "η̂_t = η̂_0/(t + 1)" + _SAYS, "Σ η̂_j is ln t", "1 / (t + 1)")
+_mutant("double-steps", "Steps are twice as long as it says", "they need not descend", "2.0")
+_mutant("uphill", "w_{t+1} = w_t + η_t ∇R(w_t)", "the risk grows", "-1.0")
 
 
 # Options and assumptions

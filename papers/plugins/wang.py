@@ -53,15 +53,11 @@ def smooth_perceptron(problem):
 
 def accelerated_perceptron(problem):
     """Algorithm 2, first box: that of Ji, Srebro and Telgarsky with θ_{t−1} = t/(2(t + 1))."""
-    yield from _momentum(problem, lambda t: t / (t + 1))
-
-
-def _momentum(problem, beta):
     v = g = problem.origin()
     t = 0
     while True:
         pull = problem.combine(_softmax(problem.scores(v)))
-        g = beta(t) * (g - pull)
+        g = t / (t + 1) * (g - pull)
         yield Iterate(t, v, momentum=-g)
         t += 1
         v = v - t / (2 * (t + 1)) * (g - pull)
@@ -125,69 +121,52 @@ def _into_ball(problem, w):
     return w / max(1.0, problem.norm(w))
 
 
-# Mutants
-
 FAMILY = Family("wang")
-
-
-@FAMILY.mutant("no-momentum", "the rate is 1/T", of="accelerated_perceptron")
-def _no_momentum(problem):
-    """β_t = 0."""
-    yield from _momentum(problem, lambda t: 0)
-
-
-@FAMILY.mutant("momentum-of-eq-8", "the step goes uphill", of="accelerated_perceptron")
-def _printed_sign(problem):
-    """g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)), as in equation (8)."""
-    v = g = problem.origin()
-    t = 0
-    while True:
-        pull = problem.combine(_softmax(problem.scores(v)))
-        g = t / (t + 1) * (g + pull)
-        yield Iterate(t, v, momentum=-g)
-        t += 1
-        v = v - t / (2 * (t + 1)) * (g - pull)
-
-
-@FAMILY.mutant("mu-fixed", "the smoothing never ends", of="smooth_perceptron")
-def _mu_fixed(problem):
-    """μ_t = μ_0."""
-    q = np.full(problem.n, 1 / problem.n)
-    v, t = problem.combine(q), 0
-    q = soft = _softmax(problem.scores(v) / 4)
-    while True:
-        yield Iterate(t, v, extra={"q": q})
-        t, theta = t + 1, 2 / (t + 3)
-        v = (1 - theta) * (v + theta * problem.combine(q)) + theta**2 * problem.combine(soft)
-        soft = _softmax(problem.scores(v) / 4)
-        q = (1 - theta) * q + theta * soft
-
-
-@FAMILY.mutant("no-weights", "the rate is 1/T", of="nesterov")
-def _plain_descent(problem):
-    """η_t = 1/R(u_t) and u_t = s_{t−1}: normalised gradient descent."""
-    s, t = problem.origin(), 0
-    while True:
-        yield Iterate(t, s)
-        t += 1
-        s = s + problem.combine(_softmax(problem.scores(s)))
-
-
-@FAMILY.mutant("no-extra-step", "the players are one step behind", of="mirror_prox")
-def _mirror_descent(problem):
-    """Mirror descent: u_t = v_t, with the steps of mirror prox."""
-    n, total = problem.n, problem.origin()
-    root = np.sqrt(np.log(n))
-    w, log_p, sums, t = problem.origin(), np.full(n, -np.log(n)), np.zeros(n), 0
-    while True:
-        yield Iterate(t, total / max(t, 1), extra={"p": sums / t} if t else {})
-        t += 1
-        p = _softmax(-log_p)
-        total, sums = total + w, sums + p
-        w, log_p = (
-            _into_ball(problem, w + problem.combine(p) / root),
-            log_p - root * problem.scores(w),
-        )
+FAMILY.edit(
+    smooth_perceptron,
+    "mu-fixed",
+    "μ_t = μ_0",
+    "the smoothing never ends",
+    {"mu *= 1 - theta": "mu *= 1"},
+)
+FAMILY.edit(
+    accelerated_perceptron,
+    "no-momentum",
+    "β_t = 0",
+    "the rate is 1/T",
+    {"t / (t + 1) * (g - pull)": "0 * pull"},
+)
+FAMILY.edit(
+    accelerated_perceptron,
+    "momentum-of-eq-8",
+    "g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)), as in equation (8)",
+    "the step goes uphill",
+    {"t / (t + 1) * (g - pull)": "t / (t + 1) * (g + pull)"},
+)
+FAMILY.edit(
+    nesterov,
+    "no-weights",
+    "η_t = 1/R(u_t) and u_t = s_{t−1}: normalised gradient descent",
+    "the rate is 1/T",
+    {"u = s + v / (2 * (t - 1)) if t > 1 else s": "u = s", "v + t *": "", "v / (2 * (t + 1))": "v"},
+)
+FAMILY.edit(
+    p_norm_perceptron,
+    "no-guess",
+    "The w-player does not guess the next loss",
+    "the regret grows with √T",
+    {"(past + pull)": "past"},
+)
+FAMILY.edit(
+    mirror_prox,
+    "no-extra-step",
+    "Mirror descent: u_t = v_t",
+    "the players are one step behind",
+    {
+        "w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(hat_p))": "w = hat_w",
+        "p = _softmax(gamma / alpha_p * problem.scores(hat_w) - log_p)": "p = hat_p",
+    },
+)
 
 
 # The players, followed along the outputs

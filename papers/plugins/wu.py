@@ -118,15 +118,11 @@ def _weights(xi, loss, a):
 
 def gradient_descent(problem, eta=1.0, loss="log", a=1.0):
     """(GD): w_{t+1} = w_t − η∇L(w_t), w_0 = 0."""
-    yield from _descent(problem, loss, a, lambda t: eta)
-
-
-def _descent(problem, loss, a, eta):
     w, t = problem.origin(), 0
     while True:
         yield Iterate(t, w)
         weights = _weights(-problem.scores(w), loss, a)
-        w = w + eta(t) / problem.n * problem.combine(weights)
+        w = w + eta / problem.n * problem.combine(weights)
         t += 1
 
 
@@ -143,18 +139,20 @@ def sgd(problem, rng, eta=1.0):
 
 _GD = "gradient_descent:eta=*,loss=*,a=*"
 FAMILY = Family("wu")
-
-
-@FAMILY.mutant("falling-steps", "the loss falls as slowly as 1/ln t", of="gradient_descent")
-def _falling(problem, eta=1.0, loss="log", a=1.0):
-    """η_t = η/(t + 1), and it says that they are constant."""
-    yield from _descent(problem, loss, a, lambda t: eta / (t + 1))
-
-
-@FAMILY.mutant("uphill", "the loss grows", of="gradient_descent")
-def _uphill(problem, eta=1.0, loss="log", a=1.0):
-    """w_{t+1} = w_t + η∇L(w_t)."""
-    yield from _descent(problem, loss, a, lambda t: -eta)
+FAMILY.edit(
+    gradient_descent,
+    "falling-steps",
+    "η_t = η/(t + 1), and it says that they are constant",
+    "the loss falls as slowly as 1/ln t",
+    {"w + eta /": "w + eta / (t + 1) /"},
+)
+FAMILY.edit(
+    gradient_descent,
+    "uphill",
+    "w_{t+1} = w_t + η∇L(w_t)",
+    "the loss grows",
+    {"w + eta /": "w - eta /"},
+)
 
 
 # Quantities

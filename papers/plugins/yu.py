@@ -58,42 +58,31 @@ def mirror_prox(problem, s=0.0, eps=0.0):
         yield Iterate(t, y / max(t, 1), extra=told)
         t += 1
         vx = _softmax(logs)
-        wx, wy = _softmax(logs - s * problem.scores(v)), _ball(problem, v + problem.combine(vx) / s)
+        wx = _softmax(logs - s * problem.scores(v))
+        wy = _ball(problem, v + problem.combine(vx) / s)
         logs, v = logs - s * problem.scores(wy), _ball(problem, v + problem.combine(wx) / s)
         x, y = x + wx, y + wy
         told = {"x": x / t, "wx": wx, "wy": wy, "vx": _softmax(logs), "vy": v}
 
 
 FAMILY = Family("yu")
-
-
-@FAMILY.mutant("no-extra-step", "the average of mirror descent has no rate 1/t", of="mirror_prox")
-def _mirror_descent(problem):
-    """w_t = v_t: the gradient is taken where the step starts."""
-    n = problem.n
-    s = np.sqrt(2 * np.log(n))
-    x, y, v, logs, t = np.zeros(n), problem.origin(), problem.origin(), np.full(n, -np.log(n)), 0
-    while True:
-        yield Iterate(t, y / max(t, 1), extra={"x": x / t if t else np.full(n, 1 / n)})
-        t += 1
-        vx = _softmax(logs)
-        x, y = x + vx, y + v
-        logs, v = logs - s * problem.scores(v), _ball(problem, v + problem.combine(vx) / s)
-
-
-@FAMILY.mutant("small-steps", "steps are divided by √t, and the rate is 1/√t", of="mirror_prox")
-def _small_steps(problem):
-    """γ_t = γ/√t."""
-    n = problem.n
-    x, y, v, logs, t = np.zeros(n), problem.origin(), problem.origin(), np.full(n, -np.log(n)), 0
-    while True:
-        yield Iterate(t, y / max(t, 1), extra={"x": x / t if t else np.full(n, 1 / n)})
-        t += 1
-        s, r = np.sqrt(2 * np.log(n) / t), np.sqrt(2 * np.log(n) * t)
-        wx = _softmax(logs - s * problem.scores(v))
-        wy = _ball(problem, v + problem.combine(_softmax(logs)) / r)
-        logs, v = logs - s * problem.scores(wy), _ball(problem, v + problem.combine(wx) / r)
-        x, y = x + wx, y + wy
+FAMILY.edit(
+    mirror_prox,
+    "no-extra-step",
+    "w_t = v_t: the gradient is taken where the step starts",
+    "the average of mirror descent has no rate 1/t",
+    {
+        "wx = _softmax(logs - s * problem.scores(v))": "wx = vx",
+        "wy = _ball(problem, v + problem.combine(vx) / s)": "wy = v",
+    },
+)
+FAMILY.edit(
+    mirror_prox,
+    "small-steps",
+    "γ_t = γ/√t",
+    "the rate is 1/√t",
+    {"logs - s *": "logs - s / np.sqrt(t) *", ") / s)": ") / (s * np.sqrt(t)))"},
+)
 
 
 # Quantities and assumptions
