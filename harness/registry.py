@@ -23,6 +23,7 @@ import inspect
 import json
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 from importlib import import_module
@@ -149,6 +150,19 @@ def open_plugin(name: str) -> None:
             open_paper(str(path))
         finally:
             _OPENING.discard(key)
+
+
+@contextmanager
+def plugins() -> Iterator[None]:
+    """All papers of one file, open for a while."""
+    before = set(_OPENED)
+    for path in sorted(PLUGINS.glob("*.py")):
+        open_plugin(path.stem)
+    try:
+        yield
+    finally:
+        for path_of in set(_OPENED) - before:
+            close_paper(path_of)
 
 
 def close_paper(path: str) -> None:

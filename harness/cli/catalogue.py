@@ -75,8 +75,11 @@ def list_command(
     With TEXT, those that contain it. Statements may be chosen by options as well; with --paper they
     are those of that paper.
     """
+    from gammabar.harness.registry import open_plugin
+
     _, keys = open_papers(papers)
-    _open_plugins(kind, sources)
+    for source in sources:
+        open_plugin(source)
     if (sources or status or severity) and kind != "statements":
         raise click.UsageError("--source, --status and --severity go with statements")
     if matrix is not None:
@@ -95,14 +98,6 @@ def list_command(
         print_table((title, *shown.columns), rows)
     if kind == "statements":
         say(_counted(entries))
-
-
-def _open_plugins(kind: str, sources: tuple[str, ...]) -> None:
-    """Open the papers of one file that are listed, or whose statements are."""
-    from gammabar.harness.registry import PLUGINS, open_plugin
-
-    for key in sorted(path.stem for path in PLUGINS.glob("*.py")) if kind == "papers" else sources:
-        open_plugin(key)
 
 
 Entry = dict[str, Any]
@@ -179,21 +174,22 @@ def _counted(statements: list[Entry]) -> str:
 
 
 def _papers() -> list[Entry]:
-    from gammabar.harness.registry import load_statements, papers
+    from gammabar.harness.registry import load_statements, papers, plugins
 
-    sources = Counter(statement.source for statement in load_statements().values())
-    names = ("key", "title", "authors", "year", "venue", "url", "text")
-    return [
-        {name: getattr(paper, name) for name in names} | {"statements": sources[paper.key]}
-        for paper in papers().values()
-    ]
+    with plugins():
+        sources = Counter(statement.source for statement in load_statements().values())
+        names = ("key", "title", "authors", "year", "venue", "url", "text")
+        return [
+            {name: getattr(paper, name) for name in names} | {"statements": sources[paper.key]}
+            for paper in papers().values()
+        ]
 
 
 def _paper_row(entry: Entry) -> tuple[str, ...]:
-    from gammabar.harness.registry import papers
+    from gammabar.harness.paper import Paper
 
-    paper = str(papers()[entry["key"]])
-    return entry["key"], str(entry["statements"]), paper, entry["venue"]
+    paper = Paper(entry["key"], entry["title"], entry["authors"], entry["year"])
+    return entry["key"], str(entry["statements"]), str(paper), entry["venue"]
 
 
 def _artefacts() -> list[Entry]:
