@@ -16,19 +16,7 @@ from itertools import count, islice
 from typing import Any
 
 from gammabar.papers.claims import *
-from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
-    BOTH,
-    FAST,
-    NO_MOMENTUM,
-    THEOREM_3_1,
-    Sequences,
-    entropy,
-    exact_dual,
-    rho,
-    several_rows,
-    start_potential,
-    unit_ball,
-)
+from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 from gammabar.papers.ji_srebro_telgarsky_2021.section4 import ALG2, HALF, reachable, run, tolerance
 
 gb = Claims("gb", unit=True, since=1)

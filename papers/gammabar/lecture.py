@@ -17,35 +17,9 @@ import numpy as np
 from gammabar.papers.claims import *
 from gammabar.papers.lecture.boosting import BOOSTED, ON_POINTS, Round, apart, sessions, stumps
 from gammabar.papers.lecture.descent import FAST, PLAIN, PROBLEMS, QUADRATIC, rates, runs
-from gammabar.papers.lecture.quantities import (
-    as_said,
-    balls,
-    broken,
-    column,
-    inner,
-    length,
-    nothing,
-    run_of,
-    small,
-)
-from gammabar.papers.lecture.ridge import (
-    backward_error,
-    every_regression,
-    primal_slip,
-    ridge_options,
-    ridge_solver,
-)
-from gammabar.papers.lecture.sgd import (
-    STOCHASTIC,
-    TASKS,
-    FiniteSum,
-    average_slip,
-    column_mean,
-    said_by,
-    solver_of,
-    steerable,
-    steered_for,
-)
+from gammabar.papers.lecture.quantities import *
+from gammabar.papers.lecture.ridge import *
+from gammabar.papers.lecture.sgd import *
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, rounding
 
 ours = Claims("gb", kind="identity")

@@ -18,15 +18,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.papers.claims import *
-from gammabar.papers.tyurin_2024.quantities import (
-    BATCH,
-    LR_GD,
-    NORMALIZED,
-    only_zeros,
-    squared_ratio,
-    step_of,
-    the_data,
-)
+from gammabar.papers.tyurin_2024.quantities import *
 from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
 
 ours = Claims("gb")

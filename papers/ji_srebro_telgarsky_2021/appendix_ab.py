@@ -317,17 +317,8 @@ class Mirror(Path):
 class World:
     """f(q) = ½⟨q, Hq⟩ − ⟨b, q⟩ + κ·huber(q_1), ω(q) = ½⟨q, Mq⟩ and a box C; α = 1.
 
-    Attributes
-    ----------
-    name : str
-    metric : array
-        The diagonal of M.
-    box : array of two rows
-        The ends of C in each coordinate.
-    hessian, linear : arrays
-        H and b.
-    huber : Fraction
-        κ: of x²/2 for |x| ≤ ¼, and |x|/4 − 1/32 beyond.
+    `metric` is the diagonal of M, `box` the ends of C, and huber(x) is x²/2 for |x| ≤ ¼ and
+    |x|/4 − 1/32 beyond. `best` is q̄ of a separable f: each coordinate by itself, clipped.
     """
 
     name: str
@@ -335,7 +326,8 @@ class World:
     box: _Vector
     hessian: _Vector
     linear: _Vector
-    huber: Fraction
+    huber: Fraction = Fraction(0)
+    best: _Vector | None = None
 
     def f(self, q: _Vector) -> Fraction:
         """f(q)."""
@@ -368,16 +360,6 @@ class World:
         """Points q of C: corners and the middle."""
         return [self.dual(np.array(c)) for c in (*product(*self.box.T), sum(self.box) / 2)]
 
-    def minimiser(self) -> _Dual:
-        """q̄ of a separable f: each coordinate by itself, clipped."""
-        h, b = self.hessian.diagonal(), self.linear
-        inside = b / h
-        k, first = self.huber, b[0] / (h[0] + self.huber)
-        if k:
-            bent = b[0] - k / 4 if b[0] > 0 else b[0] + k / 4
-            inside[0] = bent / h[0] if abs(first) > _QUARTER else first
-        return self.dual(np.minimum(self.box[1], np.maximum(self.box[0], inside)))
-
 
 def _fractions(*values: Any) -> _Vector:
     return np.array(np.vectorize(Fraction, otypes=[object])(np.array(values, dtype=object)))
@@ -391,7 +373,6 @@ WORLDS = (
         box=_fractions([0, 0], [1, 1]),
         hessian=_fractions([_HALF, _THIRD], [_THIRD, _HALF]),
         linear=_fractions("2/3", "-1/5"),
-        huber=Fraction(0),
     ),
     World(
         "weighted norm, wide box, separable f",
@@ -399,7 +380,7 @@ WORLDS = (
         box=_fractions([-3, -1], [3, 5]),
         hessian=_fractions([2, 0], [0, _QUARTER]),
         linear=_fractions(3, 1),
-        huber=Fraction(0),
+        best=_fractions("3/2", 4),
     ),
     World(
         "Euclidean, f with a Huber term",
@@ -408,6 +389,7 @@ WORLDS = (
         hessian=_fractions([_HALF, 0], [0, 1]),
         linear=_fractions(_HALF, 2),
         huber=_HALF,
+        best=_fractions("3/4", 1),
     ),
 )
 #: λ_t, as rationals, and θ_t; all but the last two meet eq. (B.10).
@@ -433,10 +415,9 @@ class _Exact(Path):
 
     @property
     def best(self) -> Any:
-        """q̄, where Theorem B.12 is about this run and f is separable; else None."""
-        off = self.world.hessian - np.diag(self.world.hessian.diagonal())
-        meant = not off.any() and self.theta == 1 == self.lam(0)
-        return self.world.minimiser() if meant else None
+        """q̄, where it is known and Theorem B.12 is about this run; else None."""
+        q = self.world.best if self.theta == 1 == self.lam(0) else None
+        return None if q is None else self.world.dual(q)
 
     @property
     def whole(self) -> Any:
