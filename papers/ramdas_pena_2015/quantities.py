@@ -155,58 +155,6 @@ def centred_loss(it: View, q: list[Number], mu: Number) -> Number:
     return it.norm_squared / 2 + prox_value(it.scores, q, mu)
 
 
-def prox_value(scores: list[Number], q: list[Number], mu: Number) -> Number:
-    """max_{p ∈ Δ} −⟨s, p⟩ − (μ/2)‖p − q‖², between a primal and a dual bound.
-
-    Any p ∈ Δ bounds the maximum from below, and any multiplier τ of Σ p_i = 1 from above, by
-    τ + Σ_i max_{x ≥ 0} −(s_i + τ) x − (μ/2)(x − q_i)². Both are taken where doubles say the
-    maximum is, and meet there up to the square of the doubles' errors.
-    """
-    target = np.array([middle(c - s / mu) for c, s in zip(q, scores, strict=True)])
-    p = nearest(target)
-    inside = np.flatnonzero(p > 0).tolist()
-    tau = mu * (total(q[i] - scores[i] / mu for i in inside) - 1) / len(inside)
-    mass, low, high = total(number(float(p[i])) for i in inside), number(0), tau
-    for i, (s, c) in enumerate(zip(scores, q, strict=True)):
-        x = number(float(p[i])) / mass
-        low -= s * x + mu / 2 * ((x - c) * (x - c))
-        best = (c - (s + tau) / mu).max(number(0))
-        high -= (s + tau) * best + mu / 2 * ((best - c) * (best - c))
-    return between(low, high)
-
-
-def nearest(target: Floats) -> Floats:
-    """The point of the simplex nearest to a vector: coordinates below the shift drop out."""
-    inside = np.ones(target.size, dtype=bool)
-    while True:
-        shift = (target[inside].sum() - 1) / inside.sum()
-        kept = inside & (target > shift)
-        if not kept.any():  # rounding: the largest coordinate alone
-            kept[np.argmax(target)] = True
-        if (kept == inside).all():
-            return np.where(inside, np.maximum(target - shift, 0.0), 0.0)
-        inside = kept
-
-
-def soft_answer(it: View, mu: float) -> tuple[Floats, float]:
-    """p_μ(α) of Section 4, softmax(−Gα/μ), and a bound on its error, here and there, in ℓ₁."""
-    scores = it.score_doubles
-    weights = np.exp((float(scores.min()) - scores) / mu)
-    # Scores here and there differ by 2e at most, so weights by a factor of exp(4e/μ).
-    spread = 4 * it.score_error / mu
-    error = 1.5 * spread if spread < 0.5 else 2.0
-    return weights / weights.sum(), error + 8 * (it.n + 16) * ROUNDOFF
-
-
-def near_answer(it: View, mu: float, q: Floats) -> tuple[Floats, float]:
-    """p^q_μ(α) of Section 6, the point of the simplex nearest to q − Gα/μ, and its error."""
-    scores = it.score_doubles
-    nearby = nearest(q - (scores - float(scores.min())) / mu)
-    # The projection does not stretch ℓ₂ distances, and ‖·‖₁ ≤ √n ‖·‖₂; sums of n numbers.
-    apart = 2 * (it.score_error + carried(it, it.t)) / mu
-    return nearby, it.n * apart + 16 * it.n * (it.n + 8) * ROUNDOFF
-
-
 def not_average(
     p: Floats, before: Floats | None, answer: Floats, error: float, k: int
 ) -> Relation | None:
