@@ -9,12 +9,22 @@ The package registers it; nothing has to be imported.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+#: What libraries read how many threads to use.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # Nothing else is imported here: pytest loads this file in every run, whether it is used or not.
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers of xdist use one thread each: they would wait for each other otherwise."""
+    if hasattr(config, "workerinput"):
+        for name in THREADS:
+            os.environ.setdefault(name, "1")
 
 
 @pytest.fixture(scope="session")

@@ -425,20 +425,20 @@ def _with_file(request: Request, file: str) -> Request:
     from gammabar.solvers.base import SOLVERS
 
     solver = read_solver(file)
+    unknown = not (request.solvers or request.statements or request.sources)
     with Pool(single=False) as crew:
-        found = crew.probe(solver, request.limit)
+        found = crew.probe(solver, request.limit, unknown)
     if "error" in found:
         raise ProblemError(found["error"])
-    if not (request.solvers or request.statements or request.sources) and found["name"] in SOLVERS:
-        # It has a card, which says what it stands for.
+    if unknown and found["name"] in SOLVERS:  # it has a card, which says what it stands for
         request = replace(request, solvers=(Registered(found["name"]),))
-    return replace(
-        request, file=solver, geometries=request.geometries or tuple(found["geometries"])
-    )
+    geometries = request.geometries or tuple(found["geometries"])
+    return replace(request, file=solver, geometries=geometries, resembles=found["resembles"])
 
 
 def _with_trajectory(request: Request, file: str) -> Request:
     """Iterates in a file: they belong to one problem, and end where the file does."""
+    from gammabar.harness.run.diagnosis import resembling
     from gammabar.harness.run.tasks import TRAJECTORY, Recorded, open_once
     from gammabar.harness.verify.iterate import misfit
     from gammabar.problems import ProblemError
@@ -454,4 +454,7 @@ def _with_trajectory(request: Request, file: str) -> Request:
     wanted = request.iterations or last
     if wanted > last:
         raise ProblemError(f"{reference.file}: its last row is w_{last}, but --iterations {wanted}")
+    if not (request.solvers or request.statements or request.sources):
+        alike = resembling(lambda unit: [*rows[:6].astype(float)], problem)
+        request = replace(request, resembles=alike)
     return replace(request, file=reference, iterations=wanted)

@@ -33,6 +33,8 @@ from gammabar.solvers.base import SOLVERS, solver
 SAME = 1e-7
 #: No comparison on data with more entries than this; and none with other data, or a longer run.
 LARGEST, SMALL = 1 << 25, 1 << 16
+#: Runs resemble each other if they are apart by less than this part of their lengths.
+ALIKE = 0.25
 #: Every k-th iterate may have been recorded, up to this k.
 EVERY = 20
 #: Momentum weights that people take for t/(t+1).
@@ -86,6 +88,29 @@ def _diagnose(case: Case, statements: list[Statement]) -> str:
     )
     where = _where(name, t, given[t], right[t])
     return f"{mistake}; {where}" if mistake else where
+
+
+def resembling(runs: Callable[[bool], list[Floats]], problem: Any) -> str:
+    """Which methods make similar iterates, in words; "" if none does.
+
+    Parameters
+    ----------
+    runs : callable
+        The first iterates of a solver, on rows divided by the radius or on those of the problem.
+    problem : Problem
+    """
+    given = {unit: runs(unit) for unit in (True, False)}
+    found = []
+    for name in SOLVERS:
+        made = solver(name)
+        mine = given[made.card.unit_ball]
+        right = _first(Case(problem, unit=made.card.unit_ball), made(), len(mine))
+        if len(mine) > 2 and right and right[0].shape == mine[0].shape:
+            gap = sum(float(np.linalg.norm(a - b)) for a, b in zip(mine, right, strict=True))
+            size = sum(float(np.linalg.norm(w)) for w in (*mine, *right))
+            found.append((gap / (size or 1.0), name))
+    near = [name for apart, name in sorted(found) if apart < ALIKE][:3]
+    return f" (its first iterates resemble those of {', '.join(near)})" if near else ""
 
 
 def _spoken_of(case: Case, statements: Iterable[Statement]) -> str | None:

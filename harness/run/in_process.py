@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from operator import index
 from typing import Any
 
 import numpy as np
 
 from gammabar.harness.registry import everything, find_statements
-from gammabar.harness.run.diagnosis import explained
+from gammabar.harness.run.diagnosis import explained, resembling
 from gammabar.harness.run.plan import unmet
 from gammabar.harness.run.tasks import InFile, Registered, Run, open_problem, reference
 from gammabar.harness.verify.context import Case
@@ -178,16 +179,16 @@ def _hear(
     seed: int,
     like: str | None = None,
 ) -> list[_Heard]:
-    solver = _solver(solver)
-    iterations = _length(solver, iterations)
-    if like is not None:
-        solver = with_defaults(solver, Registered(like).open())  # a misspelt name gets a suggestion
-    chosen = _about(solver, like) if statements is None else _statements(statements)
     if isinstance(problem, tuple):
         problem = from_arrays(*problem)
     _whole(seed, "seed", 0)
     name = problem if isinstance(problem, str) else repr(problem)
     opened = (open_problem(problem) if isinstance(problem, str) else problem).raw()
+    solver = _solver(solver)  # which may change the working folder
+    iterations = _length(solver, iterations)
+    if like is not None:
+        solver = with_defaults(solver, Registered(like).open())  # a misspelt name gets a suggestion
+    chosen = _about(solver, like, opened) if statements is None else _statements(statements)
     if not _as_it_was(opened):
         raise ProblemError(
             "the arrays of this problem have changed since it was made: make the problem anew"
@@ -262,18 +263,29 @@ def _length(solver: Any, iterations: int | None) -> int:
     return iterations
 
 
-def _about(solver: Any, like: str | None) -> list[Statement]:
+def _about(solver: Any, like: str | None, problem: Problem) -> list[Statement]:
     """All that is claimed of a method on one problem, by its name."""
     name = Registered(like or getattr(getattr(solver, "card", None), "name", None) or "").name
     known = (s for s in everything().values() if s.status is Status.HOLDS or like is None)
     about = [s for s in known if name in s.solvers and "" not in s.problems]
     if not about:
-        kind = type(solver).__name__
+        kind, listed = type(solver).__name__, " (see `gammabar list solvers`)"
+        alike = resembling(
+            lambda unit: _begun(solver, problem.unit() if unit else problem), problem
+        )
         raise ProblemError(
-            f"say which method {kind} implements, like='dual-acceleration', or which statements "
-            "it is to obey, statements=[…] (see `gammabar list solvers` and `list statements`)"
+            f"say which method {kind} implements, like='dual-acceleration'{alike or listed}, or"
+            " which statements it is to obey, statements=[…]"
         )
     return about
+
+
+def _begun(solver: Any, problem: Problem) -> list[Any]:
+    """The first iterates of a solver; none if it fails."""
+    try:
+        return [np.asarray(it.w, float) for it in islice(solver.iterates(problem, None), 6)]
+    except Exception:
+        return []
 
 
 def _statements(given: Any) -> list[Statement]:

@@ -70,6 +70,8 @@ class Request:
         Of the problems that the plan chooses; all if there is none.
     like : str
         The method that the user's solver implements.
+    resembles : str
+        Methods that it may be, in words.
     depends : str
         Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
     papers : tuple of PaperRef
@@ -88,6 +90,7 @@ class Request:
     edges: bool = False
     geometries: tuple[str, ...] = ()
     like: str = ""
+    resembles: str = ""
     depends: str = ""
     papers: tuple[PaperRef, ...] = ()
 
@@ -123,8 +126,9 @@ def _chosen(request: Request) -> list[Statement]:
     chosen = find_statements(request.statements) + find_sources(request.sources)
     if request.file is not None and not chosen and not request.solvers:
         raise ProblemError(
-            f"{request.file.argument}: say which method it implements, --as NAME (see `gammabar"
-            " list solvers`), or which statements it is to obey, --statement ID"
+            f"{request.file.argument}: say which method it implements, --as NAME"
+            f"{request.resembles or ' (see `gammabar list solvers`)'}, or which statements it is to"
+            " obey, --statement ID"
         )
     if request.file is not None:
         for statement in find_statements(request.statements):

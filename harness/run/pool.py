@@ -122,12 +122,12 @@ class Pool:
             failure, reason = "crashed", str(error)
         return Outcome.failure(task, failure, reason, round(monotonic() - start, 6))
 
-    def probe(self, solver: InFile, limit: float) -> dict[str, Any]:
-        """Load a user's solver: {"error": sentence}, or {"name": of the one it stands for}."""
+    def probe(self, solver: InFile, limit: float, resembling: bool = False) -> dict[str, Any]:
+        """Load a user's solver, see `gammabar.harness.run.sandbox`."""
         try:
             with self._worker() as worker:
                 self._invite(worker, solver)
-                arguments = {"solver": asdict(solver), "limit": limit}
+                arguments = {"solver": asdict(solver), "limit": limit, "resembling": resembling}
                 found: dict[str, Any] = worker.call(f"{_SANDBOX}:_probe", arguments, limit + GRACE)
                 return found
         except (Died, Hung) as error:

@@ -24,6 +24,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import islice
 from operator import index
 from time import monotonic
 from typing import Any, BinaryIO
@@ -352,8 +353,11 @@ def _invite(solver: dict[str, str]) -> None:
     process_for(InFile(**solver))
 
 
-def _probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
-    """Load a solver: {"error": sentence}, or the solver it stands for, and its geometries."""
+def _probe(solver: dict[str, str], limit: float, resembling: bool = False) -> dict[str, Any]:
+    """Load a solver: {"error": sentence}, or the solver it stands for, and its geometries.
+
+    And the methods that it resembles on a small problem, if that is asked.
+    """
     reference = InFile(**solver)
     try:
         opened = process_for(reference).open(reference, limit)
@@ -365,8 +369,21 @@ def _probe(solver: dict[str, str], limit: float) -> dict[str, Any]:
         why = str(error)
     else:
         name = getattr(getattr(opened, "card", None), "name", None)
-        return {"name": name, "geometries": list(geometries(opened))}
+        found = {"name": name, "geometries": list(geometries(opened))}
+        return found | {"resembles": _resembles(reference, limit) if resembling else ""}
     return {"error": f"{reference.file}: cannot be imported: {why}"}
+
+
+def _resembles(solver: InFile, limit: float, problem: str = "iris:0,1") -> str:
+    from gammabar.harness.run.diagnosis import resembling
+
+    def run(unit: bool) -> list[Any]:
+        opened = process_for(solver).open(solver, limit, Run(problem, solver, unit=unit))
+        with contextlib.suppress(Fault, ProblemError):
+            return [taken_vector(it.w, "w") for it in islice(opened.iterates(), 6)]
+        return []
+
+    return resembling(run, open_once(problem))
 
 
 # --- in the process of the solver ------------------------------------------------------------
@@ -397,6 +414,7 @@ def _listen(requests: BinaryIO, received: queue.SimpleQueue[dict[str, Any]]) -> 
 class _Server:
     def __init__(self, requests: queue.SimpleQueue[dict[str, Any]], replies: BinaryIO) -> None:
         self._requests, self._replies = requests, replies
+        self._folder = os.getcwd()  # a solver may change it, and DATA may be relative to it
 
     def _send(self, **message: Any) -> None:
         self._replies.write(_encode(message))
@@ -427,7 +445,9 @@ class _Server:
     def _run(self, solver: Any, request: dict[str, Any]) -> None:
         file = InFile(**request["solver"]).file
         try:
-            problem, rng = open_once(request["problem"]), np.random.default_rng([request["seed"]])
+            with contextlib.chdir(self._folder):
+                problem = open_once(request["problem"])
+            rng = np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
             iterates = solver.iterates(with_rows(problem, solver), rng)
             for iterate in self._granted(counted(iterates)):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gammabar as gb
+from gammabar.harness import pytest_plugin
+from gammabar.harness.cli import main
 from gammabar.harness.cli.options import open_papers
 from gammabar.harness.falsify.parameters import solvers_of
 from gammabar.harness.registry import close_paper, find_statement
@@ -216,3 +222,54 @@ def test_one_long_row_does_not_refute_von_neumann(seed, length):
     problem = gb.from_arrays(X, np.where(np.arange(8) % 2, 1, -1))
     found = gb.verify(VonNeumann(), problem, ["gb.rp.simplex", "gb.rp.nvn.step"], iterations=20)
     assert "refuted" not in {verdict.verdict for verdict in found}
+
+
+ELSEWHERE = """
+import os
+os.chdir("/")
+
+
+def mine(problem):
+    w = g = problem.origin()
+    t = 0
+    while True:
+        yield w
+        pull = problem.softmin(w).pull
+        g = t / (t + 1) * (g + pull)
+        w = w + g + pull
+        t += 1
+"""
+
+
+@pytest.mark.full
+def test_a_solver_may_change_its_working_folder(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text(ELSEWHERE, encoding="utf-8")
+    Path("data.csv").write_text("1,2.0,1.5\n1,1.0,3.0\n-1,-1.5,-2.0\n", encoding="utf-8")
+    asked = ["--as", "dual-acceleration", "--problem", "data.csv", "--iterations", "5"]
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", "my.py:mine", *asked])
+    assert ended.value.code == 0
+    assert "FAILED" not in capsys.readouterr().out
+    assert gb.verify("my.py:mine", "data.csv", "gb.gap", iterations=5)[0].verdict == "holds"
+
+
+@pytest.mark.full
+def test_without_a_method_the_similar_ones_are_named(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text(ELSEWHERE.replace("t / (t + 1)", "t / (t + 2)"), encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["verify", "my.py:mine"])
+    said = capsys.readouterr().err
+    assert "its first iterates resemble those of dual-acceleration" in said
+    with pytest.raises(gb.ProblemError, match="resemble those of dual-acceleration"):
+        gb.verify(with_matrix, "iris:0,1")
+
+
+def test_workers_of_xdist_use_one_thread(monkeypatch):
+    for name in pytest_plugin.THREADS:
+        monkeypatch.delenv(name, raising=False)
+    pytest_plugin.pytest_configure(SimpleNamespace())
+    assert not set(pytest_plugin.THREADS) & set(os.environ)
+    pytest_plugin.pytest_configure(SimpleNamespace(workerinput={}))
+    assert {os.environ.pop(name) for name in pytest_plugin.THREADS} == {"1"}
