@@ -21,9 +21,9 @@ from gammabar.oracle.rational import exact_rows
 from gammabar.oracle.result import Truth, signed_bounds, signed_digits
 
 if __package__:
-    from .certificates_for_tests import between, shortest
+    from ..reference.minimum_norm import between, shortest
 else:  # imported by a test of this folder
-    from certificates_for_tests import between, shortest
+    from reference.minimum_norm import between, shortest
 
 SCALES = ("unit", "small integers", "tiny", "huge", "mixed rows", "mixed columns", "decimals")
 

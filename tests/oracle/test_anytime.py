@@ -24,7 +24,7 @@ def accepted(truth, problem, folder):
     return check(str(folder / "c.json"), str(folder / "data.npz"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(awkward(), st.sampled_from(["none", "free", "augmented"]), st.integers(0, 2**32))
 def test_any_weights_prove_bounds_that_hold_and_are_accepted(
     tmp_path_factory, data, intercept, seed
@@ -63,6 +63,7 @@ def test_no_time_at_all(intercept, tmp_path):
     assert solve(problem, time_limit=1000).exact
 
 
+@pytest.mark.full
 def test_the_longer_the_closer():
     """After each word on the bounds the search is ended: they hold, and never get worse."""
     rng = np.random.default_rng(3)

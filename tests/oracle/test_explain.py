@@ -7,8 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from certificates_for_tests import between, linear_gram, shortest
+from certificates_for_tests import linear_gram
 from hypothesis import given, settings, strategies as st
+from reference.minimum_norm import between, shortest
 
 from gammabar.harness.cli import main
 from gammabar.oracle import solve

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from certificates_for_tests import between, linear_gram, shortest
+from certificates_for_tests import linear_gram
 from hypothesis import given, settings, strategies as st
+from reference.minimum_norm import between, shortest
 
 import gammabar as gb
 from gammabar.oracle import solve
@@ -56,7 +57,7 @@ def test_free_is_half_the_distance_of_the_hulls(data, sparse):
     assert sum(v * s for v, s in zip(truth.numerators, signs, strict=True)) == 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(points(5))
 def test_augmented_is_a_constant_feature(data):
     X, y = data
@@ -76,16 +77,6 @@ def test_a_free_bias_does_not_see_where_the_origin_is(data, shift):
         return
     moved = solve(X.astype(np.int64), y, intercept=True)
     assert moved.gamma_squared == solve(*data, intercept=True).gamma_squared
-
-
-@settings(max_examples=100, deadline=None)
-@given(points())
-def test_some_bias_separates_if_any_does(data):
-    """Free and augmented agree on separability, and what passes through the origin counts too."""
-    X, y = data
-    none, free, augmented = (solve(X, y, intercept=i) for i in gb.problems.problem.INTERCEPTS)
-    assert free.separable == augmented.separable >= none.separable
-    assert free.gamma_squared >= max(none.gamma_squared, augmented.gamma_squared)
 
 
 @settings(max_examples=60, deadline=None)
@@ -150,7 +141,7 @@ def is_rounded(value, over, square):
     return sides[0] <= over * abs(over) <= sides[1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(points(), st.sampled_from(gb.problems.problem.INTERCEPTS))
 def test_w_and_b_are_the_exact_ones_rounded_once(data, kind):
     """Sums of rounded weights cancel where the margin is small, and squares leave the doubles."""

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
 from gammabar.oracle import cvxpy_models as models
@@ -60,12 +59,6 @@ def test_l1_by_hand(rows, _gamma, _q, signed, simplex, unit):
     assert np.max(A.T @ delta.q) / unit == pytest.approx(simplex, rel=1e-6)
 
 
-def test_l1_in_the_simplex_may_be_negative():
-    result = l1_margin([[1, -3], [-3, 1]], signed=False)
-    assert result.gamma == pytest.approx(-1, rel=CLOSE)
-    assert result.q == pytest.approx([0.5, 0.5], abs=1e-6)
-
-
 @pytest.mark.parametrize("rows", [[[1, 1], [-1, -1]], [[0, 0], [1, 0]], [[0, 0]]])
 def test_inseparable_data_are_reported(rows):
     primal, dual, signed = hard_margin_primal(rows), hard_margin_dual(rows), l1_margin(rows)
@@ -93,33 +86,6 @@ def test_settings_are_named():
     result = hard_margin_dual(np.eye(2))
     assert result.solver == "CLARABEL"
     assert {"tol_gap_abs", "tol_gap_rel", "tol_feas"} <= set(result.settings)
-
-
-def separable(seed: int, n: int, d: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(n, d))
-    rows[:, 0] = np.abs(rows[:, 0]) + 0.1
-    return rows
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 6))
-def test_lemma_a1(seed, n, d):
-    """The margin is the same from either side, and w = Aᵀq/γ² in both."""
-    A = separable(seed, n, d)
-    primal, dual = hard_margin_primal(A), hard_margin_dual(A)
-    assert primal.gamma == pytest.approx(dual.gamma, rel=1e-6)
-    assert primal.w == pytest.approx(dual.w, abs=1e-4 * np.linalg.norm(dual.w))
-    assert np.linalg.norm(A.T @ primal.q) == pytest.approx(dual.gamma, rel=1e-5)
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 6))
-def test_linear_kernel_is_linear(seed, n, d):
-    A = separable(seed, n, d)
-    kernel, linear = kernel_dual(A @ A.T), hard_margin_dual(A)
-    assert kernel.gamma == pytest.approx(linear.gamma, rel=1e-6)
-    assert A.T @ kernel.w == pytest.approx(linear.w, abs=1e-4 * np.linalg.norm(linear.w))
 
 
 def test_kernel_dual_refuses_what_is_no_gram_matrix():
@@ -154,11 +120,3 @@ def test_multiclass_is_the_reduction(form):
     assert result.w == pytest.approx(reduced.w, abs=1e-4 * np.linalg.norm(reduced.w))
     # q is in the order of the rows, so it proves the margin on them.
     assert np.linalg.norm(rows.T @ result.q) == pytest.approx(result.gamma, rel=1e-5)
-
-
-def test_multiclass_by_hand():
-    # Three unit vectors, one per class: U = I − 1/3 up to scale, differences 1, ‖U‖² = 2.
-    result = multiclass_primal(np.eye(3), [0, 1, 2], 3)
-    assert result.gamma == pytest.approx(1 / math.sqrt(2) / math.sqrt(2), rel=CLOSE)
-    with pytest.raises(ProblemError, match="labels"):
-        multiclass_primal(np.eye(3), [0, 1, 3], 3)

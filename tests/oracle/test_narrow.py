@@ -68,7 +68,7 @@ def test_the_candidate_is_nearly_the_answer(data, intercept):
     assert exact.rounds <= 2  # a tie may have to be settled
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(2, 40), st.integers(0, 2**32), st.integers(1, 3))
 def test_margins_of_a_billionth_of_the_radius(bits, seed, repeat):
     """±v with a last coordinate 1: w = (0, …, 0, 1) has margin 1, whatever the length of v."""

@@ -43,7 +43,7 @@ class Counted:
         return self.function(*arguments)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(products(), st.booleans())
 def test_products_in_doubles_are_answered_in_bounded_work(data, normalised):
     _, y, K = data

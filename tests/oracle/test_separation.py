@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from certificates_for_tests import boundary
 from hypothesis import HealthCheck, given, settings, strategies as st
+from reference.minimum_norm import boundary
 
 import gammabar as gb
 from gammabar.oracle import check, separation

@@ -184,12 +184,6 @@ def test_bounds_beyond_the_work_limit(monkeypatch):
     assert result.rho_squared_hi > 0
 
 
-def test_support_is_used_and_not_believed():
-    rows = [[1, 1, 0], [-1, 0, 0], [0, -1, 0], [5, 5, 0]]
-    for support in ([0, 1, 2], [3], [0, 3]):
-        assert signed_margin(rows, support=support).rho_squared_hi == 0
-
-
 def test_simplex_bound_is_the_distance_to_a_face():
     from flint import fmpz_mat
 
@@ -226,30 +220,6 @@ def test_axes_bound_rounds_safely():
         gap = Fraction(big**2, 3) + 2 - bound
         assert gap**2 >= Fraction(8 * big**2, 3)
         assert float(gap) == pytest.approx(big * math.sqrt(8 / 3), rel=1e-12)
-
-
-def test_walk_finds_nearer_facets():
-    better = 0
-    for seed in range(5):
-        rows = np.random.default_rng(seed).uniform(-1, 1, size=(60, 4))
-        start = np.ones(4)
-        end = reach._walk(rows, start)
-        assert reach._margin(rows, end) >= reach._margin(rows, start)
-        better += reach._margin(rows, end) > reach._margin(rows, start) + 0.01
-    assert better == 5
-
-
-def test_search_walks(monkeypatch):
-    """The nearest facet that the search finds is nearer than those that the axes meet."""
-    rows = np.random.default_rng(0).uniform(-1, 1, size=(60, 8))
-    found = max(reach._margin(rows, w) for w in reach._steepest(rows)[0])
-    monkeypatch.setattr(reach, "_STEPS", 0)
-    assert found > max(reach._margin(rows, w) for w in reach._steepest(rows)[0]) + 0.01
-
-
-def test_facets_of_the_square():
-    found = facets([tuple(row) for row in SQUARE])
-    assert set(found) == {_Facet(n, 1) for n in ((1, 0), (-1, 0), (0, 1), (0, -1))}
 
 
 @pytest.mark.parametrize("proposal", [[0, 1, 2], [0, 1], [3], list(range(9))])
@@ -295,12 +265,6 @@ def test_error_bound_of_determinants_holds():
             # Orthogonal to every edge, exactly.
             for edge in edges.tolist():
                 assert sum(a * Fraction(b) for a, b in zip(exact, edge, strict=True)) == 0
-
-
-def test_facets_beyond_the_limit():
-    rows = [tuple(row) for row in np.random.default_rng(0).integers(-9, 10, size=(30, 3)).tolist()]
-    assert facets(rows, limit=10) is None
-    assert facets([tuple(row) for row in np.eye(12, dtype=int).tolist()] + [(-1,) * 12]) is None
 
 
 def test_bad_scale():
