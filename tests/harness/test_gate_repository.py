@@ -57,6 +57,14 @@ class Sorting:
         return self.work
 
 
+class Cached:
+    def setup_cache(self):
+        return 7
+
+    def track_cached(self, kept):
+        return kept
+
+
 def timeraw_import():
     return "import sorter"
 
@@ -148,6 +156,7 @@ def test_it_is_quiet_where_nothing_changed(gate, repository: Path):
         assert [str(gated) for gated in foreign(repository / "perf", side)] == [
             "sorting.Sorting.track_comparisons(10, up)",
             "sorting.Sorting.track_comparisons(30, up)",
+            "sorting.Cached.track_cached",
             "sorting.track_words",
             "sorting.peakmem_sort",
             "sorting.Sorting.time_sort(10, up)",
@@ -201,11 +210,14 @@ def test_what_has_to_be_built_is_built_on_both_sides(gate, repository: Path):
 def test_a_process_that_dies_is_replaced(repository: Path):
     write(repository / "perf/sorting.py", SUITE + "def track_dies():\n    import os; os._exit(3)\n")
     tree = checkouts.checkout(repository, checkouts.base_commit(repository, "HEAD", repository))
-    names = ["track_dies", "track_words", "peakmem_sort"]
+    names = ["track_dies", "track_words", "Cached.track_cached", "peakmem_sort"]
     gated = [Gated(f"sorting.{name}") for name in names]
-    died, count, memory = compare(gated, lambda: Pair(tree, repository, repository / "perf"))
+    died, count, cached, memory = compare(
+        gated, lambda: Pair(tree, repository, repository / "perf")
+    )
     assert died.verdict == "failed"
     assert "exit code 3" in died.confidence
+    assert (cached.verdict, cached.base) == ("same", 7)
     assert (count.verdict, memory.verdict, memory.base > 1 << 20) == ("same", "same", True)
 
 

