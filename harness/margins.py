@@ -365,8 +365,8 @@ def _draw(results: list[dict[str, Any]], path: Path) -> None:
     classes = [_names(results, name) for name in data]
     sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
     style = {"text.parse_math": False}  # $ is a sign like any other, in classes and names
-    with picture([path], (sum(sides), max(sides)), style, dpi=130) as figure:
-        axes = figure.subplots(1, len(data), squeeze=False, width_ratios=sides)[0]
+    with picture([path], (max(sides), sum(sides)), style, dpi=130) as figure:
+        axes = figure.subplots(len(data), 1, squeeze=False, height_ratios=sides)[:, 0]
         powers = [log10(v) for v in map(_gamma, results) if v > 0] or [0.0]
         for place, name, names in zip(axes, data, classes, strict=True):
             some = [result for result in results if result["data"] == name]
@@ -401,25 +401,24 @@ def _matrix(
         gamma = _gamma(result)
         corner = (column - 0.5, row - 0.5)
         share = (log10(gamma) - low) / (high - low or 1.0) if gamma > 0 else 0.0
-        shade = 0.93 - 0.68 * share if gamma > 0 else 1.0
+        shade = 0.97 - 0.37 * share if gamma > 0 else 1.0
         _cell(place, corner, str(shade), None if gamma > 0 else "xxx")
         if gamma > 0:
             words = f"{gamma * 1000:.3g}"
-            ink = "white" if shade < 0.55 else "black"
-            place.text(column, row, words, ha="center", va="center", fontsize=7, color=ink)
+            place.text(column, row, words, ha="center", va="center", fontsize=10, color="black")
     count = len(names)
     place.set_xlim(-0.5, count - 1.5)
     place.set_ylim(count - 0.5, 0.5)
     place.set_xticks(range(count - 1), list(names.values())[:-1], rotation=60, ha="right")
     place.set_yticks(range(1, count), list(names.values())[1:])
-    place.tick_params(length=0, labelsize=7)
+    place.tick_params(length=0, labelsize=10)
     for spine in place.spines.values():
         spine.set_visible(False)
     there = sum(result["separable"] is True for result in results)
     not_there = sum(result["separable"] is False for result in results)
     place.set_title(
         f"{title}: 1000 γ̄ of {there} separable pairs;\ncrossed: {not_there} that nothing separates",
-        fontsize=9,
+        fontsize=11,
     )
 
 
