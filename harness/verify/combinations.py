@@ -23,6 +23,7 @@ from gammabar.harness.verify.numbers import (
     Number,
     Relation,
     Trit,
+    at_least,
     at_most,
     below,
     between,
@@ -59,12 +60,21 @@ def claimed_weights(it: View, name: str) -> Floats:
     return weights
 
 
-def is_distribution(it: View, weights: Floats) -> Trit:
-    """Whether weights are a distribution, up to the roundoffs of t convex combinations."""
-    if float(weights.min()) < 0:
-        return False
+def distribution(it: View, weights: Floats, name: str) -> list[Relation]:
+    """That weights are a distribution, up to the roundoffs of t convex combinations.
+
+    Each is a sum in doubles, and a sum of n numbers rounds n times.
+    """
     allowed = 8 * ROUNDOFF * (it.n + 8) * (it.t + 1)
-    return within(abs(float(weights.sum()) - 1), allowed, 1.0)
+    positive = at_least(float(weights.min()), 0, f"{name} ≥ 0")
+    return [positive, equal(float(weights.sum()), 1, f"Σ {name} = 1", allowance=allowed)]
+
+
+def is_distribution(it: View, weights: Floats) -> Trit:
+    """Whether they are."""
+    mass = distribution(it, weights, "")[1]
+    gap = abs(float(weights.sum()) - 1)
+    return float(weights.min()) >= 0 and within(gap, mass.allowance, 1.0)
 
 
 def combined_vector(it: View, weights: Floats) -> Vec:
@@ -157,6 +167,26 @@ def told_apart(scores: Floats, off: Floats, parts: Any) -> Trit:
     rows = tied(scores, off)
     sizes = float(scores.max() - scores.min()) + HELD * np.broadcast_to(parts, scores.shape)[rows]
     return True if bool((off[rows] <= COARSE * sizes).all()) else None
+
+
+def has_smallest_score(it: View, v: Vec, row: int, scale: float) -> Trit:
+    """Whether a row has the smallest score of v, up to the rounding of scores kept by addition.
+
+    They are sums of t numbers of at most `scale` times a norm. Where rounding cannot tell scores
+    apart, it is asked exactly.
+    """
+    if not v.mid.any():
+        return True  # all scores are 0
+    scores, space = it.case.problem.scores(v.mid), it.space
+    parts = (it.t + 1) * (it.n + space.dimension) * scale * space.radius * space.shares
+    off = 2 * space.score_errors(v.mid) + 8 * ROUNDOFF * parts
+    if row not in tied(scores, off):
+        return False
+    known = told_apart(scores, off, parts)
+    if known is None and it.level:
+        exact = space.exact_scores(v.mid, np.arange(it.n))
+        known = True if all(exact[row] <= s for s in exact) else None
+    return known
 
 
 def _slacks(it: View, k: int) -> Floats:

@@ -122,25 +122,6 @@ class _Ascent:
         # A norm that may or may not exceed one leaves two candidates; the ball covers both.
         return u * (1 / u.norm().max(number(1)))
 
-    def smallest(self, it: View) -> Trit:
-        """Whether the row that was chosen has the smallest score of v_t, up to rounding.
-
-        Where rounding cannot tell scores apart, it is asked exactly.
-        """
-        if not self.v.mid.any():
-            return True  # all scores are 0
-        scores, space = self.case.problem.scores(self.v.mid), self.case.space
-        # The solver keeps its scores by addition: t roundings of what they were as large as.
-        parts = (it.t + 1) * (it.n + space.dimension) * self.scale * space.radius * space.shares
-        off = 2 * space.score_errors(self.v.mid) + roundoff(2 * parts)
-        if self.i not in tied(scores, off):
-            return False
-        known = told_apart(scores, off, parts)
-        if known is None and it.level:
-            exact = space.exact_scores(self.v.mid, np.arange(it.n))
-            known = True if all(exact[self.i] <= s for s in exact) else None
-        return known
-
 
 @_gb.identity(
     "jst.cotter.step",
@@ -156,13 +137,14 @@ def _ascent_step(it, c):
     v_t\rangle,\ w_{t+1} = \tfrac{1}{t+1}\sum_{s=1}^{t+1} v_s$"""
     seen = c.history(_Ascent)
     if seen.i is not None:
-        yield fact(seen.smallest(it), "the row that is added has the smallest score")
+        smallest = has_smallest_score(it, seen.v, seen.i, seen.scale)
+    yield fact(smallest, "the row that is added has the smallest score")
     if seen.last is not None:
         start, point = seen.last
         # ‖u‖² too is kept by addition; it matters where a point may be longer than one.
-        parts = (it.t + 1) * (it.space.dimension + 8) * seen.scale * max(seen.scale, 1.0)
-        gap = seen.v - point
-        yield zero(gap, point - start, "v_t is the projected step", roundoff(2 * parts))
+        size = (it.space.dimension + 8) * seen.scale * max(seen.scale, 1.0)
+        more = roundoff(2 * size, it.t + 1)
+        yield zero(seen.v - point, point - start, "v_t is the projected step", more)
     if seen.total is not None and getattr(c.solver, "averaged", True):
         mean = seen.total * (number(1) / it.t)
         more = roundoff(mean.size(), it.t + 1)

@@ -39,10 +39,7 @@ def _simplex(it, case):
             continue
         if name == "dual":
             yield represents(it, weights, it.t)
-        yield at_least(float(weights.min()), 0, f"{symbol} ≥ 0")
-        # Each step is a convex combination in doubles, and a sum of n numbers rounds n times.
-        allowed = 8 * ROUNDOFF * (case.n + 8) * (it.t + 1)
-        yield equal(float(weights.sum()), 1, f"Σ {symbol} = 1", allowance=allowed)
+        yield from distribution(it, weights, symbol)
 
 
 def _compared(it, small, large, what, strict=False):
