@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import inf
 from numbers import Real
@@ -52,7 +53,26 @@ _FINER = 90
 LARGE, TOGETHER = 1 << 21, 2
 #: Iterates of a solver that a function starts.
 _Watch: TypeAlias = Callable[[Callable[[], Iterator[Any]]], Iterator[Any]]
+_MARGINS: dict[tuple[str, float], Number] = {}
 _TRUTHS: OrderedDict[tuple[str, ...], Truth] = OrderedDict()
+
+
+def _margin_in(problem: Any, q: float) -> Number:
+    """The ℓ_q margin in the units of the data."""
+    from gammabar.oracle.l1 import solve_l1
+    from gammabar.oracle.lp import solve_lq
+    from gammabar.oracle.rational import integer_rows
+
+    integers, exponent = integer_rows(problem.X, np.arange(problem.n))
+    signed = integers * np.asarray(problem.y, dtype=object)[:, None]
+    if q == 1:
+        found = solve_l1(signed.tolist(), Fraction(2) ** exponent, signed=True)
+        return between(number(found.value_lo), number(found.value_hi))
+    rows = np.asarray(signed, dtype=np.float64)
+    if (rows != signed).any():
+        raise Unclaimed("some row is not a vector of doubles up to one power of two")
+    truth = solve_lq(rows, q)
+    return between(truth.low, truth.high) * number(2) ** exponent
 
 
 def steered(solver: Any, **options: Any) -> Any:
@@ -251,6 +271,22 @@ class Case:
             return number(1)
         return sqrt(between(number(low), number(high)))
 
+    def margin_in(self, q: float) -> Number:
+        """The ℓ_q margin max_{‖w‖_q ≤ 1} min_i ⟨a_i, w⟩, q ≥ 1, in the convention of `problem`.
+
+        For rows in ℝᵈ. It is exact for q = 2, and where `oracle.l1` is for q = 1; an enclosure
+        otherwise (`oracle.lp`).
+        """
+        if q == 2:
+            return self.gamma
+        raw = self.problem.raw()
+        if not isinstance(raw, DenseProblem | SparseProblem):
+            raise Unclaimed("a margin in ℓ_q needs rows in ℝᵈ")
+        key = raw.digest(), float(q)
+        if key not in _MARGINS:
+            _MARGINS[key] = _margin_in(raw, float(q))
+        return _MARGINS[key] * self.space.unit_factor
+
     @property
     def mistake_bound(self) -> Any:
         """(R/γ̄)², an exact rational wherever γ̄² is one, so that a count can be equal to it."""
@@ -264,8 +300,6 @@ class Case:
     @cached_property
     def q_bar(self) -> list[Any]:
         """q̄, one exact rational (Fraction) per row; where γ̄ is enclosed, a nearly optimal q."""
-        from fractions import Fraction
-
         dense = [Fraction(0)] * self.n
         for i, v in zip(self.truth.support.tolist(), self.truth.numerators, strict=True):
             dense[i] = Fraction(v, self.truth.total)
