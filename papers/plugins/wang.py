@@ -104,12 +104,14 @@ def mirror_prox(problem):
     root = np.sqrt(np.log(n))
     gamma = 1 / (root + np.sqrt(0.5))
     alpha_p, alpha_w = gamma / root, root * gamma
-    hat_w, log_p, sums = problem.origin(), np.full(n, -np.log(n)), np.zeros(n)
-    t = 0
+    hat_w = w = problem.origin()
+    log_p, sums, t = np.full(n, -np.log(n)), np.zeros(n), 0
+    p = sums
     while True:
-        yield Iterate(t, total / max(t, 1), extra={"p": sums / t} if t else {})
-        t += 1
         hat_p = _softmax(-log_p)
+        said = {"p": sums / t, "w_t": w, "p_t": p} if t else {}
+        yield Iterate(t, total / max(t, 1), extra=said | {"hat_w": hat_w, "hat_p": hat_p})
+        t += 1
         w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(hat_p))
         p = _softmax(gamma / alpha_p * problem.scores(hat_w) - log_p)
         hat_w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(p))
@@ -626,6 +628,59 @@ def _prox_regret(it, c):
             yield at_most(it.t * (pull.norm() - it.smallest), bound, "Rᵖ + Rʷ ≤ 3√(ln n)/2")
 
 
+def _entropy_step(it, start, at, root):
+    """Aᵀp for p ∝ start · exp(−√(ln n) A w), with start and w as reported."""
+    seen, weights = scores_of(it, at), claimed_numbers(start, (it.n,))
+    scores = root * seen.mid - np.log(np.maximum(weights, 1e-300))
+    off = np.expm1(2.2 * root * seen.err) + 8 * softmax_rounding(scores) + 1e-13
+    return pull_of(it.case, _softmax(scores), 1.01 * float(off))
+
+
+@games.identity("thm8", "Theorem 8", PROX, at_rest="it is about what the solver reports")
+def _same_moves(now, before, c):
+    r"""MPLFP is the game of Algorithm 5: from ŵ_{t−1} and p̂_{t−1} both players move twice, by
+    Aᵀp/√(ln n) on the unit ball and by −√(ln n) A w in entropy; first against the other's
+    last position, then against its move.
+
+    $u_t = [w_t; p_t], \quad v_{t+1} = [\hat w_t; \hat p_t]$
+
+    Weights are compared as Aᵀp."""
+    root = float(sqrt(c.log_n))
+    start = claimed_vector(now, before.claim("hat_w"), "ŵ_{t−1}")
+    for name, weights in (("w_t", before.claim("hat_p")), ("hat_w", now.claim("p_t"))):
+        pull = claimed_pull(now, weights, "p")
+        if isinstance(start, Vec) and isinstance(pull, Vec):
+            step = weighted_sum(1.0, start, 1 / root, pull)
+            right = step * (1 / step.norm()) if step.norm() > 1 else step
+            yield same(claimed_vector(now, now.claim(name), name), right, name)
+    for name, move in (("p_t", start), ("hat_p", claimed_vector(now, now.claim("w_t"), "w_t"))):
+        if isinstance(move, Vec):
+            right = _entropy_step(now, before.claim("hat_p"), move, root)
+            yield same(claimed_pull(now, now.claim(name), name), right, name)
+
+
+# Section 5.2, the p-norm perceptron
+
+
+@games.bound(
+    "thm7",
+    "Theorem 7 and Eq. (42)",
+    Method("p_norm_perceptron:p=*", assumes=(several_rows, separable)),
+    slower="wang.p_norm_perceptron/no-guess",
+)
+def _p_norm_rate(it, c):
+    r"""min_i (A w̄_T)_i ≥ γ − √(2(p − 1) ln n)/T, where γ is the margin in ℓ_q, 1/p + 1/q = 1: it is
+    not negative for T ≥ √(2(p − 1) ln n)/γ.
+
+    $m(\bar w_T) \ge \gamma - \frac{\sqrt{2(p-1)\log n}}{T}$
+
+    The constant is that of page 33. Algorithm 4 lacks the bracket of OFTRL (page 5): η^w multiplies
+    both sums. ‖x‖_p ≤ ‖x‖₂ ≤ 1 for p ≥ 2."""
+    p = float(getattr(c.solver, "p", 3.0))
+    bound = sqrt(2 * (number(p) - 1) * c.log_n) / it.t
+    return at_most(c.margin_in(p / (p - 1)) - it.smallest, bound, "γ − min_i (A w̄_T)_i ≤ the rate")
+
+
 # Runs
 
 _DATA = (
@@ -644,4 +699,8 @@ TRIALS = tuple(
     Trial(solver, problem, iterations)
     for solver in ("smooth_perceptron", "accelerated_perceptron", "nesterov", "mirror_prox")
     for problem, iterations in _DATA
+) + tuple(
+    Trial(f"p_norm_perceptron:p={p}", problem, 100)
+    for p in (2, 3, 6)
+    for problem in ("orthogonal:n=10,p=0.95", "opposed:r=8,copies=5", "planted:n=20,d=6,gamma=0.1")
 )
