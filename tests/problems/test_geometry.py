@@ -7,6 +7,7 @@ import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -15,32 +16,23 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import gammabar.problems.points as points_module
-from gammabar.problems import DenseProblem, Kernel, KernelProblem, ProblemError, SparseProblem
+from gammabar.harness.verify.certified import space_of
+from gammabar.oracle import solve
+from gammabar.problems import (
+    DenseProblem,
+    Kernel,
+    MulticlassKernelProblem,
+    MulticlassProblem,
+    ProblemError,
+    SparseProblem,
+    from_arrays,
+)
+from gammabar.problems.kernels import UNIT, whole_weights
 from gammabar.problems.points import run, stripes
+from gammabar.problems.rounding import rounding_of
+from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, HardMarginAscent
 
 DTYPES = (np.uint8, np.int8, np.int16, np.int32, np.int64, np.uint64, np.float32, np.float64)
-
-
-def close(got, wanted, size):
-    """Equal up to rounding relative to the size of what was summed."""
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12 * max(size, 1e-300))
-
-
-@st.composite
-def cases(draw, dtypes=DTYPES):
-    """Points of some dtype, labels, w and q."""
-    dtype = draw(st.sampled_from(dtypes))
-    n, d = draw(st.integers(1, 7)), draw(st.integers(1, 5))
-    if np.issubdtype(dtype, np.integer):
-        low, high = max(np.iinfo(dtype).min, -1000), min(np.iinfo(dtype).max, 1000)
-        elements = st.one_of(st.just(0), st.integers(int(low), int(high)))
-    else:
-        elements = st.one_of(st.just(0), st.floats(-100, 100, width=32))
-    X = draw(hnp.arrays(dtype, (n, d), elements=elements))
-    y = draw(hnp.arrays(np.int8, n, elements=st.sampled_from((-1, 1))))
-    w = draw(hnp.arrays(float, d, elements=st.floats(-10, 10, width=16)))
-    q = draw(hnp.arrays(float, n, elements=st.one_of(st.just(0.0), st.floats(0, 1))))
-    return X, y, w, q
 
 
 @pytest.fixture(params=["small", "compiled"])
@@ -56,72 +48,6 @@ def reference_softmin(A, w, temperature):
     z = -(A @ w) / temperature
     e = np.exp(z - z.max())
     return (A @ w).min(), z.max() + np.log(e.sum()), A.T @ (e / e.sum())
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("geometry", [DenseProblem, SparseProblem])
-@pytest.mark.parametrize("view", ["raw", "unit"])
-def test_linear_geometries_equal_the_explicit_matrix(path, geometry, view):
-    # Each dtype is compiled once, which takes a second or two: not all of them here.
-    dtypes = DTYPES if path == "small" else (np.uint8, np.int64, np.float32, np.float64)
-
-    @given(cases(dtypes), st.sampled_from((0.1, 1.0, 30.0)))
-    def check(case, temperature):
-        X, y, w, q = case
-        problem = geometry(scipy.sparse.csr_array(X) if geometry is SparseProblem else X, y)
-        A = y[:, None] * X.astype(float)
-        radius = math.sqrt((A * A).sum(axis=1).max())
-        if view == "unit":
-            problem = problem.unit()
-            A = A / radius if radius else A
-        size = 1 + np.abs(A).max() * (1 + np.abs(w).sum() + np.abs(q).sum())
-        close(problem.scores(w), A @ w, size)
-        close(problem.combine(q), A.T @ q, size)
-        close(problem.gram(np.arange(len(A))), A @ A.T, size * size)
-        close(problem.gram([0], np.arange(len(A))), A[:1] @ A.T, size * size)
-        close([problem.row(i) for i in range(len(A))], A, size)
-        soft = problem.softmin(w, temperature)
-        smallest, logsumexp, pull = reference_softmin(A, w, temperature)
-        close(soft.scores, A @ w, size)
-        close(soft.smallest, smallest, size)
-        close(soft.logsumexp, logsumexp, size / temperature)
-        close(soft.pull, pull, size * size / temperature)
-        # <A w, q> = <w, A^T q>
-        close(problem.scores(w) @ q, problem.inner(w, problem.combine(q)), size * size)
-
-    check()
-
-
-@given(cases(), st.sampled_from((0.5, 1.0)))
-def test_the_linear_kernel_is_the_dense_problem(case, temperature):
-    X, y, w, q = case
-    dense, kernel = DenseProblem(X, y), KernelProblem(X, y, Kernel("linear"))
-    # In the kernel's representation alpha stands for A^T alpha.
-    alpha = np.resize(w, len(y))
-    v = dense.combine(alpha)
-    size = 1 + dense.radius**2 * (np.abs(alpha).sum() + 1)
-    close(kernel.scores(alpha), dense.scores(v), size)
-    close(kernel.norm(alpha) ** 2, dense.norm(v) ** 2, size * (1 + np.abs(alpha).sum()))
-    close(dense.combine(kernel.combine(q)), dense.combine(q), size)
-    close(kernel.inner(alpha, q), dense.inner(v, dense.combine(q)), size * len(q))
-    rows = np.arange(len(y))
-    close(kernel.gram(rows), dense.gram(rows), size)
-    close(kernel.scores(kernel.row(0)), dense.gram(rows, [0]).ravel(), size)
-    ours, theirs = kernel.softmin(alpha, temperature), dense.softmin(v, temperature)
-    close(ours.smallest, theirs.smallest, size)
-    close(ours.logsumexp, theirs.logsumexp, size / temperature)
-    close(dense.combine(ours.pull), theirs.pull, size * size)
-    assert kernel.radius == pytest.approx(dense.radius, rel=1e-14)
-
-
-@given(cases())
-def test_margin_is_the_smallest_score_over_the_norm(case):
-    X, y, w, _ = case
-    problem = DenseProblem(X, y)
-    length = np.linalg.norm(w)
-    wanted = (y * (X.astype(float) @ w)).min() / length if length else 0.0
-    assert problem.margin(w) == pytest.approx(wanted, abs=1e-11 * (1 + problem.radius))
-    assert problem.margin(problem.origin()) == 0.0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -179,33 +105,6 @@ def test_radius_is_accurate_at_every_scale(X, exponent):
             assert norms.max() == pytest.approx(1, rel=1e-14)
 
 
-@pytest.mark.parametrize("exponent", [-1060, -1000, -500, 0, 500, 1000, 1020])
-@pytest.mark.parametrize("geometry", [DenseProblem, SparseProblem])
-def test_unit_views_do_not_notice_the_scale(path, geometry, exponent):
-    """A power of two in the data leaves no trace after division by the radius."""
-    X = np.array([[3.0, 4.0, 0.0], [1.0, -2.0, 2.0], [0.5, 0.0, 0.25], [0.0, 0.0, 0.0]])
-    y, w, q = [1, -1, 1, 1], np.array([0.3, -1.7, 0.9]), np.array([0.25, 0.5, 0.25, 0])
-    store = scipy.sparse.csr_array if geometry is SparseProblem else np.asarray
-    usual = geometry(store(X), y).unit()
-    problem = geometry(store(np.ldexp(X, exponent)), y)
-    assert problem.radius == math.ldexp(5.0, exponent)
-    view = problem.unit()
-    assert view.radius == 1.0
-    assert view.unit() is view
-    np.testing.assert_array_equal(view.scores(w), usual.scores(w))
-    np.testing.assert_array_equal(view.combine(q), usual.combine(q))
-    np.testing.assert_array_equal(view.gram([0, 1, 2]), usual.gram([0, 1, 2]))
-    np.testing.assert_array_equal(view.row(1), usual.row(1))
-    np.testing.assert_array_equal(view.softmin(w).pull, usual.softmin(w).pull)
-    assert view.margin(w) == usual.margin(w)
-    # Without division as well, as long as the numbers are doubles.
-    assert problem.margin(np.ldexp(w, 900)) == problem.margin(w)
-    direction = problem.combine(q)
-    assert problem.norm(direction) == pytest.approx(
-        math.ldexp(usual.norm(usual.combine(q)) * 5, exponent), rel=1e-15
-    )
-
-
 def test_a_radius_beyond_the_doubles_still_has_a_unit_view():
     largest = np.finfo(float).max
     problem = DenseProblem([[largest, largest], [largest, 0.0]], [1, 1])
@@ -222,29 +121,6 @@ def test_rows_that_are_all_zero_are_a_problem_too():
     empty = SparseProblem(scipy.sparse.csr_array((3, 2)), [1, -1, 1])
     assert empty.radius == 0.0
     assert empty.softmin(np.ones(2)).logsumexp == pytest.approx(math.log(3))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("temperature", [1e-300, 1e-9, 1.0, 1e9, 1e300])
-@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6, 1e150])
-@pytest.mark.parametrize("geometry", [DenseProblem, SparseProblem])
-def test_softmin_never_overflows(path, geometry, temperature, size):
-    rng = np.random.default_rng(5)
-    X = rng.integers(-9, 10, (40, 3)).astype(np.int16)
-    y = rng.choice([-1, 1], 40)
-    w = size * np.array([1.0, -0.5, 0.25])
-    problem = geometry(scipy.sparse.csr_array(X) if geometry is SparseProblem else X, y)
-    soft = problem.softmin(w, temperature)
-    A = y[:, None] * X.astype(float)
-    scores = A @ w  # exact: small integers times a power of two times size
-    with np.errstate(over="ignore", under="ignore"):
-        e = np.exp((scores.min() - scores) / temperature)
-    close(soft.pull, A.T @ (e / e.sum()), 100)
-    assert soft.smallest == scores.min()
-    assert not np.isnan(soft.logsumexp)
-    if abs(scores.min()) < 1e300 * min(temperature, 1e8):
-        wanted = -scores.min() / temperature + math.log(e.sum())
-        assert soft.logsumexp == pytest.approx(wanted, rel=1e-12)
 
 
 def test_softmin_passes_nan_on(path):
@@ -434,3 +310,84 @@ def test_problems_travel_between_processes(view):
         assert got.radius == sent.radius
         np.testing.assert_array_equal(got.scores([1.0, 2.0]), sent.scores([1.0, 2.0]))
         assert got.digest() == problem.digest()
+
+
+# --- the multiclass reduction, against the matrix of it written out (first paper, section 5.2)
+
+
+def test_points_stay_as_they_are():
+    X = np.zeros((2, 3), dtype=np.uint8)
+    problem = MulticlassProblem(X, [0, 1])
+    assert np.shares_memory(problem.X, X)
+    assert problem.k == 2
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(problem)).scores(np.ones(6)), problem.scores(np.ones(6))
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "k", "message"),
+    [
+        ([0, 1, 3], 3, "label 3 of row 2"),
+        ([0, -1, 1], 2, "label -1 of row 1"),
+        ([0, 0, 0], None, "at least two classes"),
+        ([0, 1], 2, "3 whole numbers"),
+        ([0.0, 1.0, 2.0], 3, "3 whole numbers"),
+    ],
+)
+def test_bad_labels_are_refused(labels, k, message):
+    with pytest.raises(ProblemError, match=message):
+        MulticlassProblem(np.ones((3, 1)), labels, k)
+
+
+# --- several classes with a kernel: the same as several classes of explicit features
+
+
+LABELS = np.array([0, 1, 2, 0, 1, 2, 2, 3])
+
+
+def both(normalised: bool = False):
+    """The kernel of a network, and its features written down."""
+    rng = np.random.default_rng(2)
+    X, width = rng.integers(-5, 6, (8, 4)), 30
+    hidden = X @ whole_weights(width, 4, 1).T / UNIT
+    first = ((hidden > 0)[:, :, None] * X[:, None, :]).reshape(8, -1)
+    features = np.hstack([first, np.maximum(hidden, 0)]) / np.sqrt(width)
+    if normalised:
+        features = features / np.linalg.norm(features, axis=1)[:, None]
+    kernel = f"network:width={width},seed=1"
+    ours = from_arrays(X, LABELS, kernel=kernel, normalised=normalised, multiclass=True)
+    return ours, from_arrays(features, LABELS, multiclass=True)
+
+
+@pytest.mark.parametrize("solver", [AdaptiveSampling(), HardMarginAscent()])
+def test_solvers_make_the_same_steps(solver):
+    ours, explicit = (problem.unit() for problem in both())
+    A = np.array([explicit.row(i) for i in range(ours.n)])
+    pairs = zip(solver.iterates(ours), solver.iterates(explicit), strict=False)
+    for mine, other in islice(pairs, 200):
+        assert mine.extra["i"] == other.extra["i"]
+        assert A.T @ mine.w == pytest.approx(other.w, abs=1e-10)
+    assert mine.margin > 0
+
+
+def test_many_points_are_taken_in_parts(monkeypatch):
+    ours, _ = both()
+    alpha = np.arange(24.0)
+    expected = ours.scores(alpha)
+    monkeypatch.setattr("gammabar.problems.multiclass._ROWS", 3)
+    assert ours.scores(alpha) == pytest.approx(expected)
+
+
+def test_nothing_is_judged_and_nothing_proved():
+    ours, _ = both()
+    with pytest.raises(ProblemError, match="is not proved here"):
+        solve(ours)
+    for refuse in (rounding_of, space_of):
+        with pytest.raises(ProblemError, match="no error bounds"):
+            refuse(ours)
+    for kind in ("free", "augmented"):
+        with pytest.raises(ProblemError, match="kernel"):
+            from_arrays(np.eye(3), [0, 1, 2], kernel="rbf", multiclass=True, intercept=kind)
+    with pytest.raises(ProblemError, match="no Gram matrix"):
+        MulticlassKernelProblem(np.eye(3), np.arange(3), Kernel("precomputed"))

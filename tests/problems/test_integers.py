@@ -22,7 +22,6 @@ from gammabar.problems import (
     SparseProblem,
     from_arrays,
 )
-from gammabar.problems.canonical import digest
 from gammabar.problems.generators import _largest_square
 from gammabar.problems.linear import vector
 from gammabar.problems.portable_rng import Draws
@@ -84,17 +83,6 @@ def test_products_with_integers_are_those_of_the_integers(X, compiled, layout):
             assert math.isfinite(problem.margin(np.full(X.shape[1], -(2**63), dtype=np.int64)))
     finally:
         points_module.SMALL = small
-
-
-@given(matrices())
-def test_the_digest_does_not_depend_on_the_width(X):
-    y = np.ones(len(X), dtype=np.int8)
-    wide = np.uint64 if X.dtype == np.uint64 else np.int64
-    assert digest(X, y) == digest(X.astype(wide), y)
-    assert digest(X, y) == digest(scipy.sparse.csr_array(X), y)
-    changed = X.astype(object)
-    changed[0, 0] += -1 if changed[0, 0] > 0 else 1
-    assert digest(X, y) != digest(changed.astype(wide), y)
 
 
 @given(matrices())

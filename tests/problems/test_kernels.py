@@ -31,46 +31,6 @@ def value(kernel: Kernel, x, z) -> float:
     return math.exp(-kernel.gamma * square)
 
 
-def explicit_gram(kernel: Kernel, points, y, normalised):
-    K = np.array([[value(kernel, x, z) for z in points] for x in points])
-    if normalised:
-        K = K / np.sqrt(np.outer(np.diagonal(K), np.diagonal(K)))
-    return np.outer(y, y) * K
-
-
-@pytest.mark.parametrize("text", KERNELS)
-@pytest.mark.parametrize("normalised", [False, True])
-@pytest.mark.parametrize("store", [np.asarray, scipy.sparse.csr_array, np.float32])
-@pytest.mark.parametrize("view", ["raw", "unit"])
-def test_every_kernel_equals_its_formula(text, normalised, store, view):
-    kernel = Kernel.parse(text)
-    G = explicit_gram(kernel, X, Y, normalised)
-    problem = KernelProblem(store(X), Y, kernel, normalised)
-    assert problem.radius == pytest.approx(math.sqrt(np.diagonal(G).max()), rel=1e-15)
-    if view == "unit":
-        problem, G = problem.unit(), G / np.diagonal(G).max()
-    rng = np.random.default_rng(1)
-    alpha, q = rng.standard_normal(5), rng.random(5)
-    close = {"rtol": 1e-13, "atol": 1e-13 * np.abs(G).max()}
-    np.testing.assert_allclose(problem.gram(np.arange(5)), G, **close)
-    np.testing.assert_allclose(problem.gram([3, 1], [0, 2, 4]), G[[3, 1]][:, [0, 2, 4]], **close)
-    np.testing.assert_allclose(problem.scores(alpha), G @ alpha, **close)
-    np.testing.assert_allclose(problem.scores(problem.row(2)), G[2], **close)
-    np.testing.assert_allclose(problem.gram(np.arange(5)), G, **close)  # now from the cache
-    np.testing.assert_array_equal(problem.combine(q), q)
-    assert problem.norm(alpha) == pytest.approx(math.sqrt(alpha @ G @ alpha), rel=1e-12)
-    assert problem.norm(1e200 * alpha) == pytest.approx(1e200 * problem.norm(alpha), rel=1e-12)
-    assert problem.inner(alpha, q) == pytest.approx(alpha @ G @ q, rel=1e-12)
-    wanted = (G @ alpha).min() / math.sqrt(alpha @ G @ alpha)
-    assert problem.margin(alpha) == pytest.approx(wanted, rel=1e-12)
-    assert problem.margin(1e300 * alpha) == pytest.approx(wanted, rel=1e-12)
-    assert problem.margin(problem.origin()) == 0.0
-    soft = problem.softmin(alpha, 0.5)
-    e = np.exp(-(G @ alpha) / 0.5)
-    np.testing.assert_allclose(soft.pull, e / e.sum(), rtol=1e-10)
-    assert soft.logsumexp == pytest.approx(math.log(e.sum()), rel=1e-12)
-
-
 points = hnp.arrays(float, (6, 3), elements=st.floats(-1, 1, width=16))
 
 

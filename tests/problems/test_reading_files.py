@@ -1,10 +1,11 @@
-"""Bad files end with one sentence that names the file and the place, never with a traceback."""
+"""Files: what is read, and one sentence about what is not."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import pickle
+import struct
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gammabar.problems import ProblemError, load
+from gammabar.problems.binary_readers import decode_idx, read_npz
+from gammabar.problems.files import read_bytes
+from gammabar.problems.text_readers import read_csv, read_svmlight
 
 
 def complaint(path: Path, **options) -> str:
@@ -261,3 +265,96 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "notes.txt").write_text("1,2")
     assert complaint(tmp_path / "notes.txt").startswith(": not a file that can be read")
     assert complaint(tmp_path / "x.npz.gz").startswith(": such a file is compressed already")
+
+
+# --- readers: what is written is read back, bit for bit; integers stay integers
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+# --- CSV -------------------------------------------------------------------------------------
+
+
+def test_csv_integer_outside_int64_is_refused_only_among_integers(tmp_path):
+    path = write(tmp_path / "x.csv", "1,2,3\n2,4,9223372036854775808\n")
+    with pytest.raises(ProblemError, match=r"line 2: '9223372036854775808' in column 3"):
+        read_csv(path)
+    assert read_csv(write(path, "1,-9223372036854775808\n0,9223372036854775807")).X.dtype == int
+
+
+@pytest.mark.parametrize(("label", "chosen"), [("kind", "kind"), (2, 2), (-1, -1), ("2", 2)])
+def test_csv_label_by_name_or_index(tmp_path, label, chosen):
+    path = write(tmp_path / "x.csv", "u,v,kind\n1,2,cat\n3,4,dog\n")
+    points = read_csv(path, label)
+    assert points.X.tolist() == [[1, 2], [3, 4]]
+    assert list(points.labels) == ["cat", "dog"]
+    assert points.label == chosen
+
+
+def test_csv_header_blank_lines_quotes_and_bom(tmp_path):
+    text = '\ufeff"label","a, b",c\n\n"yes",1,2\n   \n"no", 3 ,4\n'
+    points = read_csv(write(tmp_path / "x.csv", text))
+    assert points.X.tolist() == [[1, 2], [3, 4]]
+    assert list(points.labels) == ["yes", "no"]
+
+
+# --- svmlight --------------------------------------------------------------------------------
+
+
+def test_svmlight_comments_query_ids_and_empty_points(tmp_path):
+    text = "# head\n1 qid:3 2:5 # tail\n\n-1\n1 1:-7 3:2\n"
+    points = read_svmlight(write(tmp_path / "x.svm", text))
+    assert points.X.toarray().tolist() == [[0, 5, 0], [0, 0, 0], [-7, 0, 2]]
+    assert points.X.dtype == np.int64
+    assert list(points.labels) == ["1", "-1", "1"]
+
+
+# --- NPZ and idx -----------------------------------------------------------------------------
+
+
+def test_npz_foreign_byte_order_images_and_text_labels(tmp_path):
+    X = np.arange(24, dtype=">i4").reshape(2, 3, 4)
+    np.savez(tmp_path / "x.npz", X=X, y=np.array([["a"], ["b"]]))
+    points = read_npz(tmp_path / "x.npz")
+    assert points.X.dtype == np.dtype("=i4")
+    assert points.X.tolist() == X.reshape(2, 12).tolist()
+    assert list(points.labels) == ["a", "b"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_idx(tmp_path, packed):
+    raw = b"\0\0\x08\x02" + struct.pack(">II", 2, 3) + bytes(range(6))
+    path = tmp_path / ("x.gz" if packed else "x")
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    assert decode_idx(str(path), read_bytes(path)).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"", "magic"),
+        (b"\0\0\x0d\x01\0\0\0\x01\0", "magic"),
+        (b"\0\0\x08\x03\0\0\0\x01", "truncated"),
+        (b"\0\0\x08\x01\0\0\0\x05abc", "5 values, but holds 3"),
+        (b"\0\0\x08\x01\0\0\0\x01abc", "1 values, but holds 3"),
+    ],
+)
+def test_idx_errors(raw, reason):
+    with pytest.raises(ProblemError, match=f"x: .*{reason}"):
+        decode_idx("x", raw)
+
+
+def test_decompression_stops_at_the_budget(tmp_path):
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"0," * 5_000_000))
+    with pytest.raises(ProblemError, match="too much for this machine"):
+        read_bytes(path, budget=1_000_000)
+
+
+def test_csv_label_by_number_where_the_first_line_has_that_number_twice(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("-1,-1,0\n2,3,1\n")
+    assert read_csv(path, "-1").label == -1
