@@ -5,7 +5,7 @@ Errors, losses and margins round by round, and the exact ℓ₁ margin of all st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import islice, pairwise
@@ -21,25 +21,18 @@ from gammabar.solvers import AdaBoost
 from gammabar.solvers.boosting import Stump
 
 Numbers = dict[str, Any]
-Part = tuple[str, Callable[[], Any]]
 
 FULL, QUICK = "mnist:3,8:n=1000,seed=0", "mnist-sample:3,8, every fifth point"
 #: Margins are shown after these rounds, and after the last.
 ROUNDS = (5, 100)
 
 
-def _boosted(quick: bool) -> Part:
-    data, rounds = (QUICK, 150) if quick else (FULL, 1000)
-    return f"AdaBoost with stumps, {data}, {rounds} rounds", partial(boosting, data, rounds)
-
-
-def _margin(quick: bool) -> Part:
-    data, rounds = (QUICK, 150) if quick else (FULL, 500)
-    return f"ℓ₁ margin of all stumps, {data}", partial(_largest_margin, data, rounds)
-
-
-def _found(numbers: Numbers, name: str) -> Any:
-    return next(value for key, value in numbers.items() if key.startswith(name))
+def _parts(margin: bool, quick: bool) -> Mapping[str, Callable[[], Any]]:
+    """AdaBoost's run, and the largest margin, if it is needed."""
+    data, rounds, first = (QUICK, 150, 150) if quick else (FULL, 1000, 500)
+    run = {f"AdaBoost with stumps, {data}, {rounds} rounds": partial(boosting, data, rounds)}
+    best = {f"ℓ₁ margin of all stumps, {data}": partial(_largest_margin, data, first)}
+    return run | best if margin else run
 
 
 def points(data: str) -> tuple[DenseProblem, Any, Any]:
@@ -83,13 +76,14 @@ def _largest_margin(data: str, rounds: int) -> Numbers:
     problem, _, _ = points(data)
     vote: Any = next(islice(AdaBoost().iterates(problem), rounds, None))
     found = stump_margin(np.asarray(problem.X), problem.y, vote.hypotheses)
-    return {
-        "value": float(found.value),
-        "bound": float(found.bound),
-        "exact": found.value == found.bound,
-        "fraction": str(found.value),
-        "stumps": found.stumps,
-    }
+    exact, value, bound = found.value == found.bound, float(found.value), float(found.bound)
+    about = {"fraction": str(found.value), "stumps": found.stumps}
+    return {"value": value, "bound": bound, "exact": exact, **about}
+
+
+def _course(numbers: Numbers) -> Any:
+    """The run of AdaBoost; the largest margin comes after it, if it was computed."""
+    return next(iter(numbers.values()))
 
 
 # Figure 1: the exponential loss above the 0/1 loss
@@ -102,7 +96,7 @@ def _draw_1(figure: Any, numbers: Numbers) -> None:
     left.step([-2, 0, 3], [1, 1, 0], where="pre", label="0/1 loss")
     left.plot(x, np.exp(-x), label="exp(−x)")
     left.set(xlabel="x = y H(x)", ylabel="loss", ylim=(0, 4))
-    course = _found(numbers, "AdaBoost")
+    course = _course(numbers)
     seen = [(t, e) for t, e in zip(course["t"], course["train"], strict=True) if e > 0]
     right.loglog(*zip(*seen, strict=True), label="training error")
     right.loglog(course["t"], course["exponential"], label="mean of exp(−y H(x))")
@@ -112,20 +106,15 @@ def _draw_1(figure: Any, numbers: Numbers) -> None:
 
 
 def _shown_1(numbers: Numbers) -> list[Shown]:
-    course = _found(numbers, "AdaBoost")
-    falls = course["exponential"]
+    course = _course(numbers)
+    falls, rounds = course["exponential"], f"{course['t'][-1]:,} rounds, n = {course['n']:,}"
+    above = "exp(−x) is a surrogate for the 0/1 loss: it is above it"
+    where = f"mean of exp(−y H(x)) at least the training error at every one of {rounds}"
+    fallen = all(b <= a for a, b in pairwise(falls))
+    words = f"it falls from {falls[0]:.3g} to {falls[-1]:.3g}, never rising"
     return [
-        Shown(
-            "exp(−x) is a surrogate for the 0/1 loss: it is above it",
-            course["above"],
-            f"mean of exp(−y H(x)) at least the training error at every one of"
-            f" {course['t'][-1]:,} rounds, n = {course['n']:,}",
-        ),
-        Shown(
-            "AdaBoost minimises Σ exp(−y_i H(x_i)) greedily",
-            all(b <= a for a, b in pairwise(falls)),
-            f"it falls from {falls[0]:.3g} to {falls[-1]:.3g}, never rising",
-        ),
+        Shown(above, course["above"], where),
+        Shown("AdaBoost minimises Σ exp(−y_i H(x_i)) greedily", fallen, words),
     ]
 
 
@@ -133,7 +122,7 @@ def _shown_1(numbers: Numbers) -> list[Shown]:
 
 
 def _draw_2(figure: Any, numbers: Numbers) -> None:
-    axes, course = figure.subplots(), _found(numbers, "AdaBoost")
+    axes, course = figure.subplots(), _course(numbers)
     axes.semilogx(course["t"], course["train"], label="training error")
     axes.semilogx(course["t"], course["test"], label="test error")
     if course["perfect"]:
@@ -147,7 +136,7 @@ NEVER = [Shown("AdaBoost reaches training error zero", False, "not in these roun
 
 
 def _shown_2(numbers: Numbers) -> list[Shown]:
-    course = _found(numbers, "AdaBoost")
+    course = _course(numbers)
     if course["perfect"] is None:
         return NEVER
     then, end = course["test"][course["t"].index(course["perfect"])], course["test"][-1]
@@ -168,7 +157,8 @@ def _shown_2(numbers: Numbers) -> list[Shown]:
 def _draw_3(figure: Any, numbers: Numbers) -> None:
     figure.set_size_inches(8.0, 3.6)
     left, right = figure.subplots(1, 2)
-    course, best = _found(numbers, "AdaBoost"), _found(numbers, "ℓ₁")["value"]
+    course, margin = numbers.values()
+    best = margin["value"]
     for rounds, margins in course["margins"].items():
         share = [(i + 1) / len(margins) for i in range(len(margins))]
         left.step(margins, share, where="post", label=f"{int(rounds):,} rounds")
@@ -182,7 +172,7 @@ def _draw_3(figure: Any, numbers: Numbers) -> None:
 
 
 def _shown_3(numbers: Numbers) -> list[Shown]:
-    course, best = _found(numbers, "AdaBoost"), _found(numbers, "ℓ₁")
+    course, best = numbers.values()
     if course["perfect"] is None:
         return NEVER
     then, end = course["margin"][course["t"].index(course["perfect"])], course["margin"][-1]
@@ -202,30 +192,21 @@ def _shown_3(numbers: Numbers) -> list[Shown]:
     ]
 
 
-def _figure(
-    number: int, title: str, parts: tuple[Callable[[bool], Part], ...], draw: Any, shown: Any
-):
-    return Artefact(
+ARTEFACTS = tuple(
+    Artefact(
         id=f"lec.fig{number}",
         reference=f"Figure {number}",
         title=f"{title}MNIST digits 3 and 8",
-        parts=lambda quick: dict(part(quick) for part in parts),
+        parts=partial(_parts, number == 3),
         draw=draw,
         shown=shown,
         data=("mnist", "mnist-test"),
     )
-
-
-ARTEFACTS = (
-    _figure(1, "exp(−x) above the 0/1 loss, and on ", (_boosted,), _draw_1, _shown_1),
-    _figure(2, "Training and test error of AdaBoost, ", (_boosted,), _draw_2, _shown_2),
-    _figure(
-        3,
-        "Margins of AdaBoost beside the exact ℓ₁ margin, ",
-        (_boosted, _margin),
-        _draw_3,
-        _shown_3,
-    ),
+    for number, title, draw, shown in (
+        (1, "exp(−x) above the 0/1 loss, and on ", _draw_1, _shown_1),
+        (2, "Training and test error of AdaBoost, ", _draw_2, _shown_2),
+        (3, "Margins of AdaBoost beside the exact ℓ₁ margin, ", _draw_3, _shown_3),
+    )
 )
 
 # The exact ℓ₁ margin of all stumps: max over convex combinations H of stumps of the smallest
