@@ -19,7 +19,7 @@ import numpy as np
 
 from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024.quantities import *
-from gammabar.papers.tyurin_2024.reduction import Closeness, NormalizedRate
+from gammabar.papers.tyurin_2024.reduction import NormalizedRate, Rate, closeness
 
 ours = Claims("gb")
 #: So many rows that rounding may move are tried in every combination.
@@ -256,27 +256,30 @@ def _row_step(now, before, c):
         yield is_misclassified(before, row, "the row that is added is in S_t, up to rounding")
 
 
-@ours.bound("tyurin.lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", LR_GD)
-class _DescentRate(Closeness):
+@ours.bound("tyurin.lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", LR_GD, Rate)
+def _descent_rate(it, c):
     r"""At every γ, and on any data, LR+GD divided by γ is within E_t(γ) of Batch Perceptron; and
     E_t(γ) → 0 as γ → ∞ if no row lies on a hyperplane of the path.
 
     $\|\theta_t/\gamma - \hat\theta_t\| \le E_t(\gamma),\quad E_{t+1} = E_t +
     \frac{R}{n}\sum_{i=1}^n \frac{1}{1 + \exp(\gamma(|y_i a_i^\top\hat\theta_t| - R E_t))}$"""
+    return closeness(it, c.history(Rate))
 
 
 @ours.bound(
-    "tyurin.normalized-lr-gd.rate", "papers/tyurin_2024/reduction.py, with proof", NORMALIZED
+    "tyurin.normalized-lr-gd.rate",
+    "papers/tyurin_2024/reduction.py, with proof",
+    NORMALIZED,
+    NormalizedRate,
 )
-class _NormalizedDescentRate(Closeness):
+def _normalized_descent_rate(it, c):
     r"""At every γ, and on any data, Normalized LR+GD divided by γ is within E_t(γ) of Normalized
     Batch Perceptron, until that has separated the data.
 
     $\|\theta_t/\gamma - \hat\theta_t\| \le E_t(\gamma),\quad E_{t+1} = E_t + 2R\,\min\left(1,
     \frac{T_t}{|S_t| - T_t}\right),\quad T_t = \sum_{i=1}^n \frac{1}{1 + \exp(\gamma(|y_i
     a_i^\top\hat\theta_t| - R E_t))}$"""
-
-    kind = NormalizedRate
+    return closeness(it, c.history(NormalizedRate))
 
 
 @ours.stopping(

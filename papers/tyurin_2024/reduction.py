@@ -208,26 +208,14 @@ class NormalizedRate(Rate):
     normalised = True
 
 
-class Closeness:
+def closeness(it: View, rate: Rate) -> Relation | None:
     """‖θ_t/γ − θ̂_t‖ ≤ E_t."""
-
-    kind: type[Rate] = Rate
-
-    def __init__(self, case: Case) -> None:
-        self.rate: Rate = case.history(self.kind)
-        self.least = least(case.space)
-
-    def update(self, it: View) -> None:
-        self.rate.update(it)
-
-    def claim(self, it: View) -> Relation | None:
-        rate = self.rate
-        if rate.path.lost:
-            return fact(None, UNKNOWN)
-        if rate.ended:
-            return None
-        if (zero := only_zeros(it)) is not None:
-            return zero
-        apart = rate.apart(it.here)
-        # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
-        return rate.within(apart, self.least + 2 * float(apart.rad()))
+    if rate.path.lost:
+        return fact(None, UNKNOWN)
+    if rate.ended:
+        return None
+    if (zero := only_zeros(it)) is not None:
+        return zero
+    apart = rate.apart(it.here)
+    # Rows that are zero have both sides zero, but for what the ball of a norm leaves open.
+    return rate.within(apart, least(it.space) + 2 * float(apart.rad()))

@@ -19,7 +19,7 @@ from gammabar.oracle.rational import integer_rows
 from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024 import reference
 from gammabar.papers.tyurin_2024.quantities import *
-from gammabar.papers.tyurin_2024.reduction import UNKNOWN, Closeness, Rate
+from gammabar.papers.tyurin_2024.reduction import UNKNOWN, Rate, closeness
 
 # Theorem 3.2
 
@@ -58,15 +58,38 @@ def _products(case: Case) -> Any:
     return signed @ signed.T
 
 
+class _Beside:
+    """The rate of a run of LR+GD; or runs of LR+GD with larger and larger γ, in doubles, beside one
+    of Batch Perceptron."""
+
+    def __init__(self, case: Case) -> None:
+        descends = has_step(case) is None and method_of(case) != "batch-perceptron"
+        self.own = case.history(Rate) if descends else None
+        self.rates = [] if descends else [Rate(case, gamma) for gamma in (1e2, 1e4, 1e6)]
+        self.points = [case.problem.origin() for _ in self.rates]
+
+    def update(self, it: View) -> None:
+        if self.own is not None:
+            self.own.update(it)
+        problem = it.case.problem
+        for k, rate in enumerate(self.rates):
+            w = self.points[k]
+            if it.t:
+                pull = problem.combine(expit(-problem.scores(w)))
+                self.points[k] = w = w + rate.step * (pull / it.n)
+            rate.follow(Vec(rate.space, w).size(), rate.space.score_error(w))
+
+
 @tyurin.bound(
     "thm3.2",
     "Tyurin (2024), Theorem 3.2",
     Method("lr-gd", "batch-perceptron"),
     separable,
     non_degenerate,
+    _Beside,
     kind="limit",
 )
-class Reduces:
+def reduces(it, c):
     r"""If Assumption 3.1 holds, the iterates of LR+GD divided by γ tend to those of Batch
     Perceptron as γ → ∞.
 
@@ -78,44 +101,16 @@ class Reduces:
     with γ = 10², 10⁴ and 10⁶. Assumption 3.1 is decided exactly. Data that are integers rarely
     meet it: loss-spike does not (9·17 − 51·3 = 0), worst-case does for odd n. The proof needs
     only that no ⟨a_i, θ̂_t⟩ is 0, and gb.tyurin.lr-gd.rate only that."""
-
-    def __init__(self, case: Case) -> None:
-        descends = has_step(case) is None and method_of(case) != "batch-perceptron"
-        self._check: Any = Closeness(case) if descends else _Companions(case)
-
-    def update(self, it: View) -> None:
-        self._check.update(it)
-
-    def claim(self, it: View) -> Any:
-        return self._check.claim(it)
-
-
-class _Companions:
-    """Runs of LR+GD with larger and larger γ, in doubles, beside one of Batch Perceptron."""
-
-    def __init__(self, case: Case) -> None:
-        self.problem = case.problem
-        self.rates = [Rate(case, gamma) for gamma in (1e2, 1e4, 1e6)]
-        self.points = [case.problem.origin() for _ in self.rates]
-
-    def update(self, it: View) -> None:
-        for k, rate in enumerate(self.rates):
-            w = self.points[k]
-            if it.t:
-                pull = self.problem.combine(expit(-self.problem.scores(w)))
-                self.points[k] = w = w + rate.step * (pull / it.n)
-            rate.follow(Vec(rate.space, w).size(), rate.space.score_error(w))
-
-    def claim(self, it: View) -> Iterator[Relation]:
-        # The delivered iterate is rounded as well, t times.
-        rounding = (it.t + 1) * it.space.radius * per_sum(it.space) + least(it.space)
-        for rate, w in zip(self.rates, self.points, strict=True):
-            where = f"γ = {rate.step:g}"
-            if rate.path.lost:
-                yield fact(None, UNKNOWN, where=where)
-                continue
-            gap = (Vec(rate.space, w) * (1 / number(rate.step)) - it.here).norm()
-            yield rate.within(gap, rounding, where=where)
+    found = c.history(_Beside)
+    if found.own is not None:
+        yield closeness(it, found.own)
+    # The delivered iterate is rounded as well, t times.
+    rounding = (it.t + 1) * it.space.radius * per_sum(it.space) + least(it.space)
+    for rate, w in zip(found.rates, found.points, strict=True):
+        where = f"γ = {rate.step:g}"
+        gap = (Vec(rate.space, w) * (1 / number(rate.step)) - it.here).norm()
+        lost = rate.path.lost
+        yield fact(None, UNKNOWN, where=where) if lost else rate.within(gap, rounding, where=where)
 
 
 # Theorem 3.3
