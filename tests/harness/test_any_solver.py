@@ -288,7 +288,7 @@ def test_one_wrong_digit_in_a_trajectory_is_found(tmp_path, capsys):
 
 def test_a_trajectory_without_its_start_is_recognised():
     [verdict] = gb.verify(kept(20)[1:], PROBLEM, STATEMENTS[0])
-    assert "start with w_1" in verdict.hint
+    assert "starts with w_1" in verdict.hint
 
 
 def test_options_of_the_solver_may_follow_the_file(tmp_path):

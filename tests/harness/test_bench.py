@@ -171,6 +171,7 @@ class TestMargin:
         assert margin._cell(row, {"0.999": 1.0}, "0.999") == "never"
 
 
+@pytest.mark.full
 class TestOtherSections:
     def test_both_sides_do_the_same_and_nothing_is_refuted(self, tiny):
         (result,) = tiny["sections"]["overhead"]
@@ -213,6 +214,7 @@ def tiny():
     return json.loads(json.dumps(whole, allow_nan=False))
 
 
+@pytest.mark.full
 class TestDocument:
     def test_the_fields_are_complete(self, tiny):
         for section, field in (("oracle", ORACLE_FIELD), ("margin", MARGIN_FIELD)):
@@ -299,6 +301,7 @@ class TestAlone:
 
 
 class TestPage:
+    @pytest.mark.full
     def test_it_mentions_every_contestant_and_every_failure(self, tiny, tmp_path):
         document_ = copy.deepcopy(tiny)
         rows = document_["sections"]["oracle"][0]["rows"]
@@ -337,6 +340,7 @@ class TestPage:
 
 
 class TestCommand:
+    @pytest.mark.full
     def test_json_is_one_document_and_nothing_else(self, tiny, tmp_path, gammabar, monkeypatch):
         asked = []
 

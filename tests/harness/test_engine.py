@@ -373,6 +373,7 @@ def test_processes_that_work_side_by_side_use_one_thread_each(crew):
     assert "ValueError: (1, '1')" in verdict.reason
 
 
+@pytest.mark.full
 def test_files_are_tried_out_in_another_process(crew):
     assert crew.probe(InFile("my.py:Right", CODE), 60)["name"] is None
     carded = CODE + "\nclass Carded(Right):\n    class card:\n        name = 'snkp'\n"

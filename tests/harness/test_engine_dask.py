@@ -42,6 +42,7 @@ def plain(results):
     return [{**result.as_dict(), "seconds": 0} for result in results]
 
 
+@pytest.mark.full
 def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
     tasks = [
         Task(

@@ -380,6 +380,7 @@ def here() -> list[dict]:
     return results
 
 
+@pytest.mark.full
 def test_a_run_that_was_killed_goes_on(tmp_path):
     path = tmp_path / "s.sqlite"
     killed(path, "--jobs", "1")
@@ -390,6 +391,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path):
     assert stored(path) == len(PROBLEMS)
 
 
+@pytest.mark.full
 def test_two_runs_share_a_store(tmp_path):
     path = tmp_path / "s.sqlite"
     both = [start(path, "--jobs", "1") for _ in range(2)]
@@ -419,6 +421,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path):
     _wait_for_the_end_of(children)
 
 
+@pytest.mark.full
 def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     path = tmp_path / "s.sqlite"
     process = start(path, "--jobs", "2", "--iterations", "15000")

@@ -94,6 +94,7 @@ class Terminal(io.TextIOWrapper):
         return self.kept.getvalue().decode(self.encoding)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k not in QUICK)) for k in TERMINALS]
 )

@@ -192,6 +192,7 @@ def test_the_suites_may_name_what_counts(gate, repository: Path):
     assert (code, one["verdict"], one["base"], one["head"]) == (1, "worse", 10.0, 9.0)
 
 
+@pytest.mark.full
 @NO_ASV
 def test_what_has_to_be_built_is_built_on_both_sides(gate, repository: Path):
     program = "from pathlib import Path\nPath('pack.py').write_text(Path('pack.in').read_text())\n"
@@ -304,6 +305,7 @@ def test_what_the_gate_runs():
     assert sum("Tightness" in g.name for g in counts) == 4  # what the papers name
 
 
+@pytest.mark.full
 @NO_ASV
 def test_every_benchmark_exists_with_its_parameters():
     # In a process of its own: asv's importer changes the path.

@@ -68,7 +68,7 @@ def test_an_integer_is_what_is_written_just_so(text):
     assert number is None or str(number) == text
 
 
-@settings(max_examples=150)
+@settings(max_examples=25)
 @given(st.lists(LABELS, min_size=2, max_size=3), st.sampled_from(["npz", "parquet"]))
 def test_every_label_is_exported_and_checked(labels, form):
     """A certificate is accepted for its file, for an export of it, and by what it says itself."""

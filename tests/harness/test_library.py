@@ -181,6 +181,7 @@ def test_novikoff_holds_and_its_root_is_refuted(gammabar):
     assert "refuted" in {r["verdict"] for r in json.loads(out)["results"]}
 
 
+@pytest.mark.full
 def test_an_installed_paper_is_found_by_its_entry_point(tmp_path: Path):
     package(tmp_path)
     info = tmp_path / "small_paper-1.0.dist-info"

@@ -111,6 +111,7 @@ ARTEFACTS = (Artefact("slow.fig1", "Figure 1", "Roots", parts,
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is a signal of Unix")
 @pytest.mark.usefixtures("shelf_as_before")
 def test_killed_in_the_middle_it_ends_with_the_same_numbers(gammabar, tmp_path: Path):
@@ -198,6 +199,7 @@ def test_quick_settings_make_numbers_and_pictures(name: str, shared: Path, tmp_p
     assert len(svg) < 300_000  # a page has many of them
 
 
+@pytest.mark.full
 def test_pictures_are_the_same_every_time(tmp_path: Path):
     one = artefacts()["rp.rates"]
     numbers = work.compute(one, tmp_path, quick=True).numbers
