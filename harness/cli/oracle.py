@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -174,6 +173,27 @@ def _only(options: dict[str, Any], what: str, allowed: tuple[str, ...]) -> None:
             raise click.UsageError(f"{what} goes without --{name.replace('_', '-')}")
 
 
+class _Answer:
+    """What is said of the data: fields of the JSON document, and lines for people."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+        self.fields: dict[str, Any] = {}
+        self.lines: dict[str, str] = {}
+
+    def say(self, name: str, words: str, **fields: Any) -> None:
+        """A line, and the fields with the same contents."""
+        self.lines[name] = words
+        self.fields |= fields
+
+    def print(self, kind: str, as_json: bool) -> None:
+        """Print one or the other."""
+        if as_json:
+            print_json({"data": self.data, **self.fields}, kind)
+        else:
+            print_facts(self.data, self.lines)
+
+
 def _margin(
     data: str,
     *,
@@ -196,6 +216,7 @@ def _margin(
     from gammabar.problems.environment import peak_memory
     from gammabar.problems.files import gigabytes
 
+    answer = _Answer(data)
     with ExitStack() as stack:
         stage = stack.enter_context(stages(quiet=as_json))
         client = None
@@ -207,22 +228,28 @@ def _margin(
         problem = load(data, dask=client, **described)
         wanted = {"norm": norm, "signed": signed, "method": method, "digits": digits}
         found, interrupted = _solved(problem, stage, time_limit=time_limit, **wanted)
-        answer, lines = _told(found, digits, signed, as_json)
-        answer |= {"intercept": described["intercept"], "memory": peak_memory()}
+        _tell(answer, found, digits, signed, as_json)
+        answer.fields |= {"intercept": described["intercept"], "memory": peak_memory()}
         if isinstance(problem, ScatteredProblem):
-            lines["data"] = f"{problem.where}; peak memory {gigabytes(answer['memory'])}"
+            room = gigabytes(answer.fields["memory"])
+            answer.say("data", f"{problem.where}; peak memory {room}")
         if found.separable is False and described["intercept"] == "none" and norm != "l1-simplex":
             stage("with a bias")
             with_bias = _separable_with_bias(problem, time_limit)
-            answer["separable_with_intercept"] = with_bias
-            lines["verdict"] += _BIAS[with_bias]
-        for more, words in _asked(found, stage, explain, export, certificate, light):
-            answer |= more
-            lines |= words
-    if as_json:
-        print_json({"data": data, **answer}, "oracle")
-    else:
-        print_facts(data, lines)
+            answer.fields["separable_with_intercept"] = with_bias
+            answer.lines["verdict"] += _BIAS[with_bias]
+        if explain:
+            stage("explaining")
+            _explain(answer, found, stage)
+        if export:
+            _write_classifier(found, export)
+            answer.say("export", str(export), export=str(export))
+        if certificate:
+            stage("writing the certificate")
+            found.save(certificate, light=light)
+            words = f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
+            answer.say("certificate", words, certificate=str(certificate))
+    answer.print("oracle", as_json)
     if interrupted:
         sys.exit(130)
     return 0
@@ -253,28 +280,6 @@ def _solved(problem: Problem, stage: Stage, **wanted: Any) -> tuple[Margin, bool
         return stop.bounds(), True
 
 
-def _asked(
-    found: Margin,
-    stage: Stage,
-    explain: bool,
-    export: Path | None,
-    certificate: Path | None,
-    light: bool,
-) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """What options add to the answer: JSON fields, and lines for people."""
-    if explain:
-        stage("explaining")
-        yield _explanation(found, stage)
-    if export:
-        _write_classifier(found, export)
-        yield {"export": str(export)}, {"export": str(export)}
-    if certificate:
-        stage("writing the certificate")
-        found.save(certificate, light=light)
-        words = f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
-        yield {"certificate": str(certificate)}, {"certificate": words}
-
-
 #: What is added about the same data with a bias, where there is none through the origin.
 _BIAS = {True: ", but separable with a bias (--intercept)", False: ", nor with a bias", None: ""}
 
@@ -292,149 +297,126 @@ def _separable_with_bias(problem: Problem, time_limit: float | None = None) -> b
         return None
 
 
-def _told(
-    found: Margin, digits: int, signed: bool, written: bool
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """An answer as JSON fields (with γ̄² if it is to be written out) and as lines for people."""
+def _tell(answer: _Answer, found: Margin, digits: int, signed: bool, written: bool) -> None:
+    """The answer of the oracle, with γ̄² if it is to be written out."""
     from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
 
     if isinstance(found, L1Margin):
-        return _l1(found, digits)
+        _tell_l1(answer, found, digits)
+        return
     truth = found.truth if isinstance(found, NegativeMargin) else found
     assert isinstance(truth, Truth)
-    answer = truth.facts(digits, written) | {"seconds": round(sum(found.seconds.values()), 6)}
-    lines = _lines(truth, answer, digits)
+    answer.fields = truth.facts(digits, written) | {
+        "seconds": round(sum(found.seconds.values()), 6)
+    }
+    _tell_truth(answer, truth, digits)
     if isinstance(found, NegativeMargin):
-        rho, words = _signed(found)
-        answer |= rho
-        lines["signed margin ρ"] = words
+        _tell_signed(answer, found)
     elif signed:
-        answer |= {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
-        lines["signed margin ρ"] = "ρ = γ̄ > 0 (separable)"
-    return answer, lines
+        rho = {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
+        answer.say("signed margin ρ", "ρ = γ̄ > 0 (separable)", **rho)
 
 
-def _lines(truth: Truth, answer: dict[str, Any], digits: int) -> dict[str, str]:
-    size = f"{answer['n']:,} rows × {answer['d']:,}"
+def _tell_truth(answer: _Answer, truth: Truth, digits: int) -> None:
+    fields = answer.fields
     verdict = {True: "separable", False: "not separable", None: "undecided: γ̄ may be 0"}
     if truth.method == "anytime":
         verdict[None] = "not known to be separable"
-    where = WHERE[truth.problem.intercept]
-    lines = {"problem": size, "verdict": f"{verdict[truth.separable]} {where}"}
+    answer.say("problem", f"{fields['n']:,} rows × {fields['d']:,}")
+    answer.say("verdict", f"{verdict[truth.separable]} {WHERE[truth.problem.intercept]}")
     if truth.separable is None and truth.method == "anytime":
-        lines["γ̄"] = f"at most {truth.gamma_hi!r}"
+        answer.say("γ̄", f"at most {truth.gamma_hi!r}")
     elif truth.separable is not False:
-        lines["γ̄"] = answer["gamma"] + "…" * (not truth.ends(digits))
-        lines["γ̄ in data units"] = answer["gamma_raw"]
-        lines["enclosure"] = f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]"
-    if truth.exact and truth.separable and len(truth.support) > MANY:
-        lines["proved"] = "γ̄² is a rational number, defined by the support"
-    elif truth.exact and truth.separable:
-        assert truth.gamma_squared is not None
-        bits = truth.gamma_squared.denominator.bit_length()
-        lines["proved"] = (
-            "γ̄² is an integer, in data units"
-            if bits == 1
-            else (f"γ̄² is a rational number with a denominator of {bits:,} bits")
-        )
-    elif truth.exact:
-        lines["proved"] = "Aᵀq̄ = 0 for exact weights q̄ on the simplex (Gordan)"
-        if truth.problem.intercept == "free":
-            lines["proved"] = (
-                "the convex hulls of the classes share a point, given by exact weights"
-            )
-    elif truth.method == "anytime":
-        lines["proved"] = "the bounds, by exact weights and an exact w; the search was ended early"
-    else:
-        lines["proved"] = "enclosure by interval arithmetic"
-        lines["proved"] += "" if truth.deficit else "; γ̄² is not rational here"
-    if truth.note and truth.method != "anytime":
-        lines["proved"] += f"; {truth.note}" if truth.deficit else f", {truth.note}"
-    lines["support"] = f"{answer['support_size']} rows"
+        answer.say("γ̄", fields["gamma"] + "…" * (not truth.ends(digits)))
+        answer.say("γ̄ in data units", fields["gamma_raw"])
+        answer.say("enclosure", f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]")
+    note = "" if truth.method == "anytime" else truth.note
+    joined = note and ("; " if truth.deficit else ", ") + note
+    answer.say("proved", _proved(truth) + joined)
+    answer.say("support", f"{fields['support_size']} rows")
     rounds = f"{truth.rounds} exact round{'s' * (truth.rounds != 1)}"
     parts = ", ".join(f"{name} {value:.3g} s" for name, value in truth.seconds.items())
-    lines["time"] = f"{answer['seconds']:.3g} s ({parts}; {rounds})"
-    return lines
+    answer.say("time", f"{fields['seconds']:.3g} s ({parts}; {rounds})")
 
 
-def _signed(found: NegativeMargin) -> tuple[dict[str, Any], str]:
+def _proved(truth: Truth) -> str:
+    """What was proved, and by what."""
+    if truth.exact and truth.separable and len(truth.support) > MANY:
+        return "γ̄² is a rational number, defined by the support"
+    if truth.exact and truth.separable:
+        assert truth.gamma_squared is not None
+        bits = truth.gamma_squared.denominator.bit_length()
+        if bits == 1:
+            return "γ̄² is an integer, in data units"
+        return f"γ̄² is a rational number with a denominator of {bits:,} bits"
+    if truth.exact and truth.problem.intercept == "free":
+        return "the convex hulls of the classes share a point, given by exact weights"
+    if truth.exact:
+        return "Aᵀq̄ = 0 for exact weights q̄ on the simplex (Gordan)"
+    if truth.method == "anytime":
+        return "the bounds, by exact weights and an exact w; the search was ended early"
+    more = "" if truth.deficit else "; γ̄² is not rational here"
+    return f"enclosure by interval arithmetic{more}"
+
+
+def _tell_signed(answer: _Answer, found: NegativeMargin) -> None:
     from gammabar.oracle.result import signed_digits
 
     low, high = (signed_digits(v, v, 17) for v in found.squares)
-    answer = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact}
     shown = low if found.exact else f"in [{low}, {high}]"
     why = found.note.partition(": ")[2]  # what precedes it repeats the number
-    return answer | {"rho_statement": found.note}, f"{shown}: {why}"
+    rho = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact, "rho_statement": found.note}
+    answer.say("signed margin ρ", f"{shown}: {why}", **rho)
 
 
-def _l1(found: L1Margin, digits: int) -> tuple[dict[str, Any], dict[str, str]]:
-    seconds = sum(found.seconds.values())
-    n = found.problem.n
+def _tell_l1(answer: _Answer, found: L1Margin, digits: int) -> None:
+    seconds, n, norm = sum(found.seconds.values()), found.problem.n, found.norm
     verdict = {True: "separable", False: "not separable", None: "undecided"}[found.separable]
-    answer: dict[str, Any] = {
-        "n": n,
-        "d": int(found.problem.plain.X.shape[1]),
-        "norm": found.norm,
-        "separable": found.separable,
-        "gamma": found.digits(digits),
-        "gamma_raw": found.digits(digits, raw=True),
-        "gamma_lo": found.gamma_lo,
-        "gamma_hi": found.gamma_hi,
-        "exact": found.exact,
-        "support_size": len(found.support),
-        "seconds": round(seconds, 6),
-    }
-    lines = {
-        "problem": f"{n:,} rows, {found.norm} margin",
-        "verdict": f"{verdict} {WHERE[found.problem.intercept]}",
-        "γ": f"{answer['gamma']} (rows divided by the largest entry)",
-        "γ in data units": answer["gamma_raw"],
-        "proved": "equal primal and dual value, exactly" if found.exact else "rational bounds",
-        "time": f"{seconds:.3g} s",
-    }
-    return answer, lines
+    verdict = f"{verdict} {WHERE[found.problem.intercept]}"
+    gamma, raw = found.digits(digits), found.digits(digits, raw=True)
+    how = "equal primal and dual value, exactly" if found.exact else "rational bounds"
+    d, support = int(found.problem.plain.X.shape[1]), len(found.support)
+    answer.say("problem", f"{n:,} rows, {norm} margin", n=n, d=d, norm=norm)
+    answer.say("verdict", verdict, separable=found.separable)
+    answer.say("γ", f"{gamma} (rows divided by the largest entry)", gamma=gamma)
+    answer.say("γ in data units", raw, gamma_raw=raw)
+    answer.fields |= {"gamma_lo": found.gamma_lo, "gamma_hi": found.gamma_hi}
+    answer.say("proved", how, exact=found.exact, support_size=support)
+    answer.say("time", f"{seconds:.3g} s", seconds=round(seconds, 6))
 
 
 #: Rows and numbers that are listed for people; JSON has all of them.
 _SHOWN = 12
 
 
-def _explanation(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
-    """The rows behind an answer, and the classifier: as JSON fields and as lines for people."""
+def _explain(answer: _Answer, found: Margin, stage: Stage) -> None:
+    """The rows behind an answer, and the classifier."""
     problem, rows = found.problem, [int(i) for i in found.support]
     weights = [v / found.total for v in found.numerators]
-    answer: dict[str, Any] = {
-        "rows": rows,
-        "lines": _file_lines(problem, rows),
-        "q": weights,
-        "w": None,
-        "b": None,
-    }
-    lines = {}
+    answer.fields |= {"rows": rows, "lines": _file_lines(problem, rows), "q": weights}
+    answer.fields |= {"w": None, "b": None}
+    named = _named(problem, rows)
     if found.separable:
-        lines["on the margin"] = _named(problem, rows)
-        more, words = _hyperplane(found)
-        answer |= more
-        lines |= words
+        answer.say("on the margin", named)
+        _tell_hyperplane(answer, found)
     elif found.separable is False:
-        lines["conflict"] = f"{_named(problem, rows)}: without any one of these, the others agree"
-        more, words = _removal(found, stage)
-        answer |= more
-        lines |= words
-    lines["q̄"] = _numbers(weights)
-    return answer, lines
+        answer.say("conflict", f"{named}: without any one of these, the others agree")
+        _tell_removal(answer, found, stage)
+    answer.say("q̄", _numbers(weights))
 
 
-def _hyperplane(found: Margin) -> tuple[dict[str, Any], dict[str, str]]:
+def _tell_hyperplane(answer: _Answer, found: Margin) -> None:
     """w and b, or why they are not told."""
     from gammabar.problems import ProblemError
 
     try:
         parts = _classifier(found)
     except ProblemError as error:
-        return {}, {"w": str(error)}
+        answer.say("w", str(error))
+        return
     b = parts["b"] if isinstance(parts["b"], list) else [parts["b"]]
-    return parts, {"w": _numbers(parts["w"]), "b": _numbers(b)}
+    answer.say("w", _numbers(parts["w"]), **parts)
+    answer.say("b", _numbers(b))
 
 
 def _classifier(found: Margin) -> dict[str, Any]:
@@ -480,7 +462,7 @@ def _file_lines(problem: Problem, rows: list[int]) -> list[int] | None:
     return [int(source.lines[i // per_point]) for i in rows]
 
 
-def _removal(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
+def _tell_removal(answer: _Answer, found: Margin, stage: Stage) -> None:
     """Rows without which the data are separable."""
     from gammabar.oracle.conflicts import smallest_removal
     from gammabar.oracle.result import Truth
@@ -488,18 +470,18 @@ def _removal(found: Margin, stage: Stage) -> tuple[dict[str, Any], dict[str, str
 
     truth = getattr(found, "truth", found)
     if not isinstance(truth, Truth):
-        return {}, {}
+        return
     try:
         removal = smallest_removal(truth, progress=stage)
     except ProblemError:  # kernels and several classes
-        return {}, {}
-    answer = {"removal": removal.rows, "removal_least": removal.least}
-    answer["removal_lines"] = _file_lines(truth.problem, removal.rows or [])
-    if removal.rows is None:
-        return answer, {"to remove": f"at least {removal.least} rows; no small set was found"}
-    words = _named(truth.problem, removal.rows)
-    bound = "the fewest" if removal.smallest else f"at least {removal.least} have to go"
-    return answer, {"to remove": f"{words}: then the data are separable; {bound}"}
+        return
+    words = f"at least {removal.least} rows; no small set was found"
+    if removal.rows is not None:
+        bound = "the fewest" if removal.smallest else f"at least {removal.least} have to go"
+        words = f"{_named(truth.problem, removal.rows)}: then the data are separable; {bound}"
+    lines = _file_lines(truth.problem, removal.rows or [])
+    fields = {"removal": removal.rows, "removal_least": removal.least, "removal_lines": lines}
+    answer.say("to remove", words, **fields)
 
 
 def _numbers(values: list[float]) -> str:
@@ -533,55 +515,46 @@ def _separation(
     from gammabar.oracle.separation import separation
     from gammabar.problems import load
 
+    answer = _Answer(data)
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
         problem = load(data, **reading)
         found = separation(problem, intercept=intercept, time_limit=time_limit, progress=stage)
-        answer = {"data": data, **_separation_fields(found)}
-        lines = _separation_lines(found)
+        _tell_separation(answer, found)
         if certificate:
             stage("writing the certificate")
             found.save(certificate)
-            answer["certificate"] = str(certificate)
-            lines["certificate"] = f"{certificate} (gammabar check {certificate})"
-    if as_json:
-        print_json(answer, "separation")
-    else:
-        print_facts(data, lines)
+            words = f"{certificate} (gammabar check {certificate})"
+            answer.say("certificate", words, certificate=str(certificate))
+    answer.print("separation", as_json)
     return 0
 
 
-def _separation_fields(found: Separation) -> dict[str, Any]:
-    return {
-        "n": found.problem.n,
-        "d": int(found.problem.plain.X.shape[1]),
-        "intercept": found.intercept,
-        "kind": found.kind,
-        "estimate_exists": found.estimate_exists,
-        "boundary": found.boundary.tolist(),
-        "diverging": found.diverging,
-        "unidentified": found.unidentified,
-        "direction": [str(v) for v in found.direction],
-        "seconds": round(found.seconds, 6),
-    }
-
-
-def _separation_lines(found: Separation) -> dict[str, str]:
-    n, d = found.problem.n, found.problem.plain.X.shape[1]
+def _tell_separation(answer: _Answer, found: Separation) -> None:
+    n, d = found.problem.n, int(found.problem.plain.X.shape[1])
     with_ = "with intercept" if found.intercept else "without intercept"
-    lines = {"model": f"{n:,} rows × {d:,}, {with_}", "verdict": _MEANING[found.kind]}
-    if found.kind == "quasi-complete":
-        lines["boundary"] = f"{_some(found.boundary.tolist())} ({len(found.boundary)} rows)"
-    if found.kind == "complete" and len(found.unidentified) == found.problem.dimension:
-        lines["estimate"] = "no coefficient has a finite one, and the rows identify none by itself"
-        lines["time"] = f"{found.seconds:.3g} s"
-        return lines
-    if found.kind != "overlap":
-        lines["diverging"] = _columns(found.diverging, d)
-    if found.unidentified:
-        lines["unidentified"] = _columns(found.unidentified, d)
-    lines["time"] = f"{found.seconds:.3g} s"
-    return lines
+    boundary, kind = found.boundary.tolist(), found.kind
+    answer.say("model", f"{n:,} rows × {d:,}, {with_}", n=n, d=d, intercept=found.intercept)
+    answer.say("verdict", _MEANING[kind], kind=kind, estimate_exists=found.estimate_exists)
+    if kind == "quasi-complete":
+        answer.say("boundary", f"{_some(boundary)} ({len(boundary)} rows)")
+    if kind == "complete" and len(found.unidentified) == found.problem.dimension:
+        none = "no coefficient has a finite one, and the rows identify none by itself"
+        answer.say("estimate", none)
+    else:
+        if kind != "overlap":
+            answer.say("diverging", _columns(found.diverging, d))
+        if found.unidentified:
+            answer.say("unidentified", _columns(found.unidentified, d))
+    answer.say(
+        "time",
+        f"{found.seconds:.3g} s",
+        boundary=boundary,
+        diverging=found.diverging,
+        unidentified=found.unidentified,
+        direction=[str(v) for v in found.direction],
+        seconds=round(found.seconds, 6),
+    )
 
 
 def _columns(columns: list[int], d: int) -> str:
