@@ -196,7 +196,7 @@ class Memory:
             pass
 
 
-#: What the gate runs of this suite: see harness/gate/plan.py.
+#: What the gate runs of this suite: see harness/gate/compare.py.
 GATED = [
     ("Iteration.time_step", [[(20_000, 50)], ["float64", "float32"], [1]]),
     ("Iteration.time_step", [[(20_000, 400)], ["float32"], [2]]),

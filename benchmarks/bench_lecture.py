@@ -102,7 +102,7 @@ def _flat() -> Callable[[Any], bool]:
     return goal
 
 
-#: What the gate runs of this suite: see harness/gate/plan.py.
+#: What the gate runs of this suite: see harness/gate/compare.py.
 GATED = [
     ("Boosting.time_round", [[(500, 20)]]),
     (

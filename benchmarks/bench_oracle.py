@@ -92,7 +92,7 @@ class Enclosure:
     track_digits_proved.unit = "digits"  # type: ignore[attr-defined]
 
 
-#: What the gate runs of this suite: see harness/gate/plan.py.
+#: What the gate runs of this suite: see harness/gate/compare.py.
 GATED = [
     ("Proof.time_solve", [["iris:0,1"]]),
     ("Proof.peakmem_solve", [["digits:3,8"]]),

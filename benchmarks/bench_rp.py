@@ -96,7 +96,7 @@ class Simplex:
     track_iterations.unit = "iterations"  # type: ignore[attr-defined]
 
 
-#: What the gate runs of this suite: see harness/gate/plan.py.
+#: What the gate runs of this suite: see harness/gate/compare.py.
 GATED = [
     ("Iteration.time_step", [["SNKP"], ["kernel"]]),
     ("Separation.track_iterations", [["NormalizedPerceptron", "NKP", "SNKP"]]),

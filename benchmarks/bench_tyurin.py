@@ -54,7 +54,7 @@ def _separated(it: Any) -> bool:
     return bool(np.all(it.scores > 0))
 
 
-#: What the gate runs of this suite: see harness/gate/plan.py.
+#: What the gate runs of this suite: see harness/gate/compare.py.
 GATED = [
     ("Iteration.time_step", [["NormalizedLogisticRegressionGD"], [(20_000, 50)]]),
     (

@@ -47,18 +47,26 @@ from gammabar.harness.verify.context import (
 )
 from gammabar.harness.verify.identities import (
     Logistic as Logistic,
+    LogisticWeights as LogisticWeights,
+    Mask as Mask,
     ScoreVec as ScoreVec,
     carried_scores as carried_scores,
     claimed_pull as claimed_pull,
     claimed_vector as claimed_vector,
+    combination as combination,
     constant as constant,
     follows as follows,
     gram_rounding as gram_rounding,
+    has_coordinates as has_coordinates,
     in_simplex as in_simplex,
+    is_misclassified as is_misclassified,
+    least as least,
     log_rounding as log_rounding,
     log_softmax as log_softmax,
+    misclassified as misclassified,
     moved as moved,
     nearly_after as nearly_after,
+    per_sum as per_sum,
     pull_of as pull_of,
     pull_sums as pull_sums,
     roundoff as roundoff,
@@ -72,6 +80,8 @@ from gammabar.harness.verify.identities import (
     softmax_of as softmax_of,
     softmax_rounding as softmax_rounding,
     softmax_vector as softmax_vector,
+    square_off as square_off,
+    sums_are_exact as sums_are_exact,
     told as told,
     zero as zero,
 )
@@ -134,18 +144,6 @@ from gammabar.harness.verify.parameters import (
     choices as choices,
     rationals as rationals,
     wholes as wholes,
-)
-from gammabar.harness.verify.row_sums import (
-    LogisticWeights as LogisticWeights,
-    Mask as Mask,
-    combination as combination,
-    has_coordinates as has_coordinates,
-    is_misclassified as is_misclassified,
-    least as least,
-    misclassified as misclassified,
-    per_sum as per_sum,
-    square_off as square_off,
-    sums_are_exact as sums_are_exact,
 )
 from gammabar.harness.verify.run_checks import CHANCE as CHANCE
 from gammabar.harness.verify.statement import (

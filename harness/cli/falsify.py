@@ -25,7 +25,7 @@ from gammabar.harness.cli.options import (
 from gammabar.harness.screen import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
-    from gammabar.harness.falsify.candidate import Candidate
+    from gammabar.harness.falsify.parameters import Candidate
     from gammabar.harness.falsify.reports import Batch
     from gammabar.harness.falsify.search import Report, Tell
     from gammabar.harness.run.tasks import PaperRef, Result, SolverRef

@@ -248,8 +248,8 @@ def gate_command(
     its suites name in GATED. Its packages are imported from the files of each side, with the Python
     and the libraries that run this command.
     """
-    from gammabar.harness.gate import checkouts, plan as plans
-    from gammabar.harness.gate.compare import compare
+    from gammabar.harness.gate import checkouts
+    from gammabar.harness.gate.compare import compare, plan as plan_of
     from gammabar.harness.screen import bar
 
     if repo is None and (benchmarks is not None or build is not None):
@@ -264,7 +264,7 @@ def gate_command(
     if find_spec("asv_runner") is None:
         raise missing("the gate", "asv", "gate")
     if repo is None:
-        plan, shelf = plans.plan(suites, counts_only), None
+        plan, shelf = plan_of(suites, counts_only), None
     else:
         plan, shelf = _foreign(root, suites, counts_only, build), checkouts.hidden(root)
     plan = [gated for gated in plan if bench is None or bench in str(gated)]
@@ -297,12 +297,13 @@ def _foreign(root: Path, suites: Path, counts_only: bool, build: str | None) -> 
     """The benchmarks of another repository, as its working tree has them."""
     from contextlib import closing
 
-    from gammabar.harness.gate import checkouts, plan
+    from gammabar.harness.gate import checkouts
+    from gammabar.harness.gate.compare import foreign
 
     if build is not None:
         checkouts.build(root, build)
     with closing(checkouts.Side(root, suites)) as side:
-        return plan.foreign(suites, side, counts_only)
+        return foreign(suites, side, counts_only)
 
 
 def _show_gate(findings: list[Finding]) -> None:

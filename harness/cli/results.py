@@ -61,8 +61,7 @@ def report_command(
             raise click.UsageError("--csv and --parquet go without --out, --markdown and --badge")
         _export(store, csv, parquet)
         return
-    from gammabar.harness.report.charts import badge as badge_of
-    from gammabar.harness.report.page import page
+    from gammabar.harness.report.page import badge as badge_of, page
     from gammabar.harness.report.tables import markdown as markdown_of
 
     if markdown and badge:

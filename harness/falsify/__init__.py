@@ -1,7 +1,6 @@
 """Search for data and options on which a statement fails, or comes closest to failing.
 
-`candidate`   a run that may refute a statement, and its verdict
-`parameters`  Hypothesis strategies of candidates: rows, families of data, inputs
+`parameters`  candidates, and Hypothesis strategies of them: rows, families of data, inputs
 `search`      the search: Hypothesis generates and shrinks, processes of a run judge
 `reports`     reports as JSON, and the search for many statements
 `witness`     a refutation as a file for `gammabar check`

@@ -1,28 +1,82 @@
-"""Hypothesis strategies of candidates: small rows, families of data, inputs of a statement.
+"""Runs that may refute a statement, and strategies of Hypothesis that propose them.
 
-Values that come first are the simplest: Hypothesis shrinks towards them.
+Rows, families of data, inputs. Values that come first are the simplest: Hypothesis shrinks to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from gammabar.harness.falsify.candidate import Candidate
 from gammabar.harness.registry import opened_from, papers
 from gammabar.harness.run.plan import KINDS, random_problem, special_problem
-from gammabar.harness.run.tasks import Registered, SolverRef
+from gammabar.harness.run.tasks import Registered, Run, SolverRef
 from gammabar.harness.verify import parameters as of
 from gammabar.harness.verify.parameters import Entry, Inputs
 from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems.specs import text_of_rows
 from gammabar.solvers.adapters import geometries
 from gammabar.solvers.base import solver as solver_class
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A problem, a solver with options, and how many iterates are checked.
+
+    Attributes
+    ----------
+    problem : str
+        As `gammabar verify --problem` takes it; "" for a claim that says one thing.
+    solver : SolverRef or None
+    iterations, seed : int
+    """
+
+    problem: str
+    solver: SolverRef | None = None
+    iterations: int = 50
+    seed: int = 0
+
+    def run(self, unit: bool) -> Run:
+        return Run(self.problem, self.solver, self.iterations, self.seed, unit)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on a candidate, and the name of the strategy that proposed it."""
+
+    candidate: Candidate
+    verdict: Verdict
+    strategy: str = ""
+
+    @property
+    def refuted(self) -> bool:
+        return self.verdict.verdict is Ruling.REFUTED
+
+    @property
+    def score(self) -> float:
+        """How near it came to failing: infinite if it failed; measured over bound if that is known.
+
+        Where there is no such ratio, less slack is better, and any of these is below every ratio;
+        a run without a verdict is worst.
+        """
+        verdict = self.verdict
+        if self.refuted:
+            return inf
+        if verdict.verdict is not Ruling.HOLDS:
+            return -inf
+        if verdict.tightness is not None and isfinite(verdict.tightness):
+            return verdict.tightness
+        slack = verdict.slack
+        return -1e6 if slack is None or not isfinite(slack) else -1.0 - min(max(slack, 0.0), 1e5)
+
 
 #: Solvers, each with the values that its options may have.
 Solvers: TypeAlias = tuple[tuple[SolverRef, dict[str, tuple[str, ...]]], ...]

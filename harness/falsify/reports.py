@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.falsify.candidate import Candidate
-from gammabar.harness.falsify.parameters import Solvers, solvers_of
+from gammabar.harness.falsify.parameters import Candidate, Solvers, solvers_of
 from gammabar.harness.falsify.search import Report, Search, unexpected
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.provenance import search_key

@@ -1,4 +1,7 @@
-"""Search for a refutation: Hypothesis generates and shrinks candidates, processes judge them."""
+"""Search for a refutation: Hypothesis generates and shrinks candidates, processes judge them.
+
+A run that may refute a statement, and its verdict.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,14 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed as seeded, settings, target
 from hypothesis.strategies import SearchStrategy
 
-from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.parameters import DIMENSION, Solvers, small_rows, strategies
+from gammabar.harness.falsify.parameters import (
+    DIMENSION,
+    Candidate,
+    Finding,
+    Solvers,
+    small_rows,
+    strategies,
+)
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.tasks import PaperRef, Registered, SolverRef, Task
 from gammabar.harness.run.user_files import read_solver

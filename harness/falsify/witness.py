@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.certificates import Rejected, check
-from gammabar.harness.falsify.candidate import Finding
+from gammabar.harness.falsify.parameters import Finding
 from gammabar.harness.registry import opened_from
 from gammabar.harness.run.tasks import Registered, open_problem
 from gammabar.harness.verify.parameters import PREFIX, read as read_inputs

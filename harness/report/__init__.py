@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 def write_report(report: Report, folder: Path) -> Path:
     """Write page, Markdown and badge into a folder, which is made; the path of the page."""
-    from gammabar.harness.report.charts import badge
-    from gammabar.harness.report.page import page
+    from gammabar.harness.report.page import badge, page
     from gammabar.harness.report.tables import markdown
 
     folder.mkdir(parents=True, exist_ok=True)

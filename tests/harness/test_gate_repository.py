@@ -21,8 +21,7 @@ import pytest
 from gammabar.harness.cli import main
 from gammabar.harness.gate import checkouts
 from gammabar.harness.gate.checkouts import HIDDEN, Pair, Side
-from gammabar.harness.gate.compare import Gated, compare
-from gammabar.harness.gate.plan import _named as named, foreign, plan
+from gammabar.harness.gate.compare import Gated, _named as named, compare, foreign, plan
 from gammabar.harness.gate.worker import _number as number
 from gammabar.problems import ProblemError
 
@@ -312,7 +311,7 @@ def test_every_benchmark_exists_with_its_parameters():
     code = (
         "import sys\nfrom itertools import product\nfrom pathlib import Path\n"
         "from asv_runner.discovery import get_benchmark_from_name\n"
-        "from gammabar.harness.gate.plan import plan\n"
+        "from gammabar.harness.gate.compare import plan\n"
         "for g in plan(Path(sys.argv[1])):\n"
         "    b = get_benchmark_from_name(sys.argv[1], g.name)\n"
         "    assert not g.parameters or g.parameters in set(product(*b._params)), str(g)\n"

@@ -14,9 +14,8 @@ from hypothesis import given, strategies as st
 from results_for_tests import HOSTILE, hostile, result, some, store
 
 from gammabar.harness.cli import cli
-from gammabar.harness.report.charts import badge, chart, drawing
 from gammabar.harness.report.model import Standing, gather, public
-from gammabar.harness.report.page import page
+from gammabar.harness.report.page import badge, chart, drawing, page
 from gammabar.harness.report.tables import markdown, plain, write_csv
 
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from gammabar.harness.falsify import search as searching
-from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.parameters import solvers_of, strategies
+from gammabar.harness.falsify.parameters import Candidate, Finding, solvers_of, strategies
 from gammabar.harness.falsify.reports import as_document, read, write
 from gammabar.harness.falsify.search import Report, Search, _Over as Over
 from gammabar.harness.registry import find_statements

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from gammabar.harness.certificates import check
-from gammabar.harness.falsify.candidate import Finding
-from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.falsify.parameters import Finding, solvers_of
 from gammabar.harness.falsify.reports import _candidate_from as candidate_from
 from gammabar.harness.falsify.search import Search
 from gammabar.harness.falsify.witness import confirming, write

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gammabar.harness.certificates import Rejected as Refused, check
-from gammabar.harness.falsify.candidate import Candidate, Finding
+from gammabar.harness.falsify.parameters import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
 from gammabar.harness.registry import close_paper, everything, open_paper
 from gammabar.harness.run.tasks import Registered, open_problem, open_solver

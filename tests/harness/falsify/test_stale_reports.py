@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.falsify.candidate import Candidate, Finding
-from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.falsify.parameters import Candidate, Finding, solvers_of
 from gammabar.harness.falsify.reports import Batch, starts
 from gammabar.harness.falsify.search import Report, Search, as_solvers
 from gammabar.harness.registry import close_paper, find_statements, open_paper

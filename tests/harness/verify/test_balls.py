@@ -21,9 +21,9 @@ from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_sum
 from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.identities import LogisticWeights, combination
 from gammabar.harness.verify.iterate import Fault, View
 from gammabar.harness.verify.numbers import ball, working
-from gammabar.harness.verify.row_sums import LogisticWeights, combination
 from gammabar.problems import (
     DenseProblem,
     Kernel,

@@ -15,10 +15,12 @@ import pytest
 from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_sum
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import (
+    combination,
     gram_rounding,
     in_simplex,
     log_softmax,
     nearly_after,
+    per_sum,
     row_vector,
     same_softmax,
     softmax_of,
@@ -35,7 +37,6 @@ from gammabar.harness.verify.numbers import (
     run_rounding,
     working,
 )
-from gammabar.harness.verify.row_sums import combination, per_sum
 from gammabar.problems import from_arrays
 from gammabar.problems.rounding import rounding_of, taxicab
 from gammabar.solvers import Iterate
