@@ -88,9 +88,9 @@ def potential_gradient(xi: Any, name: str) -> Vector:
     """∇ψ(ξ)_i = ℓ′(ξ_i)/ℓ′(ψ(ξ)), eq. (C.1)."""
     if name == "exponential":
         value = potential(xi, name)
-        return vector([(z - value).exp() for z in xi])
-    mass = sum((loss(name, z) for z in xi), arb(0))
-    return vector([derivative(name, z) / -(-mass).expm1() for z in xi])
+        return np.array([(z - value).exp() for z in xi], dtype=object)
+    slope = -(-sum((loss(name, z) for z in xi), arb(0))).expm1()  # ℓ′(ψ(ξ))
+    return np.array([derivative(name, z) / slope for z in xi], dtype=object)
 
 
 def _risk_gradient(space: Space, name: str, w: Vector) -> Vector:

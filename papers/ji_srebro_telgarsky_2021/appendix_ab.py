@@ -10,7 +10,7 @@ bring their own method.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -104,18 +104,43 @@ def _vector_fixed(c):
 _Vector = NDArray[Any]
 
 
-def _vector(values: Any) -> _Vector:
-    """Numbers as balls."""
-    given = values.tolist() if hasattr(values, "tolist") else values
-    return np.array([number(v) for v in given], dtype=object)
+class _Balls:
+    """A vector of balls: a column of Arb's, which is faster than an array, with its operators."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    @classmethod
+    def of(cls, values: Any) -> _Balls:
+        balls = [number(v) for v in (values.tolist() if hasattr(values, "tolist") else values)]
+        return cls(arb_mat(len(balls), 1, balls))
+
+    def __add__(self, other: _Balls) -> _Balls:
+        return _Balls(self._column + other._column)
+
+    def __sub__(self, other: _Balls) -> _Balls:
+        return _Balls(self._column - other._column)
+
+    def __rmul__(self, factor: Any) -> _Balls:
+        return _Balls(self._column * factor)
+
+    def __matmul__(self, other: _Balls) -> Number:
+        return (self._column.transpose() * other._column)[0, 0]
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self._column.entries())
+
+    def pushed(self, matrix: Any) -> _Balls:
+        """A matrix times this."""
+        return _Balls(matrix * self._column)
 
 
 @dataclass(eq=False)
 class _Dual:
     """A point q of C, ∇f(q), and f(q) unless f is a quadratic form; `sum` is that of Lemma B.3."""
 
-    q: _Vector
-    slope: _Vector
+    q: Any
+    slope: Any
     value: Any = None
     name: str = ""
     sum: Any = 0
@@ -135,18 +160,20 @@ class _Point:
     lam: Fraction
     theta: Fraction
     before: Fraction
-    p: _Vector
-    q: _Vector
+    p: Any
+    q: Any
     mu: _Dual
     nu: _Dual
     conjugate: Any
     #: p_t, q_t, μ_t and ν_t in doubles, with the signs of the solver.
     doubles: list[Floats] = field(default_factory=list)
+    #: What claims about several q have in common.
+    memo: dict[str, float] = field(default_factory=dict)
 
     @cached_property
-    def logs(self) -> _Vector:
+    def logs(self) -> _Balls:
         """ln q_t, row by row."""
-        return np.array([v.log() for v in self.q], dtype=object)
+        return _Balls.of(v.log() for v in self.q)
 
 
 class Path:
@@ -181,7 +208,7 @@ class Path:
             for q in self.everywhere:
                 q.sum += weight * self.past.mu.above(q)
 
-    def fall(self, q: _Vector, since: _Point | None = None) -> Any:
+    def fall(self, q: Any, since: _Point | None = None) -> Any:
         """D(q, q_t) − D(q, q_{t+1}) of the last step, or of all steps since a point."""
         start = since or self.past
         return start.conjugate - self.now.conjugate - (start.p - self.now.p) @ q
@@ -215,9 +242,8 @@ class Mirror(Path):
 
     def dual(self, values: Any, name: str = "") -> _Dual:
         """A dual variable q with ∇φ(q) = Gq."""
-        q = _vector(values)
-        slope = self.case.space.gram() * arb_mat(len(q), 1, list(q))
-        return _Dual(q, np.array(slope.entries(), dtype=object), name=name)
+        q = _Balls.of(values)
+        return _Dual(q, q.pushed(self.case.space.gram()), name=name)
 
     @cached_property
     def everywhere(self) -> list[_Dual]:  # type: ignore[override]
@@ -267,8 +293,8 @@ class Mirror(Path):
     def _point(self, t: int, given: list[Floats]) -> _Point:
         case, (scores, weights, mu, nu) = self.case, given
         before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
-        numbers, p = (t, mixing(case, t), step(case, t), before), _vector(-scores)
-        vectors = p, _vector(weights), self.dual(mu), self.dual(nu)
+        numbers, p = (t, mixing(case, t), step(case, t), before), _Balls.of(-scores)
+        vectors = p, _Balls.of(weights), self.dual(mu), self.dual(nu)
         return _Point(*numbers, *vectors, potential(list(p), self.loss), given)
 
     def _follow(self, it: View, now: _Point) -> Iterator[Relation]:
@@ -276,7 +302,7 @@ class Mirror(Path):
         what, scores = "p_t is that of the iterates: −A w_t", now.doubles[0]
         yield carried_scores(it, scores, self._drift, what)
         q, off = potential_gradient(list(now.p), self.loss), softmax_rounding(scores)
-        yield same_masses(now.q, _vector(q), 8 * off, "q_t = ∇ψ(p_t)")
+        yield same_masses(now.q, _Balls.of(q), 8 * off, "q_t = ∇ψ(p_t)")
         if self.past is None:
             yield same_masses(now.mu.q, now.q, 0.0, "μ_0 = q_0")
         else:
@@ -297,11 +323,23 @@ class Mirror(Path):
         """max_i |p_t(i) − p_{t+1}(i)|."""
         return float(np.abs(self.past.doubles[0] - self.now.doubles[0]).max())
 
+    def _once(self, name: str, make: Callable[[], float]) -> float:
+        memo = self.now.memo
+        if name not in memo:
+            memo[name] = make()
+        return float(memo[name])
+
+    @property
+    def force(self) -> float:
+        """max_i |∇φ(ν_t)_i|."""
+        return self._once("force", lambda: max(float(v.abs_lower()) for v in self.past.nu.slope))
+
     @property
     def force_rounding(self) -> float:
         """How far λ/(αθ) (p_t − p_{t+1}) may be from ∇φ(ν_t) in a row: A Aᵀν_t, and one sum."""
-        sums = roundoff(float(np.abs(self.now.doubles[0]).max()) * upper(self.ratio))
-        return gram_rounding(self.case, self.past.doubles[3]) + sums
+        sums = float(np.abs(self.now.doubles[0]).max())
+        gram = self._once("gram", lambda: gram_rounding(self.case, self.past.doubles[3]))
+        return gram + float(roundoff(sums * upper(self.ratio)))
 
     def log_rounding(self, q: _Dual) -> float:
         """How far ⟨ln q_t − ln q_{t+1}, q_{t+1} − q⟩ may be from ⟨p_t − p_{t+1}, q_{t+1} − q⟩."""
@@ -310,7 +348,7 @@ class Mirror(Path):
 
     def apart(self, q: _Dual) -> float:
         """‖q_{t+1} − q‖₁."""
-        return upper(total(abs(v) for v in self.now.q - q.q))
+        return self._once(q.name, lambda: upper(total(abs(v) for v in self.now.q - q.q)))
 
 
 @dataclass(frozen=True)
@@ -582,8 +620,7 @@ def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
     past, now, force, ratio = s.past, s.now, s.past.nu.slope, s.ratio
     common, apart = force @ (past.q - now.q), s.apart(q) + roundoff(0.25)
     middle = common + ratio * ((past.p - now.p) @ (now.q - (past.q if printed else q.q)))
-    strongest = max(float(v.abs_lower()) for v in force)
-    allowance, about = 4 * s.force_rounding * apart, {"size": strongest * apart, "where": q.name}
+    allowance, about = 4 * s.force_rounding * apart, {"size": s.force * apart, "where": q.name}
     what = "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩"
     yield equal(force @ (past.q - q.q), middle, what, allowance=allowance, **about)
     # As in Lemma B.4: distances written by means of p_t would only be compared with themselves.
