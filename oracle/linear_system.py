@@ -37,6 +37,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,11 @@ from gammabar.oracle.rational import ROUNDOFF, SAFETY, product, signed_rows
 from gammabar.problems.points import is_sparse, small_gemm
 from gammabar.problems.problem import Floats
 
-#: Bits of a limb of an integer, and the smallest number of bits of a slice of the rows.
-_LIMB, _SLICE = 16, 8
+#: Bits of a limb of an integer, and of a slice of the rows. Entries of slices and limbs are at most
+#: 2¹⁶ in size, so that sums of 2²⁰ products are integers below 2⁵³, which doubles hold.
+_LIMB, _MOST = 16, 1 << 20
 #: More slices than these are taken for rows whose entries differ too much in size.
-_SLICES = 12
+_SLICES = 20
 #: Most bits that a step of the refinement adds.
 _GAIN = 44
 #: What sums of underflowed products may add for each product, twice.
@@ -130,32 +132,32 @@ class RowSystem(System):
         )
         self.rows = rows[:, self.columns]
         self.sides = sides
-        s, d = self.rows.shape
         top = float(np.abs(_values(self.rows)).max(initial=0.0))
         self.exponent = math.frexp(top)[1]
-        self.bits = 53 - _LIMB - 1 - max(s, d, 2).bit_length()
         # Entries of at most one.
-        self.scaled = _like(self.rows, np.ldexp(_values(self.rows), -self.exponent))
+        self.scaled = _like(self.rows, _times_power(_values(self.rows), -self.exponent))
         self.slices = self._cut()
         # Rows are 2^(exponent − depth) times integers, and c is about the largest square.
-        self.depth = self.bits * len(self.slices)
+        self.depth = _LIMB * len(self.slices)
         self.unit = Fraction(4) ** (self.exponent - self.depth)
-        square = float((self.scaled * self.scaled).sum(axis=1).max()) if d else 0.0
+        square = float((self.scaled * self.scaled).sum(axis=1).max()) if top else 0.0
         self.border = 1 << max(0, 2 * self.depth + math.frexp(square)[1])
 
     def _cut(self) -> list[Any]:
-        """Slices Y_k of integers below 2^bits with Σ Y_k 2^(−bits (k + 1)) = scaled; [] if none.
+        """Slices Y_k of integers up to 2¹⁶ with Σ Y_k 2^(−16 (k + 1)) = scaled; [] if none.
 
         y − rint(y) is exact, and so is a product with a power of two unless it underflows.
         """
         rest = _values(self.scaled)
-        if self.bits < _SLICE or not (np.ldexp(rest, self.exponent) == _values(self.rows)).all():
+        if max(self.rows.shape) > _MOST:
+            return []
+        if not (_times_power(rest, self.exponent) == _values(self.rows)).all():
             return []
         slices: list[Any] = []
         while rest.any():
             if len(slices) == _SLICES:
                 return []
-            rest = np.ldexp(rest, self.bits)
+            rest = rest * 2.0**_LIMB
             whole = np.rint(rest)
             slices.append(_like(self.scaled, whole))
             rest = rest - whole
@@ -188,8 +190,11 @@ class RowSystem(System):
 
     def combine(self, z: list[int]) -> list[int]:
         """Σ z_i a_i in `columns`, in integers times 2^(exponent − depth)."""
+        return _integers_of(self._combined(z))
+
+    def _combined(self, z: list[int]) -> NDArray[np.int64]:
         limbs = _limbs(z)
-        return self._joined([part.T @ limbs for part in self.slices])
+        return _carried([part.T @ limbs for part in self.slices])
 
     def cancelling(self) -> list[bool]:
         """Columns in which w is zero, because a feature is constant and the intercept free.
@@ -209,17 +214,8 @@ class RowSystem(System):
         return dense
 
     def gram_times(self, z: list[int]) -> list[int]:
-        limbs = _limbs(self.combine(z))
-        return self._joined([part @ limbs for part in self.slices])
-
-    def _joined(self, parts: list[Floats]) -> list[int]:
-        """Integers whose slices and limbs are given; every double here is an integer below 2⁵³."""
-        last, count = len(parts) - 1, parts[0].shape[1]
-        powers = [
-            1 << self.bits * (last - k) + _LIMB * j for k in range(last + 1) for j in range(count)
-        ]
-        table = np.concatenate(parts, axis=1).astype(np.int64).astype(object)
-        return list(table @ np.array(powers, dtype=object))
+        limbs = _shortened(self._combined(z)).astype(np.float64)
+        return _integers_of(_carried([part @ limbs for part in self.slices]))
 
     def gram(self) -> tuple[fmpz_mat, Fraction]:
         count = self.rows.shape[0]  # of a sparse matrix, too
@@ -251,6 +247,11 @@ class GramSystem(System):
         return self.integers, self.unit
 
 
+def _times_power(values: Any, exponent: int) -> Any:
+    """values · 2^exponent; a product with a double takes a tenth of the time of `ldexp`."""
+    return values * 2.0**exponent if abs(exponent) < 1000 else np.ldexp(values, exponent)
+
+
 def _values(rows: Any) -> Any:
     """The entries of a dense or sparse array."""
     return rows.data if is_sparse(rows) else rows
@@ -271,6 +272,39 @@ def _limbs(values: list[int]) -> Floats:
     doubles = limbs.astype(np.float64)
     doubles[:, -1] = limbs[:, -1].astype(np.int16)
     return doubles
+
+
+def _carried(parts: list[Floats]) -> NDArray[np.int64]:
+    """Limbs of Σ_k parts_k 2^(16 (last − k)), the last one with the sign; every double is whole.
+
+    Four limbs more than the parts have hold any sum of at most 2¹¹ of them.
+    """
+    last, (n, count) = len(parts) - 1, parts[0].shape
+    limbs = np.zeros((last + count + 4, n), np.int64)
+    for k, part in enumerate(parts):
+        limbs[last - k : last - k + count] += part.T.astype(np.int64)
+    for low, high in pairwise(limbs):
+        high += low >> _LIMB
+        low &= 0xFFFF
+    return limbs.T
+
+
+def _shortened(limbs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same integers without limbs that only continue the sign; the last one is up to ±2¹⁶."""
+    limbs = limbs.copy()
+    while limbs.shape[1] > 1 and ((limbs[:, -1] == 0) | (limbs[:, -1] == -1)).all():
+        limbs[:, -2] += limbs[:, -1] << _LIMB
+        limbs = limbs[:, :-1]
+    return limbs
+
+
+def _integers_of(limbs: NDArray[np.int64]) -> list[int]:
+    """The integers of limbs as `_carried` returns them."""
+    size, text = 2 * limbs.shape[1], np.ascontiguousarray(limbs).astype("<u2").tobytes()
+    return [
+        int.from_bytes(text[at : at + size], "little", signed=True)
+        for at in range(0, len(text), size)
+    ]
 
 
 def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
