@@ -138,7 +138,7 @@ def _ascent_step(it, c):
     seen = c.history(_Ascent)
     if seen.i is not None:
         smallest = has_smallest_score(it, seen.v, seen.i, seen.scale)
-    yield fact(smallest, "the row that is added has the smallest score")
+        yield fact(smallest, "the row that is added has the smallest score")
     if seen.last is not None:
         start, point = seen.last
         # ‖u‖² too is kept by addition; it matters where a point may be longer than one.
