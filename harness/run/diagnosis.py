@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import partial
@@ -31,6 +32,7 @@ from gammabar.solvers.base import SOLVERS, solver
 
 #: Two runs are the same if no iterate is further away than this, relative to its size.
 SAME = 1e-7
+_SAME: ContextVar[float] = ContextVar("_SAME", default=SAME)
 #: No comparison on data with more entries than this; and none with other data, or a longer run.
 LARGEST, SMALL = 1 << 25, 1 << 16
 #: Runs resemble each other if they are apart by less than this part of their lengths.
@@ -51,7 +53,10 @@ _Run = Callable[..., list[Floats]]
 def explained(case: Case, statements: list[Statement], verdicts: list[Verdict]) -> list[Verdict]:
     """The verdicts on a user's solver; those that refute it say where it goes wrong."""
     refuted = [s for s, v in zip(statements, verdicts, strict=True) if v.verdict is Ruling.REFUTED]
+    # Numbers that are rounded to fewer digits agree to fewer digits.
+    token = _SAME.set(min(max(SAME, 64 * case.precision.roundoff), 1e-2))
     hint = _diagnose(case, refuted) if refuted else ""
+    _SAME.reset(token)
     return [replace(v, hint=hint) if v.verdict is Ruling.REFUTED else v for v in verdicts]
 
 
@@ -264,23 +269,25 @@ def _momentum(case: Case, made: Any, given: list[Floats]) -> str:
         last = mine
     due = [t / (t + 1) for t in range(len(weights))]
     known = [name for name, of in _WEIGHTS.items() if _all_close(weights, map(of, range(len(due))))]
-    if not np.any(np.abs(weights) > SAME):
+    if not np.any(np.abs(weights) > _SAME.get()):
         return "there is no momentum: its weight is 0 where t/(t+1) is due"
     if not known and not _all_close(weights[1:], [weights[1]] * len(weights[1:])):
         return ""
-    t = next(t for t, (w, d) in enumerate(zip(weights, due, strict=True)) if abs(w - d) > SAME)
+    t = next(
+        t for t, (w, d) in enumerate(zip(weights, due, strict=True)) if abs(w - d) > _SAME.get()
+    )
     asked = f": β_t = {known[0]}?" if known else " at every t"
     return f"the momentum weight is {_shown(weights[t])} at t = {t}, {_shown(due[t])} is due{asked}"
 
 
 def _all_close(one: list[float], other: Iterable[float]) -> bool:
-    return all(abs(a - b) <= 10 * SAME for a, b in zip(one, other, strict=True))
+    return all(abs(a - b) <= 10 * _SAME.get() for a, b in zip(one, other, strict=True))
 
 
 def _shown(value: float) -> str:
     """1/3 for what is nearly that."""
     simple = Fraction(value).limit_denominator(60)
-    return str(simple) if abs(simple - value) <= 10 * SAME else f"{value:.6g}"
+    return str(simple) if abs(simple - value) <= 10 * _SAME.get() else f"{value:.6g}"
 
 
 def _ratio(one: Floats, other: Floats) -> float | None:
@@ -290,9 +297,9 @@ def _ratio(one: Floats, other: Floats) -> float | None:
         return None if one.any() else 0.0
     c = float(one @ other) / square
     off, size = float(np.linalg.norm(one - c * other)), float(np.linalg.norm(one))
-    if size <= 4 * SAME * float(np.linalg.norm(other)):
+    if size <= 4 * _SAME.get() * float(np.linalg.norm(other)):
         return 0.0
-    return c if off <= 100 * SAME * size else None
+    return c if off <= 100 * _SAME.get() * size else None
 
 
 def _of_step(n: int, given: list[Floats], right: list[Floats], t: int) -> str:
@@ -329,9 +336,9 @@ def _times(ratio: float, n: int, t: int) -> str:
         1 / t: ": does it decay as 1/t?",
         1 / np.sqrt(t + 1): ": does it decay as 1/√(t+1)?",
     }
-    if abs(ratio + 1) <= 10 * SAME:
+    if abs(ratio + 1) <= 10 * _SAME.get():
         return f"the sign of {step} is wrong"
-    guess = next((text for c, text in asked.items() if abs(ratio - c) <= 10 * SAME * c), "")
+    guess = next((text for c, text in asked.items() if abs(ratio - c) <= 10 * _SAME.get() * c), "")
     return f"{step} is {_shown(ratio)} times the due one{guess}"
 
 

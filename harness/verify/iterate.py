@@ -63,7 +63,7 @@ _DOUBLE = np.dtype(np.float64)
 #: Every whole number up to this is a double.
 _EXACT = 2**53
 #: Decimals of more digits are doubles.
-_SHORT = 12
+_SHORT = 15
 _NOT_FINITE = "has entries that are no finite numbers"
 
 
@@ -271,6 +271,8 @@ class Precision:
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        #: The last two iterates.
+        self.views: deque[View] = deque(maxlen=2)
 
     def see(self, w: Floats) -> None:
         """The next iterate."""
@@ -295,17 +297,18 @@ class Precision:
     def _sums(self, w: Floats) -> bool:
         """Whether w is a sum of rows over 2n, by its decimals: such numbers are not rounded."""
         parts = w * (2 * self.case.n * self._grid)
-        return bool((np.abs(parts - np.round(parts)) <= 1e-12 * np.abs(parts)).all())
+        whole = np.abs(parts - np.round(parts)) <= 1e-12 * np.abs(parts)
+        return bool(whole.all() and 0 < np.abs(parts).max() < 1e9)
 
     @cached_property
     def _grid(self) -> float:
-        """Entries of rows are whole numbers over this; 1 where w holds coefficients."""
+        """Entries of rows are whole numbers over this, or 0; 1 where w holds coefficients."""
         problem = self.case.problem
         if not isinstance(problem, LinearProblem) or problem.n * problem.dimension > 1 << 20:
             return 1.0
         rows = np.array([problem.row(i) for i in range(problem.n)])
         grids = (10.0**k for k in range(7))
-        return next((g for g in grids if (np.round(rows * g) / g == rows).all()), 1.0)
+        return next((g for g in grids if (np.round(rows * g) / g == rows).all()), 0.0)
 
     @property
     def named(self) -> str:
@@ -478,6 +481,7 @@ class View:
         if square is None:
             raise NotFinite(f"w_{t} has entries that are not finite numbers")
         case.precision.see(self.w)
+        case.precision.views.append(self)
         self.here = Vec(self.space, self.w, square=square)
         self.carried = self.here.reach() + (0.0 if last is None else last.carried)
         given = claimed.dual, claimed.momentum
@@ -510,10 +514,20 @@ class View:
     def coarse(self) -> float:
         """How many times more than doubles the run rounds: 1, or more than that for float32 and
         short decimals; infinite where bounds are not in proportion to it any more."""
-        ratio = 4 * self.case.precision.roundoff / ROUNDOFF
+        precision = self.case.precision
+        ratio = 4 * precision.roundoff / ROUNDOFF
         if ratio <= 4:
             return 1.0
-        return ratio if ratio * self.score_error <= 0.25 else math.inf
+        clear = all(view._told_apart(ratio) for view in precision.views)
+        return ratio if clear and ratio * self.score_error <= 0.25 else math.inf
+
+    def _told_apart(self, ratio: float) -> bool:
+        """Whether rounding by so much more changes no sign and no order of the smallest scores."""
+        if not self.w.any():
+            return True
+        first, second = np.partition(self.score_doubles, 1)[:2] if self.n > 1 else (1.0, 3.0)
+        least = min(float(np.abs(self.score_doubles).min()), float(second - first) / 2)
+        return least > ratio * self.score_error
 
     def at(self, level: int) -> View:
         """The same iterate at another level, made once."""
