@@ -106,6 +106,7 @@ def fitting(method: Any, problems: dict[str, Problem]) -> Iterator[Problem]:
 #: Where a mutant that is the right solver on ordinary problems is not: options, and a problem.
 WITNESSES: dict[str, tuple[dict[str, Any], Problem]] = {
     "batch-perceptron-cotter/radius-forgotten": ({}, ORDINARY["loss-spike"]),
+    "dual-acceleration/single-precision": ({}, ORDINARY["planted"].unit()),
     "nkp/carried-scores-trusted": ({}, ORDINARY["planted"].unit()),
     "snkp/exits-at-zero": ({}, TIED),
     "snkpvn/centre-forgotten": ({"q": (0.6, 0.4)}, TIED),
@@ -168,8 +169,9 @@ def test_a_mutant_is_not_the_solver(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent])
 def test_an_equivalent_mutant_is_the_solver_on_ordinary_problems(name: str) -> None:
     wrong = MUTANTS[name].make()
+    slack = 1e-5 if name.endswith("single-precision") else 1e-9
     for problem in fitting(wrong, ORDINARY):
-        assert same(run(wrong, problem), run(twin(wrong), problem), 1e-9)
+        assert same(run(wrong, problem), run(twin(wrong), problem), slack)
 
 
 @pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent])

@@ -364,7 +364,7 @@ def nudged(part: str) -> Callable[[Iterator[Iterate]], Iterator[Iterate]]:
         if it.t != 2:
             return it
         new = np.array(it.extra["p"] if part == "p" else getattr(it, part))
-        new[int(np.argmax(np.abs(new)))] += 1e-6 * float(np.abs(new).sum())
+        new[int(np.argmax(np.abs(new)))] += math.pi * 1e-6 * float(np.abs(new).sum())
         fields = {"extra": it.extra | {"p": new}} if part == "p" else {part: new}
         return replace(it, soft=None, computed=None, **fields)
 
@@ -494,7 +494,7 @@ def test_one_step_wrong_by_a_millionth_is_refuted(name) -> None:
     wrong = Adds(lambda t, s, step: RIGHT[name](t, s, step) * (1 + 1e-6 * (t == 2)))
     found = verdict(STEPS[name], wrong, "gaussian:n=40,d=4,seed=3,separable=1", 40)
     assert (found.verdict, found.worst_t) == ("refuted", 3)
-    found = verdict(STEPS[name], Adds(RIGHT[name], start=1e-9), "iris:0,1", 3)
+    found = verdict(STEPS[name], Adds(RIGHT[name], start=math.pi * 1e-9), "iris:0,1", 3)
     assert (found.verdict, found.worst_t) == ("refuted", 0)
 
 
