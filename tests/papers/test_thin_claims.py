@@ -94,6 +94,22 @@ def test_the_harness_keeps_one_iterate():
     assert all(b + 1 == a and same for b, a, same in pairs if (b, a) != (0, 0))
 
 
+def test_a_step_is_about_the_start_too():
+    pairs = []
+
+    @mine.step("step", "Lemma 2", ALG1, claim="")
+    def step(now, before, case):
+        """Every step."""
+        pairs.append((None if before is None else before.t, now.t))
+        return fact(not now.w.any()) if before is None else equal(now.t, before.t + 1)
+
+    verdict = heard("mine.step")
+    assert (verdict.verdict, verdict.checked) == ("holds", 6)
+    assert {(None, 0), (0, 1), (4, 5)} <= set(pairs)
+    assert STATEMENTS["mine.step"].words == "Every step."
+    assert STATEMENTS["mine.step"].body.__module__ == __name__
+
+
 def test_false_as_printed_is_one_record():
     erratum = Erratum(severity="misprint", why="w", survives="s", fixed_by="lem.fixed")
 
