@@ -121,9 +121,16 @@ class ExactRows(ABC):
         """Two rows whose sum is zero because they are one point with both labels, if known."""
         return None
 
-    @abstractmethod
     def radius_squared(self) -> Fraction:
         """The largest squared row norm."""
+        return self._largest
+
+    @cached_property
+    def _largest(self) -> Fraction:
+        return self._radius_squared()
+
+    @abstractmethod
+    def _radius_squared(self) -> Fraction: ...
 
     @abstractmethod
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
@@ -297,7 +304,7 @@ class _Linear(_Coordinates):
         known = isinstance(self.problem, DenseProblem | SparseProblem)
         return opposite_twins(self.X, self.y) if known else None
 
-    def radius_squared(self) -> Fraction:
+    def _radius_squared(self) -> Fraction:
         return largest_norm(self.points)
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
@@ -379,7 +386,7 @@ class _Multiclass(_Coordinates):
         entries = [v * s for v, s in zip(inner.entries(), signs.ravel().tolist(), strict=True)]
         return fmpz_mat(len(rows), len(rows), entries), Fraction(4) ** exponent / 2
 
-    def radius_squared(self) -> Fraction:
+    def _radius_squared(self) -> Fraction:
         return largest_norm(self.points)
 
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
@@ -464,7 +471,7 @@ class KernelRows(ExactRows):
         entries, unit = self.entries(rows, rows)
         return fmpz_mat(len(rows), len(rows), entries), unit
 
-    def radius_squared(self) -> Fraction:
+    def _radius_squared(self) -> Fraction:
         kernel = self.kernel
         if kernel.name == "precomputed":
             return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
