@@ -215,8 +215,6 @@ def _files_of(problem: Problem, folder: Path) -> list[Path]:
     """The files that a problem was read from, or one that is written for the purpose."""
     if problem.source is not None and problem.source.paths:
         return [Path(path) for path in problem.source.paths]
-    pass
-
     return [write_npz(problem, folder / "data.npz")]
 
 

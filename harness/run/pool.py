@@ -13,8 +13,6 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
-import queue
-import signal
 import sys
 import threading
 import traceback
@@ -36,6 +34,7 @@ from gammabar.harness.run.processes import (
     adopt,
     end_orphans,
     out_of_time,
+    serving,
     started,
 )
 from gammabar.harness.run.tasks import InFile, Outcome, Task
@@ -218,33 +217,20 @@ def in_threads(
 
 def serve() -> None:
     """Answer requests until the parent closes the pipe."""
-    dump = int(sys.argv[1])  # for the stack, should the parent ask where this process hangs
     adopt()
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a solver prints goes to stderr
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    faulthandler.register(signal.SIGUSR1, file=dump)
-    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    requests, channel = serving(_leave)
     while True:
-        request = json.loads(requests.get())
+        request = requests.get()
         # Should the parent be gone while compiled code keeps the interpreter, nothing else ends us.
-        faulthandler.dump_traceback_later(request["limit"] + GRACE, exit=True, file=dump)
+        late = request["limit"] + GRACE
+        faulthandler.dump_traceback_later(late, exit=True, file=int(sys.argv[1]))
         answer = _answer(request)
         faulthandler.cancel_dump_traceback_later()
         try:
-            channel.write(json.dumps(answer) + "\n")
+            channel.write(json.dumps(answer).encode() + b"\n")
             channel.flush()
         except BrokenPipeError:  # the parent was interrupted a moment ago, and nobody listens
             _leave()
-
-
-def _listen(requests: queue.SimpleQueue[bytes]) -> None:
-    try:
-        for line in sys.stdin.buffer:
-            requests.put(line)
-    finally:  # the parent is gone, even if a task is under way
-        _leave()
 
 
 def _leave() -> None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
+import json
 import os
+import queue
 import re
 import selectors
 import signal
@@ -17,12 +20,12 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType, TracebackType
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import gammabar
 from gammabar.harness.verify.iterate import Fault
@@ -232,6 +235,29 @@ class Process:
             for stream in (self._input, self._output, self._dump):
                 with contextlib.suppress(BrokenPipeError):  # a request that nobody will read
                     stream.close()
+
+
+def serving(leave: Callable[[], Any]) -> tuple[queue.SimpleQueue[Any], BinaryIO]:
+    """In the process itself: the requests, as they come, and the pipe for the answers.
+
+    What it prints goes to stderr, its stdin is empty, Ctrl-C is for its parent, and SIGUSR1 writes
+    its stack. `leave` is called when the parent is gone, even if something is under way.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.register(signal.SIGUSR1, file=int(sys.argv[1]))
+    received: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def listen() -> None:
+        with contextlib.suppress(Exception):
+            for line in requests:
+                received.put(json.loads(line))
+        leave()
+
+    threading.Thread(target=listen, daemon=True).start()
+    return received, answers
 
 
 #: Options of Linux's prctl.

@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import faulthandler
 import json
 import os
 import queue
 import re
 import signal
-import sys
-import threading
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -42,6 +39,7 @@ from gammabar.harness.run.processes import (
     die_with_parent,
     end_orphans,
     out_of_time,
+    serving,
     started,
 )
 from gammabar.harness.run.tasks import InFile, Run, open_once
@@ -390,25 +388,12 @@ def _resembles(solver: InFile, limit: float, problem: str = "iris:0,1") -> str:
 
 
 def _serve() -> None:
-    """Answer requests until the parent closes the pipe."""
+    """Answer requests until the parent closes the pipe; what was started here ends with it."""
     die_with_parent()
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what a solver prints goes to stderr
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us all
-    faulthandler.register(signal.SIGUSR1, file=int(sys.argv[1]))
-    received: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests, received), daemon=True).start()
+    received, replies = serving(lambda: os.killpg(0, signal.SIGKILL))
     server = _Server(received, replies)
     while True:
         server.answer(received.get())
-
-
-def _listen(requests: BinaryIO, received: queue.SimpleQueue[dict[str, Any]]) -> None:
-    with contextlib.suppress(Exception):
-        for line in requests:
-            received.put(json.loads(line))
-    os.killpg(0, signal.SIGKILL)  # the parent is gone: so is this process, and what it has started
 
 
 class _Server:
