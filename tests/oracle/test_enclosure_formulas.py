@@ -48,11 +48,11 @@ def test_rows_that_may_have_the_lowest_score():
     """Doubles clear a row whose score is above the least by three times the bound, and no other."""
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     problem = KernelProblem(X, np.ones(3, np.int8), Kernel("rbf", gamma=1.0))
-    bound = ((4 * (2 + 8) + 1 + 16) * U) * 1.02
+    bound = ((4 * (2 + 8) + 3 + 16) * U) * 1.02
     scores = problem.scores(np.array([1.0, 0.0, 0.0]))
-    for steps, kept in ((2.5, True), (3.5, False)):
+    for steps, kept in ((2.97, True), (3.03, False)):
         lowest = scores.min() * np.ones(3)
         lowest[0] += steps * bound
         shifted = type("Shifted", (KernelProblem,), {"scores": lambda self, w, s=lowest: s})
         other = shifted(X, np.ones(3, np.int8), Kernel("rbf", gamma=1.0))
-        assert (0 in enclosure._lowest_rows(other, [0], [1])) is kept
+        assert (0 in enclosure._lowest_rows(other, [0, 1, 2], [1, 1, 1])) is kept

@@ -15,6 +15,7 @@ import pytest
 from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_sum
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import (
+    Logistic,
     combination,
     gram_rounding,
     in_simplex,
@@ -208,3 +209,18 @@ def test_sums_over_rows():
     sums = 19 * U * R * R * float(ALPHA.sum())
     is_proved(gram_rounding(it.case, ALPHA), sums + space.score_error(X.T @ (Y * ALPHA)))
     assert expm1(2 * it.score_error) < 1e-12
+
+
+def test_logistic_potential():
+    """ψ and its gradient, also where all exponentials are so small that they may be added up."""
+    scores, e, n = np.array([0.5, 2.0, -1.0]), 1e-9, 3
+    found = Logistic(scores, e)
+    slopes, S = 1 / (1 + np.exp(scores)), float(np.log1p(np.exp(-scores)).sum())
+    off = S * (n + 16) * U + e * float(slopes.sum()) * float(np.exp(e))
+    is_proved(float(found.psi.rad()), off * float(np.exp(S)) / float(np.expm1(S)))
+    is_proved(found.relative, expm1(2 * e) + (2 * n + 64) * U)
+    for top in (39.5, 60.0):
+        found = Logistic(scores + 1 + top, 0.0)
+        m = float(np.exp(-(scores + 1 + top)).sum())
+        is_proved(float(found.psi.rad()), (2 * n + 64 + 8 * top) * U + m)
+        is_proved(found.relative, (2 * n + 64) * U + 4 * m)
