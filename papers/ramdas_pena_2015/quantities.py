@@ -2,19 +2,14 @@
 
 Rows a_i are the paper's y_i φ̃(x_i), of norm one, and G is their Gram matrix. Coefficients α stand
 for w = Σ_i α_i a_i, so G α = A w and ‖α‖_G = ‖w‖; what is said about α_k is computed from w_k.
+ρ_K is had with its sign: also where no w separates the rows.
 
-α_k, p_k and q_t as a solver delivers them, and their norms ‖·‖_G.
-
-L(α) and its smoothed versions in balls: equation (9), L_μ of Section 4, L^q_μ of Section 6.
-
-p_k of the smoothed methods, as delivered and as it follows from the iterates.
+The smoothed methods deliver averages
 
     p_0 = p_{μ_0}(α_0),   p_{k+1} = (1 − θ_k) p_k + θ_k p_{μ_{k+1}}(α_{k+1}),   θ_k = 2/(k+3)
 
 p_μ(α) depends on the scores Gα_k alone, which come from w_k: so a p_k that a solver delivers is
 checked, and a bound on ‖p_k‖_G is one about the method.
-
-ρ_K with its sign: the margin of normalised rows, also where no w separates them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Section 2, Linear Feasibility Problems: perceptrons, normalised margins, Winnow.
-
-Section 1, Introduction: equation (1).
-"""
+"""Section 2, Linear Feasibility Problems: perceptrons, normalised margins, Winnow; equation (1)."""
 
 from __future__ import annotations
 

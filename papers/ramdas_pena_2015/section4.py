@@ -1,12 +1,8 @@
-"""Section 4, Smoothed Normalized Kernel Perceptron: SNKP, Lemmas 4 and 5, Theorem 1.
+"""Section 4: SNKP with Lemmas 4 and 5 and Theorem 1; NKP, equation (10) and the minimum of L.
 
-NKP and what the section says of it is in `gammabar.papers.ramdas_pena_2015.section4`.
-
-Section 4, Normalized Kernel Perceptron: equation (10), and how near NKP comes to its minimum.
-
-With θ_k = 1/(k+1), k w_k is the sum of the rows that were taken, so that the row (or mean of rows)
-of step k is h_k = (k+1) w_{k+1} − k w_k. L(w) = ½‖w‖² − min_i ⟨a_i, w⟩, and its minimiser is
-w* = ρ_K ū, or 0 for data that are not separable.
+In NKP, with θ_k = 1/(k+1), k w_k is the sum of the rows that were taken, so that the row (or mean
+of rows) of step k is h_k = (k+1) w_{k+1} − k w_k. L(w) = ½‖w‖² − min_i ⟨a_i, w⟩, and its minimiser
+is w* = ρ_K ū, or 0 for data that are not separable.
 """
 
 from __future__ import annotations
