@@ -77,7 +77,9 @@ from gammabar.harness.verify.identities import (
     same_softmax as same_softmax,
     score_drift as score_drift,
     scores_of as scores_of,
+    soft_weights as soft_weights,
     softmax_of as softmax_of,
+    softmax_pull as softmax_pull,
     softmax_rounding as softmax_rounding,
     softmax_vector as softmax_vector,
     square_off as square_off,
@@ -101,6 +103,9 @@ from gammabar.harness.verify.iterate import (
 from gammabar.harness.verify.losses import (
     EXPONENTIAL as EXPONENTIAL,
     LOGISTIC as LOGISTIC,
+    FlatExponential as FlatExponential,
+    FlatLogistic as FlatLogistic,
+    FlatPolynomial as FlatPolynomial,
     GeneralisedSum as GeneralisedSum,
     Loss as Loss,
     Polynomial as Polynomial,
@@ -150,6 +155,7 @@ from gammabar.harness.verify.statement import (
     Assumption as Assumption,
     Statement as Statement,
     direct as direct,
+    few_rows as few_rows,
     has as has,
     inseparable as inseparable,
     option as option,
@@ -157,6 +163,7 @@ from gammabar.harness.verify.statement import (
     randomised as randomised,
     separable as separable,
     separates as separates,
+    several_rows as several_rows,
     stopping as stopping,
 )
 from gammabar.papers.statements import (

@@ -209,6 +209,31 @@ def softmax_of(it: View) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
+def soft_weights(
+    it: View, at: Vec | None = None, factor: float = 1.0, start: Any = None
+) -> tuple[Floats, float]:
+    """start · exp(−factor · A v), normalised, in doubles, and a bound on its relative errors.
+
+    v is w_t unless it is given, and `start`, weights that the solver claims, is uniform.
+    """
+    found = scores_of(it, at)
+    scores = factor * found.mid
+    off = np.expm1(2.2 * factor * found.err) + 8 * softmax_rounding(scores)
+    if start is not None:
+        weights = claimed_numbers(start, (it.n,))
+        if isinstance(weights, str):
+            raise Fault(f"weights of t = {it.t} {weights}")
+        scores = scores - np.log(np.maximum(weights, TINY))
+        off += 8 * softmax_rounding(scores) + 1e-13
+    weights = np.exp(scores.min() - scores)
+    return weights / weights.sum(), float(off) * SAFETY + 1e-290  # with what underflows
+
+
+def softmax_pull(it: View, at: Vec | None = None, factor: float = 1.0, start: Any = None) -> Vec:
+    """Aᵀq for the weights q of `soft_weights`."""
+    return pull_of(it.case, *soft_weights(it, at, factor, start))
+
+
 def softmax_vector(it: View) -> Vec:
     """q_t with its error bound, as a vector of ℝⁿ where that is the space of w."""
     # Scores off by e change a weight by a factor of at most exp(2e); exponentials and sum the rest.

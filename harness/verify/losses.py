@@ -13,7 +13,18 @@ import numpy as np
 from gammabar.harness.verify.certified import Vec
 from gammabar.harness.verify.identities import pull_of
 from gammabar.harness.verify.iterate import View
-from gammabar.harness.verify.numbers import Number, ball, exp, log, middle, number, total, upper
+from gammabar.harness.verify.numbers import (
+    Number,
+    ball,
+    between,
+    exp,
+    log,
+    middle,
+    number,
+    smallest,
+    total,
+    upper,
+)
 
 
 class Loss:
@@ -94,6 +105,81 @@ class Polynomial(Loss):
 
 
 EXPONENTIAL, LOGISTIC = Loss(), _Logistic()
+
+
+class FlatExponential(Loss):
+    """ℓ(x) = e^{ax} for x < 0, and 1 + ax for x ≥ 0, with the constants of Wu et al. (2024).
+
+    Attributes
+    ----------
+    at_zero, c_g, c_beta, c_e : arb
+        ℓ(0), and C_g, C_β, C_e of their Assumption 3.
+    tail : bool
+        Whether it has an exponential tail.
+    """
+
+    name, tail = "flat exponential", True
+
+    def __init__(self, a: float = 1.0) -> None:
+        self.a = number(a)
+        self.at_zero, self.c_g, self.c_e = number(1), self.a, 1 / self.a
+        self.c_beta = -smallest([-self.a, -self.a * exp(self.a) / 2, number(-1)])
+
+    def value(self, x: Number) -> Number:
+        return exp(self.a * x) if x < 0 else 1 + self.a * x
+
+    def slope(self, x: Number) -> Number:
+        return self.a * exp(self.a * x) if x < 0 else self.a
+
+    def path_bound(self, lam: Number) -> Number:
+        """A bound on `path_length`."""
+        return 1 + log(lam) ** 2 / self.a**2
+
+    def path_length(self, lam: Number) -> Number:
+        """ρ(λ) = min_z λℓ(−z) + z², enclosed: f is 2-strongly convex, so min f ≥ f − f′²/4."""
+        low, high = 0.0, 100.0
+        for _ in range(80):
+            z = (low + high) / 2
+            uphill = 2 * z - lam * self.slope(number(-z)) > 0
+            low, high = (low, z) if uphill else (z, high)
+        best = number(high)
+        top, slope = lam * self.value(-best) + best * best, 2 * best - lam * self.slope(-best)
+        return between(top - slope**2 / 4, top)
+
+
+class FlatPolynomial(FlatExponential):
+    """ℓ(x) = (1 − x)^{−a} for x < 0, and 1 + ax for x ≥ 0."""
+
+    name, tail = "flat polynomial", False
+
+    def __init__(self, a: float = 1.0) -> None:
+        super().__init__(a)
+        self.c_beta = -smallest([-self.a, -(self.a + 1) * number(2) ** self.a])
+
+    def value(self, x: Number) -> Number:
+        return (1 - x) ** -self.a if x < 0 else 1 + self.a * x
+
+    def slope(self, x: Number) -> Number:
+        return self.a * (1 - x) ** (-self.a - 1) if x < 0 else self.a
+
+    def path_bound(self, lam: Number) -> Number:
+        return 2 * lam ** (2 / (self.a + 2))
+
+
+class FlatLogistic(FlatExponential):
+    """The logistic loss, which is flat by itself, with the same constants."""
+
+    name = "logistic"
+
+    def __init__(self, a: float = 1.0) -> None:
+        super().__init__(1)
+        self.at_zero, self.c_e, self.c_beta = log(2), number(2), exp(1) / 2
+
+    def value(self, x: Number) -> Number:
+        return LOGISTIC.value(x)
+
+    def slope(self, x: Number) -> Number:
+        return LOGISTIC.slope(x)
 
 
 class GeneralisedSum:

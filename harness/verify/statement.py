@@ -52,6 +52,8 @@ from gammabar.problems.suggest import did_you_mean
 #: A predicate on the case: None if it is met, or else the reason why not.
 Assumption: TypeAlias = Callable[[Case], str | None]
 
+#: Rows that may be treated one by one in balls at every iterate.
+FEW = 400
 #: Stands for what must be given: its author is told so.
 _REQUIRED: Any = None
 
@@ -418,6 +420,16 @@ def separable(case: Case) -> str | None:
 def inseparable(case: Case) -> str | None:
     """No w has only positive scores."""
     return None if case.separable is False else "the data are separable"
+
+
+def several_rows(case: Case) -> str | None:
+    """n ≥ 2, so that ln n is not zero."""
+    return None if case.n > 1 else "there is only one row"
+
+
+def few_rows(case: Case) -> str | None:
+    """Few enough rows to treat them one by one."""
+    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
 
 
 def has(*names: str) -> Assumption:

@@ -30,8 +30,6 @@ from gammabar.problems import KernelProblem
 
 #: One row, a_1 = 1: everything is known by hand.
 ONE_ROW = "degenerate:kind=simplex,n=1,d=1"
-#: Rows that may be treated one by one in balls at every iterate.
-FEW = 400
 NO_MOMENTUM = "dual-acceleration/no-momentum"
 PLAIN_AVERAGE = "dual-acceleration/plain-average"
 LAMBDAS = "λ_t = 2/(t+2), 3/(t+3), 1, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½"
@@ -167,16 +165,6 @@ def smooth(case: Case) -> str | None:
 def unit_ball(case: Case) -> str | None:
     """Rows have norm at most one."""
     return None if case.unit or case.radius <= 1 else "some row has a norm above 1"
-
-
-def several_rows(case: Case) -> str | None:
-    """n ≥ 2, so that ln n is not zero."""
-    return None if case.n > 1 else "there is only one row"
-
-
-def few_rows(case: Case) -> str | None:
-    """Few enough rows to treat them one by one."""
-    return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
 
 
 def exact_dual(case: Case) -> str | None:
