@@ -139,13 +139,6 @@ FAMILY.edit(
     {"t / (t + 1) * (g - pull)": "0 * pull"},
 )
 FAMILY.edit(
-    accelerated_perceptron,
-    "momentum-of-eq-8",
-    "g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)), as in equation (8)",
-    "the step goes uphill",
-    {"t / (t + 1) * (g - pull)": "t / (t + 1) * (g + pull)"},
-)
-FAMILY.edit(
     nesterov,
     "no-weights",
     "η_t = 1/R(u_t) and u_t = s_{t−1}: normalised gradient descent",
@@ -172,14 +165,6 @@ FAMILY.edit(
 
 
 # The players, followed along the outputs
-
-
-def _soft(it, at=None, factor=1.0):
-    """Softmax of −factor · A v in doubles, with a bound on its relative errors; else v = w_t."""
-    found = scores_of(it, at)
-    scores = factor * found.mid
-    off = np.expm1(2.2 * factor * found.err) + 8 * softmax_rounding(scores)
-    return _softmax(scores), 1.01 * float(off) + 1e-290  # what underflows
 
 
 class _Play:
@@ -219,7 +204,7 @@ class _Play:
     def play(self, it, T):
         """The w-player plays OFTL, then the p-player FTRL⁺."""
         self.move_to(weighted_sum(1 / self.S, self.pulls, T / self.S, self.pull), T)
-        self.answer(_soft(it, factor=self.scale(T)), T)
+        self.answer(soft_weights(it, factor=self.scale(T)), T)
 
     def scale(self, T):
         """Σ α_t w_t/4 over the output."""
@@ -264,16 +249,11 @@ class _Nesterov(_Play):
         # u_T = s_{T−1} + T/4 w_{T−1}, and (T − 1)/4 w_{T−1} is the last step.
         ratio = T / (T - 1) if T > 1 else 0.0
         u = weighted_sum(1 + ratio, self.last, -ratio, self.before or self.last)
-        self.answer(_soft(it, u), T)
+        self.answer(soft_weights(it, u), T)
         self.move_to(self.pulls * (1 / number(self.S)), T)
 
 
 # Assumptions
-
-
-def several_rows(case):
-    """n ≥ 2: steps are divided by ln n, or bounds are 0."""
-    return None if case.n > 1 else "there is only one row"
 
 
 wang = Claims("wang", unit=True)
@@ -283,14 +263,13 @@ FAST = Method("accelerated_perceptron", assumes=(several_rows,))
 NAG = Method("nesterov", assumes=(several_rows,))
 PROX = Method("mirror_prox", assumes=(several_rows,))
 _ANY_PLAY = "regrets are compared with each other, whatever the players do"
-_ORIGIN = "the margin of w = 0 is 0, which is not negative"
 _DESCENT = "wang.mirror_prox/no-extra-step"
 _SLOW = "wang.accelerated_perceptron/no-momentum"
 
 
-def game_value(it, case, factor):
-    """m(w̄_T) = min_i (A w̄_T)_i − ‖w̄_T‖²/2, where the output is w̄_T/factor."""
-    return factor * it.smallest - factor**2 * it.norm_squared / 2
+def game_value(it):
+    """m(w̄_T) = min_i (A w̄_T)_i − ‖w̄_T‖²/2."""
+    return it.smallest - it.norm_squared / 2
 
 
 # Section 3 and 4.2, the smooth perceptron
@@ -303,7 +282,7 @@ def _players(it, c):
     $m(w) - m(\bar w_T) \le \Big(\sum_{t=1}^T \alpha_t\Big)^{-1} (R^p + R^w)$"""
     play = c.history(_Averages)
     total = sum(play.regrets(it), number(0))
-    return at_most(c.gamma_squared / 2 - game_value(it, c, 1), total / play.S, "m(γw*) − m(w̄_T) ≤")
+    return at_most(c.gamma_squared / 2 - game_value(it), total / play.S, "m(γw*) − m(w̄_T) ≤")
 
 
 @wang.identity("prop1", "Proposition 1", SMOOTH, _Averages)
@@ -336,32 +315,31 @@ def _smooth_regret(it, c):
     return _regret_bounds(c.history(_Averages), it, c)
 
 
-@wang.bound("thm3.gap", "Eq. (23)", SMOOTH, separable, slower="wang.smooth_perceptron/mu-fixed")
+def _positive(it, c, T):
+    """A margin that is not negative, for T ≥ 4√(ln n)/γ."""
+    if 4 * sqrt(c.log_n) / c.gamma <= T:
+        yield at_least(it.smallest, 0, "γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ", size=it.here.size())
+
+
+@wang.bound(
+    "thm3.gap",
+    "Theorem 3, second sentence, and Eq. (23)",
+    SMOOTH,
+    separable,
+    slower="wang.smooth_perceptron/mu-fixed",
+)
 def _smooth_gap(it, c):
-    r"""m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T + 1)), where m(ŵ*) = γ²/2.
+    r"""m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T + 1)), where m(ŵ*) = γ²/2, and the margin of w̄_T is not
+    negative for T ≥ 4√(ln n)/γ.
 
-    $m(\hat w^*) - m(\bar w_T) \le \frac{8\log n}{T(T+1)}$"""
-    T = it.t + 1
-    gap = c.gamma_squared / 2 - game_value(it, c, 1)
-    return at_most(gap, 8 * c.log_n / (T * (T + 1)), "m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T+1))")
-
-
-def _positive_from(it, T, limit, what):
-    """Nothing before T ≥ limit; then that the margin is at least 0."""
-    if limit <= T:
-        return at_least(it.smallest, 0, what, size=it.here.size())
-    return None
-
-
-@wang.bound("thm3.margin", "Theorem 3, second sentence", SMOOTH, separable, at_rest=_ORIGIN)
-def _smooth_margin(it, c):
-    r"""w̄_T has a non-negative margin for all T ≥ 4√(ln n)/γ.
-
-    $\bar w_T \text{ has non-negative margin when } T = \Omega(\sqrt{\log n}/\gamma)$
+    $m(\hat w^*) - m(\bar w_T) \le \frac{8\log n}{T(T+1)}; \quad \bar w_T \text{ has non-negative
+    margin when } T = \Omega(\sqrt{\log n}/\gamma)$
 
     The constant 4 is that of the proof, page 21."""
-    limit = 4 * sqrt(c.log_n) / c.gamma
-    return _positive_from(it, it.t + 1, limit, "γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ")
+    T = it.t + 1
+    gap = c.gamma_squared / 2 - game_value(it)
+    yield at_most(gap, 8 * c.log_n / (T * (T + 1)), "m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T+1))")
+    yield from _positive(it, c, T)
 
 
 def _soft_minimum(it, mu):
@@ -439,26 +417,18 @@ def _fast_regret(it, c):
     return _regret_bounds(c.history(_Play), it, c)
 
 
-@games.bound("thm4.rate", "Theorem 4, last bound", FAST, separable, slower=_SLOW)
+@games.bound("thm4.rate", "Theorem 4, second sentence", FAST, separable, slower=_SLOW)
 def _fast_rate(it, c):
-    r"""γ̄(v_T) ≥ γ − 8 ln n/(γT(T + 1)) for all T ≥ 1.
+    r"""γ̄(v_T) ≥ γ − 8 ln n/(γT(T + 1)) for all T ≥ 1, and w̄_T has a non-negative margin for
+    T ≥ 4√(ln n)/γ.
 
-    $\bar\gamma(v_T) = \Omega\Big(\gamma - \frac{8\log n}{\gamma T(T+1)}\Big)$
+    $\bar w_T \text{ has a non-negative margin when } T = \Omega(\sqrt{\log n}/\gamma) \text{ and }
+    \bar\gamma(v_T) = \Omega\Big(\gamma - \frac{8\log n}{\gamma T(T+1)}\Big)$
 
-    The proof has no constant before γ (page 24): it is checked without Ω."""
+    The proof has no constant before γ (page 24): it is checked without Ω. 4 is that of page 21."""
     bound = 8 * c.log_n / (c.gamma * it.t * (it.t + 1))
-    return at_most(c.gamma - it.margin, bound, "γ − γ̄(v_T) ≤ 8 ln n/(γT(T+1))")
-
-
-@games.bound("thm4.margin", "Theorem 4, second sentence", FAST, separable, at_rest=_ORIGIN)
-def _fast_margin(it, c):
-    r"""w̄_T has a non-negative margin for all T ≥ 4√(ln n)/γ.
-
-    $\bar w_T \text{ has a non-negative margin when } T = \Omega(\sqrt{\log n}/\gamma)$
-
-    The constant 4 is that of the proof of Theorem 3, page 21, which is the same."""
-    limit = 4 * sqrt(c.log_n) / c.gamma
-    return _positive_from(it, it.t, limit, "γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ")
+    yield at_most(c.gamma - it.margin, bound, "γ − γ̄(v_T) ≤ 8 ln n/(γT(T+1))")
+    yield from _positive(it, c, it.t)
 
 
 @games.bound(
@@ -628,14 +598,6 @@ def _prox_regret(it, c):
             yield at_most(it.t * (pull.norm() - it.smallest), bound, "Rᵖ + Rʷ ≤ 3√(ln n)/2")
 
 
-def _entropy_step(it, start, at, root):
-    """Aᵀp for p ∝ start · exp(−√(ln n) A w), with start and w as reported."""
-    seen, weights = scores_of(it, at), claimed_numbers(start, (it.n,))
-    scores = root * seen.mid - np.log(np.maximum(weights, 1e-300))
-    off = np.expm1(2.2 * root * seen.err) + 8 * softmax_rounding(scores) + 1e-13
-    return pull_of(it.case, _softmax(scores), 1.01 * float(off))
-
-
 @games.identity("thm8", "Theorem 8", PROX, at_rest="it is about what the solver reports")
 def _same_moves(now, before, c):
     r"""MPLFP is the game of Algorithm 5: from ŵ_{t−1} and p̂_{t−1} both players move twice, by
@@ -655,7 +617,7 @@ def _same_moves(now, before, c):
             yield same(claimed_vector(now, now.claim(name), name), right, name)
     for name, move in (("p_t", start), ("hat_p", claimed_vector(now, now.claim("w_t"), "w_t"))):
         if isinstance(move, Vec):
-            right = _entropy_step(now, before.claim("hat_p"), move, root)
+            right = softmax_pull(now, move, root, before.claim("hat_p"))
             yield same(claimed_pull(now, now.claim(name), name), right, name)
 
 

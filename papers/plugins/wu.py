@@ -8,6 +8,7 @@ solver's options are η (``eta``), the loss, and the parameter ``a`` of the flat
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,83 +27,6 @@ paper = Paper(
     text="the proceedings",
     random={"gradient_descent": {"eta": ("0.5", "2", "30"), "loss": ("log", "exp", "poly")}},
 )
-
-
-# Losses: value and slope in balls, for Assumption 3
-
-
-class _FlatExponential(Loss):
-    """ℓ(z) = e^{−az} for z > 0, and 1 − az for z ≤ 0."""
-
-    name, tail = "exp", True
-
-    def __init__(self, a):
-        self.a = number(a)
-        self.at_zero, self.c_g, self.c_e = number(1), self.a, 1 / self.a
-        self.c_beta = -smallest([-self.a, -self.a * exp(self.a) / 2, number(-1)])
-
-    def value(self, x):
-        return exp(self.a * x) if x < 0 else 1 + self.a * x
-
-    def slope(self, x):
-        return self.a * exp(self.a * x) if x < 0 else self.a
-
-    def rho(self, lam):
-        """The bound of Proposition 5 on ρ(λ)."""
-        return 1 + log(lam) ** 2 / self.a**2
-
-
-class _FlatPolynomial(_FlatExponential):
-    """ℓ(z) = (1 + z)^{−a} for z > 0, and 1 − az for z ≤ 0."""
-
-    name, tail = "poly", False
-
-    def __init__(self, a):
-        super().__init__(a)
-        self.c_beta = -smallest([-self.a, -(self.a + 1) * number(2) ** self.a])
-
-    def value(self, x):
-        return (1 - x) ** -self.a if x < 0 else 1 + self.a * x
-
-    def slope(self, x):
-        return self.a * (1 - x) ** (-self.a - 1) if x < 0 else self.a
-
-    def rho(self, lam):
-        return 2 * lam ** (2 / (self.a + 2))
-
-
-class _Logistic(_FlatExponential):
-    """ℓ(z) = ln(1 + e^{−z})."""
-
-    name = "log"
-
-    def __init__(self, a=1):
-        self.at_zero, self.c_g, self.c_e = log(2), number(1), number(2)
-        self.c_beta = exp(1) / 2
-
-    def value(self, x):
-        return LOGISTIC.value(x)
-
-    def slope(self, x):
-        return LOGISTIC.slope(x)
-
-    def rho(self, lam):
-        return 1 + log(lam) ** 2
-
-
-_LOSSES = {"log": _Logistic, "exp": _FlatExponential, "poly": _FlatPolynomial}
-
-
-def path_length(loss, lam):
-    """ρ(λ) = min_z λℓ(z) + z², enclosed: f is 2-strongly convex, so min f ≥ f(z) − f′(z)²/4."""
-    low, high = 0.0, 100.0
-    for _ in range(80):
-        z = (low + high) / 2
-        uphill = 2 * z - lam * loss.slope(number(-z)) > 0
-        low, high = (low, z) if uphill else (z, high)
-    z = number(high)
-    top, slope = lam * loss.value(-z) + z * z, 2 * z - lam * loss.slope(-z)
-    return between(top - slope**2 / 4, top)
 
 
 # Solvers
@@ -165,16 +89,9 @@ def eta_of(case):
 
 def loss_of(case):
     """The loss of the solver."""
-    kind = _LOSSES[str(getattr(case.solver, "loss", "log"))]
+    known = {"log": FlatLogistic, "exp": FlatExponential, "poly": FlatPolynomial}
+    kind = known[str(getattr(case.solver, "loss", "log"))]
     return kind(float(getattr(case.solver, "a", 1.0)))
-
-
-def few_rows(case):
-    """Few enough rows to treat them one by one."""
-    return None if case.n <= 200 else "more than 200 rows are too many to treat one by one"
-
-
-logistic = option("loss", "log")
 
 
 class _Sums:
@@ -198,7 +115,7 @@ class _Sums:
         self.past: Any = None
         self.since: Any = None
         self.limit = 1 / self.eta
-        if self.loss.name != "log":  # eq. (15)
+        if self.loss.name != "logistic":  # eq. (15)
             parts = [self.limit / (12 * self.loss.c_beta**2), self.loss.at_zero / case.n]
             self.limit = smallest(parts)
 
@@ -216,7 +133,7 @@ class _Sums:
 wu = Claims("wu", unit=True)
 runs = wu.sharing(since=1, history=(_Sums,))
 ANY = Method(_GD, assumes=(few_rows, separable))
-GD = Method(_GD, assumes=(few_rows, separable, logistic))
+GD = Method(_GD, assumes=(few_rows, separable, option("loss", "log")))
 _UPHILL = "wu.gradient_descent/uphill"
 _SLOW = "wu.gradient_descent/falling-steps"
 
@@ -342,7 +259,6 @@ _MISSING = {
     "severity": "substance",
     "why": "It needs γ²ηt ≥ 1: below that the logarithm is negative, and soon the bound is, too.",
 }
-_EARLY = "degenerate:kind=simplex,n=2,d=2"
 
 
 def _late(c, t):
@@ -355,74 +271,60 @@ def _radius(c, t):
     return sqrt(2) + 2 * log(product(c, t)) + eta_of(c)
 
 
-_NORM = r"\|w_t\| \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma}"
-_GRADIENT = (
-    r"\frac1t\sum_{k=0}^{t-1} G(w_k) \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma^2\eta t}"
-)
-_WITNESS = "Smallest witness: one row a_1 = 1, η = 1/10, t = 1: √2 + 2 ln(1/10) + 1/10 < −3."
+def _early_and_late(name, reference, claim, words, survives, **more):
+    """A claim for every t ≥ 1, which is false, and the same wherever γ²ηt ≥ 1."""
+
+    def declare(body):
+        fixed = f"{name}.fixed"
+        false = Erratum(fixed_by=fixed, charitable=fixed, survives=survives, **_MISSING)
+        runs.bound(
+            name,
+            reference,
+            GD,
+            false,
+            problems=("degenerate:kind=simplex,n=2,d=2",),
+            claim=claim + r", \quad t \ge 1",
+            words=f"{words} for every η > 0 and t ≥ 1.",
+            note="Smallest witness: one row a_1 = 1, η = 1/10, t = 1: √2 + 2 ln(1/10) + 1/10 < −3.",
+        )(body)
+
+        @runs.bound(
+            fixed,
+            f"{reference}, for γ²ηt ≥ 1",
+            GD,
+            claim=r"\gamma^2\eta t \ge 1:\ " + claim,
+            words=f"{words} wherever γ²ηt ≥ 1.",
+            **more,
+        )
+        def late(it, case):
+            return body(it, case) if _late(case, it.t) else None
+
+    return declare
 
 
-@runs.bound(
+@_early_and_late(
     "lem8",
     "Lemma 8, the norm",
-    GD,
-    Erratum(
-        fixed_by="lem8.fixed",
-        charitable="lem8.fixed",
-        survives="Theorem 1: Lemma 12 uses it at τ, where γ²ητ ≥ 1, and its average holds anyway.",
-        **_MISSING,
-    ),
-    problems=(_EARLY,),
-    claim=_NORM + r", \quad t \ge 1",
-    words="‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ for every η > 0 and t ≥ 1.",
-    note=_WITNESS,
+    r"\|w_t\| \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma}",
+    "‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ",
+    "Theorem 1: Lemma 12 uses it at τ, where γ²ητ ≥ 1, and its average holds anyway.",
+    at_rest="it bounds ‖w_t‖ from above",
 )
 def _norm(it, c):
     return at_most(it.norm, _radius(c, it.t) / c.gamma, "‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ")
 
 
-@runs.bound(
-    "lem8.fixed",
-    "Lemma 8, the norm, for γ²ηt ≥ 1",
-    GD,
-    at_rest="it bounds ‖w_t‖ from above",
-    claim=r"\gamma^2\eta t \ge 1:\ " + _NORM,
-    words="‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ wherever γ²ηt ≥ 1.",
-)
-def _late_norm(it, c):
-    return _norm(it, c) if _late(c, it.t) else None
-
-
-@runs.bound(
+@_early_and_late(
     "lem9",
     "Lemma 9",
-    GD,
-    Erratum(
-        fixed_by="lem9.fixed",
-        charitable="lem9.fixed",
-        survives="Theorem 1: Lemma 12 uses it at τ, where γ²ητ ≥ 1.",
-        **_MISSING,
-    ),
-    problems=(_EARLY,),
-    claim=_GRADIENT + r", \quad t \ge 1",
-    words="(1/t) Σ_{k<t} G(w_k) ≤ (√2 + 2 ln(γ²ηt) + η)/(γ²ηt) for every η > 0 and t ≥ 1.",
-    note=_WITNESS,
+    r"\frac1t\sum_{k=0}^{t-1} G(w_k) \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma^2\eta t}",
+    "(1/t) Σ_{k<t} G(w_k) ≤ (√2 + 2 ln(γ²ηt) + η)/(γ²ηt)",
+    "Theorem 1: Lemma 12 uses it at τ, where γ²ητ ≥ 1.",
+    slower=_SLOW,
 )
 def _gradients(it, c):
     bound = _radius(c, it.t) / product(c, it.t)
     return at_most(c.history(_Sums).Gs / it.t, bound, "(1/t) Σ G(w_k) ≤ the bound")
-
-
-@runs.bound(
-    "lem9.fixed",
-    "Lemma 9, for γ²ηt ≥ 1",
-    GD,
-    slower=_SLOW,
-    claim=r"\gamma^2\eta t \ge 1:\ " + _GRADIENT,
-    words="(1/t) Σ_{k<t} G(w_k) ≤ (√2 + 2 ln(γ²ηt) + η)/(γ²ηt) wherever γ²ηt ≥ 1.",
-)
-def _late_gradients(it, c):
-    return _gradients(it, c) if _late(c, it.t) else None
 
 
 @runs.bound("lem14", "Lemma 14", GD, at_rest="L(w_1) = L(w_0) then", powerless="about w_1 alone")
@@ -471,25 +373,20 @@ def _lower_bound(c):
 # Section 3 and Appendix F, stochastic gradient descent
 
 
-def _path(case, rng, t):
-    """(1/t) Σ L(w_k), (1/t) Σ Pr(y⟨x, w_k⟩ ≤ 0) of one run, both from above."""
+def _compared(c, rng, t, delta):
+    """Both bounds for one run of t steps with η = 1; what is measured is rounded up."""
     from gammabar.solvers.base import solver
 
-    method = solver("wu.sgd")() if case.solver is None else case.solver
-    risks, errors = number(0), 0
-    for k, it in enumerate(case.views(method, rng)):
-        if k == t:
-            break
+    method = solver("wu.sgd")() if c.solver is None else c.solver
+    risks, errors, x, chance = number(0), 0, c.gamma_squared * t, -log(number(delta))
+    for it in islice(c.views(method, rng), t):
         risks += total(LOGISTIC.value(-s) for s in it.scores) / it.n
         errors += sum(1 for s in it.scores if not s > 0)
-    return risks / t, number(errors) / (t * case.n)
-
-
-def _sgd_bounds(c, t, eta, delta):
-    x, chance = c.gamma_squared * eta * t, -log(number(delta))
-    risk = (2 + 2 * log(x) ** 2 + eta**2 / 2) / x
-    risk += (3 + 2 * log(x) + eta) / c.gamma * 18 * chance / t
-    return risk, 4 * (sqrt(2) + 2 * log(x) + eta) / x + 36 * chance / t
+    risk = (2 + 2 * log(x) ** 2 + number(1) / 2) / x
+    risk += (4 + 2 * log(x)) / c.gamma * 18 * chance / t
+    error = 4 * (sqrt(2) + 2 * log(x) + 1) / x + 36 * chance / t
+    yield at_most(risks / t, risk, "the mean risk")
+    yield at_most(number(errors) / (t * c.n), error, "the mean error")
 
 
 SGD = Method("sgd:eta=*", assumes=(few_rows, separable))
@@ -522,9 +419,7 @@ _WORDS = "With probability 1 − δ the mean risk and the mean error of SGD are 
     " γ ≤ 1/10 and δ = 1/10: 4(√2 + 2 ln(γ²) + 1)/γ² < −2700, and 36 ln 10 < 83.",
 )
 def _theorem_4(c, rng, delta):
-    risk, error = _path(c, rng, 1)
-    bounds = _sgd_bounds(c, 1, number(1), delta)
-    return [at_most(risk, bounds[0], "the mean risk"), at_most(error, bounds[1], "the mean error")]
+    return _compared(c, rng, 1, delta)
 
 
 @wu.probability(
@@ -541,9 +436,7 @@ def _theorem_4(c, rng, delta):
 )
 def _late_theorem_4(c, rng, delta):
     t = max(200, int(float(1 / c.gamma_squared)) + 1)
-    risk, error = _path(c, rng, t)
-    bounds = _sgd_bounds(c, t, number(1), delta)
-    return [at_most(risk, bounds[0], "the mean risk"), at_most(error, bounds[1], "the mean error")]
+    return _compared(c, rng, t, delta)
 
 
 # Section 4 and Appendix I, other losses
@@ -568,7 +461,7 @@ def _assumption_3(loss):
             there = loss.value(-z - h)
             yield nearly(there, bound, f"{loss.name}: self-bounded", rounding=1e-15, size=1.0)
     for lam in map(number, (1, 2, 10, 1000)):
-        yield at_most(path_length(loss, lam), loss.rho(lam), f"{loss.name}: ρ(λ)")
+        yield at_most(loss.path_length(lam), loss.path_bound(lam), f"{loss.name}: ρ(λ)")
 
 
 @wu.direct("prop5.log", "Proposition 5(1)", **_ABOUT)
@@ -576,7 +469,7 @@ def _of_logistic(c):
     r"""The logistic loss has C_g = 1, C_β = e/2, C_e = 2, and ρ(λ) ≤ 1 + ln²(λ).
 
     $C_g = 1,\ C_\beta = e/2,\ C_e = 2, \quad \rho(\lambda) \le 1 + \ln^2(\lambda)$"""
-    yield from _assumption_3(_Logistic())
+    yield from _assumption_3(FlatLogistic())
 
 
 @wu.direct("prop5.exp", "Proposition 5(2)", **_ABOUT)
@@ -587,7 +480,7 @@ def _of_exponential(c):
     $C_g = a,\ C_\beta = \max\{a, ae^a/2, 1\},\ C_e = 1/a, \quad \rho(\lambda) \le 1 +
     \ln^2(\lambda)/a^2$"""
     for a in (0.5, 1, 2):
-        yield from _assumption_3(_FlatExponential(a))
+        yield from _assumption_3(FlatExponential(a))
 
 
 @wu.direct("prop5.poly", "Proposition 5(3)", **_ABOUT)
@@ -597,7 +490,7 @@ def _of_polynomial(c):
 
     $C_g = a,\ C_\beta = \max\{a, (a+1)2^a\}, \quad \rho(\lambda) \le 2\lambda^{2/(a+2)}$"""
     for a in (0.5, 1, 2):
-        yield from _assumption_3(_FlatPolynomial(a))
+        yield from _assumption_3(FlatPolynomial(a))
 
 
 @runs.bound("thm35.average", "Theorem 35, the EoS phase", ANY, slower=_UPHILL)
@@ -610,7 +503,7 @@ def _general_average(it, c):
     if not _late(c, it.t):
         return None
     seen, x = c.history(_Sums), product(c, it.t)
-    bound = 9 * (path_length(seen.loss, x) + (seen.eta * seen.loss.c_g) ** 2) / x
+    bound = 9 * (seen.loss.path_length(x) + (seen.eta * seen.loss.c_g) ** 2) / x
     return at_most(seen.Ls / it.t, bound, "(1/t) Σ L(w_k) ≤ 9(ρ(γ²ηt) + η²C_g²)/(γ²ηt)")
 
 
@@ -629,7 +522,7 @@ def _general_stable(it, c):
     yield nearly_after(it, seen.L, seen.past, "L(w_t) ≤ L(w_{t−1})", beside=seen.past)
     if _late(c, it.t - seen.since):
         x = product(c, it.t - seen.since)
-        yield at_most(seen.L, 15 * path_length(seen.loss, x) / x, "L(w_t) ≤ 15ρ/(γ²η(t − s))")
+        yield at_most(seen.L, 15 * seen.loss.path_length(x) / x, "L(w_t) ≤ 15ρ/(γ²η(t − s))")
 
 
 @wu.direct(
@@ -664,5 +557,5 @@ TRIALS = (
     Trial("gradient_descent:loss=exp,eta=4", "rows:4,3;4,-3;5,0", 1500),
     Trial("gradient_descent:loss=exp,a=0.5", "planted:n=10,d=4,gamma=0.5,seed=0", 300),
     Trial("gradient_descent:loss=poly,a=2,eta=4", "rows:4,3;4,-3;5,0", 300),
-    Trial("gradient_descent:eta=0.1", _EARLY, 10),
+    Trial("gradient_descent:eta=0.1", "degenerate:kind=simplex,n=2,d=2", 10),
 )

@@ -88,11 +88,6 @@ FAMILY.edit(
 # Quantities and assumptions
 
 
-def several_rows(case):
-    """n ≥ 2: for n = 1 the step s is 0."""
-    return None if case.n > 1 else "there is only one row"
-
-
 def small_epsilon(case):
     """ε < ρ(A)."""
     eps = getattr(case.solver, "eps", 0.0)
@@ -204,14 +199,6 @@ def _below(it, c):
     return at_most(it.smallest, c.gamma, "φ̲(y_t) ≤ ρ(A)", allowance=1e-13)
 
 
-def _exponential(it, logs_of, y, s):
-    """Aᵀ(x ∘ exp(−s Ay)) normalised, for x and y that the solver reports."""
-    x, seen = claimed_numbers(logs_of, (it.n,)), scores_of(it, y)
-    scores = -s * seen.mid + np.log(np.maximum(x, 1e-300))
-    off = np.expm1(2.2 * s * seen.err) + 8 * softmax_rounding(scores) + 1e-13
-    return pull_of(it.case, _softmax(scores), 1.01 * float(off))
-
-
 @yu.identity("sec5.3.x", "Section 5.3, the prox mapping of x", MPLFP, since=1)
 def _prox_of_x(now, before, c):
     r"""Both steps multiply x by exp(−γAᵀξ_y/α_x) and divide by the sum: from v_t, with the gradient
@@ -220,12 +207,12 @@ def _prox_of_x(now, before, c):
     $[\mathrm{Prox}_x^{\omega_x}(\zeta)]_i = \frac{x_i\exp\{-\zeta_i\}}{\sum_k x_k\exp\{-\zeta_k\}}$
 
     The weights are compared as Ax."""
-    s, where = float(step_of(c)), "Prox_x"
+    s = float(step_of(c))
     for name, at in (("wx", before.claim("vy")), ("vx", now.claim("wy"))):
         vector = claimed_vector(now, at, "y")
         if isinstance(vector, Vec):
-            right = _exponential(now, before.claim("vx"), vector, s)
-            yield same(claimed_pull(now, now.claim(name), name), right, f"{where} of {name}")
+            right = softmax_pull(now, vector, s, before.claim("vx"))
+            yield same(claimed_pull(now, now.claim(name), name), right, f"Prox_x of {name}")
 
 
 @yu.identity("sec5.3.y", "Section 5.3, the prox mapping of y", MPLFP, since=1, at_rest=_REPORTED)
@@ -414,28 +401,19 @@ def _kernel_certificate(x):
     yield fact(x[0] - x[1] == 0, "Ψx = 0")
 
 
-def _cone_instances(c):
-    own = [((Fraction(0),), (Fraction(-2),)), ((Fraction(1, 2), 0), (3, Fraction(-1)))]
-    return (pair for pair in c.instances(own) if sum(v * v for v in pair[0]) <= 1)
-
-
-def _cone_prox(c, divisor, what):
+def _cone_prox(divisor):
     """That no point of the ball is better than x − ξ over a divisor."""
-    for x, xi in _cone_instances(c):
+    for x, xi in (((0.0,), (-2.0,)), ((0.5, 0.0), (3.0, -1.0))):  # exact as doubles
         target = [a - b for a, b in zip(x, xi, strict=True)]
-        square = sum((v * v for v in target), Fraction(0))
+        square = sum(v * v for v in target)
         over = number(divisor(square)) if square > 1 else number(1)
         # ⟨ξ, w⟩ + ½‖w − x‖² is ½‖w − (x − ξ)‖² and a constant: the distance to x − ξ counts.
         apart = sqrt(sum(((v / over - v) ** 2 for v in map(number, target)), number(0)))
         best = sqrt(number(square)) - 1 if square > 1 else number(0)
-        yield nearly(apart, best, what, rounding=1e-12, size=1.0)
+        yield nearly(apart, best, "it is the nearest point", rounding=1e-12, size=1.0)
 
 
-_CONE = {
-    "kind": "identity",
-    "powerless": "it is about a formula",
-    "inputs": {"x": rationals(-1, 1, shape=("k",)), "xi": rationals(-5, 5, shape=("k",))},
-}
+_CONE = {"kind": "identity", "powerless": "it is about a formula", "instances": "two pairs"}
 
 
 @yu.direct(
@@ -458,7 +436,7 @@ def _cone_prox_as_printed(c):
 
     Smallest witness: n = 2, x_1 = 0, ξ_1 = −2: it gives 1/2, where ⟨ξ, w⟩ + ½(w − x)² = −7/8; at
     w = 1 it is −3/2."""
-    yield from _cone_prox(c, lambda square: square, "the prox of the formula is the nearest point")
+    yield from _cone_prox(lambda square: square)
 
 
 @yu.direct("sec6.2.prox.fixed", "Section 6.2, the second order cone, with a root", **_CONE)
@@ -467,8 +445,7 @@ def _cone_prox_with_root(c):
 
     $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sqrt{\sum_{i=1}^{n-1}(x_i-\xi_i)^2}} \quad
     \text{otherwise}$"""
-    what = "the prox of the formula is the nearest point"
-    yield from _cone_prox(c, lambda square: sqrt(number(square)), what)
+    yield from _cone_prox(lambda square: sqrt(number(square)))
 
 
 TRIALS = (

@@ -53,6 +53,9 @@ def test_statements_about_losses_hold():
 
 
 def test_one_row_needs_a_step():
-    solver, problem = Registered("jt.logistic_phase").open(), "degenerate:kind=simplex,n=1,d=1"
+    solver, problem = (
+        Registered("jt.two_phases:t0=1000000").open(),
+        "degenerate:kind=simplex,n=1,d=1",
+    )
     [verdict] = gb.verify(solver, problem, "jt.lem21", iterations=20)
     assert verdict.verdict == "refuted"
