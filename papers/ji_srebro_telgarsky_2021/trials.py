@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gammabar.papers import Trial
 
-SECTION3 = (
+TRIALS = (
+    # Section 3
     Trial("dual-acceleration", "planted:n=100,d=8,gamma=0.1,seed=0", 300),
     Trial("dual-acceleration", "planted:n=40,d=5,gamma=0.01,seed=1", 300),
     Trial("dual-acceleration", "imbalanced:n=100,d=6,ratio=10,gamma=0.1,seed=0"),
@@ -39,13 +40,11 @@ SECTION3 = (
     Trial("normalized-gradient-descent", "opposed:r=10", 60),
     Trial("normalized-gradient-descent", "inseparable:n=40,d=5,seed=0", 60),
     Trial("gradient-descent", "orthogonal:n=10,p=0.3", 100),
-)
-SECTION5 = (
+    # Section 5
     Trial("dual-acceleration", "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass", 60),
     Trial("dual-acceleration", "digits:0,1,2:n=90 --multiclass", 100),
     Trial("dual-acceleration-dual", "digits:0,1,2:n=30 --multiclass", 50),
-)
-APPENDIX_AB = (
+    # Appendices A and B
     Trial("dual-acceleration-dual", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
     Trial("dual-acceleration-dual", "inseparable:n=30,d=4,seed=0", 60),
     Trial("dual-acceleration-dual", "iris:0,1", 40),
@@ -62,8 +61,7 @@ APPENDIX_AB = (
     Trial("dual-acceleration-dual:mixing=1,step=0.25", "iris:0,1 --kernel rbf:gamma=1", 20),
     Trial("dual-acceleration-dual:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
     Trial("dual-acceleration-dual:loss=logistic,mixing=1", "iris:0,1", 40),
-)
-APPENDIX_C = (
+    # Appendix C
     Trial("dual-acceleration", "planted:n=60,d=5,gamma=0.1,seed=0"),
     Trial("dual-acceleration", "inseparable:n=50,d=4,seed=0", 100),
     Trial("dual-acceleration", "iris:0,1 --kernel poly:degree=2,coef0=1", 40),
@@ -73,9 +71,4 @@ APPENDIX_C = (
     Trial("dual-acceleration:loss=logistic", "iris:0,1,2 --multiclass", 60),
     Trial("dual-acceleration:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
     Trial("dual-acceleration-dual:loss=logistic", "duplicated:n=10,d=3,copies=50,gamma=0.9", 40),
-    Trial("dual-acceleration-dual", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial("dual-acceleration-dual:mixing=1", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial("dual-acceleration-dual:loss=logistic", "planted:n=40,d=5,gamma=0.2,seed=0", 60),
-    Trial("dual-acceleration-dual:loss=logistic,mixing=1", "iris:0,1", 40),
 )
-TRIALS = (*SECTION3, *SECTION5, *APPENDIX_AB, *APPENDIX_C)
