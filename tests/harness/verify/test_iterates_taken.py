@@ -324,6 +324,9 @@ class Stuck:
     def __deepcopy__(self, memo: Any) -> Any:
         raise RuntimeError("no")
 
+    def __repr__(self) -> str:
+        return "Stuck()"
+
 
 @pytest.mark.parametrize(
     ("extra", "said"),
