@@ -63,7 +63,7 @@ _DOUBLE = np.dtype(np.float64)
 #: Every whole number up to this is a double.
 _EXACT = 2**53
 #: Decimals of more digits are doubles.
-_SHORT = 15
+_SHORT, _FEW = 15, 3
 _NOT_FINITE = "has entries that are no finite numbers"
 
 
@@ -271,6 +271,8 @@ class Precision:
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        #: Some numbers that are no float32: a few that are short do not mean that all are.
+        self._seen: set[float] = set()
         #: The last two iterates.
         self.views: deque[View] = deque(maxlen=2)
 
@@ -287,6 +289,8 @@ class Precision:
             self.places = max(self.places, -int(exponent))
             if not self._narrow:
                 return
+            if len(self._seen) < _FEW:
+                self._seen.add(abs(value))
         self.least = min(self.least, float(np.linalg.norm(w)))
         self.exact = self.exact and self._sums(w)
 
@@ -298,7 +302,7 @@ class Precision:
         """Whether w is a sum of rows over 2n, by its decimals: such numbers are not rounded."""
         parts = w * (2 * self.case.n * self._grid)
         whole = np.abs(parts - np.round(parts)) <= 1e-12 * np.abs(parts)
-        return bool(whole.all() and 0 < np.abs(parts).max() < 1e9)
+        return bool(whole.all() and 0 < np.abs(parts).max() < 1e10)
 
     @cached_property
     def _grid(self) -> float:
@@ -315,7 +319,7 @@ class Precision:
         """What all numbers are, for people; "" for doubles."""
         if narrow():
             return narrow()
-        if self.exact or not self._narrow:
+        if self.exact or not self._narrow or not (self.single or len(self._seen) == _FEW):
             return ""
         return "float32 numbers" if self.single else f"decimals of {self.digits} digits"
 
