@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.datasets import load_digits
 
 import gammabar as gb
@@ -56,6 +56,7 @@ def classes(draw):
     return *in_order(made, y), draw(st.booleans())
 
 
+@settings(max_examples=25, deadline=None)
 @given(classes())
 def test_answers_are_the_oracle_s(made):
     X, starts, intercept = made
