@@ -117,7 +117,6 @@ _METHOD = "Algorithm 2 without momentum and with the step √(ln(n)/t) has a mar
 _STEPS = "after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with probability 1 − δ."
 #: For n ≥ 2, at several δ; as many runs as settle them if none fails.
 several = jst.sharing(claim=r"n \ge 2: \; " + _THEOREM)
-smaller = several.sharing(powerless="jst.thm4.1.fixed with another δ, which has the power")
 
 
 def _margin_reached(
@@ -155,6 +154,25 @@ def _theorem_4_1(c, rng, delta):
     return _margin_reached(c, rng, Fraction(3, 4), delta)
 
 
+def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
+    """The same for another δ."""
+    return several.probability(
+        f"thm4.1.{name}",
+        f"Theorem 4.1, for n ≥ 2, at δ = {delta}",
+        ALG2,
+        several_rows,
+        reachable(HALF, delta),
+        delta=delta,
+        runs=runs,
+        problems=problems,
+        powerless="jst.thm4.1.fixed with another δ, which has the power",
+        words=f"For two rows or more, {_METHOD} after the t of jst.thm4.1 steps, with probability"
+        f" {1 - delta}.",
+        note=f"Examined for ε = γ̄/2 and δ = {delta}; a method that is too slow is told by"
+        " jst.thm4.1.fixed.",
+    )
+
+
 @several.probability(
     "thm4.1.fixed",
     "Theorem 4.1, for n ≥ 2",
@@ -174,36 +192,15 @@ def _theorem_4_1(c, rng, delta):
     note="Examined for ε = γ̄/2 and δ = 1/2; jst.thm4.1.delta and jst.thm4.1.tenth are the same for"
     " δ = 1/4 and 1/10.",
 )
-@smaller.probability(
-    "thm4.1.delta",
-    "Theorem 4.1, for n ≥ 2, at δ = 1/4",
-    ALG2,
-    several_rows,
-    reachable(HALF, _QUARTER),
-    delta=_QUARTER,
-    runs=35,
-    problems=(
-        "planted:n=4,d=2,gamma=0.9,seed=0",
-        "planted:n=40,d=4,gamma=0.95,seed=2",
-        "planted:n=6,d=3,gamma=0.95,seed=1 --kernel poly:degree=3,coef0=0 --normalised",
-    ),
-    words=f"For two rows or more, {_METHOD} after the t of jst.thm4.1 steps, with probability 3/4.",
-    note="Examined for ε = γ̄/2 and δ = 1/4; a method that is too slow is told by jst.thm4.1.fixed.",
+@_at(
+    "delta",
+    _QUARTER,
+    35,
+    "planted:n=4,d=2,gamma=0.9,seed=0",
+    "planted:n=40,d=4,gamma=0.95,seed=2",
+    "planted:n=6,d=3,gamma=0.95,seed=1 --kernel poly:degree=3,coef0=0 --normalised",
 )
-@smaller.probability(
-    "thm4.1.tenth",
-    "Theorem 4.1, for n ≥ 2, at δ = 1/10",
-    ALG2,
-    several_rows,
-    reachable(HALF, _TENTH),
-    delta=_TENTH,
-    runs=95,
-    problems=("planted:n=5,d=3,gamma=0.97,seed=4 --kernel linear",),
-    words=f"For two rows or more, {_METHOD} after the t of jst.thm4.1 steps, with probability"
-    " 9/10.",
-    note="Examined for ε = γ̄/2 and δ = 1/10; a method that is too slow is told by"
-    " jst.thm4.1.fixed.",
-)
+@_at("tenth", _TENTH, 95, "planted:n=5,d=3,gamma=0.97,seed=4 --kernel linear")
 def _theorem_4_1_of_several(c, rng, delta):
     return _margin_reached(c, rng, HALF, delta)
 
