@@ -84,31 +84,25 @@ def _statement_facts(statement: Statement, results: list[Result]) -> _Facts:
         "kind": "statement",
         "id": statement.id,
         "source": str(paper) if paper is not None else statement.source,
-        "reference": statement.reference,
-        "claim": statement.claim,
-        "words": statement.words,
+        **_taken(statement, "reference claim words"),
         "assumptions": [text for met in statement.assumes if (text := described(met))],
         "unit": statement.unit,
         "solvers": list(statement.solvers),
-        "status": statement.status,
-        "severity": statement.severity,
-        "why": statement.why,
-        "fixed_by": statement.fixed_by,
-        "charitable": statement.charitable,
-        "survives": statement.survives,
+        **_taken(statement, "status severity why fixed_by charitable survives"),
         "witness": None if proof is None else str(_short(proof)),
         "check": None if proof is None else shlex.join(["gammabar", "check", statement.id]),
-        "note": statement.note,
-        "instances": statement.instances,
-        "powerless": statement.powerless,
-        "at_rest": statement.at_rest,
-        "slower": statement.slower,
+        **_taken(statement, "note instances powerless at_rest slower"),
         "kills": killed,
         "where": _place_of(statement.body),
         "verdicts": [_verdict(result) for result in results],
         "tightest": None if best is None else _verdict(best),
         "reproduce": _command(statement, refuted or best or next(iter(results), None)),
     }
+
+
+def _taken(thing: Any, names: str) -> _Facts:
+    """Attributes by their names, with spaces between them."""
+    return {name: getattr(thing, name) for name in names.split()}
 
 
 def _command(statement: Statement, result: Result | None) -> str:
@@ -121,14 +115,13 @@ def _command(statement: Statement, result: Result | None) -> str:
 
 def _verdict(result: Result) -> _Facts:
     verdict = result.verdict
-    names = ("tightness", "worst_t", "checked", "informative", "vacuous_to", "reason")
     statement = everything()[verdict.statement]
     return {
         "verdict": verdict.verdict,
         "problem": result.run.problem,
         "solver": result.run.by,
-        **{name: getattr(verdict, name) for name in names},
         "tightness": _ratio(result),
+        **_taken(verdict, "worst_t checked informative vacuous_to reason"),
         "says": worth(verdict, statement.at_rest or statement.powerless),
     }
 
@@ -196,9 +189,7 @@ def _artefact_facts(name: str) -> _Facts:
         "data": list(one.data),
         "missing": [data for data in one.data if not is_here(DATASETS[data])],
         "cost": "" if took else one.cost,
-        "seconds": took["seconds"] if took else None,
-        "cpu": took["cpu"] if took else None,
-        "memory": took["memory"] if took else None,
+        **{name: took[name] if took else None for name in ("seconds", "cpu", "memory")},
         "shown": [f"{_MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took["shown"]]
         if took
         else [],
