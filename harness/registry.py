@@ -393,7 +393,7 @@ def is_tested(results: Sequence[Any]) -> bool:
     if any(r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results):
         return True
     passes = [r for r in results if r.verdict.says_nothing]
-    if not passes or any(r.run.solver is not None and r.run.solver.foreign for r in passes):
+    if not passes or any(r.run.foreign for r in passes):
         return False
     statement = find_statement(passes[0].verdict.statement)
     if statement.powerless or not statement.at_rest:

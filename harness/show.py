@@ -82,7 +82,7 @@ def _one_by_one(by_source: dict[str, dict[str, list[Result]]]) -> None:
     for source, statements in by_source.items():
         results = [result for found in statements.values() for result in found]
         beside = any(r.verdict.reference is not None for r in results)
-        own = dict.fromkeys(r.run.by for r in results if _foreign(r))
+        own = dict.fromkeys(r.run.by for r in results if r.run.foreign)
         names = [source, *COLUMNS[1:]]
         if beside:
             names.insert(4, "reference solver")
@@ -100,15 +100,11 @@ def _one_by_one(by_source: dict[str, dict[str, list[Result]]]) -> None:
             say(line)
 
 
-def _foreign(result: Result) -> bool:
-    return result.run.solver is not None and result.run.solver.foreign
-
-
 def _reasons(results: list[Result]) -> list[str]:
     """Why statements are inapplicable to a solver of one's own."""
     found: dict[tuple[str, str], list[str]] = {}
     for r in results:
-        if _foreign(r) and r.verdict.verdict is Ruling.INAPPLICABLE:
+        if r.run.foreign and r.verdict.verdict is Ruling.INAPPLICABLE:
             found.setdefault((r.run.by, r.verdict.reason), []).append(r.verdict.statement)
     return [
         f"inapplicable to {by}: {', '.join(dict.fromkeys(names))}: {reason}"
@@ -175,21 +171,20 @@ def _tightest(by_source: dict[str, dict[str, list[Result]]]) -> Result | None:
         for result in results
         if find_statement(identifier).kind != "identity" and result.verdict.verdict is Ruling.HOLDS
     ]
-    best = max(held, key=_tightness, default=None)
-    return best if best is not None and math.isfinite(_tightness(best)) else None
+    best = max(held, key=lambda r: r.tightness, default=None)
+    return best if best is not None and math.isfinite(best.tightness) else None
 
 
 def _row(identifier: str, results: list[Result], beside: bool) -> tuple[str, ...]:
     wrong = [result for result in results if not result.as_expected]
     refuted = [result for result in results if result.verdict.verdict is Ruling.REFUTED]
-    worst = max(wrong or refuted or results, key=_tightness)
-    tightness = _tightness(worst)
+    worst = max(wrong or refuted or results, key=lambda r: r.tightness)
     worst_t = worst.verdict.worst_t
     return (
         identifier,
         _problems(results),
         _verdict(results),
-        _digits(tightness),
+        _digits(worst.tightness),
         *([_digits(worst.verdict.reference)] if beside else []),
         "—" if worst_t is None else str(worst_t),
         _mark(results),
@@ -205,11 +200,6 @@ def _mark(results: list[Result]) -> str:
 
 def _digits(value: float | None) -> str:
     return f"{value:.4g}" if value is not None and math.isfinite(value) else "—"
-
-
-def _tightness(result: Result) -> float:
-    value = result.verdict.tightness
-    return -math.inf if value is None or math.isnan(value) else value
 
 
 def _problems(results: list[Result]) -> str:
@@ -272,7 +262,7 @@ def attention(results: list[Result], full: bool = False) -> list[str]:
     wrong = [result for result in results if not result.as_expected]
     runs: dict[Run, list[Result]] = {}
     for result in wrong:
-        if _foreign(result) and result.verdict.verdict is Ruling.REFUTED:
+        if result.run.foreign and result.verdict.verdict is Ruling.REFUTED:
             runs.setdefault(result.run, []).append(result)
     texts = [_rooted(of_run) for of_run in runs.values()]
     texts += [explain(r) for r in wrong if r not in runs.get(r.run, ())]

@@ -256,8 +256,7 @@ def _excused(result: Result) -> bool:
     """Whether a statement says why it says nothing; to a solver of one's own that is no excuse."""
     from gammabar.harness.registry import obeyed_at_rest
 
-    foreign = result.run.solver is not None and result.run.solver.foreign
-    return not foreign and bool(obeyed_at_rest(result.verdict.statement))
+    return not result.run.foreign and bool(obeyed_at_rest(result.verdict.statement))
 
 
 def _report(results: list[Result], store: Store, folder: Path) -> None:

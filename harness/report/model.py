@@ -8,7 +8,6 @@ Texts of a run without what is nobody's business: folders of the machine, names 
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -85,7 +84,7 @@ class Finding:
         wrong = [r for r in self.results if not r.as_expected]
         refuted = [r for r in self.results if r.verdict.verdict is Ruling.REFUTED]
         telling = [r for r in self.results if not r.verdict.says_nothing]
-        return max(wrong or refuted or telling or self.results, key=_tightness)
+        return max(wrong or refuted or telling or self.results, key=lambda r: r.tightness)
 
     @cached_property
     def drawn(self) -> list[Result]:
@@ -99,12 +98,6 @@ class Finding:
             if self.worst not in curves or self.worst is fullest
             else [self.worst, fullest]
         )
-
-
-def _tightness(result: Result) -> float:
-    """For sorting: where there is none, it is less than any."""
-    value = result.verdict.tightness
-    return -math.inf if value is None or math.isnan(value) else value
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import shlex
@@ -399,6 +400,12 @@ class Result:
         return self.verdict.statement.partition(".")[0]
 
     @property
+    def tightness(self) -> float:
+        """For sorting: where there is none, it is less than any."""
+        value = self.verdict.tightness
+        return -math.inf if value is None or math.isnan(value) else value
+
+    @property
     def as_expected(self) -> bool:
         """Whether nobody needs to look at it.
 
@@ -464,8 +471,7 @@ def strictly(results: list[Result], excused: Callable[[Result], bool]) -> list[R
     """
 
     def place(result: Result) -> tuple[str, str]:
-        foreign = result.run.solver is not None and result.run.solver.foreign
-        return result.verdict.statement, result.run.by if foreign else ""
+        return result.verdict.statement, result.run.by if result.run.foreign else ""
 
     told = {
         place(r) for r in results if r.verdict.verdict is Ruling.HOLDS and r.verdict.informative
@@ -558,6 +564,11 @@ class Run:
     def of_inputs(self) -> bool:
         """Whether the problem is a choice of inputs for a statement with data of its own."""
         return self.problem.startswith(PREFIX)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the solver is a user's own."""
+        return self.solver is not None and self.solver.foreign
 
     @property
     def by(self) -> str:
