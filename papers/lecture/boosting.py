@@ -2,7 +2,8 @@
 
 D_t, h_t and the α_t are taken as delivered; ε_t, z_{t+1}, votes and training errors are computed
 from them anew. An iterate of AdaBoost is a vote, not a point of the space of w, so the statements
-are direct.
+are direct. `BestStump` is imported to recognise the weak learner that a claim is about: no verdict
+is computed with it.
 """
 
 from __future__ import annotations
