@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import ceil, gcd, isqrt
+from math import ceil, isqrt
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ from flint import arb, ctx, fmpq, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.linear_system import GramSystem, enclose as solve_system
+from gammabar.oracle.pricing import balanced
 from gammabar.oracle.rational import (
     ROUNDOFF,
     SAFETY,
@@ -143,7 +144,7 @@ def _enclose(
             keep, q = _polished(gram, doubt, _side_of(problem, corral), q, places // 2)
             corral = [corral[k] for k in keep]
             gram = _part(gram, keep)
-        q = _balanced(problem, corral, q)
+        q = balanced(q, _side_of(problem, corral).tolist())
         lower, upper, lowest = _bounds(problem, corral, q, gram, doubt, places, within)
         fresh = [i for i in lowest if i not in corral]
         if not fresh or rounds > _REPAIRS or not polish:
@@ -177,20 +178,6 @@ def _complete(
             corral = [*corral, int(np.argmax(problem.y == sign))]
             numerators = [*numerators, max(numerators)]
     return corral, numerators
-
-
-def _balanced(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
-    """Weights with the same sum on every side."""
-    sides = _sides(problem, corral)
-    if len(sides) == 1:
-        return numerators
-    sums = [sum(numerators[k] for k in side) for side in sides]
-    shared = gcd(*sums)
-    scaled = list(numerators)
-    for side, factor in zip(sides, reversed(sums), strict=True):
-        for k in side:
-            scaled[k] = numerators[k] * (factor // shared)
-    return scaled
 
 
 def _entries(

@@ -8,7 +8,6 @@ weights are doubles, rounded to integers; both bounds are evaluated exactly for 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import gcd
 from numbers import Real
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -32,7 +31,7 @@ from gammabar.oracle.candidate import (
     silent,
     working_set,
 )
-from gammabar.oracle.pricing import spread
+from gammabar.oracle.pricing import balanced, spread
 from gammabar.oracle.rational import ExactRows, Point
 from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, root_bounds
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
@@ -336,8 +335,6 @@ def _exact(
         watch.stage("proof")
         found = minimum_norm_point(rows, candidate.support, candidate.weights, watch)
     except (TimeUp, KeyboardInterrupt) as stop:
-        pass
-
         spent = perf_counter() - start
         if isinstance(stop, KeyboardInterrupt):
             raise Interrupted(lambda: _bounds_so_far(problem, rows, watch, spent)) from None
@@ -488,12 +485,7 @@ def _integers(rows: ExactRows, seen: Combination) -> tuple[NDArray[np.int64], li
     order = np.argsort(seen.rows)
     chosen = seen.rows[order]
     values = [max(1, round(Fraction(float(v)) * 2**_BITS)) for v in seen.weights[order]]
-    sides = [rows.side(int(i)) for i in chosen]
-    sums = [sum(v for v, s in zip(values, sides, strict=True) if s == k) for k in range(rows.sides)]
-    if len(sums) == 2:
-        shared = gcd(*sums)
-        values = [v * (sums[1 - s] // shared) for v, s in zip(values, sides, strict=True)]
-    return chosen, values
+    return chosen, balanced(values, [rows.side(int(i)) for i in chosen])
 
 
 def _square_of(rows: ExactRows, point: Point) -> Fraction:

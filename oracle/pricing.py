@@ -7,7 +7,9 @@ scored in integers first, and in doubles where that leaves a doubt.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,15 @@ def least_scores(scores: Floats, side: Rows, sides: int) -> list[float]:
     if sides == 1:
         return [float(scores.min())]
     return [float(scores[side == k].min(initial=np.inf)) for k in range(sides)]
+
+
+def balanced(weights: list[int], sides: Sequence[int]) -> list[int]:
+    """Integers in the same proportions within a side, with the same sum on both sides."""
+    sums = [sum(v for v, s in zip(weights, sides, strict=True) if s == k) for k in (0, 1)]
+    if not all(sums):
+        return weights
+    shared = gcd(*sums)
+    return [v * (sums[1 - s] // shared) for v, s in zip(weights, sides, strict=True)]
 
 
 def spread(n: int, rows: Rows, weights: Floats) -> Floats:
