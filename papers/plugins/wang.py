@@ -476,7 +476,6 @@ def _momentum_step(now, before, sign):
         why="The first box of Algorithm 2 has the sign that Ji, Srebro and Telgarsky print.",
         survives="Everything: all proofs start from the first box of Algorithm 2.",
     ),
-    problems=("degenerate:kind=simplex,n=2,d=2",),
 )
 def _momentum_as_printed(now, before, c):
     r"""g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)).
