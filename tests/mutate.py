@@ -175,10 +175,9 @@ class Budget:
         self.known.write_text(json.dumps(self.took), encoding="utf-8")
 
 
-def run_tests(copy: Path, arguments: list[str], plugin: Any, compiled: str) -> tuple[int, str]:
+def in_child(copy: Path, arguments: list[str], plugin: Any, compiled: str) -> tuple[int, str]:
     """Run pytest in a forked process; its exit code (negative: a signal) and what it printed."""
-    pid = os.fork()
-    if pid == 0:
+    if (pid := os.fork()) == 0:
         os.setsid()
         os.chdir(copy)
         out = os.open("pytest.log", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
@@ -259,7 +258,7 @@ class Trial:
         plugin = Budget(tests, self.seconds, ROOT / "build" / "mutate.json")
         left_out = [word for name in self.bad for word in ("--deselect", name)]
         arguments = ["-x", "-m", TIERS[self.tier], *left_out, *tests]
-        code, text = run_tests(self.copy, arguments, plugin, compiled)
+        code, text = in_child(self.copy, arguments, plugin, compiled)
         failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", text, re.MULTILINE)
         return failed[1] if failed else "" if code in (0, 2, 5) else f"exit code {code}"
 
