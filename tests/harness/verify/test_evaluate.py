@@ -172,7 +172,7 @@ def test_a_violation_within_rounding_is_undecided(registered):
     s = claim(registered, lambda it, case: at_most(it.norm_squared, 2))
     above = math.nextafter(1.0, 2)
     assert verdict(s, [(1.0, above)], iterations=1).verdict == "undecided"
-    assert verdict(s, [(1.0, 1 + 1e-9)], iterations=1).verdict == "refuted"
+    assert verdict(s, [(1.0, 1 + 2.0**-30)], iterations=1).verdict == "refuted"
 
 
 def test_assumptions(registered):
@@ -283,7 +283,10 @@ def test_a_score_of_exactly_zero_does_not_separate(registered):
     found = verdict(registered["test.stop"], [(1 / 3, 1.0)], problem=third)
     # Rounding in the run may have moved it there; a little further down it may not.
     assert (found.verdict, found.escalated) == ("undecided", 1)
-    assert verdict(registered["test.stop"], [(0.333, 1.0)], problem=third).verdict == "refuted"
+    assert (
+        verdict(registered["test.stop"], [(1 / 3 - 2.0**-12, 1.0)], problem=third).verdict
+        == "refuted"
+    )
 
 
 def test_the_origin_does_not_separate_and_no_rounding_excuses_it(registered):
