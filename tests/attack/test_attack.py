@@ -91,7 +91,7 @@ def test_a_court_that_is_credulous_is_found_out(name: str, monkeypatch: pytest.M
     if name == "certain":
         monkeypatch.setattr(Relation, "certain", lambda self: self.op != "fact")
     elif name == "decide":
-        monkeypatch.setattr(Relation, "decide", lambda self, rounding: Decision.VIOLATED)
+        monkeypatch.setattr(Relation, "decide", lambda self, *allowed: Decision.VIOLATED)
     elif name == "tells":  # an allowance may be as large as what it is an allowance for
         monkeypatch.setattr(Relation, "_tells", lambda self: True)
     else:  # what may be 0 is taken for 0
@@ -216,7 +216,7 @@ def test_a_court_that_believes_or_doubts_all_is_found_out(
     if believes:
         monkeypatch.setattr(Relation, "certain", lambda self: True)
     else:
-        monkeypatch.setattr(Relation, "decide", lambda self, rounding: Decision.VIOLATED)
+        monkeypatch.setattr(Relation, "decide", lambda self, *allowed: Decision.VIOLATED)
     word = "holds, though the claim is false" if believes else "refuted"
     tally = trial.Tally()
     missing = {name for name in CLAIMS[method] if name not in SELDOM and (believes or proved(name))}
