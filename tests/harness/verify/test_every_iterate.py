@@ -79,6 +79,10 @@ class Heard:
         assert least == 0 or abs(least) > 1e-12 * float(np.abs(self.iterates[t].w).max())
         return least > 0
 
+    def single(self, t: int) -> bool:
+        """Whether w_0, …, w_t are numbers of single precision."""
+        return all((np.float32(it.w) == it.w).all() for it in self.iterates[: t + 1])
+
     @property
     def rows(self) -> list[list[Fraction]]:
         signed = self.given.X * np.asarray(self.given.y, dtype=float)[:, None]
@@ -327,6 +331,8 @@ def plant_all(name: str) -> list[str]:
                 before = first[verdict.statement]
                 refuted = before.verdict == "refuted" and before.worst_t < it.t
                 expected = before.worst_t if refuted else it.t
+                if verdict.verdict == "undecided" and heard.single(it.t):
+                    continue  # a run in single precision would have such numbers, too
                 if (verdict.verdict, verdict.worst_t) != ("refuted", expected):
                     found = f"{verdict.verdict} at {verdict.worst_t}"
                     faults.append(f"{verdict.statement}, planted at t = {it.t}: {found}")
