@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -138,3 +139,9 @@ def test_links_lead_to_the_folders_beside():
         link = ROOT / "gammabar" / name
         assert link.is_symlink()
         assert link.resolve() == ROOT / name
+
+
+def test_no_two_test_files_have_one_name():
+    """pytest imports them by their names."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
