@@ -72,14 +72,16 @@ class _Ascent:
         self.v: Any = None
         self.total: Vec | None = None
         self._w: Vec | None = None
-        #: The row that is said to be added to v_t.
+        #: Whether the solver says v_0: then it must say them all. The row that v_t is moved along.
+        self._says = False
         self.i: Any = None
         #: What points and steps were as long as before t.
         self.scale = self._scale = 0.0
 
     def update(self, it: View) -> None:
         before, added, self.scale = self.v, self.i, self._scale
-        self.i = row_of(it) if "v" in it.extra else None
+        self._says = "v" in it.extra if self._w is None and before is None else self._says
+        self.i = row_of(it) if self._says else None
         self.v = self._recovered(it) if self.i is None else self._said(it)
         if before is not None:
             rows = self._fitting(it, before) if added is None else [added]

@@ -176,6 +176,9 @@ def ascent_step(averaged: bool) -> Callable[[Facts], Iterator[Side]]:
         total, due = zero(f.data), None
         for t in range(len(f.w)):
             v, row = said(f, t, "v"), row_said(f, t)
+            if v is None and not t:  # judged by w_t alone
+                yield arb(0, 1), arb(0)
+                return
             if v is None or v is BAD or row is None:
                 yield arb(1), arb(0)
                 return

@@ -99,11 +99,11 @@ def test_a_court_that_is_credulous_is_found_out(
     if court == "believes":
         monkeypatch.setattr(Relation, "certain", lambda self: True)
         monkeypatch.setattr(Relation, "held", lambda self: 0.0)
-        monkeypatch.setattr(Relation, "decide", lambda self, rounding: Decision.HOLDS)
+        monkeypatch.setattr(Relation, "decide", lambda self, *allowed: Decision.HOLDS)
     else:
         monkeypatch.setattr(Relation, "certain", lambda self: False)
         monkeypatch.setattr(Relation, "held", lambda self: None)
-        monkeypatch.setattr(Relation, "decide", lambda self, rounding: Decision.VIOLATED)
+        monkeypatch.setattr(Relation, "decide", lambda self, *allowed: Decision.VIOLATED)
     said = "holds, though the claim is false" if court == "believes" else "refuted"
     tally = trial.Tally()
     for number in NUMBERS[kind]:

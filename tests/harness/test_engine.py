@@ -229,9 +229,9 @@ def test_a_solver_of_a_user_is_judged_like_ours():
         ("Exits", "crashed", ["SystemExit: 0", "my.py"]),
         ("NotANumber", "not finite", ["w_5"]),
         ("Text", "crashed", ["w_0 is no vector of numbers"]),
-        ("WrongShape", "crashed", ["shape"]),
+        ("WrongShape", "crashed", ["3 entries, and rows have 4"]),
         ("Ends", "crashed", ["end after t = 1", "halt"]),
-        ("Empty", "crashed", ["before the first"]),
+        ("Empty", "crashed", ["yields no iterate"]),
         ("Returns", "crashed", ["TypeError", "NoneType"]),
         (
             "Tuples",

@@ -114,7 +114,7 @@ class PatchesTheCourt(Wrong):
         try:
             from gammabar.harness.verify import evaluate, relation
             relation.Relation.certain = lambda self: True
-            relation.Relation.decide = lambda self, rounding: relation.HOLDS
+            relation.Relation.decide = lambda self, *allowed: relation.HOLDS
             held = lambda self, *_: evaluate.Verdict(self.statement, "holds")
             evaluate.Tally.verdict = held
         except Exception:

@@ -310,7 +310,7 @@ def test_a_paper_brings_its_solvers(tmp_path, capsys):
         code, found = asked("verify", "--source", "mine", "--jobs", jobs)
         verdicts = {r["solver"]: (r["verdict"], r["failure"]) for r in found["results"]}
         assert verdicts == {
-            "mine.perceptron:step=0.5": ("holds", ""),
+            "mine.perceptron": ("holds", ""),  # a claim about it is about its default options
             "mine.Still": ("refuted", ""),
         }
         assert code == 1
