@@ -236,11 +236,11 @@ def _prox_of_y(now, before, c):
     "sec5.4",
     "Section 5.4, the bound on Ωℒ",
     Erratum(
-        severity="substance",
+        severity="transcription",
         fixed_by="sec5.4.fixed",
         charitable="sec5.4.fixed",
-        why="No choice of α_x and α_y attains it for n ≥ 19, so the constant of Theorem 3 is not "
-        "proved there.",
+        why="For the usual norm √(α_x‖x‖₁² + α_y‖y‖²) no choice of α_x and α_y attains it for n ≥ "
+        "19; the appendix, where Ω and ℒ are derived, is not at hand and may have another norm.",
         survives="The rates: with √(2 ln n) for √(ln n) + √½, at most √2 times as much, Theorem 3 "
         "holds, and n ≤ 18 it holds as it is.",
     ),
