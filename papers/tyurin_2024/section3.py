@@ -102,8 +102,9 @@ def reduces(it, c):
     meet it: loss-spike does not (9·17 − 51·3 = 0), worst-case does for odd n. The proof needs
     only that no ⟨a_i, θ̂_t⟩ is 0, and gb.tyurin.lr-gd.rate only that."""
     found = c.history(_Beside)
-    if found.own is not None:
-        yield closeness(it, found.own)
+    own = None if found.own is None else closeness(it, found.own)
+    if own is not None:
+        yield own
     # The delivered iterate is rounded as well, t times.
     rounding = (it.t + 1) * it.space.radius * per_sum(it.space) + least(it.space)
     for rate, w in zip(found.rates, found.points, strict=True):
