@@ -146,7 +146,10 @@ class Gram:
         ½ hi² − lo hi, and −½ρ_K² lies between −½ hi² and −½ lo². The ends are rounded outwards.
         """
         low, high = self.case.truth.bounds or (Fraction(0), Fraction(0))
-        return float(2 * high * (high - low)) * 1.01 if not self.rational else 0.0
+        if self.rational:
+            return 0.0
+        # Above 0 also where the square is below every double.
+        return math.nextafter(float(2 * high * (high - low)) * 1.01, math.inf)
 
 
 def samples(case: Case, multiples: bool = True) -> Iterator[Array]:

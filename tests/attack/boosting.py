@@ -233,7 +233,8 @@ class Solver:
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Vote]:
         for t, told in enumerate(self.run):
-            hypotheses = tuple(self.points.asked[k] for k in told.chosen)
+            asked = self.points.asked
+            hypotheses = tuple(asked[k % len(asked)] for k in told.chosen)
             extra = {k: np.array(v) if isinstance(v, list) else v for k, v in told.extra.items()}
             w, dual, votes = (np.array(v, dtype=float) for v in (told.w, told.dual, told.votes))
             yield Vote(t, w, problem, None, dual, None, extra, votes, hypotheses)

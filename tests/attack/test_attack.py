@@ -43,6 +43,7 @@ def test_no_verdict_is_wrong() -> None:
     trial.one(41, 191, tally)  # a row of 10^-82 of the longest, which is left out
     trial.one(41, 312, tally)  # what is said at t = 0, where no claim about a step is heard
     trial.one(52, 440, tally, "perceptron")  # a row that is 0: then w stays where it is
+    trial.one(97, 442, tally)  # the square of an enclosure is below the smallest double
     trial.one(97, 84, tally)  # a bound that overflows: nothing is said
     assert not tally.faults, "\n".join(tally.faults)
     assert tally.trials >= 20
