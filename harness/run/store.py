@@ -91,7 +91,7 @@ def _opened(run: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> list[Result]:
     """The results of a trajectory, if each row is the one that would be written now."""
     _, solver, problem, seed, iterations, _, seconds = run
     if not (isinstance(solver, str) and isinstance(problem, str)):
-        raise _Damaged("its solver or its problem is no text")
+        raise _Damaged("its solver or its problem is not a text")
     where, found = Run(problem, reference(solver), iterations, seed), []
     for place, row in enumerate(rows):
         expected, details = row[4], row[-1]
