@@ -1,10 +1,11 @@
-"""Writes the list of docs/errata.md from the registry: ``python docs/errata.py``.
+"""Writes the list of docs/errata.md and the counts of the README: ``python docs/errata.py``.
 
-Introduction and own results are kept as they are on the page. A test compares page and registry.
+Introduction and own results are kept as they are on the page. A test compares both with the registry.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gammabar.harness.registry import load_statements, papers
@@ -12,6 +13,7 @@ from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Severity, Status
 
 PAGE = Path(__file__).with_name("errata.md")
+README = PAGE.parents[1] / "README.md"
 
 #: How the sources are called.
 SHORT = {
@@ -28,6 +30,22 @@ def refuted() -> dict[Severity, list[Statement]]:
     return {kind: [s for s in found if s.severity is kind] for kind in Severity}
 
 
+def mistakes() -> int:
+    """How many mistakes the refuted statements come from."""
+    return sum(one.same_mistake is None for some in refuted().values() for one in some)
+
+
+def readme() -> str:
+    """The README, with the counts as the registry has them."""
+    substance, misprint, edge, transcription = (len(some) for some in refuted().values())
+    counts = (
+        f"{substance} statements are false as stated, {misprint} have a misprint, {edge} fail in an edge"
+        f" case and {transcription} may be slips of the transcription,\n{mistakes()} mistakes in all"
+    )
+    pattern = r"\d+ statements are false as stated.*?mistakes in all"
+    return re.sub(pattern, counts, README.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
+
+
 def page() -> str:
     """The text of docs/errata.md, with the list as the registry has it."""
     head, _, rest = PAGE.read_text(encoding="utf-8").partition("\n## Counts\n")
@@ -35,8 +53,7 @@ def page() -> str:
     found = refuted()
     counts = ", ".join(f"{len(some)} {kind}" for kind, some in found.items())
     every = [statement for some in found.values() for statement in some]
-    mistakes = sum(statement.same_mistake is None for statement in every)
-    parts = [f"## Counts\n\n{len(every)} statements, {mistakes} mistakes: {counts}.\n"]
+    parts = [f"## Counts\n\n{len(every)} statements, {mistakes()} mistakes: {counts}.\n"]
     for kind, some in found.items():
         entries = "\n".join(_entry(statement) for statement in some)
         parts.append(f"## {str(kind).capitalize()}\n\n{entries}\n")
@@ -69,3 +86,4 @@ def _plain(text: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    README.write_text(readme(), encoding="utf-8")
