@@ -1,6 +1,7 @@
 """Writes the list of docs/errata.md and the counts of the README: ``python docs/errata.py``.
 
-Introduction and own results are kept as they are on the page. A test compares both with the registry.
+Introduction and own results are kept as they are on the page. A test compares
+both with the registry.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def readme() -> str:
     """The README, with the counts as the registry has them."""
     substance, misprint, edge, transcription = (len(some) for some in refuted().values())
     counts = (
-        f"{substance} statements are false as stated, {misprint} have a misprint, {edge} fail in an edge"
-        f" case and {transcription} may be slips of the transcription,\n{mistakes()} mistakes in all"
+        f"{substance} statements are false as stated, {misprint} have a misprint, {edge} fail in an"
+        f" edge case and {transcription} may be slips of the transcription,"
+        f"\n{mistakes()} mistakes in all"
     )
     pattern = r"\d+ statements are false as stated.*?mistakes in all"
     return re.sub(pattern, counts, README.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
