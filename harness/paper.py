@@ -18,6 +18,7 @@ import numpy as np
 
 from gammabar.problems import ProblemError
 from gammabar.solvers.adapters import from_function
+from gammabar.solvers.base import solver
 
 #: Numbers, texts, lists and dictionaries of them: what JSON holds.
 Numbers: TypeAlias = Any
@@ -194,6 +195,30 @@ class Family:
         body = _edited(base, changes, vars(sys.modules[base.__module__]) | known)
         known[own] = type(own, (base,), body | {"__doc__": f"{what}.", "__module__": self.module})
         self.mutant(name, because, equivalent, **options)(known[own])
+
+    def patches(self, text: str, **options: Any) -> None:
+        """Register mutants of solvers of the library, each written as a patch (see `edit`)::
+
+            solver/name: What is wrong: why it matters.
+                old text → new text
+                only: where it is the right solver after all
+
+        Long new text stands on lines of its own that begin with the arrow, one for each statement.
+        """
+        for block in re.findall(r"(?:^\S.*\n)+(?:^ .*\n)+", text, re.MULTILINE):
+            lines, equivalent, old = block.splitlines(), None, ""
+            changes: dict[str, str] = {}
+            head = " ".join(line for line in lines if line[0] != " ")
+            name, what, because = head.removesuffix(".").split(": ", 2)
+            for line in (line.strip() for line in lines if line[0] == " "):
+                if line.startswith("only: "):
+                    equivalent = line.removeprefix("only: ")
+                elif line.startswith("→"):
+                    changes[old] = f"{changes[old]}; {line[2:]}".removeprefix("; ")
+                else:
+                    old, _, changes[old] = line.partition(" → ")
+            base, _, name = name.partition("/")
+            self.edit(solver(base), name, what, because, changes, equivalent, **options)
 
     def mutant(
         self, name: str, because: str, equivalent: str | None = None, **options: Any

@@ -31,7 +31,7 @@ class Method:
         object.__setattr__(self, "assumes", assumes)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Erratum:
     """That a claim is false as printed; see `Statement` for the fields.
 
@@ -41,14 +41,16 @@ class Erratum:
         "substance", "misprint", "edge case" or "transcription".
     fixed_by, charitable, same_mistake : str or None
         Ids in the same paper, without its key.
+    why, survives : str
+        Here, or paragraphs "Why: …" and "Survives: …" of the docstring.
     """
 
     severity: str
-    why: str
-    survives: str
     fixed_by: str | None = None
     charitable: str | None = None
     same_mistake: str | None = None
+    why: str = ""
+    survives: str = ""
 
 
 class Claims:
@@ -73,10 +75,13 @@ class Claims:
 
     def __init__(self, key: str, *, source: str = "", **shared: Any) -> None:
         self.key, self.source, self._shared = key, source, shared
+        self._about: tuple[Any, ...] = ()
 
-    def sharing(self, **more: Any) -> Claims:
-        """The same paper, with further fields that statements share."""
-        return Claims(self.key, source=self.source, **(self._shared | more))
+    def sharing(self, *about: Any, **more: Any) -> Claims:
+        """The same paper, with a method, assumptions or other fields that statements share."""
+        shared = Claims(self.key, source=self.source, **(self._shared | more))
+        shared._about = self._about + about
+        return shared
 
     def bound(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
         """About every iterate: a body ``(it, case)``, or ``(now, before, case)`` from t = 1 on."""
@@ -120,7 +125,7 @@ class Claims:
     ) -> Declared:
         reference = f"{self.source}, {reference}" if self.source else reference
         fields: dict[str, Any] = {"solvers": (), "assumes": (), "reference": reference}
-        for one in about:
+        for one in self._about + about:
             if isinstance(one, Method):
                 fields["solvers"] += one.solvers
                 fields["assumes"] += one.assumes
@@ -135,7 +140,8 @@ class Claims:
     def _false(self, erratum: Erratum) -> dict[str, Any]:
         ids = {name: getattr(erratum, name) for name in ("fixed_by", "charitable", "same_mistake")}
         named = {name: None if one is None else self._id(one) for name, one in ids.items()}
-        return {"status": "refuted"} | vars(erratum) | named
+        said = {name: text for name, text in vars(erratum).items() if text}
+        return {"status": "refuted"} | said | named
 
     def _id(self, identifier: str) -> str:
         return identifier if identifier.startswith(self.key + ".") else f"{self.key}.{identifier}"

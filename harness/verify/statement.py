@@ -22,6 +22,7 @@ from __future__ import annotations
 import dis
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -344,7 +345,8 @@ def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[
     """A decorator that registers a function as the body of a statement.
 
     The docstring of the function says what is not given: its first paragraph is the claim in words,
-    a paragraph in ``$…$`` the LaTeX, and the paragraphs after that one are the note.
+    a paragraph in ``$…$`` the LaTeX, and the paragraphs after that one are the note; of a refuted
+    claim, those that begin with "Why: " and "Survives: " are the fields of these names.
     """
     if callable(identifier):  # the decorator without parentheses
         what = 'the decorator needs an id: write @decorator("paper.thm1", reference=…)'
@@ -365,12 +367,17 @@ def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[
 
 def _documented(body: Any) -> dict[str, str]:
     """Words, LaTeX and note of a claim, from its docstring."""
-    paragraphs = [" ".join(part.split()) for part in (body.__doc__ or "").split("\n\n")]
+    parts = re.split(r"\n\s*(?:\n|(?=(?:Why|Survives): ))", body.__doc__ or "")
+    paragraphs = [" ".join(part.split()) for part in parts]
     found = {"words": paragraphs[0]}
     for k, text in enumerate(paragraphs):
         if len(text) > 1 and text[0] == text[-1] == "$":
-            found |= {"claim": text[1:-1].strip(), "note": " ".join(paragraphs[k + 1 :]).strip()}
-            break
+            told = {"claim": text[1:-1].strip(), "note": ""}
+            for more in paragraphs[k + 1 :]:
+                name, _, said = more.partition(": ")
+                field = name.lower() if name in ("Why", "Survives") else "note"
+                told[field] = f"{told.get(field, '')} {more if field == 'note' else said}".strip()
+            return found | told
     return found
 
 

@@ -22,13 +22,7 @@ from gammabar.solvers.descent import Quadratic
     "thm1",
     "Theorem 1",
     PLAIN,
-    Erratum(
-        severity="substance",
-        fixed_by="thm1.fixed",
-        why="The bound is too small by a factor of T.",
-        survives="Everything: T ≥ κ log(B²β/2ε), which is drawn from it, holds "
-        "(lec.sec1.steps); it is what the bound without 1/T gives.",
-    ),
+    Erratum("substance", fixed_by="thm1.fixed"),
     kind="anytime",
     inputs=QUADRATIC,
 )
@@ -42,7 +36,11 @@ def gradient_descent_rate_as_printed(c):
     f(w_2) − f(w*) = (9/2)(4/5)⁴ = 1152/625 = 1.8432, but e^{−2/9}·9/4 = 1.80165… . No smaller
     whole κ fails. B is not defined in the theorem; it is ‖w_1 − w*‖ as in Theorem 3. If the
     start is w_1 and w_T comes after T − 1 steps, the same function fails at T = 1:
-    9/2 > e^{−1/9}·9/2."""
+    9/2 > e^{−1/9}·9/2.
+
+    Why: The bound is too small by a factor of T.
+    Survives: Everything: T ≥ κ log(B²β/2ε), which is drawn from it, holds (lec.sec1.steps); it is
+    what the bound without 1/T gives."""
     what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/(2T)"
     return rates(c, "smooth-gradient-descent", lambda f, T, B: [_excess(f, T, B) / T], what)
 

@@ -73,13 +73,7 @@ CONSTANT = lec.sharing(
     "lem7.line4",
     "Lemma 7, with the condition that line 4 of Algorithm 3 prints",
     BOOSTING,
-    Erratum(
-        severity="misprint",
-        fixed_by="lem7",
-        charitable="lem7",
-        why="ε_t ≤ ½ − γ is meant, as the first remark and the proof have it.",
-        survives="Everything: Lemma 7 with ε_t ≤ ½ − γ, which the proof uses, holds (lec.lem7).",
-    ),
+    Erratum("misprint", fixed_by="lem7", charitable="lem7"),
 )
 def no_training_error_line_4(c):
     r"""AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds.
@@ -90,7 +84,10 @@ def no_training_error_line_4(c):
     x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3, α_1 = ½ ln 2,
     D_2 = (¼, ¼, ½), then ε_t = ½ and α_t = 0 for ever, so H = ½ ln 2 > 0 and the training error
     is 1/3 after any number of rounds. With γ = 2/5 all ε_t ≤ 1 − γ, and T = (25/8) ln 6 = 5.6.
-    With γ = ½ the same run meets Definition 5 (error ≤ γ) as well, and T = 2 ln 6 = 3.6."""
+    With γ = ½ the same run meets Definition 5 (error ≤ γ) as well, and T = 2 ln 6 = 3.6.
+
+    Why: ε_t ≤ ½ − γ is meant, as the first remark and the proof have it.
+    Survives: Everything: Lemma 7 with ε_t ≤ ½ − γ, which the proof uses, holds (lec.lem7)."""
     for y, gamma in c.instances([(LABELS, Fraction(2, 5))]):
         yield from _constant_learner(c, y, number(gamma), 1 - number(gamma))
 
@@ -99,16 +96,7 @@ def no_training_error_line_4(c):
     "def5",
     "Definition 5, as Lemma 7 uses it",
     BOOSTING,
-    Erratum(
-        severity="misprint",
-        fixed_by="lem7",
-        charitable="lem7",
-        why="An advantage γ is over chance: error ≤ ½ − γ is meant, as the remark on Algorithm 3"
-        " has it.",
-        survives="Lemma 7 (lec.lem7), and Theorem 6 with ½ − γ in the definition. Read as "
-        "printed, with γ = ½, which a coin reaches, Theorem 6 would make every class "
-        "learnable.",
-    ),
+    Erratum("misprint", fixed_by="lem7", charitable="lem7"),
 )
 def no_training_error_definition_5(c):
     r"""AdaBoost with weak hypotheses of error at most γ has training error 0 after log(2n)/(2γ²)
@@ -120,7 +108,11 @@ def no_training_error_definition_5(c):
     With error ≤ γ a learner that answers the better of +1 and −1 is a weak learner of advantage ½
     for every class. x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3 and ε_t = ½
     from then on, so error ≤ γ = 3/5; T = (25/18) ln 6 = 2.5, and the training error is 1/3 after
-    any number of rounds."""
+    any number of rounds.
+
+    Why: An advantage γ is over chance: error ≤ ½ − γ is meant, as the remark on Algorithm 3 has it.
+    Survives: Lemma 7 (lec.lem7), and Theorem 6 with ½ − γ in the definition. Read as printed, with
+    γ = ½, which a coin reaches, Theorem 6 would make every class learnable."""
     for y, gamma in c.instances([(LABELS, Fraction(3, 5))]):
         yield from _constant_learner(c, y, number(gamma), number(gamma))
 
@@ -188,13 +180,7 @@ SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
     "alg3.z.sum",
     "Proof of Lemma 7, the third line on z_{t+1}",
     BOOSTING,
-    Erratum(
-        severity="transcription",
-        fixed_by="alg3.z.sum.fixed",
-        charitable="alg3.z.sum.fixed",
-        why="The last minus stands for an equality sign, which the text at hand may have lost.",
-        survives="Everything: the next line, z_{t+1} = √(1 − 4γ_t²), is right (lec.alg3.z).",
-    ),
+    Erratum("transcription", fixed_by="alg3.z.sum.fixed", charitable="alg3.z.sum.fixed"),
     kind="identity",
     inputs={"epsilon": SMALL},
 )
@@ -205,7 +191,10 @@ def normaliser_as_printed(c):
     \sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} - 2\sqrt{\epsilon_t(1 - \epsilon_t)}$
 
     The last sign should be =. The right side is 0 for every ε_t; x = 1, 2, 3 with
-    y = (+, −, +) has ε_1 = 1/3 and z_2 = 2√2/3."""
+    y = (+, −, +) has ε_1 = 1/3 and z_2 = 2√2/3.
+
+    Why: The last minus stands for an equality sign, which the text at hand may have lost.
+    Survives: Everything: the next line, z_{t+1} = √(1 − 4γ_t²), is right (lec.alg3.z)."""
     return _normaliser(c, lambda both, root: both - root, "z = … + … − 2√(ε(1 − ε))")
 
 
@@ -247,14 +236,7 @@ def _normaliser(case, side, what):
     "alg3.z.exp",
     "Proof of Lemma 7, the bound on z_{t+1}",
     BOOSTING,
-    Erratum(
-        severity="misprint",
-        fixed_by="alg3.z.exp.fixed",
-        charitable="alg3.z.exp.fixed",
-        why="The minus in the exponent was lost between two that have it.",
-        survives="Everything: both ends of the chain are right, √(1 − 4γ_t²) ≤ e^{−2γ²}, and "
-        "Lemma 7 uses them alone.",
-    ),
+    Erratum("misprint", fixed_by="alg3.z.exp.fixed", charitable="alg3.z.exp.fixed"),
     kind="identity",
     inputs={"gamma": SMALL},
 )
@@ -265,7 +247,11 @@ def normaliser_bound_as_printed(c):
     \leq e^{-2\gamma^2}$
 
     A minus is missing in e^{2γ_t²}. x = 1, 2, 3 with y = (+, −, +) has ε_1 = 1/3, so
-    γ_1 = 1/6: (e^{−1/9})^{1/2} = e^{−1/18} = 0.9459…, but e^{1/18} = 1.0571…"""
+    γ_1 = 1/6: (e^{−1/9})^{1/2} = e^{−1/18} = 0.9459…, but e^{1/18} = 1.0571…
+
+    Why: The minus in the exponent was lost between two that have it.
+    Survives: Everything: both ends of the chain are right, √(1 − 4γ_t²) ≤ e^{−2γ²}, and Lemma 7
+    uses them alone."""
     return _exponentials(c, +1)
 
 
@@ -440,14 +426,7 @@ def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Rel
 @VC.direct(
     "sec4.vc",
     "Section 4, Exercise",
-    Erratum(
-        severity="edge case",
-        fixed_by="sec4.vc.fixed",
-        charitable="sec4.vc.fixed",
-        why="It fails at T = 1 alone, where log T = 0.",
-        survives="Everything: it is used at T = log(2n)/(2γ²), and since γ ≤ ½ that is more than"
-        " one.",
-    ),
+    Erratum("edge case", fixed_by="sec4.vc.fixed", charitable="sec4.vc.fixed"),
     inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
 )
 def vc_as_printed(c):
@@ -457,7 +436,10 @@ def vc_as_printed(c):
     $\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T) \text{ for some constant } c$
 
     At T = 1 the right side is 0 whatever c is, and LC(H, 1) contains H: thresholds on a line
-    shatter a point. (In the plan c is 10⁶.)"""
+    shatter a point. (In the plan c is 10⁶.)
+
+    Why: It fails at T = 1 alone, where log T = 0.
+    Survives: Everything: it is used at T = log(2n)/(2γ²), and since γ ≤ ½ that is more than one."""
     return _bounded(c, (1,), 10**6)
 
 

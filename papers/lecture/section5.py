@@ -60,13 +60,7 @@ def _regressions(case: Case) -> Iterator[tuple[Regression, str, fmpq_mat]]:
     "ridge",
     "Section 5, closed form solution",
     Method("kernel-ridge"),
-    Erratum(
-        severity="substance",
-        fixed_by="ridge.fixed",
-        why="K need not be invertible, and is not whenever there are more points than features.",
-        survives="Everything: w* = Φᵀ(K + λI)⁻¹y is right, as every solution α of the third "
-        "line gives the same Φᵀα (lec.ridge.fixed).",
-    ),
+    Erratum("substance", fixed_by="ridge.fixed"),
     inputs=RIDGES,
 )
 def ridge_as_printed(c):
@@ -80,7 +74,11 @@ def ridge_as_printed(c):
 
     The third ⟺ is only ⟸ if K is singular. n = 1, φ(x_1) = 0, y = 1, λ = 1: K = 0 and α = 0
     has Kᵀ((K + λI)α − y) = 0, but (K + λI)α = 0 ≠ 1 = y. K is singular whenever n > m, or if a
-    point is repeated. All solutions α of the third line give the same w* = Φᵀα."""
+    point is repeated. All solutions α of the third line give the same w* = Φᵀα.
+
+    Why: K need not be invertible, and is not whenever there are more points than features.
+    Survives: Everything: w* = Φᵀ(K + λI)⁻¹y is right, as every solution α of the third line gives
+    the same Φᵀα (lec.ridge.fixed)."""
     for r, where, alpha in _regressions(c):
         for (a, b), (one, other) in zip(pairwise(LINES), pairwise(r.chain(alpha)), strict=True):
             yield fact(one == other, f"{a} ⟺ {b}", where=where)
@@ -228,14 +226,7 @@ def _common(first: str, second: str) -> int:
 @lec.direct(
     "ex9.2",
     "Example 9.2",
-    Erratum(
-        severity="misprint",
-        fixed_by="ex9.2.fixed",
-        charitable="ex9.2.fixed",
-        why="A count of three letters was written as 2.",
-        survives="Everything: that it is a kernel, by the feature map, does not depend on the"
-        " count.",
-    ),
+    Erratum("misprint", fixed_by="ex9.2.fixed", charitable="ex9.2.fixed"),
     kind="value",
 )
 def string_kernel_as_printed(c):
@@ -244,7 +235,10 @@ def string_kernel_as_printed(c):
     $s_1 = \text{``university''},\ s_2 = \text{``california''}: \quad k(s_1, s_2) = 2$
 
     The characters in both are i, n and r: the value is 3. The i, which both have twice,
-    counts once."""
+    counts once.
+
+    Why: A count of three letters was written as 2.
+    Survives: Everything: that it is a kernel, by the feature map, does not depend on the count."""
     return equal(_common(*WORDS), 2, "k(university, california) = 2")
 
 
@@ -323,17 +317,7 @@ def _has_features(K: fmpq_mat) -> bool:
 @IDENTITY.direct(
     "thm10",
     "Theorem 10 (Mercer)",
-    Erratum(
-        severity="misprint",
-        fixed_by="thm10.fixed",
-        charitable="thm10.fixed",
-        why="Positive semidefinite is normally said of symmetric matrices, and the text before the"
-        " theorem has features that may be infinite; the definition that it recalls, vᵀKv ≥ 0 for"
-        " all v, lacks the former, and Definition 8 the latter.",
-        survives="Theorem 11 (lec.thm11), which follows from feature maps and not from this "
-        "theorem. What does not: to show that a function is a kernel by vᵀKv ≥ 0 "
-        "alone.",
-    ),
+    Erratum("misprint", fixed_by="thm10.fixed", charitable="thm10.fixed"),
     inputs={"K": rationals(-9, 9, shape=("n", "n"))},
 )
 def mercer_as_printed(c):
@@ -346,7 +330,13 @@ def mercer_as_printed(c):
     It lacks symmetry: k(x, x') = x − x' on ℝ has vᵀKv = 0 for all v and any points, since K
     is antisymmetric, but k(0, 1) = −1 and k(1, 0) = 1, and φ(0)ᵀφ(1) = φ(1)ᵀφ(0). At the points
     0, 1: K = ((0, −1), (1, 0)). Moreover Definition 8 has features in ℝᵐ: k(x, x') = 1 if x = x'
-    and else 0 has K = I for any distinct points, of rank n, so no finite m serves for all n."""
+    and else 0 has K = I for any distinct points, of rank n, so no finite m serves for all n.
+
+    Why: Positive semidefinite is normally said of symmetric matrices, and the text before the
+    theorem has features that may be infinite; the definition that it recalls, vᵀKv ≥ 0 for all v,
+    lacks the former, and Definition 8 the latter.
+    Survives: Theorem 11 (lec.thm11), which follows from feature maps and not from this theorem.
+    What does not: to show that a function is a kernel by vᵀKv ≥ 0 alone."""
     own = [*_grams(c), *((name, matrix(rows)) for name, rows in (SYMMETRIC | OTHERS).items())]
     if c.inputs is not None:
         own = [("K", matrix(c.inputs["K"]))]

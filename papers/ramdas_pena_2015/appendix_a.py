@@ -68,18 +68,7 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
 @minimisers.direct(
     "eq16",
     "equation (16)",
-    Erratum(
-        severity="substance",
-        why=(
-            "It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8"
-            " and 9 has such minimisers."
-        ),
-        survives=(
-            "Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 "
-            "suffices; Lemmas 5 and 8 hold (rp.lem5, rp.lem8)."
-        ),
-        fixed_by="eq16.fixed",
-    ),
+    Erratum("substance", fixed_by="eq16.fixed"),
     inputs=SMOOTHED,
 )
 def eq16(case):
@@ -90,7 +79,12 @@ def eq16(case):
     True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = ½‖p − q‖²,
     whose minimiser may lie on its boundary: for G = I, α = (0, 1), q = (1, 0) and any μ, say μ_0 =
     4, p = (1, 0), and r = (0, 1) gives ⟨(0, 1), (−1, 1)⟩ = 1. The proof needs only that it is not
-    negative."""
+    negative.
+
+    Why: It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8 and 9
+    has such minimisers.
+    Survives: Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 suffices;
+    Lemmas 5 and 8 hold (rp.lem5, rp.lem8)."""
     what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
     for value, where in _euclidean_conditions(case):
         yield fact(value == 0, what, where=where)
@@ -157,16 +151,7 @@ def _pinsker(what: str) -> Iterator[Relation]:
 @minimisers.direct(
     "eq17",
     "equation (17)",
-    Erratum(
-        severity="edge case",
-        why="It is true of the two functions d that the paper uses, whose minimisers are inside.",
-        survives=(
-            "Everything: the case k = 0 of the induction needs d(p_0) ≥ ½‖p_0 − p*‖² "
-            "alone, which holds for every such d with d(p*) = 0."
-        ),
-        fixed_by="eq17.fixed",
-        charitable="eq17.charitable",
-    ),
+    Erratum("edge case", fixed_by="eq17.fixed", charitable="eq17.charitable"),
     inputs={"centre": rationals(shape=("n",))},
 )
 def eq17(case):
@@ -178,7 +163,11 @@ def eq17(case):
 
     Stated for every 1-strongly convex d. True for the two that the paper uses, where ∇d(p*) is
     constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and r = (0, 1)
-    gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0."""
+    gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0.
+
+    Why: It is true of the two functions d that the paper uses, whose minimisers are inside.
+    Survives: Everything: the case k = 0 of the induction needs d(p_0) ≥ ½‖p_0 − p*‖² alone, which
+    holds for every such d with d(p*) = 0."""
     for c, where in _squares(case):
         yield from _perpendicular(c, where)
     yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")

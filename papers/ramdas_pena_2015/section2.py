@@ -114,16 +114,7 @@ def own_or_inseparable(case: Case) -> str | None:
     "sec2.2.ball",
     "Section 2.2, first remark",
     own_or_inseparable,
-    Erratum(
-        severity="edge case",
-        why="Only ρ₂ = 0 tells > from ≥.",
-        survives=(
-            "Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why "
-            "the sphere matters for ρ_K < 0."
-        ),
-        fixed_by="sec2.2.ball.fixed",
-        charitable="sec2.2.ball.fixed",
-    ),
+    Erratum("edge case", fixed_by="sec2.2.ball.fixed", charitable="sec2.2.ball.fixed"),
     on_data=True,
 )
 def ball_printed(case):
@@ -132,7 +123,11 @@ def ball_printed(case):
     $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 > 0$
 
     With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) and (−1, 0)
-    of ℝ², where w = (0, 1) has both scores 0 and no w does better."""
+    of ℝ², where w = (0, 1) has both scores 0 and no w does better.
+
+    Why: Only ρ₂ = 0 tells > from ≥.
+    Survives: Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why the sphere
+    matters for ρ_K < 0."""
     for sphere, ball_, where in _suprema(case):
         sign = True if sphere > 0 else False if sphere <= 0 else None
         yield _equivalent(sphere, ball_, sign, "the suprema are equal ⟺ ρ₂ > 0", where)
@@ -303,15 +298,7 @@ def _rho_1(case: Case) -> Number:
     "Section 2.2, Winnow",
     Method("winnow"),
     searched,
-    Erratum(
-        severity="substance",
-        why="The logarithm is of the dimension, and with log d the constant is still too small.",
-        survives=(
-            "Everything: no result of the paper rests on the bound for Winnow, which is "
-            "recalled from the literature."
-        ),
-        fixed_by="winnow.fixed",
-    ),
+    Erratum("substance", fixed_by="winnow.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
 )
 def winnow(case):
@@ -328,7 +315,11 @@ def winnow(case):
     any rate η > 0, the others have a positive multiple of −6,665 e^η. (In the plan: the single row
     (3, −4), for which log n = 0, and the start has the score −½.) With log d the constant 1 is
     still too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the start has the score 0.
-    Checked is the second bound, the smaller of the two."""
+    Checked is the second bound, the smaller of the two.
+
+    Why: The logarithm is of the dimension, and with log d the constant is still too small.
+    Survives: Everything: no result of the paper rests on the bound for Winnow, which is recalled
+    from the literature."""
     return log(case.n) / _rho_1(case) ** 2
 
 
@@ -392,13 +383,7 @@ def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
 @signs.direct(
     "eq1",
     "equation (1)",
-    Erratum(
-        severity="edge case",
-        why="Only a point on the hyperplane itself tells ≥ from >.",
-        survives="Everything: problem (3), Lemma 1 and all algorithms ask for strict inequalities.",
-        fixed_by="eq1.fixed",
-        charitable="eq1.fixed",
-    ),
+    Erratum("edge case", fixed_by="eq1.fixed", charitable="eq1.fixed"),
 )
 def eq1(case):
     r"""For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i.
@@ -406,7 +391,10 @@ def eq1(case):
     $y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$
 
     A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both labels, but
-    sign(0) is at most one of them, whatever sign(0) is taken to be (here 0)."""
+    sign(0) is at most one of them, whatever sign(0) is taken to be (here 0).
+
+    Why: Only a point on the hyperplane itself tells ≥ from >.
+    Survives: Everything: problem (3), Lemma 1 and all algorithms ask for strict inequalities."""
     return _orientations(case, ge, "≥")
 
 

@@ -200,15 +200,7 @@ SHIFTED = {"shift": rationals(None, Fraction(-1, 1000)), "s": rationals()}
 @proof.direct(
     "thm2.proof",
     "proof of Theorem 2, the last equivalence",
-    Erratum(
-        severity="misprint",
-        why="The arrow is meant from left to right, which is all that the proof needs.",
-        survives=(
-            "Everything: only the arrow from left to right is used, and Theorem 2 holds (rp.thm2)."
-        ),
-        fixed_by="thm2.proof.fixed",
-        charitable="thm2.proof.fixed",
-    ),
+    Erratum("misprint", fixed_by="thm2.proof.fixed", charitable="thm2.proof.fixed"),
     inputs=SHIFTED,
 )
 def shift_equivalence(case):
@@ -217,7 +209,11 @@ def shift_equivalence(case):
     $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow \frac{y_i
     f(x_i)}{\sqrt{K(x_i, x_i)}} > 0$
 
-    t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not."""
+    t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not.
+
+    Why: The arrow is meant from left to right, which is all that the proof needs.
+    Survives: Everything: only the arrow from left to right is used, and Theorem 2 holds (rp.thm2).
+    """
     for t, s in case.instances(SHIFTS):
         yield fact((s + t >= 0) == (s > 0), "s + t ≥ 0 ⟺ s > 0", where=f"t = {t}, s = {s}")
 
@@ -248,19 +244,7 @@ OUTSIDE = (
 @proof.direct(
     "thm3.part2",
     "proof of Theorem 3, part (2), the separating g",
-    Erratum(
-        severity="misprint",
-        why=(
-            "If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is"
-            " non-negative on the hull; the next line is the right claim, and all that is used."
-        ),
-        survives=(
-            "Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after "
-            "it, ⟨g, f⟩ < inf_p ⟨g, ·⟩, is what separation gives and all that is used."
-        ),
-        fixed_by="thm3.part2.fixed",
-        charitable="thm3.part2.fixed",
-    ),
+    Erratum("misprint", fixed_by="thm3.part2.fixed", charitable="thm3.part2.fixed"),
     inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
 )
 def separated_at_zero(case):
@@ -271,7 +255,12 @@ def separated_at_zero(case):
     all } p \in \Delta_n$
 
     Rows 1 and −1 of ℝ¹, whose hull is [−1, 1], and f = 2: g = 1 and g = −1 are negative on one of
-    the rows."""
+    the rows.
+
+    Why: If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is non-negative on
+    the hull; the next line is the right claim, and all that is used.
+    Survives: Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after it, ⟨g, f⟩
+    < inf_p ⟨g, ·⟩, is what separation gives and all that is used."""
     what = "some g of norm one is negative at f and not negative on the hull"
     for rows, f in case.instances((rows, f) for rows, f, _ in OUTSIDE):
         if case.inputs is not None:  # on a line, where g is 1 or −1

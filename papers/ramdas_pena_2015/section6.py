@@ -24,13 +24,7 @@ loops = unit.sharing(
 @data.direct(
     "lem7",
     "Lemma 7",
-    Erratum(
-        severity="edge case",
-        why="W is empty on separable data; its name, witnesses to infeasibility, suggests others.",
-        survives="Everything: it is used for data that are not separable (rp.lem7.fixed).",
-        fixed_by="lem7.fixed",
-        charitable="lem7.fixed",
-    ),
+    Erratum("edge case", fixed_by="lem7.fixed", charitable="lem7.fixed"),
 )
 def lem7_printed(case):
     r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K|.
@@ -38,7 +32,10 @@ def lem7_printed(case):
     $\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le\min\left\{\sqrt2,
     \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$
 
-    One row of norm one: ‖p‖_G = 1 for the only p ∈ Δ_1, so W is empty and no distance is finite."""
+    One row of norm one: ‖p‖_G = 1 for the only p ∈ Δ_1, so W is empty and no distance is finite.
+
+    Why: W is empty on separable data; its name, witnesses to infeasibility, suggests others.
+    Survives: Everything: it is used for data that are not separable (rp.lem7.fixed)."""
     (row,) = SEPARABLE["one row"]
     length = row @ row
     yield ordered(length, Fraction(0), "‖p‖²_G ≤ 0 for some p ∈ Δ_n", where="one row of norm one")
@@ -138,11 +135,6 @@ def _ratio(it: View, case: Case) -> Number | None:
     return None if margin is None or margin == 0 else combined_norm(it, centre(case)) / margin
 
 
-LEM9 = (
-    r"\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge"
-    r" L_{\mu_k}^q(\alpha_k) \ge -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2"
-)
-
 INFEASIBLE = Method("snkpvn", assumes=(tells("delta"), norm_one, small, above_margin("delta")))
 
 
@@ -152,40 +144,38 @@ INFEASIBLE = Method("snkpvn", assumes=(tells("delta"), norm_one, small, above_ma
     INFEASIBLE,
     signed_margin_known,
     NearAverages,
-    Erratum(
-        severity="substance",
-        why=(
-            "It divides by ρ_K < 0. |ρ_K| is meant, as in Lemma 7 and Theorem 4, but then the proof"
-            " gives a factor √2 more; without that factor it is known in part (rp.lem9.charitable)."
-        ),
-        survives=(
-            "The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| "
-            "and a factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. "
-            "So Theorem 4(2) takes no harm from this slip; it has one of its own "
-            "(rp.thm4.2)."
-        ),
-        fixed_by="lem9.fixed",
-        charitable="lem9.charitable",
-    ),
-    claim=LEM9 + r";\quad \|p_k\|_G \le \frac{2\sqrt n}{k+1}\min\left\{\sqrt2,"
-    r"\frac{\|q\|_G}{\rho_K}\right\}",
+    Erratum("substance", fixed_by="lem9.fixed", charitable="lem9.charitable"),
     problems=("degenerate:kind=opposite,n=3,d=1",),
-    note="The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: "
-    "for the rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so "
-    "‖p_0‖_G = ¼ ≤ 2√2 min{√2, −½} = −√2 is false. (In the plan: rows 1, 1, −1 and q = 1/3, "
-    "‖p_0‖_G = 5/27 against −2/√3.) With |ρ_K| the chain gives √2 ‖q‖_G/|ρ_K|.",
 )
 def lem9(it, case):
-    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and ‖p_k‖_G ≤
-    (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}."""
+    r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and ‖p_k‖_G ≤
+    (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}.
+
+    $\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k) \ge
+    -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2;\quad \|p_k\|_G \le \frac{2\sqrt
+    n}{k+1}\min\left\{\sqrt2,\frac{\|q\|_G}{\rho_K}\right\}$
+
+    The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: for the
+    rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so ‖p_0‖_G = ¼ ≤
+    2√2 min{√2, −½} = −√2 is false. (In the plan: rows 1, 1, −1 and q = 1/3, ‖p_0‖_G = 5/27 against
+    −2/√3.) With |ρ_K| the chain gives √2 ‖q‖_G/|ρ_K|.
+
+    Why: It divides by ρ_K < 0. |ρ_K| is meant, as in Lemma 7 and Theorem 4, but then the proof
+    gives a factor √2 more; without that factor it is known in part (rp.lem9.charitable).
+    Survives: The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| and a
+    factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. So Theorem 4(2) takes no
+    harm from this slip; it has one of its own (rp.thm4.2)."""
     root, ratio = sqrt(number(2)), _ratio(it, case)
     rate = _rate(it, case, root if ratio is None else root.min(ratio))
     return _chain(it, case) + rate
 
 
-@unit.bound("lem9.chain", "Lemma 9", INFEASIBLE, NearAverages, claim=LEM9)
+@unit.bound("lem9.chain", "Lemma 9", INFEASIBLE, NearAverages)
 def lem9_chain(it, case):
-    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
+    r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)².
+
+    $\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k) \ge
+    -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2$"""
     return _chain(it, case)
 
 
@@ -195,15 +185,18 @@ def lem9_chain(it, case):
     INFEASIBLE,
     signed_margin_known,
     NearAverages,
-    claim=LEM9 + r";\quad \|p_k\|_G \le \frac{2\sqrt{2n}}{k+1}\min\left\{1,"
-    r"\frac{\|q\|_G}{|\rho_K|}\right\} \text{ until } G\alpha_k > 0",
-    note="½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then "
-    "‖q‖_G ≥ ρ_K (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails.",
     slower="snkpvn/perceptron-instead",
 )
 def lem9_fixed(it, case):
-    """If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and until it separates
-    ‖p_k‖_G ≤ (2√(2n)/(k+1)) min{1, ‖q‖_G/|ρ_K|}."""
+    r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and until it separates
+    ‖p_k‖_G ≤ (2√(2n)/(k+1)) min{1, ‖q‖_G/|ρ_K|}.
+
+    $\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k) \ge
+    -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2;\quad \|p_k\|_G \le \frac{2\sqrt{2n}}{k+1}
+    \min\left\{1,\frac{\|q\|_G}{|\rho_K|}\right\} \text{ until } G\alpha_k > 0$
+
+    ½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then ‖q‖_G ≥ ρ_K
+    (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails."""
     one, ratio = number(1), _ratio(it, case)
     rate = _rate(it, case, sqrt(number(2)) * (one if ratio is None else one.min(abs(ratio))))
     return _chain(it, case) + rate
@@ -457,16 +450,7 @@ def _ends_separated(it: View) -> list[Relation]:
     ISNKPVN,
     below_margin("epsilon"),
     Calls,
-    Erratum(
-        severity="edge case",
-        why="It fails where the bound is below one loop; the proof counts loops from 0.",
-        survives=(
-            "The total O((√n/ρ_K) log(1/ρ_K)), if log(1/ρ_K) is bounded away from 0: the "
-            "number of loops is to be rounded up, and is at least one (rp.thm4.1.fixed)."
-        ),
-        fixed_by="thm4.1.fixed",
-        charitable="thm4.1.fixed",
-    ),
+    Erratum("edge case", fixed_by="thm4.1.fixed", charitable="thm4.1.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
 )
 def thm4_1(it, case):
@@ -479,7 +463,11 @@ def thm4_1(it, case):
 
     A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its solution
     is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where ρ_K = 1/√3 and
-    the bound is 0.79. The proof's t counts from 0."""
+    the bound is 0.79. The proof's t counts from 0.
+
+    Why: It fails where the bound is below one loop; the proof counts loops from 0.
+    Survives: The total O((√n/ρ_K) log(1/ρ_K)), if log(1/ρ_K) is bounded away from 0: the number of
+    loops is to be rounded up, and is at least one (rp.thm4.1.fixed)."""
     outer, inner, wrong = _counts(it, case)
     loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
     return [*wrong, _each_call(it, case, inner), loops, *_ends_separated(it)]
@@ -523,20 +511,7 @@ def _ends_certified(it: View, case: Case) -> list[Relation]:
     ISNKPVN,
     above_margin("epsilon"),
     Calls,
-    Erratum(
-        severity="substance",
-        why=(
-            "The last call may have a δ_t far below ε, and then needs more than any constant times"
-            " √n/ε steps; and a call with δ_t = 0 never returns."
-        ),
-        survives=(
-            "The rates, for a method that also returns where ‖q_t‖_G = 0: each call with "
-            "δ_t > 0 ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What "
-            "does not: √n/ε for the last call, whose δ_t may be far below ε, and that the "
-            "method as printed always ends."
-        ),
-        fixed_by="thm4.2.fixed",
-    ),
+    Erratum("substance", fixed_by="thm4.2.fixed"),
     problems=("degenerate:kind=opposite,n=2,d=1",),
 )
 def thm4_2(it, case):
@@ -553,7 +528,13 @@ def thm4_2(it, case):
     3·10⁻³ and 10⁻³, where √n/ε = 4; no constant in O(·) is enough. Steps are compared with the
     constant of Lemma 9, 2√2. For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = 0, and
     the test ‖p_k‖_G < 0 is never met, so the first call never returns. Besides, a number of loops
-    is not below 1, as log(1/ε)/log γ may be."""
+    is not below 1, as log(1/ε)/log γ may be.
+
+    Why: The last call may have a δ_t far below ε, and then needs more than any constant times √n/ε
+    steps; and a call with δ_t = 0 never returns.
+    Survives: The rates, for a method that also returns where ‖q_t‖_G = 0: each call with δ_t > 0
+    ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What does not: √n/ε for the last
+    call, whose δ_t may be far below ε, and that the method as printed always ends."""
     outer, inner, wrong = _counts(it, case)
     loops, epsilon = _loops(case, case.solver.epsilon), number(case.solver.epsilon)
     steps = 2 * sqrt(2 * number(case.n)) / epsilon

@@ -32,7 +32,7 @@ class _Slips(Start):
 
 @tyurin.bound(
     "eq6",
-    "Tyurin (2024), Appendix B, equation (6) and the displays after it",
+    "Appendix B, equation (6) and the displays after it",
     BATCH,
     separable,
     known_optimum,
@@ -106,15 +106,8 @@ def _choices(case: Case, alpha: Callable[..., Number]) -> Iterator[Relation]:
 
 @CHOICE.direct(
     "appC.alpha",
-    "Tyurin (2024), Appendix C, the choice of α",
-    Erratum(
-        severity="misprint",
-        fixed_by="appC.alpha.fixed",
-        charitable="appC.alpha.fixed",
-        why="γ divides the logarithm alone, as the line before and the result have it.",
-        survives="Everything: with the α that is meant the next displays (tyurin.appC.descent) "
-        "and Theorem 6.1 hold with their constants.",
-    ),
+    "Appendix C, the choice of α",
+    Erratum("misprint", fixed_by="appC.alpha.fixed", charitable="appC.alpha.fixed"),
 )
 def alpha_as_printed(c):
     r"""With α = (2 log(2n−1) + R²)/(γμ), α/μ is the bound of Theorem 6.1.
@@ -122,13 +115,15 @@ def alpha_as_printed(c):
     $\alpha = \frac{2\log(2n-1) + R^2}{\gamma\mu}; \quad
     \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\gamma\mu^2}$
 
-    n = 1, R = μ = 1, γ = 2: α/μ = 1/2, and the right side is 1."""
+    n = 1, R = μ = 1, γ = 2: α/μ = 1/2, and the right side is 1.
+
+    Why: γ divides the logarithm alone, as the line before and the result have it.
+    Survives: Everything: with the α that is meant the next displays (tyurin.appC.descent) and
+    Theorem 6.1 hold with their constants."""
     return _choices(c, lambda logs, step, R, mu: (logs + R**2) / (step * mu))
 
 
-@CHOICE.direct(
-    "appC.alpha.fixed", "Tyurin (2024), Appendix C, the choice of α, with γ under the logarithm"
-)
+@CHOICE.direct("appC.alpha.fixed", "Appendix C, the choice of α, with γ under the logarithm")
 def alpha(c):
     r"""With α = (2 log(2n−1)/γ + R²)/μ, α/μ is the bound of Theorem 6.1.
 
@@ -153,9 +148,7 @@ def _slip(before: View, c: Case) -> float:
     return (4 * whole.err + least(before.space)) / float(c.solver.step) * SAFETY
 
 
-@tyurin.identity(
-    "eq7", "Tyurin (2024), Appendix C, equation (7)", NORMALIZED, separable, known_optimum, since=1
-)
+@tyurin.identity("eq7", "Appendix C, equation (7)", NORMALIZED, separable, known_optimum, since=1)
 def expands(now, before, c):
     r"""A step of Normalized LR+GD changes ‖θ_t/γ − αθ̂_*‖² as the square of a sum does.
 
@@ -193,7 +186,7 @@ def _pulled(it: View, mean: Vec) -> Number:
 
 @tyurin.bound(
     "eq8",
-    "Tyurin (2024), Appendix C, equation (8)",
+    "Appendix C, equation (8)",
     NORMALIZED,
     since=1,
     at_rest="it is true of every θ",
@@ -212,9 +205,7 @@ def step_is_short(now, before, c):
     return nearly(length, c.radius, "‖β_t∇f(θ_t)‖ ≤ R", rounding=_slip(before, c), size=size)
 
 
-@tyurin.bound(
-    "eq9", "Tyurin (2024), Appendix C, equation (9)", NORMALIZED, separable, known_optimum, since=1
-)
+@tyurin.bound("eq9", "Appendix C, equation (9)", NORMALIZED, separable, known_optimum, since=1)
 def step_goes_along(now, before, c):
     r"""A step of Normalized LR+GD goes at least γμ along the maximum-margin direction.
 
@@ -229,7 +220,7 @@ def step_goes_along(now, before, c):
 
 @tyurin.bound(
     "eq10",
-    "Tyurin (2024), Appendix C, equation (10) and the line before it",
+    "Appendix C, equation (10) and the line before it",
     NORMALIZED,
     Start,
     since=1,
@@ -272,7 +263,7 @@ def _inner(before: View, it: View) -> Number:
 
 @tyurin.bound(
     "appC.descent",
-    "Tyurin (2024), Appendix C, the two displays after (10), with the right α",
+    "Appendix C, the two displays after (10), with the right α",
     NORMALIZED,
     separable,
     known_optimum,

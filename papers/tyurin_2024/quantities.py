@@ -19,7 +19,7 @@ from typing import Any
 from gammabar.papers.claims import *
 from gammabar.problems import load
 
-tyurin = Claims("tyurin")
+tyurin = Claims("tyurin", source="Tyurin (2024)")
 
 
 def has_step(case):

@@ -82,7 +82,7 @@ class _Beside:
 
 @tyurin.bound(
     "thm3.2",
-    "Tyurin (2024), Theorem 3.2",
+    "Theorem 3.2",
     Method("lr-gd", "batch-perceptron"),
     separable,
     non_degenerate,
@@ -119,7 +119,7 @@ def reduces(it, c):
 
 @tyurin.stopping(
     "thm3.3",
-    "Tyurin (2024), Theorem 3.3",
+    "Theorem 3.3",
     BATCH,
     separable,
     slower="batch-perceptron/first-step-not-divided",
@@ -142,7 +142,7 @@ def batch_perceptron(c):
 
 @tyurin.direct(
     "sec3.remark",
-    "Tyurin (2024), Section 3, remark after Theorem 3.3",
+    "Section 3, remark after Theorem 3.3",
     kind="limit",
     inputs={"t": wholes(1, 10**6), "s": rationals(-100, 100)},
     instances="one row, t = 1, 10, 10³, 10⁶, scores from −3 to 3",
@@ -216,16 +216,8 @@ def _length(v: Any) -> Number:
 
 @STARTS.direct(
     "fn3",
-    "Tyurin (2024), footnote 3 to Theorem 3.2",
-    Erratum(
-        severity="misprint",
-        fixed_by="fn3.fixed",
-        charitable="fn3.fixed",
-        why="Read as a change of Assumption 3.1 alone. The sentence may as well mean every ½, that"
-        " of the first step of Batch Perceptron included, and then it is true.",
-        survives="Everything: all theorems start at θ_0 = 0. From elsewhere the limit is a "
-        "Batch Perceptron with other weights in its first step (tyurin.fn3.fixed).",
-    ),
+    "footnote 3 to Theorem 3.2",
+    Erratum("misprint", fixed_by="fn3.fixed", charitable="fn3.fixed"),
 )
 def other_start_as_printed(c):
     r"""From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron as it is defined, if no score
@@ -236,13 +228,18 @@ def other_start_as_printed(c):
 
     One row, a_1 = 1, y_1 = 1, θ_0 = 1: θ_1/γ = 1/γ + 1/(1 + e) → 0.2689…, but the first step
     of Batch Perceptron is ½, whatever Assumption 3.1 says. (The changed assumption is met: no
-    multiple (1/(1 + e) + k)·1 is 0.)"""
+    multiple (1/(1 + e) + k)·1 is 0.)
+
+    Why: Read as a change of Assumption 3.1 alone. The sentence may as well mean every ½, that of
+    the first step of Batch Perceptron included, and then it is true.
+    Survives: Everything: all theorems start at θ_0 = 0. From elsewhere the limit is a Batch
+    Perceptron with other weights in its first step (tyurin.fn3.fixed)."""
     return _starts(c, half=True)
 
 
 @STARTS.direct(
     "fn3.fixed",
-    "Tyurin (2024), footnote 3, with the first step of Batch Perceptron changed as well",
+    "footnote 3, with the first step of Batch Perceptron changed as well",
     instances="three small data sets, γ = 10², 10⁴, 10⁶, t ≤ 5",
 )
 def other_start(c):

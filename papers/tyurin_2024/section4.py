@@ -20,15 +20,8 @@ def _step_at_least_four(case):
 
 @tyurin.direct(
     "thm4.1",
-    "Tyurin (2024), Theorem 4.1",
-    Erratum(
-        severity="misprint",
-        fixed_by="thm4.1.fixed",
-        charitable="thm4.1.fixed",
-        why="θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.",
-        survives="Everything: the proof is the one for θ_0 = 0, and what Section 4 says of "
-        "f(θ_1) and f(θ_2) is so.",
-    ),
+    "Theorem 4.1",
+    Erratum("misprint", fixed_by="thm4.1.fixed", charitable="thm4.1.fixed"),
     kind="existence",
     problems=(SPIKE,),
     powerless="it is about the origin, not about a run",
@@ -45,7 +38,11 @@ def spike_as_printed(c):
     With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ,
     so f(θ_1) does not tend to infinity. θ_0 = 0 is meant, as in the proof. Witness: rows (1, −1)
     and (1, 4), θ_1 = (0, 0), γ = 100: f(θ_1) = log 2 < 11 < γ/9. The proof's f(θ_1) =
-    ½(log(1 + exp(γ/4)) + log(1 + exp(−7γ/2))) is larger than γ/9."""
+    ½(log(1 + exp(γ/4)) + log(1 + exp(−7γ/2))) is larger than γ/9.
+
+    Why: θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.
+    Survives: Everything: the proof is the one for θ_0 = 0, and what Section 4 says of f(θ_1) and
+    f(θ_2) is so."""
     for gamma in (10**2, 10**4, 10**6):
         what = "f(θ_1) ≥ γ/9, which tends to infinity, for θ_1 = 0"
         yield at_least(loss([number(0)] * c.n), number(gamma) / 9, what, where=f"γ = {gamma}")
@@ -53,7 +50,7 @@ def spike_as_printed(c):
 
 @tyurin.bound(
     "thm4.1.fixed",
-    "Tyurin (2024), Theorem 4.1, with θ_0 = 0 in place of θ_1 = 0",
+    "Theorem 4.1, with θ_0 = 0 in place of θ_1 = 0",
     LR_GD,
     _the_spike,
     _step_at_least_four,

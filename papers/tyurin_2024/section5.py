@@ -17,7 +17,7 @@ def _worst_data(case):
 
 @tyurin.bound(
     "thm5.1",
-    "Tyurin (2024), Theorem 5.1",
+    "Theorem 5.1",
     Method("batch-perceptron", "lr-gd"),
     _worst_data,
     kind="existence",
@@ -50,7 +50,7 @@ def needs_many(it, c):
 
 @tyurin.stopping(
     "thm5.2",
-    "Tyurin (2024), Theorem 5.2",
+    "Theorem 5.2",
     Method("perceptron"),
     separable,
     slower="perceptron/starts-with-the-sum",
@@ -66,7 +66,7 @@ def perceptron(c):
 
 @tyurin.stopping(
     "thm5.3",
-    "Tyurin (2024), Theorem 5.3",
+    "Theorem 5.3",
     Method("normalized-batch-perceptron"),
     separable,
     slower="normalized-batch-perceptron/divides-by-n",

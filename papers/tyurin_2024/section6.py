@@ -85,19 +85,10 @@ def _weights(it: View, beta: Number, weight: Number, rows: int, doubt: float, mo
 
 @tyurin.bound(
     "sec6.limits",
-    "Tyurin (2024), Section 6",
+    "Section 6",
     GRADIENT,
     _Followed,
-    Erratum(
-        severity="misprint",
-        fixed_by="sec6.limits.fixed",
-        charitable="sec6.limits.fixed",
-        why="Equation (3) has the gradient with its sign and 1/n, and the line before has β_t: the"
-        " limits are those of other factors, and they are drawn from nowhere else.",
-        survives="Everything: the proof of Theorem 6.1 does not use these limits. And what "
-        "they are to explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i "
-        "a_i/|S_t|, the step of Normalized Batch Perceptron; the printed ones do not.",
-    ),
+    Erratum("misprint", fixed_by="sec6.limits.fixed", charitable="sec6.limits.fixed"),
     kind="limit",
     since=1,
     problems=("loss-spike",),
@@ -114,13 +105,19 @@ def limits_as_printed(it, c):
     Witness: rows (1, −1) and (1, 4), t = 1. LR+GD has θ_1/γ = (1/2, 3/4), Normalized LR+GD
     (1, 3/2), so in both S_1 = {1}, |S_1| = 1: ∇f(θ_1) → −½ (1, −1) = (−½, ½), but (1, −1) is
     printed; β_1 → 2, but 1 is printed. The bound of the check tends to 0 as γ → ∞ around the
-    true limit, so whatever else is claimed to be the limit is beyond it for large γ."""
+    true limit, so whatever else is claimed to be the limit is beyond it for large γ.
+
+    Why: Equation (3) has the gradient with its sign and 1/n, and the line before has β_t: the
+    limits are those of other factors, and they are drawn from nowhere else.
+    Survives: Everything: the proof of Theorem 6.1 does not use these limits. And what they are to
+    explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i a_i/|S_t|, the step of Normalized Batch
+    Perceptron; the printed ones do not."""
     return _limits(it, c, lambda rows: number(1) / rows, number)
 
 
 @tyurin.bound(
     "sec6.limits.fixed",
-    "Tyurin (2024), Section 6, with the right factors",
+    "Section 6, with the right factors",
     GRADIENT,
     _Followed,
     kind="limit",
@@ -139,7 +136,7 @@ def limits(it, c):
 
 @tyurin.stopping(
     "thm6.1",
-    "Tyurin (2024), Theorem 6.1",
+    "Theorem 6.1",
     NORMALIZED,
     separable,
     slower="normalized-lr-gd/beta-frozen",

@@ -63,15 +63,8 @@ def _slope(f: Callable[[list[Any]], Any], theta: Sequence[float], k: int) -> Num
 
 @NONLINEAR.direct(
     "sec8.step",
-    "Tyurin (2024), Section 8, the gradient step with the logistic loss",
-    Erratum(
-        severity="misprint",
-        fixed_by="sec8.step.fixed",
-        charitable="sec8.step.fixed",
-        why="γ and y_i are missing; (LR+GD) and (3) have both.",
-        survives="Everything: the section is an outlook. The generalized perceptron after it "
-        "needs the same factor y_i, and the step size.",
-    ),
+    "Section 8, the gradient step with the logistic loss",
+    Erratum("misprint", fixed_by="sec8.step.fixed", charitable="sec8.step.fixed"),
 )
 def nonlinear_step_as_printed(c):
     r"""The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
@@ -81,13 +74,17 @@ def nonlinear_step_as_printed(c):
     \nabla_\theta g(a_i;\theta_t)$
 
     One point a = 1 with y = −1, g(a; θ) = aθ, θ_t = 0 and γ = 1: the gradient step is
-    −½, and +½ is printed."""
+    −½, and +½ is printed.
+
+    Why: γ and y_i are missing; (LR+GD) and (3) have both.
+    Survives: Everything: the section is an outlook. The generalized perceptron after it needs the
+    same factor y_i, and the step size."""
     return _steps(c, lambda y, step: 1)
 
 
 @NONLINEAR.direct(
     "sec8.step.fixed",
-    "Tyurin (2024), Section 8, the gradient step, with γ and y_i",
+    "Section 8, the gradient step, with γ and y_i",
     instances="three models with two parameters, three points, three θ, γ = 2",
 )
 def nonlinear_step(c):
@@ -125,16 +122,9 @@ SMALL_STEPS = (LR_GD, separable, known_optimum, _small_step, _few_rows)
 
 @tyurin.bound(
     "sec8.bias",
-    "Tyurin (2024), Section 8, Implicit bias",
+    "Section 8, Implicit bias",
     *SMALL_STEPS,
-    Erratum(
-        severity="misprint",
-        fixed_by="sec8.bias.fixed",
-        charitable="sec8.bias.fixed",
-        why="Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.",
-        survives="Everything: what is drawn from it, that Batch Perceptron need not return the "
-        "maximum-margin separator, is about directions.",
-    ),
+    Erratum("misprint", fixed_by="sec8.bias.fixed", charitable="sec8.bias.fixed"),
     kind="limit",
     problems=(ONE_ROW,),
 )
@@ -146,7 +136,11 @@ def bias_as_printed(it, c):
 
     f(θ_t) does not increase, so if θ_t → θ_*, then f(θ_t) ≥ f(θ_*) ≥ log(1 + e^{−R}) for all
     t, as θ_* has norm one. One row a_1 = 1, y_1 = 1, γ = 1: θ_3 = 1.171… > 1 = θ_*, and it goes
-    on growing."""
+    on growing.
+
+    Why: Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.
+    Survives: Everything: what is drawn from it, that Batch Perceptron need not return the
+    maximum-margin separator, is about directions."""
     lowest = log(1 + exp(-c.radius))
     return at_least(loss(it.scores), lowest, "f(θ_t) ≥ log(1 + e^{−R}), since f(θ_t) → f(θ_*)")
 
@@ -169,7 +163,7 @@ class _Lost:
 
 @tyurin.bound(
     "sec8.bias.fixed",
-    "Tyurin (2024), Section 8, Implicit bias, of directions, with a rate",
+    "Section 8, Implicit bias, of directions, with a rate",
     *SMALL_STEPS,
     _Lost,
     kind="limit",

@@ -46,7 +46,7 @@ def _in_the_table(case):
 
 @TABLE.bound(
     "table1.worst",
-    "Tyurin (2024), Table 1, first part",
+    "Table 1, first part",
     Method("normalized-lr-gd", "lr-gd", assumes=(has_step, _worst_data, _in_the_table)),
     waits=lambda it, case: (
         "" if it.t >= (_printed(case) or 0) else "the run is shorter than the printed count"
@@ -155,7 +155,7 @@ UNSPECIFIED = (
 
 @TABLE.direct(
     "table1.imbalanced",
-    "Tyurin (2024), Table 1, second part",
+    "Table 1, second part",
     status=standing(IMBALANCED_TABLE, IMBALANCED_COUNTS),
     note=UNSPECIFIED + _spread(IMBALANCED_TABLE, IMBALANCED_COUNTS) + ". "
     "10 % of all 12,000 points of the two classes are taken: with 10 % of 5,000 "
@@ -174,7 +174,7 @@ def imbalanced(c):
 
 @TABLE.direct(
     "table1.fashion",
-    "Tyurin (2024), Table 1, third part",
+    "Table 1, third part",
     status=standing(FASHION_TABLE, FASHION_COUNTS),
     note=UNSPECIFIED + _spread(FASHION_TABLE, FASHION_COUNTS) + ". "
     "With pixels in [0, 1], LR+GD took two to three times as many in every one tried. "

@@ -119,10 +119,27 @@ def test_false_as_printed_is_one_record():
         """Both."""
         return 3
 
+    @mine.sharing(ALG1, Erratum("edge case")).stopping("eq", "(3)")
+    def equation(case):
+        """Words.
+
+        $x$
+
+        A note.
+
+        Why: Only
+        at 0.
+        Survives: Everything: all.
+        """
+        return 3
+
     found = STATEMENTS["mine.lem"]
     assert (found.status, found.severity, found.why) == ("refuted", "misprint", "w")
     assert (found.survives, found.fixed_by, found.charitable) == ("s", "mine.lem.fixed", None)
     assert STATEMENTS["mine.lem.fixed"].body is found.body
+    found = STATEMENTS["mine.eq"]
+    assert (found.note, found.solvers, found.status) == ("A note.", ALG1.solvers, "refuted")
+    assert (found.why, found.survives) == ("Only at 0.", "Everything: all.")
 
 
 def test_one_text_for_several_probabilities():
