@@ -1,9 +1,10 @@
 """The power of the tests: ``python -m tests.mutate 100 --seed 1`` changes the source and counts.
 
 A mutant changes one place of the source: a comparison, a sign, a constant, a dropped term or check,
-a swapped index. It lives in a temporary copy of the tree. The test files that mention the changed
-function, its statement or its module run, the cheapest tests first, until one fails or a survivor
-has stood ``--seconds`` of processor time. How long tests take is remembered in ``build``.
+a swapped index. It lives in a temporary copy of the tree. Of the test files that mention the
+changed function, its statement or its module, up to ``--tests`` tests run until one fails: those
+whose text mentions it first, a few cases of each before the others. Seed and tree determine mutants
+and tests; nothing is measured. ``--root`` names another tree, whose own tests run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import ast
 import contextlib
 import importlib
-import json
+import inspect
 import os
 import random
 import re
@@ -21,7 +22,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -56,6 +56,8 @@ TYPES = {"annotation", "returns"}
 SYMMETRIC = {"min", "max", "_times", "_usable", "equal", "same", "np.minimum", "np.maximum"}
 #: Test files that a mutant has to survive.
 FILES = 6
+#: Cases of a parametrised test that run before those of other tests.
+EACH = 5
 PAPERS = ("jst", "tyurin", "rp", "lec", "gb")
 
 
@@ -145,34 +147,29 @@ def draw(root: Path, number: int, seed: int, pattern: str) -> list[Mutant]:
     return [pool[k] for k in range(number) for pool in pools if k < len(pool)][:number]
 
 
-class Budget:
-    """A plugin of pytest: cheap tests first, none for ever, and so many seconds in all."""
+class Selection:
+    """A plugin of pytest: which tests run, in which order, and none of them for ever."""
 
-    def __init__(self, files: list[str], seconds: float, known: Path) -> None:
-        self.files, self.seconds, self.known = files, seconds, known
-        self.took: dict[str, float] = json.loads(known.read_text()) if known.exists() else {}
+    def __init__(self, files: list[str], words: set[str], most: int) -> None:
+        self.files, self.words, self.most = files, words, most
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Tests that name what is changed, then the rest by file: a few of each function at first,
+        then more of the parametrised ones."""
         place = {name: k for k, name in enumerate(self.files)}
-        self.start = time.process_time()
-        items.sort(key=lambda item: round(self.took.get(item.nodeid, 0.1), 1))
-        items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], 0) > 0)
+        found, keys = Counter[str](), {}
+        for item in items:
+            name = item.nodeid.partition("[")[0]
+            text = inspect.getsource(getattr(item, "function", None) or Selection)
+            foreign = self.words.isdisjoint(re.findall(r"[\w.]+", text))
+            keys[item] = (found[name] // EACH, foreign, place.get(name.partition("::")[0], 0))
+            found[name] += 1
+        items[:] = sorted(items, key=lambda item: keys[item])[: self.most]
 
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if time.process_time() - self.start > self.seconds:
-            item.session.shouldstop = "enough"
-            pytest.skip("enough")
+    def pytest_runtest_setup(self) -> None:
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, 15 + 10 * self.took.get(item.nodeid, 0.0))
-        signal.alarm(300)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed:
-            self.took[report.nodeid] = report.duration
-
-    def pytest_sessionfinish(self) -> None:
-        self.known.parent.mkdir(exist_ok=True)
-        self.known.write_text(json.dumps(self.took), encoding="utf-8")
+        signal.setitimer(signal.ITIMER_PROF, 20)
+        signal.alarm(120)
 
 
 def in_child(copy: Path, arguments: list[str], plugin: Any, compiled: str) -> tuple[int, str]:
@@ -196,8 +193,8 @@ def in_child(copy: Path, arguments: list[str], plugin: Any, compiled: str) -> tu
     return os.waitstatus_to_exitcode(status), (copy / "pytest.log").read_text(errors="replace")
 
 
-def chosen(mutant: Mutant, root: Path) -> list[str]:
-    """The test files that say most about what is changed."""
+def chosen(mutant: Mutant, root: Path) -> tuple[list[str], set[str]]:
+    """The test files that say most about what is changed, and the words that name it."""
     tree = ast.parse((root / mutant.path).read_bytes())
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     own = mutant.owner.split(".")
@@ -213,7 +210,8 @@ def chosen(mutant: Mutant, root: Path) -> list[str]:
         score += 5 * (f"gammabar.{module}" in text) + (path.parent.name in mutant.path)
         score += 5 * (Path(mutant.path).stem in path.stem)
         scores[str(path.relative_to(root))] = score
-    return [name for name in sorted(scores, key=lambda name: -scores[name]) if scores[name]][:FILES]
+    best = sorted((name for name in scores if scores[name]), key=lambda name: -scores[name])
+    return best[:FILES], mine
 
 
 def said(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
@@ -227,10 +225,10 @@ def said(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 class Trial:
     """A copy of the tree in which mutants are tried."""
 
-    def __init__(self, copy: Path, tier: str, seconds: float) -> None:
+    def __init__(self, root: Path, copy: Path, tier: str, most: int) -> None:
         unneeded = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build")
-        shutil.copytree(ROOT, copy, symlinks=True, ignore=unneeded)
-        self.copy, self.tier, self.seconds = copy, tier, seconds
+        shutil.copytree(root, copy, symlinks=True, ignore=unneeded)
+        self.copy, self.tier, self.most = copy, tier, most
         self.good, self.bad, self.number = set[str](), set[str](), 0
 
     def killer(self, mutant: Mutant) -> str:
@@ -241,21 +239,21 @@ class Trial:
         compiled = f".numba-{self.number}" if b"njit" in before else ".numba"
         path.write_text(mutant.text, encoding="utf-8")
         os.utime(path, (self.number, self.number))  # no byte code of another mutant has this time
-        by = self.failure(chosen(mutant, self.copy), compiled)
+        by = self.failure(*chosen(mutant, self.copy), compiled)
         path.write_bytes(before)
         if compiled != ".numba":
             shutil.rmtree(self.copy / compiled, ignore_errors=True)
         if "::" not in by or by in self.good:
             return by
-        if self.failure([by], ".numba"):  # it fails in any copy
+        if self.failure([by], set(), ".numba"):  # it fails in any copy
             self.bad.add(by)
             return self.killer(mutant)
         self.good.add(by)
         return by
 
-    def failure(self, tests: list[str], compiled: str) -> str:
+    def failure(self, tests: list[str], words: set[str], compiled: str) -> str:
         """The first test that fails, or how pytest ended, or nothing."""
-        plugin = Budget(tests, self.seconds, ROOT / "build" / "mutate.json")
+        plugin = Selection(tests, words, self.most)
         left_out = [word for name in self.bad for word in ("--deselect", name)]
         arguments = ["-x", "-m", TIERS[self.tier], *left_out, *tests]
         code, text = in_child(self.copy, arguments, plugin, compiled)
@@ -270,14 +268,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tier", choices=TIERS, default="fast")
     parser.add_argument("--file", default="", help="part of a path, or FILE:LINE")
-    parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--tests", type=int, default=150, help="that a mutant has to survive")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the tree (default: this one)")
     options = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     for library in ("numpy", "scipy.optimize", "scipy.sparse", "hypothesis", "flint", "numba"):
         importlib.import_module(library)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
-        trial = Trial(Path(folder) / "tree", options.tier, options.seconds)
+        trial = Trial(options.root, Path(folder) / "tree", options.tier, options.tests)
         drawn = draw(trial.copy, options.count, options.seed, options.file)
         for mutant in drawn:
             by = trial.killer(mutant)
