@@ -1,23 +1,29 @@
 """Margins in ℓ_q: max_{‖w‖_q ≤ 1} min_i ⟨a_i, w⟩ = min_{p ∈ Δ} ‖Aᵀp‖_{q*}, 1/q + 1/q* = 1.
 
 Whatever w ≠ 0 and p ∈ Δ are, min_i ⟨a_i, w⟩/‖w‖_q is at most the margin and ‖Aᵀp‖_{q*} at least:
-the two enclose it, and are the certificate. A floating-point method proposes them; both sides are
-then evaluated in balls, on the rows as they are. For q = 2 the maximum-margin oracle is exact, and
-for q = 1 `gammabar.oracle.l1`; q = ∞ is a linear programme.
+the two enclose it, and w and p are the certificate. A floating-point method proposes them; both
+sides are then evaluated on the rows as they are (`bounds`), in balls. For q = ∞, a linear
+programme, they are evaluated in rationals: w and p are the vertices that the floating-point
+solution is near to, solved for exactly, and where both sides are equal they are the margin. For
+q = 2 the maximum-margin oracle is exact, and for q = 1 `gammabar.oracle.l1`.
 
 >>> found = solve_lq([[1, 0], [0, 1]], 1.5)
 >>> abs(float(found.low) - 2 ** (-2 / 3)) < 1e-9, found.high - found.low < 1e-9
 (True, True)
+>>> found = solve_lq([[3, 1], [0, 1]], float("inf"))
+>>> found.low == found.high == 1
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, ctx, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from gammabar.problems import ProblemError
@@ -26,6 +32,8 @@ Floats = NDArray[np.float64]
 #: Bits with which both sides are evaluated.
 _BITS = 128
 _STEPS = 200
+#: What counts as tight in a floating-point vertex, and the largest system solved in rationals.
+_NEAR, _LARGEST = 1e-9, 200
 
 
 @dataclass(frozen=True)
@@ -35,17 +43,17 @@ class LqTruth:
     Attributes
     ----------
     q : float
-    low, high : arb
-        min_i ⟨a_i, w⟩/‖w‖_q (0 for w = 0) and ‖Aᵀp‖_{q*}.
-    w, p : array
-        Doubles, taken for exact; the weights p ≥ 0 are divided by their sum.
+    low, high : arb, or Fraction for q = ∞
+        min_i ⟨a_i, w⟩/‖w‖_q (at least 0) and ‖Aᵀp‖_{q*}.
+    w, p : sequence of float, or of Fraction
+        Taken for exact; the weights p ≥ 0 are divided by their sum.
     """
 
     q: float
     low: Any
     high: Any
-    w: Floats
-    p: Floats
+    w: Sequence[Any]
+    p: Sequence[Any]
 
 
 def solve_lq(rows: Sequence[Sequence[float]] | Floats, q: float) -> LqTruth:
@@ -54,8 +62,10 @@ def solve_lq(rows: Sequence[Sequence[float]] | Floats, q: float) -> LqTruth:
     if not q > 1:
         raise ProblemError(f"the exponent q must be above 1, not {q!r}")
     scaled = A / max(float(np.abs(A).max()), 1e-300)  # for the proposal alone
+    w: Any
+    p: Any
     if q == np.inf:
-        w, p = _programme(scaled)
+        w, p = _vertices(A, scaled, *_programme(scaled))
     else:
         p = _propose(scaled, q)
         w = _dual_map(scaled.T @ p, q / (q - 1))
@@ -63,27 +73,29 @@ def solve_lq(rows: Sequence[Sequence[float]] | Floats, q: float) -> LqTruth:
     return LqTruth(q, low, high, w, p)
 
 
-def bounds(A: Floats, q: float, w: Floats, p: Floats) -> tuple[Any, Any]:
-    """Both sides of weak duality in balls, for doubles w and p ≥ 0 that are taken for exact."""
+def bounds(A: Floats, q: float, w: Sequence[Any], p: Sequence[Any]) -> tuple[Any, Any]:
+    """Both sides of weak duality for w and p ≥ 0: in balls, for q = ∞ in rationals."""
     before, ctx.prec = ctx.prec, _BITS
+    exact = q == np.inf
+    kind: Any = Fraction if exact else arb
     try:
-        length, total = _norm([arb(v) for v in w.tolist()], q), sum(map(arb, p.tolist()), arb(0))
-        scores = [_dot(row, w) for row in A]
-        columns = [_dot(column, p) / total for column in A.T]
+        w, p = [kind(v) for v in w], [kind(v) for v in p]
+        scores = [_dot(map(kind, row), w) for row in A.tolist()]
+        columns = [_dot(map(kind, column), p) / sum(p) for column in A.T.tolist()]
+        if exact:
+            return max(min(scores) / (max(map(abs, w)) or 1), Fraction(0)), sum(map(abs, columns))
         least = min(scores, key=lambda s: float(s.lower()))
-        low = least / length if w.any() and least > 0 else arb(0)
-        return low, _norm(columns, 1.0 if q == np.inf else q / (q - 1))
+        low = least / _norm(w, q) if least > 0 else arb(0)
+        return low, _norm(columns, q / (q - 1))
     finally:
         ctx.prec = before
 
 
-def _dot(a: Floats, b: Floats) -> Any:
-    return sum((arb(x) * arb(y) for x, y in zip(a.tolist(), b.tolist(), strict=True)), arb(0))
+def _dot(a: Iterable[Any], b: Iterable[Any]) -> Any:
+    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def _norm(values: list[Any], q: float) -> Any:
-    if q == np.inf:
-        return max((abs(v) for v in values), key=lambda v: float(v.upper()))
     return sum((abs(v) ** arb(q) for v in values if not v.is_zero()), arb(0)) ** (1 / arb(q))
 
 
@@ -109,6 +121,44 @@ def _programme(A: Floats) -> tuple[Floats, Floats]:
     )
     p = np.maximum(-found.ineqlin.marginals, 0.0)
     return found.x[:d], p / p.sum()
+
+
+def _vertices(A: Floats, scaled: Floats, w: Any, p: Any) -> tuple[Any, Any]:
+    """The vertices of the programme and of its dual near w and p; w or p where there is none.
+
+    On the tight rows ⟨a_i, w⟩ = v, where |w_j| < 1 is unknown and w_j = ±1 elsewhere; Σ p_i = 1,
+    and Σ p_i a_ij = 0 for the columns in which the sum is near 0.
+    """
+    rows = [[fmpq(*v.as_integer_ratio()) for v in row] for row in A.tolist()]
+    scores, pull = scaled @ w, scaled.T @ p
+    free, used = np.flatnonzero(np.abs(w) < 1 - _NEAR), np.flatnonzero(p > _NEAR)
+    at = {int(j): int(np.sign(w[j])) for j in np.flatnonzero(np.abs(w) >= 1 - _NEAR)}
+    bound = [sum((s * row[j] for j, s in at.items()), fmpq(0)) for row in rows]
+    tight = [
+        [*(rows[i][j] for j in free), fmpq(-1), -bound[i]]
+        for i in np.flatnonzero(scores < scores.min() + _NEAR)
+    ]
+    level = [[*(rows[i][j] for i in used), fmpq(0)] for j in np.flatnonzero(np.abs(pull) < _NEAR)]
+    primal, dual = _solved(tight), _solved([*level, [fmpq(1)] * (len(used) + 1)])
+    if primal is not None:
+        inner = dict(zip(free.tolist(), primal, strict=False))
+        w = [inner.get(j, Fraction(at.get(j, 0))) for j in range(len(w))]
+    if dual is not None and min(dual) >= 0:
+        weights = dict(zip(used.tolist(), dual, strict=True))
+        p = [weights.get(i, Fraction(0)) for i in range(len(p))]
+    return w, p
+
+
+def _solved(augmented: list[list[Any]]) -> list[Fraction] | None:
+    """The one solution of a system with as many equations as unknowns or more, if there is one."""
+    unknowns = len(augmented[0]) - 1
+    if max(len(augmented), unknowns) > _LARGEST:
+        return None
+    reduced, rank = fmpq_mat(augmented).rref()
+    if rank != unknowns or reduced[unknowns - 1, unknowns - 1] != 1:
+        return None
+    ends = (reduced[i, unknowns] for i in range(unknowns))
+    return [Fraction(int(v.p), int(v.q)) for v in ends]
 
 
 def _propose(A: Floats, q: float) -> Floats:

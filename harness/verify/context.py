@@ -72,7 +72,7 @@ def _margin_in(problem: Any, q: float) -> Number:
     if (rows != signed).any():
         raise Unclaimed("some row is not a vector of doubles up to one power of two")
     truth = solve_lq(rows, q)
-    return between(truth.low, truth.high) * number(2) ** exponent
+    return between(number(truth.low), number(truth.high)) * number(2) ** exponent
 
 
 def steered(solver: Any, **options: Any) -> Any:
@@ -274,8 +274,8 @@ class Case:
     def margin_in(self, q: float) -> Number:
         """The ℓ_q margin max_{‖w‖_q ≤ 1} min_i ⟨a_i, w⟩, q ≥ 1, in the convention of `problem`.
 
-        For rows in ℝᵈ. It is exact for q = 2, and where `oracle.l1` is for q = 1; an enclosure
-        otherwise (`oracle.lp`).
+        For rows in ℝᵈ. It is exact for q = 2, and where `oracle.l1` and `oracle.lp` are for q = 1
+        and q = ∞; an enclosure otherwise.
         """
         if q == 2:
             return self.gamma

@@ -43,8 +43,24 @@ def test_margins_shrink_as_q_falls():
     assert margins == sorted(margins)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_q_infinity_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-4, 7, (rng.integers(1, 12), rng.integers(1, 7))).astype(float)
+    found = solve_lq(rows, np.inf)
+    assert found.low == found.high
+    assert max(map(abs, found.w)) <= 1
+    assert min(found.p) >= 0
+    assert bounds(rows, np.inf, found.w, found.p) == (found.low, found.high)
+
+
+def test_any_vectors_enclose_the_margin_of_q_infinity():
+    assert bounds(ROWS, np.inf, [1, 2], [1, 0, 3]) == (1, 4)
+
+
 def test_a_separator_does_not_exist():
     assert float(solve_lq([[1, 0], [-1, 0]], 1.5).low) == 0
+    assert solve_lq([[1, 0], [-1, 0]], np.inf).high == 0
 
 
 def test_an_exponent_below_one_is_refused():
