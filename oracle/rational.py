@@ -49,7 +49,6 @@ from gammabar.problems import (
     ScatteredProblem,
     SparseProblem,
 )
-from gammabar.problems.chunked import Divide
 from gammabar.problems.kernels import UNIT, whole_weights
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.points import Points, is_sparse, small_gemm
@@ -760,7 +759,7 @@ def _tame(problem: Problem) -> tuple[Problem, int]:
     if abs(k) <= _LINEAR or problem.X.dtype.kind != "f":
         return problem, 0
     if isinstance(problem, ScatteredProblem):
-        return ScatteredProblem(problem.points.chunks.changed(Divide(k)), problem.y), k
+        return ScatteredProblem(problem.points.chunks.divided(k), problem.y), k
     scaled = _divided(problem.X, k)
     if isinstance(problem, MulticlassProblem):
         return MulticlassProblem(scaled, problem.labels, problem.k), k

@@ -21,7 +21,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +29,7 @@ from typing import IO, Any
 import numpy as np
 
 from gammabar.problems.environment import extra_module, for_arrow
+from gammabar.problems.exact import Column, check_places, exact_frame, frame_dtype
 from gammabar.problems.files import (
     COMPRESSED,
     gigabytes,
@@ -39,9 +40,8 @@ from gammabar.problems.files import (
 )
 from gammabar.problems.linear import exact_dtype
 from gammabar.problems.problem import Array, ProblemError
-from gammabar.problems.text_readers import Points, find_column
+from gammabar.problems.text_readers import Columns, Points
 
-_NAMES = (("X", "y"), ("x", "y"))
 _MAX_HEADER = 10_000  # NumPy's own bound on the text of a header
 _MAX_SIDES = 32
 _VERSIONS = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}  # first bytes, and those of the length
@@ -50,72 +50,7 @@ _TYPE = re.compile(
 ).fullmatch
 
 
-def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
-    """Read an NPZ archive with arrays X (or x) and y, as written by ``numpy.savez``.
-
-    Other names may be wanted. X has a point in each slice along its first axis; further axes
-    (images, say) are flattened.
-    """
-    with readable(path), _archive_of(path) as archive:
-        listed = archive.namelist()
-        members = {name.removesuffix(".npy"): name for name in listed if name.endswith(".npy")}
-        if len(set(listed)) < len(listed):
-            raise ProblemError(f"{path}: holds several members of the same name")
-        for names in (wanted,) if wanted else _NAMES:
-            if all(name in members for name in names):
-                X, y = (_member_of(path, archive, members[name]) for name in names)
-                called = f"{path}, array {names[0]}", f"{path}, array {names[1]}"
-                return Points(*_points_and_labels(called, X, y), arrays=names)
-    found = ", ".join(sorted(members)) or "nothing"
-    if "format" in members:
-        raise ProblemError(f"{path}: a sparse matrix of SciPy; give its labels by --labels y.npy")
-    needed = " and ".join(wanted or _NAMES[0])
-    raise ProblemError(f"{path}: needs arrays named {needed}, but holds {found}")
-
-
-def _archive_of(path: Path) -> zipfile.ZipFile:
-    """An NPZ archive, opened."""
-    if path.is_file() and path.stat().st_size == 0:
-        raise ProblemError(f"{path}: the file is empty")
-    try:
-        return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise ProblemError(
-            f"{path}: not an NPZ archive, or a truncated one (write it with numpy.savez)"
-        ) from None
-
-
-def _member_of(path: Path, archive: zipfile.ZipFile, member: str, empty: bool = False) -> Array:
-    """One array of the archive, after its header has been found harmless and honest."""
-    what = f"{path}, array {member.removesuffix('.npy')}"
-    info = archive.getinfo(member)
-    try:
-        with archive.open(info) as stream:
-            shape, fortran, dtype = _header_of(what, stream)
-            size = prod(shape) * dtype.itemsize
-            if stream.tell() + size != info.file_size:
-                raise ProblemError(f"{what}: truncated, or longer than its header says")
-            if size > memory_budget():
-                raise ProblemError(f"{what}: needs {gigabytes(size)}, too much for this machine")
-            data = bytearray(size)
-            _read_into(what, stream, data)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
-        raise ProblemError(f"{what}: the archive is damaged or truncated") from None
-    if not size and not empty:
-        raise ProblemError(f"{what}: has shape {shape}, there are no data")
-    flat = np.frombuffer(data, dtype=dtype)
-    array = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-    return array.astype(dtype.newbyteorder("="), copy=False)
-
-
-def _read_into(what: str, stream: IO[bytes], data: bytearray) -> None:
-    view, done = memoryview(data), 0
-    while done < len(view):
-        chunk = stream.read(min(1 << 24, len(view) - done))
-        if not chunk:
-            raise ProblemError(f"{what}: the archive is truncated")
-        view[done : done + len(chunk)] = chunk
-        done += len(chunk)
+# --- arrays of NumPy ------------------------------------------------------------------------------
 
 
 def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -128,9 +63,8 @@ def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes and calls in what is no literal anyway
-            header = ast.literal_eval(
-                stream.read(min(length, _MAX_HEADER)).decode("latin-1").strip()
-            )
+            text = stream.read(min(length, _MAX_HEADER)).decode("latin-1").strip()
+            header = ast.literal_eval(text)
         shape, fortran, kind = header["shape"], header["fortran_order"], header["descr"]
         plain = width and length <= _MAX_HEADER and len(header) == 3 and type(fortran) is bool
         plain = plain and type(shape) is tuple and len(shape) <= _MAX_SIDES
@@ -149,28 +83,84 @@ def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.
     return shape, fortran, np.dtype(kind)
 
 
-def _points_and_labels(names: tuple[str, str], X: Array, y: Array) -> tuple[Array, Array]:
-    """Points and labels that were called so, refused if they cannot be any."""
-    check_truth_values(names[0], X)
+class ArrayFile:
+    """An array in an ``.npy`` file that is not compressed: what its header says."""
+
+    def __init__(self, path: Path, stream: IO[bytes]) -> None:
+        self.path = path
+        self.shape, self.fortran, self.dtype = _header_of(str(path), stream)
+        self.start = stream.tell()
+        size = stream.seek(0, io.SEEK_END) - self.start
+        if prod(self.shape) * self.dtype.itemsize != size:
+            raise ProblemError(f"{path}: truncated, or longer than its header says")
+        if not size:
+            raise ProblemError(f"{path}: has shape {self.shape}, there are no data")
+
+    @classmethod
+    def open(cls, path: Path) -> ArrayFile:
+        """The array in a file, of which only the header is read."""
+        with readable(path), path.open("rb") as stream:
+            return cls(path, stream)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"path": self.path.absolute()}  # it may be read in another folder
+
+    def points(self, lo: int, hi: int) -> Array:
+        """Some rows, mapped into memory: of an array in C's order, no more than these."""
+        if self.fortran:  # its rows are all over the file
+            rows = self.whole()[lo:hi]
+        else:
+            place = self.start + lo * prod(self.shape[1:]) * self.dtype.itemsize
+            rows = np.memmap(self.path, self.dtype, "r", place, (hi - lo, *self.shape[1:]))
+        _check_truth_values(str(self.path), rows)
+        return rows.reshape(hi - lo, -1)
+
+    def whole(self) -> Array:
+        """All of it, mapped into memory."""
+        order: Any = "F" if self.fortran else "C"
+        return np.memmap(self.path, self.dtype, "r", self.start, self.shape, order)
+
+
+def read_array(path: Path) -> Array:
+    """The array in an ``.npy`` file: mapped into memory, or unpacked if it is compressed."""
+    with readable(path):
+        if path.suffix.lower() not in COMPRESSED:
+            return ArrayFile.open(path).whole()
+        raw = read_bytes(path)
+        found = ArrayFile(path, io.BytesIO(raw))
+        order: Any = "F" if found.fortran else "C"
+        return np.frombuffer(raw, found.dtype, offset=found.start).reshape(found.shape, order=order)
+
+
+def read_npy(path: Path, labels: Path) -> Points:
+    """Points in one ``.npy`` file, further axes flattened, and their labels in another."""
+    return _points((str(path), str(labels)), read_array(path), read_array(labels))
+
+
+def _points(names: tuple[str, str], X: Array, y: Array) -> Points:
+    """Points and labels that are called so, refused if they cannot be any."""
     check_points(names[0], X.shape, X.dtype)
-    return X.reshape(len(X), -1), labels_for(names, y, len(X))
+    _check_truth_values(names[0], X)
+    return Points(X.reshape(len(X), -1), labels_for(names, y, len(X)))
 
 
 def check_points(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Refuse an array that cannot be points."""
     if dtype.kind not in "biuf":
         raise ProblemError(f"{name}: holds {dtype}, but numbers are needed")
-    if len(shape) < 2:
+    if len(shape) < 2 or not prod(shape):
         raise ProblemError(f"{name}: has shape {shape}, but needs a row for each point")
-    if not prod(shape):
-        raise ProblemError(f"{name}: has shape {shape}, there are no data")
+
+
+def _check_truth_values(name: str, array: Array) -> None:
+    """Refuse bytes that are no truth values where the type says that they are."""
+    if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise ProblemError(f"{name}: holds a truth value that is not 0 or 1")
 
 
 def labels_for(names: tuple[str, str], y: Array, n: int) -> Array:
     """One label for each of n points."""
-    check_truth_values(names[1], y)
-    if y.dtype.kind not in "biufSU":
-        raise ProblemError(f"{names[1]}: holds {y.dtype}, but labels are needed")
+    _check_truth_values(names[1], y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.shape != (n,):
@@ -183,24 +173,158 @@ def labels_for(names: tuple[str, str], y: Array, n: int) -> Array:
     return y
 
 
-def check_truth_values(name: str, array: Array) -> None:
-    """Refuse bytes that are no truth values where the type says that they are."""
-    if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-        raise ProblemError(f"{name}: holds a truth value that is not 0 or 1")
-
-
 def _label_texts(what: str, y: Array) -> Array:
     """Labels that are texts: UTF-8 if they are bytes."""
     try:
         texts = np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
-        if texts.size:  # NumPy stores any four bytes as a character
-            np.ascontiguousarray(texts, texts.dtype.newbyteorder("<")).tobytes().decode("utf-32-le")
+        # NumPy stores any four bytes as a character.
+        np.ascontiguousarray(texts, texts.dtype.newbyteorder("<")).tobytes().decode("utf-32-le")
     except UnicodeDecodeError:
         raise ProblemError(f"{what}: holds a label that is no Unicode text") from None
     for row, text in enumerate(texts.tolist()):
         if fault := label_fault(text.strip(" \t")):
             raise ProblemError(f"{what}, row {row}: the label {fault}")
     return np.asarray(texts)
+
+
+# --- archives of arrays, and idx ------------------------------------------------------------------
+
+
+@contextmanager
+def _archive_of(path: Path) -> Iterator[zipfile.ZipFile]:
+    """An NPZ archive, opened."""
+    with readable(path):
+        if path.is_file() and path.stat().st_size == 0:
+            raise ProblemError(f"{path}: the file is empty")
+        try:
+            archive = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            raise ProblemError(
+                f"{path}: not an NPZ archive, or a truncated one (write it with numpy.savez)"
+            ) from None
+        with archive:
+            listed = archive.namelist()
+            if len(set(listed)) < len(listed):
+                raise ProblemError(f"{path}: holds several members of the same name")
+            yield archive
+
+
+def _member_of(path: Path, archive: zipfile.ZipFile, name: str, empty: bool = False) -> Array:
+    """One array of the archive, after its header has been found harmless and honest."""
+    what = f"{path}, array {name}"
+    info = archive.getinfo(f"{name}.npy")
+    try:
+        with archive.open(info) as stream:
+            shape, fortran, dtype = _header_of(what, stream)
+            size = prod(shape) * dtype.itemsize
+            if stream.tell() + size != info.file_size:
+                raise ProblemError(f"{what}: truncated, or longer than its header says")
+            if size > memory_budget():
+                raise ProblemError(f"{what}: needs {gigabytes(size)}, too much for this machine")
+            data = stream.read(size)
+            if len(data) != size or stream.read(1):  # at the end the checksum is compared
+                raise EOFError
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+        raise ProblemError(f"{what}: the archive is damaged or truncated") from None
+    if not size and not empty:
+        raise ProblemError(f"{what}: has shape {shape}, there are no data")
+    array = np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
+    """Read an NPZ archive with arrays X (or x) and y, as written by ``numpy.savez``.
+
+    Other names may be wanted. X has a point in each slice along its first axis; further axes
+    (images, say) are flattened.
+    """
+    with _archive_of(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+        for pair in (wanted,) if wanted else (("X", "y"), ("x", "y")):
+            if set(pair) <= set(names):
+                X, y = (_member_of(path, archive, name) for name in pair)
+                found = _points((f"{path}, array {pair[0]}", f"{path}, array {pair[1]}"), X, y)
+                return Points(found.X, found.labels, arrays=pair)
+    if "format" in names:
+        raise ProblemError(f"{path}: a sparse matrix of SciPy; give its labels by --labels y.npy")
+    needed, there = " and ".join(wanted or ("X", "y")), ", ".join(sorted(names)) or "nothing"
+    raise ProblemError(f"{path}: needs arrays named {needed}, but holds {there}")
+
+
+#: Members of the archives that `scipy.sparse.save_npz` writes.
+_MEMBERS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+}
+
+
+def read_scipy(path: Path, labels: Path) -> Points:
+    """A sparse matrix as ``scipy.sparse.save_npz`` writes it, and labels in an ``.npy`` file."""
+    from scipy import sparse
+
+    with _archive_of(path) as archive:
+        listed = archive.namelist()
+        if "format.npy" not in listed:
+            raise ProblemError(
+                f"{path}: not a sparse matrix of SciPy (write it with scipy.sparse.save_npz); an "
+                "NPZ with arrays X and y needs no --labels"
+            )
+        text = _member_of(path, archive, "format").ravel()[0]
+        kind = text.decode("latin-1") if isinstance(text, bytes) else str(text)
+        if kind not in _MEMBERS:
+            formats = ", ".join(_MEMBERS)
+            raise ProblemError(
+                f"{path}: a sparse matrix in format {kind[:20]!r}; save as {formats}"
+            )
+        for name in ("shape", *_MEMBERS[kind]):
+            if f"{name}.npy" not in listed:
+                raise ProblemError(f"{path}: a sparse matrix in format {kind} has an array {name}")
+        # A matrix without entries has arrays without any.
+        data, *places = (_member_of(path, archive, name, True) for name in _MEMBERS[kind])
+        sides = _member_of(path, archive, "shape")
+    if sides.dtype.kind not in "iu" or sides.shape != (2,) or min(sides.tolist()) < 1:
+        raise ProblemError(f"{path}: the array shape is not that of a matrix with rows and columns")
+    shape = tuple(int(side) for side in sides.tolist())
+    if data.dtype.kind not in "biuf":
+        raise ProblemError(f"{path}, array data: holds {data.dtype}, but numbers are needed")
+    _check_truth_values(f"{path}, array data", data)
+    _check_entries(path, kind, data, places, shape)
+    data = data.astype(exact_dtype(data), copy=False)  # SciPy knows no half precision
+    try:
+        made: Any = getattr(sparse, f"{kind}_array")(
+            (data, tuple(places)) if kind == "coo" else (data, *places), shape=shape
+        )
+        check_places(made)
+    except (ValueError, IndexError) as error:
+        raise ProblemError(f"{path}: a broken sparse matrix: {error}") from None
+    X = sparse.csr_array(made)
+    X.sum_duplicates()
+    if X.nnz < len(data):
+        raise ProblemError(f"{path}: an entry is there twice; call sum_duplicates() before saving")
+    return Points(X, labels_for((str(path), str(labels)), read_array(labels), shape[0]))
+
+
+def _check_entries(
+    path: Path, kind: str, data: Array, places: list[Array], shape: tuple[int, ...]
+) -> None:
+    """Refuse arrays that cannot be entries and their places: SciPy would cast them."""
+    if shape[1] > 2**32 - 1:
+        raise ProblemError(f"{path}: {shape[1]:,} columns are too many")
+    most = max(len(data.ravel()), *shape)
+    for name, array in zip(_MEMBERS[kind], (data, *places), strict=True):
+        if array.ndim != 1 or (name != "indptr" and len(array) != len(data)):
+            raise ProblemError(f"{path}, array {name}: has shape {array.shape}, which does not fit")
+        if name == "data":
+            continue
+        inside = not array.size or 0 <= int(array.min()) <= int(array.max()) <= most
+        if array.dtype.kind not in "iu" or not inside:
+            raise ProblemError(f"{path}, array {name}: holds no places of entries")
+    if kind != "coo":
+        lines, pointers = (shape[0] if kind == "csr" else shape[1]), places[1].astype(np.int64)
+        fits = len(pointers) == lines + 1 and pointers[0] == 0 and pointers[-1] == len(data)
+        if not fits or (np.diff(pointers) < 0).any():
+            raise ProblemError(f"{path}, array indptr: does not fit the shape and the entries")
 
 
 def decode_idx(name: str, raw: bytes) -> Array:
@@ -216,184 +340,17 @@ def decode_idx(name: str, raw: bytes) -> Array:
     """
     if len(raw) < 4 or raw[:3] != b"\0\0\x08" or not 1 <= raw[3] <= 4:
         raise ProblemError(f"{name}: not an idx file of unsigned bytes (wrong magic number)")
-    axes = raw[3]
-    start = 4 + 4 * axes
+    start = 4 + 4 * raw[3]
     if len(raw) < start:
         raise ProblemError(f"{name}: the idx file is truncated")
-    shape = struct.unpack(f">{axes}I", raw[4:start])
-    if not prod(shape):
-        raise ProblemError(f"{name}: the idx file says shape {shape}, there are no data")
-    if len(raw) - start != prod(shape):
-        raise ProblemError(
-            f"{name}: the idx file says {prod(shape)} values, but holds {len(raw) - start}"
-        )
+    shape = struct.unpack(f">{raw[3]}I", raw[4:start])
+    held = len(raw) - start
+    if held != prod(shape) or not held:
+        raise ProblemError(f"{name}: the idx file says {prod(shape)} values, but holds {held}")
     return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape)
 
 
-#: Members of the archives that `scipy.sparse.save_npz` writes.
-_MEMBERS = {
-    "csr": ("indptr", "indices", "data"),
-    "csc": ("indptr", "indices", "data"),
-    "coo": ("row", "col", "data"),
-}
-_MOST_COLUMNS = 2**32 - 1
-
-
-def read_npy(path: Path, labels: Path) -> Points:
-    """Points in one ``.npy`` file and their labels in another; neither is ever unpickled.
-
-    The points have a row for each in the first axis; further axes are flattened.
-    """
-    called = str(path), str(labels)
-    return Points(*_points_and_labels(called, read_array(path), read_array(labels)))
-
-
-@dataclass(frozen=True)
-class _ArrayFile:
-    """An array in an ``.npy`` file that is not compressed: what its header says."""
-
-    path: Path
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype[Any]
-    start: int
-
-    def rows(self, lo: int, hi: int) -> Array:
-        """Some rows, mapped into memory: of an array in C's order, no more than these."""
-        if self.fortran:  # its rows are all over the file
-            return self.whole()[lo:hi]
-        place = self.start + lo * prod(self.shape[1:]) * self.dtype.itemsize
-        return np.memmap(self.path, self.dtype, "r", place, (hi - lo, *self.shape[1:]))
-
-    def whole(self) -> Array:
-        """All of it, mapped into memory."""
-        order: Any = "F" if self.fortran else "C"
-        return np.memmap(self.path, self.dtype, "r", self.start, self.shape, order)
-
-
-def array_in(path: Path) -> _ArrayFile:
-    """The array in an ``.npy`` file, of which only the header is read."""
-    with readable(path), path.open("rb") as stream:
-        return _ArrayFile(path, *_described(path, stream))
-
-
-def _described(path: Path, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Shape, order and type by the header, and where the entries begin."""
-    shape, fortran, dtype = _header_of(str(path), stream)
-    start = stream.tell()
-    size = stream.seek(0, io.SEEK_END) - start
-    if prod(shape) * dtype.itemsize != size:
-        raise ProblemError(f"{path}: truncated, or longer than its header says")
-    if not size:
-        raise ProblemError(f"{path}: has shape {shape}, there are no data")
-    return shape, fortran, dtype, start
-
-
-def read_array(path: Path) -> Array:
-    """The array in an ``.npy`` file: mapped into memory, or unpacked if it is compressed."""
-    with readable(path):
-        if path.suffix.lower() not in COMPRESSED:
-            return array_in(path).whole()
-        raw = read_bytes(path)
-        shape, fortran, dtype, start = _described(path, io.BytesIO(raw))
-        return np.frombuffer(raw, dtype, offset=start).reshape(shape, order="F" if fortran else "C")
-
-
-def read_scipy(path: Path, labels: Path) -> Points:
-    """A sparse matrix as ``scipy.sparse.save_npz`` writes it, and labels in an ``.npy`` file."""
-    from scipy.sparse import coo_array, csc_array, csr_array
-
-    with readable(path), _archive_of(path) as archive:
-        listed = archive.namelist()
-        if len(set(listed)) < len(listed):
-            raise ProblemError(f"{path}: holds several members of the same name")
-        kind = _kind(path, archive, listed)
-        for name in ("shape", *_MEMBERS[kind]):
-            if f"{name}.npy" not in listed:
-                raise ProblemError(f"{path}: a sparse matrix in format {kind} has an array {name}")
-        first, second, data = (_entries(path, archive, name) for name in _MEMBERS[kind])
-        sides = _member_of(path, archive, "shape.npy")
-    if sides.dtype.kind not in "iu" or sides.shape != (2,) or min(sides.tolist()) < 1:
-        raise ProblemError(f"{path}: the array shape is not that of a matrix with rows and columns")
-    shape = tuple(int(side) for side in sides.tolist())
-    if data.dtype.kind not in "biuf":
-        raise ProblemError(f"{path}, array data: holds {data.dtype}, but numbers are needed")
-    check_truth_values(f"{path}, array data", data)
-    data = data.astype(exact_dtype(data), copy=False)  # SciPy knows no half precision
-    rows, columns = _places(path, kind, first, second, len(data), shape)
-    y = labels_for((str(path), str(labels)), read_array(labels), shape[0])
-    if kind == "coo":
-        made: Any = coo_array((data, (rows, columns)), shape=shape)
-    else:
-        made = (csr_array if kind == "csr" else csc_array)((data, second, first), shape=shape)
-    return Points(csr_array(made), y)
-
-
-def _kind(path: Path, archive: Any, listed: list[str]) -> str:
-    if "format.npy" not in listed:
-        raise ProblemError(
-            f"{path}: not a sparse matrix of SciPy (write it with scipy.sparse.save_npz); an NPZ "
-            "with arrays X and y needs no --labels"
-        )
-    found = _text_of(path, archive)
-    if found not in _MEMBERS:
-        raise ProblemError(
-            f"{path}: a sparse matrix in format {found[:20]!r}; save it in one of "
-            f"{', '.join(_MEMBERS)}"
-        )
-    return found
-
-
-def _text_of(path: Path, archive: Any) -> str:
-    """The format, which is a single text, of bytes mostly."""
-    array = _member_of(path, archive, "format.npy")
-    text = array.ravel()[0]
-    return text.decode("latin-1") if isinstance(text, bytes) else str(text)
-
-
-def _entries(path: Path, archive: Any, name: str) -> Array:
-    """One array of numbers; a matrix without entries has arrays without any."""
-    array = _member_of(path, archive, f"{name}.npy", empty=True)
-    if array.ndim != 1:
-        raise ProblemError(f"{path}, array {name}: has shape {array.shape}, but needs one axis")
-    return array
-
-
-def _places(
-    path: Path, kind: str, first: Array, second: Array, count: int, shape: tuple[int, ...]
-) -> tuple[Array, Array]:
-    """Row and column of each entry, after it has been shown that they are some."""
-    names = _MEMBERS[kind]
-    for name, array in zip(names, (first, second), strict=False):
-        if array.dtype.kind not in "iu" or (array.size and int(array.max()) >= 2**63):
-            raise ProblemError(f"{path}, array {name}: holds no places of entries")
-    if shape[1] > _MOST_COLUMNS:
-        raise ProblemError(f"{path}: {shape[1]:,} columns are too many")
-    if kind != "coo":
-        lines = shape[0] if kind == "csr" else shape[1]
-        pointers = first.astype(np.int64)
-        if len(first) != lines + 1 or pointers[0] != 0 or int(pointers[-1]) != count:
-            raise ProblemError(f"{path}, array indptr: does not fit the shape and the entries")
-        steps = np.diff(pointers)
-        if (steps < 0).any():
-            raise ProblemError(f"{path}, array indptr: does not increase")
-        first = np.repeat(np.arange(lines), steps)
-    rows, columns = (second, first) if kind == "csc" else (first, second)
-    if not len(rows) == len(columns) == count:
-        raise ProblemError(f"{path}: the arrays {', '.join(names)} differ in length")
-    for places, side in zip((rows, columns), shape, strict=True):
-        if count and not 0 <= int(places.min()) <= int(places.max()) < side:
-            raise ProblemError(f"{path}: an entry is outside of the {shape[0]} × {shape[1]} matrix")
-    order = np.lexsort((columns, rows))
-    same = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
-    if same.any():
-        where = int(order[int(np.argmax(same))])
-        raise ProblemError(
-            f"{path}: row {int(rows[where])} has column {int(columns[where])} twice; "
-            "call sum_duplicates() before it is saved"
-        )
-    return rows, columns
-
+# --- Parquet and Arrow ----------------------------------------------------------------------------
 
 #: Of the types of Arrow, those of numbers that NumPy has too.
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")
@@ -402,20 +359,12 @@ _NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")
 class Table:
     """A Parquet or Arrow file, opened: which column is what, and its groups of rows.
 
-    Parameters
-    ----------
-    path : Path
-    label : str or int, optional
-        The column of the label, by name or by index; the first by default.
-    drop : sequence of str or int
-        Columns that are no features.
-
     Attributes
     ----------
+    columns : Columns
+        Which column is what; the label is the first one unless it is named.
     lengths : list of int
         Rows of each group (row groups of Parquet, record batches of Arrow).
-    names : list of str
-        Columns of the features.
     dtype : numpy dtype
         That of the points: one that holds the values of all columns.
     """
@@ -424,39 +373,40 @@ class Table:
         self, path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()
     ) -> None:
         self.path = path
-        with _readable(path):
-            self._groups: _Groups = (
-                _Parquet(path) if path.suffix.lower() == ".parquet" else _Batches(path)
-            )
-            columns = [str(field.name) for field in self._groups.schema]
-        if len(set(columns)) < len(columns):
-            twice = next(name for name in columns if columns.count(name) > 1)
+        with _arrow_readable(path):
+            self._groups: _Groups | None = _Groups(path)
+            fields = list(self._groups.schema)
+            names = [str(one.name) for one in fields]
+            lengths = self._groups.lengths()
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
             raise ProblemError(f"{path}: more than one column is named {twice!r}")
-        if not columns:
-            raise ProblemError(f"{path}: there are no columns")
-        place, self.label = find_column(path, columns, 0 if label is None else label)
-        dropped = [find_column(path, columns, name) for name in drop]
-        self.drop = tuple(name for _, name in dropped)
-        gone = {place, *(at for at, _ in dropped)}
-        if place in {at for at, _ in dropped}:
-            raise ProblemError(f"{path}: the column {self.label!r} is that of the label")
-        self._of_label = columns[place]
-        self.names = [name for k, name in enumerate(columns) if k not in gone]
-        if not self.names:
-            raise ProblemError(f"{path}: no column is left for the features")
-        self.lengths = [size for size in self._groups.lengths() if size]
-        self._places = [k for k, size in enumerate(self._groups.lengths()) if size]
-        if not self.lengths:
-            raise ProblemError(f"{path}: there are no rows")
-        self.dtype = self._common_dtype()
+        if not names or not sum(lengths):
+            raise ProblemError(f"{path}: there are no {'rows' if names else 'columns'}")
+        self.columns = Columns.find(path, names, label, drop)
+        self._label = names[self.columns.label]
+        self._features = [names[k] for k in self.columns.kept]
+        self._places = [k for k, size in enumerate(lengths) if size]
+        self.lengths = [lengths[k] for k in self._places]
+        for k in self.columns.kept:
+            if not _is_number(fields[k].type):
+                raise ProblemError(
+                    f"{path}: column {names[k]!r} holds {fields[k].type}, not numbers (leave it "
+                    "out with --drop NAME, or name the label with --label NAME)"
+                )
+        kinds = [np.dtype(fields[k].type.to_pandas_dtype()) for k in self.columns.kept]
+        self.dtype = frame_dtype(zip(self._features, kinds, strict=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # An open file does not travel, and whoever opens it again may be in another folder.
+        return vars(self) | {"_groups": None, "path": self.path.absolute()}
 
     def points(self, group: int) -> Array:
         """The points of a group."""
-        from gammabar.problems.exact import exact_frame
-
-        columns = zip(self.names, self._read(group, self.names).columns, strict=True)
+        found = self._read(group, self._features).columns
+        columns = [Column.of(*pair) for pair in zip(self._features, found, strict=True)]
         try:
-            return exact_frame(columns, self._row(group, 0), self.dtype)
+            return exact_frame(columns, sum(self.lengths[:group]), self.dtype)
         except ProblemError as error:
             raise ProblemError(f"{self.path}: {error}") from None
 
@@ -464,53 +414,41 @@ class Table:
         """The labels of all rows."""
         found: list[Array] = []
         for group in range(len(self.lengths)):
-            column = self._read(group, [self._of_label]).column(0)
-            with _readable(self.path):
+            column, first = self._read(group, [self._label]).column(0), sum(self.lengths[:group])
+            with _arrow_readable(self.path):
                 if str(column.type).startswith("dictionary"):
                     column = column.cast(column.type.value_type)
-            if column.null_count:
-                self._missing(column, group, "the label is missing")
-            if _is_number(column.type):
-                found.append(np.asarray(column.to_numpy()))
-                continue
-            with _readable(self.path):
-                values = column.to_pylist()
-            for k, value in enumerate(values):
-                fault = label_fault(value.strip(" \t")) if isinstance(value, str) else None
-                if fault:
-                    raise ProblemError(f"{self.path}, row {self._row(group, k)}: the label {fault}")
-            found.append(np.array(values, dtype=object))
+                number = _is_number(column.type) and not column.null_count
+                values = column.to_numpy() if number else column.to_pylist()
+            for k, value in enumerate(() if number else values):
+                text = (
+                    value.strip(" \t") if isinstance(value, str) else "" if value is None else "1"
+                )
+                if fault := label_fault(text):
+                    raise ProblemError(f"{self.path}, row {first + k}: the label {fault}")
+            found.append(np.asarray(values, dtype=None if number else object))
         return np.concatenate(found)
 
     def _read(self, group: int, names: list[str]) -> Any:
-        with _readable(self.path):
+        if self._groups is None:
+            about = self.path.stat()
+            self._groups = _opened_again(self.path, about.st_mtime_ns, about.st_size)
+        with _arrow_readable(self.path):
             table = self._groups.read(self._places[group], names)
             if table.num_rows != self.lengths[group]:
                 raise IndexError
         return table
 
-    def _row(self, group: int, k: int) -> int:
-        return sum(self.lengths[:group]) + k
 
-    def _missing(self, column: Any, group: int, words: str) -> None:
-        k = next(k for k, value in enumerate(column) if not value.is_valid)
-        raise ProblemError(f"{self.path}, row {self._row(group, k)}: {words}")
-
-    def blocks(self) -> Iterator[Array]:
-        """The points, group by group."""
-        return (self.points(group) for group in range(len(self.lengths)))
-
-    def _common_dtype(self) -> np.dtype[Any]:
-        types = []
-        for name in self.names:
-            kind = self._groups.schema.field(name).type
-            if not _is_number(kind):
-                raise ProblemError(
-                    f"{self.path}: column {name!r} holds {kind}, not numbers (leave it out with "
-                    "--drop NAME, or name the label with --label NAME)"
-                )
-            types.append(exact_dtype(np.empty(0, kind.to_pandas_dtype())))
-        return np.result_type(*types)
+def read_table(path: Path, label: str | int | None, drop: Sequence[str | int]) -> Points:
+    """Read a Parquet or Arrow file into memory."""
+    table = Table(path, label, drop)
+    labels, start = table.labels(), 0
+    X = np.empty((len(labels), len(table.columns.kept)), table.dtype)
+    for group, length in enumerate(table.lengths):
+        X[start : start + length] = table.points(group)
+        start += length
+    return Points(X, labels, label=table.columns.chosen, drop=table.columns.dropped)
 
 
 def _is_number(kind: Any) -> bool:
@@ -518,7 +456,7 @@ def _is_number(kind: Any) -> bool:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def _arrow_readable(path: Path) -> Iterator[None]:
     """As `readable`, for what pyarrow says of a file that is not what its name says."""
     try:
         with readable(path):
@@ -532,62 +470,39 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 class _Groups:
-    """The groups of rows of a file, whatever its format calls them."""
-
-    schema: Any
-
-    def lengths(self) -> list[int]:
-        raise NotImplementedError
-
-    def read(self, group: int, names: list[str]) -> Any:
-        raise NotImplementedError
-
-
-class _Parquet(_Groups):
-    def __init__(self, path: Path) -> None:
-        parquet = extra_module("pyarrow.parquet", "parquet", f"{path}: a Parquet file")
-        self._file = parquet.ParquetFile(for_arrow(path), memory_map=False)
-        self.schema = self._file.schema_arrow
-
-    def lengths(self) -> list[int]:
-        data = self._file.metadata
-        return [int(data.row_group(k).num_rows) for k in range(data.num_row_groups)]
-
-    def read(self, group: int, names: list[str]) -> Any:
-        return self._file.read_row_group(group, columns=names, use_threads=False)
-
-
-class _Batches(_Groups):
-    """Arrow's own files, Feather among them: mapped into memory, batch by batch."""
+    """The groups of rows of a file: row groups of Parquet, or record batches of Arrow."""
 
     def __init__(self, path: Path) -> None:
-        arrow = extra_module("pyarrow", "parquet", f"{path}: an Arrow file")
-        self._arrow = arrow
-        ipc = extra_module("pyarrow.ipc", "parquet", f"{path}: an Arrow file")
+        self._parquet = path.suffix.lower() == ".parquet"
+        what = f"{path}: a Parquet file" if self._parquet else f"{path}: an Arrow file"
+        self._arrow = extra_module("pyarrow", "parquet", what)
         source = for_arrow(path)
-        mapped = arrow.memory_map(source) if isinstance(source, str) else source
-        self._file = ipc.open_file(mapped)
-        self.schema = self._file.schema
-        self._lengths = [
-            int(self._file.get_batch(k).num_rows) for k in range(self._file.num_record_batches)
-        ]
+        if self._parquet:
+            parquet = extra_module("pyarrow.parquet", "parquet", what)
+            self._file = parquet.ParquetFile(source, memory_map=False)
+            self.schema = self._file.schema_arrow
+        else:
+            ipc = extra_module("pyarrow.ipc", "parquet", what)
+            mapped = self._arrow.memory_map(source) if isinstance(source, str) else source
+            self._file = ipc.open_file(mapped)
+            self.schema = self._file.schema
 
     def lengths(self) -> list[int]:
-        return self._lengths
+        if self._parquet:
+            about = self._file.metadata
+            return [int(about.row_group(k).num_rows) for k in range(about.num_row_groups)]
+        batches = range(self._file.num_record_batches)
+        return [int(self._file.get_batch(k).num_rows) for k in batches]
 
     def read(self, group: int, names: list[str]) -> Any:
+        if self._parquet:
+            return self._file.read_row_group(group, columns=names, use_threads=False)
         batch = self._file.get_batch(group).select(names)
         batch.validate(full=True)  # Arrow believes the lengths and offsets in a file otherwise
         return self._arrow.Table.from_batches([batch])
 
 
-def read_table(path: Path, label: str | int | None, drop: Sequence[str | int]) -> Points:
-    """Read a Parquet or Arrow file into memory."""
-    table = Table(path, label, drop)
-    labels = table.labels()
-    X = np.empty((len(labels), len(table.names)), table.dtype)
-    start = 0
-    for block in table.blocks():
-        X[start : start + len(block)] = block
-        start += len(block)
-    return Points(X, labels, label=table.label, drop=table.drop)
+@lru_cache(maxsize=2)
+def _opened_again(path: Path, time: int, size: int) -> _Groups:
+    """A file, opened once for all chunks that come to this process one by one."""
+    return _Groups(path)

@@ -16,15 +16,16 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import partial
 from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gammabar.problems.environment import extra_module
+from gammabar.problems.exact import exact_cast, exact_matrix, frame_dtype, not_finite, refuse_value
 from gammabar.problems.files import gigabytes, memory_budget
 from gammabar.problems.linear import LinearProblem, csr_matrix, dense_matrix, with_column
 from gammabar.problems.points import (
@@ -49,14 +50,21 @@ from gammabar.problems.problem import (
 )
 from gammabar.problems.text_readers import Points
 
-if TYPE_CHECKING:
-    from gammabar.problems.binary_readers import Table
-
-
-#: Work on a chunk: takes its `Points` first, and what was sent with it.
+#: Work on a chunk: takes its points first, and what was sent with it.
 Work = Callable[..., Any]
+#: What is sent to a chunk alone, by chunk.
+Own = Mapping[int, Sequence[Any]]
 #: Bytes of a chunk of a file, at most.
 CHUNK_BYTES = 1 << 26
+#: Bytes of single rows that are kept, lest a chunk is visited again for each of them.
+_KEPT_BYTES = 1 << 26
+#: Which share of the rows are few: they come here, where the oracle's working set is kept.
+_FEW = 8
+#: Of a cluster's memory, the part that points may take for good; beyond it they are read again.
+_SHARE = 0.5
+
+
+# --- chunks ---------------------------------------------------------------------------------------
 
 
 class Chunks(ABC):
@@ -79,9 +87,7 @@ class Chunks(ABC):
     dtype: np.dtype[Any]
 
     @abstractmethod
-    def each(
-        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
-    ) -> list[Any]:
+    def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         """work(points of the chunk, *common, *own[k]) for every chunk k in `own`, in order.
 
         Without `own` every chunk is visited. Results are deterministic: each depends on its chunk
@@ -98,92 +104,54 @@ class Chunks(ABC):
         """(first row, end) of each chunk."""
         return list(pairwise(accumulate(self.lengths, initial=0)))
 
-    def changed(self, step: _Step) -> Chunks:
-        """The same chunks after a step that is taken whenever they are visited."""
-        return _Changed(self, step)
+    def select(self, rows: Array) -> Chunks:
+        """Some of the rows, which increase."""
+        ends = [np.searchsorted(rows, bound) for bound in self.bounds]
+        places = [rows[a:b] - lo for (a, b), (lo, _) in zip(ends, self.bounds, strict=True)]
+        return _Changed(self, partial(_selected, places), [len(part) for part in places])
+
+    def with_constant(self, dtype: np.dtype[Any]) -> Chunks:
+        """The rows with a column of ones, in a type that holds both."""
+        made = _Changed(self, partial(_with_one, dtype), self.lengths)
+        made.width, made.dtype = self.width + 1, dtype
+        return made
+
+    def divided(self, exponent: int) -> Chunks:
+        """The rows divided by 2**exponent, in doubles."""
+        made = _Changed(self, partial(_divided, exponent), self.lengths)
+        made.dtype = np.dtype(np.float64)
+        return made
 
 
-def selection(chunks: Chunks, rows: Array) -> _Select:
-    """The step that keeps these rows, which increase, of all chunks."""
-    places = []
-    for lo, hi in chunks.bounds:
-        first, end = np.searchsorted(rows, (lo, hi))
-        places.append(rows[first:end] - lo)
-    return _Select(tuple(places))
+def _selected(places: list[Array], X: Any, chunk: int) -> Any:
+    return X[places[chunk]]
 
 
-class _Step(ABC):
-    """Something that is done to the rows of a chunk before any work."""
-
-    @abstractmethod
-    def __call__(self, X: Any, chunk: int) -> Any:
-        """The rows of this chunk as they are to be."""
-
-    def length(self, length: int, chunk: int) -> int:
-        """How many rows are left."""
-        return length
-
-    def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
-        """Columns and type afterwards."""
-        return width, dtype
+def _with_one(dtype: np.dtype[Any], X: Any, chunk: int) -> Any:
+    return with_column(X, 1, dtype)
 
 
-@dataclass(frozen=True)
-class _Select(_Step):
-    """Keep some of the rows of every chunk: those at these places, which increase."""
-
-    places: tuple[Array, ...]
-
-    def __call__(self, X: Any, chunk: int) -> Any:
-        return X[self.places[chunk]]
-
-    def length(self, length: int, chunk: int) -> int:
-        return len(self.places[chunk])
-
-
-@dataclass(frozen=True)
-class Constant(_Step):
-    """Append a column of ones, in a type that holds it."""
-
-    dtype: np.dtype[Any]
-
-    def __call__(self, X: Any, chunk: int) -> Any:
-        return with_column(X, 1, self.dtype)
-
-    def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
-        return width + 1, self.dtype
-
-
-@dataclass(frozen=True)
-class Divide(_Step):
-    """Divide by 2**exponent, in doubles."""
-
-    exponent: int
-
-    def __call__(self, X: Any, chunk: int) -> Any:
-        if not is_sparse(X):
-            return np.ldexp(X.astype(np.float64), -self.exponent)
-        X = X.astype(np.float64)
-        X.data = np.ldexp(X.data, -self.exponent)
-        return X
-
-    def outcome(self, width: int, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
-        return width, np.dtype(np.float64)
+def _divided(exponent: int, X: Any, chunk: int) -> Any:
+    X = X.astype(np.float64)
+    if not is_sparse(X):
+        return np.ldexp(X, -exponent)
+    X.data = np.ldexp(X.data, -exponent)
+    return X
 
 
 class _Changed(Chunks):
-    """Chunks of another after a step; those without rows left are not visited."""
+    """Chunks of another after a step, which is taken whenever they are visited.
 
-    def __init__(self, base: Chunks, step: _Step) -> None:
+    Those that have no rows left are not visited.
+    """
+
+    def __init__(self, base: Chunks, step: Callable[[Any, int], Any], lengths: list[int]) -> None:
         self._base, self._step, self.place = base, step, base.place
-        lengths = [step.length(length, k) for k, length in enumerate(base.lengths)]
         self._kept = [k for k, length in enumerate(lengths) if length]
         self.lengths = [lengths[k] for k in self._kept]
-        self.width, self.dtype = step.outcome(base.width, base.dtype)
+        self.width, self.dtype = base.width, base.dtype
 
-    def each(
-        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
-    ) -> list[Any]:
+    def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         asked = range(len(self.lengths)) if own is None else own
         sent = {self._kept[k]: (self._kept[k], *(own[k] if own else ())) for k in asked}
         return self._base.each(_AfterStep(self._step, work, len(common)), common, sent)
@@ -193,7 +161,7 @@ class _Changed(Chunks):
 class _AfterStep:
     """Work on a chunk that is changed first."""
 
-    step: _Step
+    step: Callable[[Any, int], Any]
     work: Work
     common: int
 
@@ -216,9 +184,8 @@ def _tidy(X: Any) -> Any:
 
 def _fingerprint(X: Any) -> int:
     """A number that changes when a chunk does: by sums over rows and columns of its words."""
-    parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     found = 0
-    for part in parts:
+    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
         raw = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
         words = raw[: len(raw) // 4096 * 4096].view(np.uint64).reshape(-1, 512)
         for piece in (words.sum(axis=0), words.sum(axis=1), raw[words.nbytes :]):
@@ -226,19 +193,16 @@ def _fingerprint(X: Any) -> int:
     return found
 
 
-class _Fingerprints:
-    """What chunks looked like at first: a proof is about one matrix, not another in each pass."""
+def _check_same(seen: dict[int, int], chunk: int, fingerprint: int) -> None:
+    """Refuse a chunk that has changed: a proof is about one matrix, not another in each pass."""
+    if seen.setdefault(chunk, fingerprint) != fingerprint:
+        raise ProblemError(
+            f"chunk {chunk} of X holds other numbers than in an earlier pass; persist X, make "
+            "its tasks give the same each time, or leave the file alone"
+        )
 
-    def __init__(self) -> None:
-        self._seen: dict[int, int] = {}
 
-    def check(self, chunk: int, seen: int) -> None:
-        """Refuse a chunk that has changed."""
-        if self._seen.setdefault(chunk, seen) != seen:
-            raise ProblemError(
-                f"chunk {chunk} of X holds other numbers than in an earlier pass; persist X, make "
-                "its tasks give the same each time, or leave the file alone"
-            )
+# --- files ----------------------------------------------------------------------------------------
 
 
 class _FileChunks(Chunks):
@@ -251,7 +215,7 @@ class _FileChunks(Chunks):
 
     def __init__(self) -> None:
         self._last: tuple[int, Any] | None = None
-        self._fingerprints = _Fingerprints()
+        self._seen: dict[int, int] = {}
 
     @abstractmethod
     def load(self, chunk: int) -> Any:
@@ -260,9 +224,7 @@ class _FileChunks(Chunks):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_last": None}
 
-    def each(
-        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
-    ) -> list[Any]:
+    def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         asked = range(len(self.lengths)) if own is None else own
         return [work(self._points(k), *common, *(own[k] if own else ())) for k in asked]
 
@@ -270,7 +232,7 @@ class _FileChunks(Chunks):
         if self._last is None or self._last[0] != chunk:
             self._last = None  # before the next is read: two need not fit
             points = points_of(_tidy(self.load(chunk)))
-            self._fingerprints.check(chunk, _fingerprint(points.X))
+            _check_same(self._seen, chunk, _fingerprint(points.X))
             self._last = chunk, points
         return self._last[1]
 
@@ -280,29 +242,18 @@ class NpyChunks(_FileChunks):
 
     def __init__(self, path: Path, most: int = CHUNK_BYTES) -> None:
         super().__init__()
-        from gammabar.problems.binary_readers import array_in, check_points
+        from gammabar.problems.binary_readers import ArrayFile, check_points
 
-        self._file = array_in(path)
+        self._file = ArrayFile.open(path)
         check_points(str(path), self._file.shape, self._file.dtype)
         n, self.width = self._file.shape[0], prod(self._file.shape[1:])
         self.dtype = dense_matrix(np.zeros((1, 1), self._file.dtype)).dtype
         item = max(self.dtype.itemsize, self._file.dtype.itemsize)
-        self._step = step = max(1, most // (self.width * item))
+        step = max(1, most // (self.width * item))
         self.lengths = [min(step, n - lo) for lo in range(0, n, step)]
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Whoever reads it there may be in another folder.
-        return super().__getstate__() | {
-            "_file": replace(self._file, path=self._file.path.absolute())
-        }
-
     def load(self, chunk: int) -> Any:
-        from gammabar.problems.binary_readers import check_truth_values
-
-        lo, count = chunk * self._step, self.lengths[chunk]
-        found = self._file.rows(lo, lo + count).reshape(count, -1)
-        check_truth_values(str(self._file.path), found)
-        return found
+        return self._file.points(*self.bounds[chunk])
 
 
 class TableChunks(_FileChunks):
@@ -314,37 +265,15 @@ class TableChunks(_FileChunks):
         super().__init__()
         from gammabar.problems.binary_readers import Table
 
-        self._asked = (path, label, tuple(drop))
-        self.table: Table | None = Table(*self._asked)
-        self.lengths, self.width = self.table.lengths, len(self.table.names)
+        self.table = Table(path, label, drop)
+        self.lengths, self.width = self.table.lengths, len(self.table.columns.kept)
         self.dtype = self.table.dtype
 
-    def __getstate__(self) -> dict[str, Any]:
-        # An open file does not travel, and whoever opens it again may be in another folder.
-        path, *rest = self._asked
-        return super().__getstate__() | {"table": None, "_asked": (path.absolute(), *rest)}
-
     def load(self, chunk: int) -> Any:
-        if self.table is None:
-            about = self._asked[0].stat()
-            self.table = _opened(*self._asked, about.st_mtime_ns, about.st_size)
         return self.table.points(chunk)
 
 
-@lru_cache(maxsize=2)
-def _opened(
-    path: Path, label: str | int | None, drop: tuple[str | int, ...], time: int, size: int
-) -> Table:
-    """A table, opened once for all chunks that come to this process one by one."""
-    from gammabar.problems.binary_readers import Table
-
-    return Table(path, label, drop)
-
-
-#: Bytes of single rows that are kept, lest a chunk is visited again for each of them.
-_KEPT_BYTES = 1 << 26
-#: Which share of the rows are few: they come here, where the oracle's working set is kept.
-_FEW = 8
+# --- problems -------------------------------------------------------------------------------------
 
 
 class ScatteredProblem(LinearProblem):
@@ -376,7 +305,7 @@ class ScatteredProblem(LinearProblem):
         return f"{len(chunks.lengths)} chunks, {size} in all, {chunks.place}"
 
 
-class Rows:
+class _Rows:
     """The matrix, as far as one may look at it: some rows at a time."""
 
     ndim = 2
@@ -397,12 +326,11 @@ class Rows:
         return self._points.rows(np.asarray(rows))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if self.size * self.dtype.itemsize > memory_budget():
-            size = gigabytes(self.size * self.dtype.itemsize)
-            raise ProblemError(f"the points take {size}, too much for the memory of this machine")
+        size = self.size * self.dtype.itemsize
+        if size > memory_budget():
+            raise ProblemError(f"the points take {gigabytes(size)}, more than this machine has")
         found = self[:]
-        found = found.toarray() if is_sparse(found) else found
-        return np.asarray(found, dtype=dtype)
+        return np.asarray(found.toarray() if is_sparse(found) else found, dtype=dtype)
 
     def min(self) -> Any:
         """The smallest value."""
@@ -419,16 +347,12 @@ class ScatteredPoints:
     def __init__(self, chunks: Chunks) -> None:
         self.chunks = chunks
         self.shape = chunks.shape
+        self.values = self.shape[0] * self.shape[1]  # at most
         self._ends = np.cumsum(chunks.lengths)
         self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
         self.extremes: tuple[Any, Any] = (0, 0)  # set by `largest`
         self._kept: dict[int, Array] = {}
-        self.X = Rows(self)
-
-    @property
-    def values(self) -> int:
-        """How many numbers there are, at most."""
-        return self.shape[0] * self.shape[1]
+        self.X = _Rows(self)
 
     def floats(self) -> None:
         """The whole matrix is never in memory."""
@@ -437,19 +361,19 @@ class ScatteredPoints:
         """The chosen rows as they are stored, from the chunks that have them."""
         rows = np.asarray(rows, dtype=np.int64)
         rows = np.where(rows < 0, rows + self.shape[0], rows)
-        if not 0 < self.bytes(len(rows)) <= _KEPT_BYTES // 4:
+        if not 0 < self._bytes(len(rows)) <= _KEPT_BYTES // 4:
             return self._brought(rows)
         fresh = np.unique([i for i in rows.tolist() if i not in self._kept]).astype(np.int64)
         if len(fresh):
             block = self._brought(fresh)
             if is_sparse(block):  # is not kept
                 return self._brought(rows) if self._kept else block[np.searchsorted(fresh, rows)]
-            if self.bytes(len(self._kept) + len(fresh)) > _KEPT_BYTES:
+            if self._bytes(len(self._kept) + len(fresh)) > _KEPT_BYTES:
                 self._kept = {i: self._kept[i] for i in rows.tolist() if i in self._kept}
             self._kept |= {i: row.copy() for i, row in zip(fresh.tolist(), block, strict=True)}
         return np.stack([self._kept[i] for i in rows.tolist()])
 
-    def bytes(self, rows: int) -> int:
+    def _bytes(self, rows: int) -> int:
         """What so many rows take, if they are dense."""
         return rows * self.shape[1] * self.chunks.dtype.itemsize
 
@@ -457,9 +381,8 @@ class ScatteredPoints:
         """The chosen rows, whatever is kept of them."""
         wanted = np.unique(rows)
         place = np.searchsorted(self._ends, wanted, side="right")
-        own: dict[int, Any] = {}
-        for k in np.unique(place).tolist():
-            own[k] = (wanted[place == k] - (self._ends[k] - self.chunks.lengths[k]),)
+        starts = self._ends - self.chunks.lengths
+        own = {k: (wanted[place == k] - starts[k],) for k in np.unique(place).tolist()}
         found = self.chunks.each(_take, (), own)
         if not found:
             return np.empty((0, self.shape[1]), self.chunks.dtype)
@@ -489,12 +412,10 @@ class ScatteredPoints:
     def adjoint(self, q: Floats) -> Floats:
         """X^T q, visiting only the chunks where q is not zero; a few rows are brought here."""
         some = np.flatnonzero(q)
-        if len(some) <= self.shape[0] // _FEW and self.bytes(len(some)) <= _KEPT_BYTES // 4:
+        if len(some) <= self.shape[0] // _FEW and self._bytes(len(some)) <= _KEPT_BYTES // 4:
             return np.asarray(self.take(some).T @ q[some])
-        parts = {k: q[lo:hi] for k, (lo, hi) in enumerate(self.chunks.bounds)}
-        own = {k: (part,) for k, part in parts.items() if part.any()}
-        sums = self.chunks.each(_adjoint, (), own) if own else []
-        return sum_in_order(sums) if sums else np.zeros(self.shape[1])
+        own = {k: (q[lo:hi],) for k, (lo, hi) in enumerate(self.chunks.bounds) if q[lo:hi].any()}
+        return sum_in_order(self.chunks.each(_adjoint, (), own))
 
     def softmin(
         self,
@@ -528,11 +449,7 @@ class ScatteredPoints:
         parts = self.chunks.each(_survey)
         for (lo, _), part in zip(self.chunks.bounds, parts, strict=True):
             if part.bad is not None:
-                i, j, value = part.bad
-                raise ProblemError(
-                    f"X has {value} in row {lo + i}, column {j} (counted from 0); every value "
-                    "must be finite"
-                )
+                refuse_value(lo, *part.bad)
         self.extremes = min(p.low for p in parts), max(p.high for p in parts)
         exponent = max(part.exponent for part in parts)
         # Powers of two: only squares that do not count underflow.
@@ -580,45 +497,30 @@ def _soft(
     return scores, smallest, 1 / float(weights.max()), pull
 
 
-class _Part:
+class _Survey(NamedTuple):
     """What the first pass learns of a chunk."""
 
-    def __init__(self, X: Any, points: Any) -> None:
-        values = X.data if is_sparse(X) else X
-        self.bad = _not_finite(X) if values.dtype.kind == "f" else None
-        self.low = self.high = values.dtype.type(0)
-        self.exponent, self.squares = -1074, np.zeros(X.shape[0])
-        if self.bad is not None or not values.size:
-            return
-        self.low, self.high = values.min(), values.max()
-        if is_sparse(X):  # zeros are not stored
-            self.low, self.high = min(self.low, 0 * self.low), max(self.high, 0 * self.high)
-        top = max(-float(self.low), float(self.high))
-        if top == 0:
-            return
-        self.exponent = math.frexp(top)[1]
-        self.squares = points.scaled_squares(self.exponent)
+    bad: tuple[int, int, float] | None
+    low: Any
+    high: Any
+    exponent: int
+    squares: Floats
 
 
-def _survey(points: Any) -> _Part:
-    return _Part(points.X, points)
+def _survey(points: Any) -> _Survey:
+    X = points.X
+    values, zero = X.data if is_sparse(X) else X, X.dtype.type(0)
+    bad = not_finite(X)
+    if bad is not None or not values.any():
+        return _Survey(bad, zero, zero, -1074, np.zeros(X.shape[0]))
+    low, high = values.min(), values.max()
+    if is_sparse(X):  # zeros are not stored
+        low, high = min(low, zero), max(high, zero)
+    exponent = math.frexp(max(-float(low), float(high)))[1]
+    return _Survey(None, low, high, exponent, points.scaled_squares(exponent))
 
 
-def _not_finite(X: Any) -> tuple[int, int, float] | None:
-    """The first entry that is not finite: row, column and value."""
-    step = max(1, (1 << 20) // X.shape[1])
-    for lo in range(0, X.shape[0], step):
-        block = X[lo : lo + step]
-        values = block.data if is_sparse(block) else block
-        if not np.isfinite(values).all():
-            block = block.toarray() if is_sparse(block) else block
-            i, j = (int(v) for v in np.argwhere(~np.isfinite(block))[0])
-            return lo + i, j, float(block[i, j])
-    return None
-
-
-#: Of a cluster's memory, the part that points may take for good; beyond it they are read again.
-_SHARE = 0.5
+# --- Dask -----------------------------------------------------------------------------------------
 
 
 class _DaskChunks(Chunks):
@@ -627,7 +529,7 @@ class _DaskChunks(Chunks):
     Parameters
     ----------
     blocks : sequence of delayed objects, or of `_Recipe`
-        Each is a matrix of rows, dense or sparse.
+        Each is a matrix of rows, dense or sparse; those without rows are left out.
     lengths : sequence of int
     width : int
     dtype : numpy dtype
@@ -644,15 +546,12 @@ class _DaskChunks(Chunks):
         client: Any = None,
         place: str = "of a Dask array",
     ) -> None:
-        self.place = place
-        self._blocks, self._client = list(blocks), client
-        self._fingerprints = _Fingerprints()
-        self.lengths, self.width = [int(length) for length in lengths], int(width)
+        self.place, self._client, self._seen = place, client, dict[int, int]()
+        self._blocks = [block for block, n in zip(blocks, lengths, strict=True) if n]
+        self.lengths, self.width = [int(n) for n in lengths if n], int(width)
         self.dtype = _tidy(np.zeros((1, 1), dtype)).dtype
 
-    def each(
-        self, work: Work, common: Sequence[Any] = (), own: Mapping[int, Sequence[Any]] | None = None
-    ) -> list[Any]:
+    def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         dask = extra_module("dask", "dask", "a Dask array")
         # Named once, so that w goes to the scheduler once and not with every chunk.
         shared = [dask.delayed(value, traverse=False, pure=False) for value in common]
@@ -667,7 +566,7 @@ class _DaskChunks(Chunks):
         else:
             found = list(self._client.gather(self._client.compute(tasks)))
         for k, (seen, _) in zip(asked, found, strict=True):
-            self._fingerprints.check(k, seen)
+            _check_same(self._seen, k, seen)
         return [result for _, result in found]
 
 
@@ -693,8 +592,6 @@ def _on_block(
     work: Work, block: Any, about: tuple[int, int, int, np.dtype[Any]], *sent: Any
 ) -> tuple[int, Any]:
     """The fingerprint of a chunk, and what the work makes of it."""
-    from gammabar.problems.exact import exact_cast, exact_matrix
-
     first, length, width, dtype = about
     if isinstance(block, _Recipe):
         block = block.load()
@@ -743,61 +640,41 @@ def from_dask(
 
 
 def _chunks_of(X: Any) -> _DaskChunks:
-    """The chunks of rows of a Dask array or data frame."""
-    if hasattr(X, "to_dask_array"):
-        return _partitions_of(X)
-    if not hasattr(X, "to_delayed") or not hasattr(X, "chunks"):
+    """The chunks of rows of a Dask array, or the partitions of a Dask data frame."""
+    frame = hasattr(X, "to_dask_array")
+    if not frame and not (hasattr(X, "to_delayed") and hasattr(X, "chunks")):
         raise ProblemError(f"from_dask takes a Dask array, not {type(X).__name__}")
     if X.ndim != 2:
-        raise ProblemError(f"X must be two-dimensional, not of shape {X.shape}")
-    if X.dtype.kind not in "biuf":
-        raise ProblemError(f"X must hold numbers, not dtype {X.dtype}")
-    if any(np.isnan(length) for side in X.chunks for length in side):
-        X = X.compute_chunk_sizes()
-    if 0 in X.shape:
-        raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
-    if len(X.chunks[1]) > 1:
-        X = X.rechunk({1: -1})
-    lengths = X.chunks[0]
-    blocks = [block for block, length in zip(X.to_delayed()[:, 0], lengths, strict=True) if length]
-    return _DaskChunks(blocks, [length for length in lengths if length], X.shape[1], X.dtype)
-
-
-def _partitions_of(X: Any) -> _DaskChunks:
-    """The partitions of a Dask data frame, each of which becomes a matrix where it is."""
-    from gammabar.problems.exact import frame_dtype
-
-    if getattr(X, "ndim", 2) != 2:
-        raise ProblemError("X must be two-dimensional, not a single column")
-    dtype = frame_dtype(zip(X.columns, X.dtypes, strict=True))
-    lengths = X.map_partitions(len).compute().tolist()
-    if not sum(lengths) or not len(X.columns):
+        raise ProblemError("X must be two-dimensional; give a matrix or a data frame")
+    if frame:
+        dtype, width = frame_dtype(zip(X.columns, X.dtypes, strict=True)), len(X.columns)
+        blocks, lengths = X.to_delayed(), X.map_partitions(len).compute().tolist()
+    else:
+        if X.dtype.kind not in "biuf":
+            raise ProblemError(f"X must hold numbers, not dtype {X.dtype}")
+        if any(np.isnan(length) for side in X.chunks for length in side):
+            X = X.compute_chunk_sizes()
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        dtype, width = X.dtype, X.shape[1]
+        blocks, lengths = X.to_delayed().ravel(), X.chunks[0]
+    if not sum(lengths) or not width:
         raise ProblemError("X must be a matrix with rows and columns; it is empty")
-    blocks = [block for block, length in zip(X.to_delayed(), lengths, strict=True) if length]
-    return _DaskChunks(blocks, [length for length in lengths if length], len(X.columns), dtype)
+    return _DaskChunks(blocks, lengths, width, dtype)
 
 
-def spreader(client: Any) -> Callable[[Points], Points]:
-    """What sends the chunks of a file to the workers of a cluster; they read it themselves."""
-
-    def spread(points: Points) -> Points:
-        assert isinstance(points.X, _FileChunks)
-        return replace(points, X=_on_cluster(points.X, client))
-
-    return spread
-
-
-def _on_cluster(chunks: _FileChunks, client: Any) -> _DaskChunks:
+def spread(points: Points, client: Any) -> Points:
     """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
+    chunks = points.X
+    assert isinstance(chunks, _FileChunks)
     dask = extra_module("dask", "dask", "--dask")
     blocks: list[Any] = [_Recipe(chunks, k) for k in range(len(chunks.lengths))]
     size = sum(chunks.lengths) * chunks.width * chunks.dtype.itemsize
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    memory = sum(int(worker["memory_limit"]) for worker in workers)
-    kept = size <= _SHARE * memory
+    kept = size <= _SHARE * sum(int(worker["memory_limit"]) for worker in workers)
     if kept:
         load = dask.delayed(_Recipe.load, pure=True, traverse=False)
         blocks = client.persist([load(recipe) for recipe in blocks])
-    how = "kept by" if kept else "read in every pass by"
-    place = f"{how} {len(workers)} workers"
-    return _DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)
+    place = f"{'kept' if kept else 'read in every pass'} by {len(workers)} workers"
+    made = _DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)
+    return replace(points, X=made)

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems.chunked import Chunks, Constant, ScatteredProblem
-from gammabar.problems.exact import design, exact_matrix
+from gammabar.problems.chunked import Chunks, ScatteredProblem
+from gammabar.problems.exact import columns_of, design, exact_matrix
 from gammabar.problems.files import encode_labels
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
@@ -88,8 +88,8 @@ def _augmented(problem: Problem) -> Problem:
             "(poly has coef0), or use the free intercept"
         )
     if isinstance(problem, ScatteredProblem):
-        step = Constant(_dtype_of_both(problem.X, 1.0))
-        return ScatteredProblem(problem.points.chunks.changed(step), problem.y, problem.source)
+        chunks = problem.points.chunks.with_constant(_dtype_of_both(problem.X, 1.0))
+        return ScatteredProblem(chunks, problem.y, problem.source)
     X = with_constant(problem.X)
     if isinstance(problem, MulticlassProblem):
         return MulticlassProblem(X, problem.labels, problem.k, problem.source)
@@ -174,9 +174,21 @@ def from_arrays(
     >>> from_arrays([[1, 2], [3, 4]], ["cat", "dog"])
     DenseProblem(n=2, dimension=2)
     """
-    X, y, notes = design(X, y, encode, missing)
+    if missing not in ("refuse", "drop"):
+        raise ProblemError(f"missing must be 'refuse' or 'drop', not {missing!r}")
+    notes: list[str] = []
+    if isinstance(y, str) or encode or missing == "drop":
+        columns = columns_of(X)
+        if columns is None:
+            what = (
+                f"y={y!r} names a column"
+                if isinstance(y, str)
+                else "encode and missing are for columns"
+            )
+            raise ProblemError(f"{what}, but X has no named columns; give a data frame")
+        X, y, notes = design(columns, y, encode, missing)
     problem = with_intercept(_problem(X, y, kernel, normalised, multiclass, source), intercept)
-    problem.notes = notes
+    problem.notes = tuple(notes)
     return problem
 
 

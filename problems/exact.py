@@ -8,7 +8,8 @@ every entry point (arrays, frames, chunks, labels) goes through here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -35,20 +36,68 @@ def exact_matrix(X: Any, first: int = 0, finite: bool = True) -> Any:
     finite : bool
         Whether to refuse infinities and NaN.
     """
-    if is_sparse(X):
-        return _sparse(X, finite)
-    values = _values(X, first)
+    values = X if is_sparse(X) else _values(X, first)
+    if values.dtype.kind == "c":
+        raise ProblemError("X holds complex numbers; only real data can be separated")
+    if values.dtype.kind not in "biuf":
+        raise ProblemError(f"X must hold numbers, not dtype {values.dtype}")
     if values.ndim != 2:
         hint = "; use X.reshape(-1, 1) for one column" if values.ndim == 1 else ""
         raise ProblemError(f"X must be two-dimensional, not of shape {values.shape}{hint}")
-    if values.shape[0] == 0:
-        raise ProblemError("X has no rows; at least one is needed")
-    if values.shape[1] == 0:
-        raise ProblemError("X has no columns; at least one is needed")
-    matrix = dense_matrix(values)
-    if finite:
-        _check_finite(matrix)
+    if 0 in values.shape:
+        what = "columns" if values.shape[0] else "rows"
+        raise ProblemError(f"X has no {what}; at least one is needed")
+    if not is_sparse(values):
+        matrix = dense_matrix(values)
+    else:
+        try:
+            check_places(values)
+        except (ValueError, IndexError) as error:
+            raise ProblemError(f"X is a broken sparse matrix: {error}") from None
+        matrix = csr_matrix(values)
+    bad = not_finite(matrix) if finite else None
+    if bad is not None:
+        refuse_value(first, *bad)
     return matrix
+
+
+def check_places(X: Any) -> None:
+    """Raise ValueError if an entry of a sparse matrix is outside of it."""
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)
+        return
+    X = X.tocoo(copy=False)  # SciPy does not look at this format
+    for places, end in zip((X.row, X.col), X.shape, strict=True):
+        if len(places) != len(X.data):
+            raise ValueError("there are not as many places as entries")
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < end:
+            raise ValueError("an entry is outside of the matrix")
+
+
+def not_finite(X: Any) -> tuple[int, int, float] | None:
+    """The first entry of a dense or CSR matrix that is not finite: row, column and value."""
+    if X.dtype.kind != "f":
+        return None
+    step = max(1, (1 << 20) // X.shape[1])
+    for lo in range(0, X.shape[0], step):
+        block = X[lo : lo + step]
+        if np.isfinite(block.data if is_sparse(block) else block).all():
+            continue
+        block = block.tocoo() if is_sparse(block) else block
+        if is_sparse(block):
+            k = int(np.argmin(np.isfinite(block.data)))
+            return lo + int(block.row[k]), int(block.col[k]), float(block.data[k])
+        i, j = (int(v) for v in np.argwhere(~np.isfinite(block))[0])
+        return lo + i, j, float(block[i, j])
+    return None
+
+
+def refuse_value(first: int, row: int, column: int, value: float) -> None:
+    """Refuse an entry that is not finite, of rows that begin with this one."""
+    raise ProblemError(
+        f"X has {value} in row {first + row}, column {column} (counted from 0); every value must "
+        "be finite"
+    )
 
 
 def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X", first: int = 0) -> Array:
@@ -60,7 +109,7 @@ def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X", first: int 
         changed = (cast.astype(values.dtype) != values) & (values == values)
     if dtype.kind == "f" and values.dtype.kind in "iu":  # the way back may round to the same again
         large = np.argwhere(np.abs(cast) >= _EXACT)
-        places = [place for place in map(tuple, large) if rounds(int(values[place]))]
+        places = [place for place in map(tuple, large) if _rounds(int(values[place]))]
     else:
         places = list(map(tuple, np.argwhere(changed)))
     if places:
@@ -88,11 +137,8 @@ def same_numbers(given: Any, read: Any) -> Any:
     """
     if is_sparse(given):
         return read
-    columns = list(_columns(given) or ())
-    kinds = [_dtype_of(column) for _, column in columns]
-    if columns and all(kind is not None for kind in kinds):
-        if all(kind.kind in "bf" or kind.itemsize < 8 for kind in kinds if kind is not None):
-            return read
+    columns = columns_of(given)
+    if columns and all(column.values.dtype.kind in "biuf" for column in columns):
         return dense_matrix(exact_frame(columns))
     if np.ma.is_masked(given):
         return _values(given)
@@ -109,19 +155,39 @@ def same_numbers(given: Any, read: Any) -> Any:
     return read
 
 
+def _same(value: Any, read: Any) -> bool:
+    """Whether a number was read as it is; a text is what it was read as."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, (str, bytes)):
+        return True
+    if isinstance(value, (int, Fraction, Decimal)):
+        return Fraction(value) == Fraction(read.item())
+    return bool(value == read)
+
+
+def _whole_numbers(entries: Array, i: int, j: int) -> Array:
+    """Objects as one type of integers; what stands at (i, j) is no double."""
+    if all(isinstance(v, (int, np.integer)) for v in entries.ravel().tolist()):
+        dtype = _whole_dtype([entries])
+        if dtype is not None:
+            return entries.astype(dtype)
+    raise ProblemError(
+        f"X has {entries[i, j]!r} in row {i}, column {j}, which is no double; what is proved would "
+        "be proved of another number: round it, or use one 64-bit integer type for all of X"
+    )
+
+
 def rounded(given: Any, read: Array) -> int | None:
     """A whole number in a list that became another beside floats, when an array was made of it."""
     if read.dtype.kind != "f" or not (np.abs(read) >= _EXACT).any():
         return None
     entries = np.asarray(given, dtype=object).ravel().tolist()
     whole = (int(one) for one in entries if isinstance(one, int | np.integer))
-    return next((one for one in whole if rounds(one)), None)
+    return next((one for one in whole if _rounds(one)), None)
 
 
-def rounds(value: int) -> bool:
+def _rounds(value: int) -> bool:
     """Whether an integer is no double."""
-    if -_EXACT <= value <= _EXACT:
-        return False
     try:
         return int(float(value)) != value
     except OverflowError:
@@ -139,202 +205,110 @@ def exact_labels(y: Any) -> Array:
 # --- data frames and tables -----------------------------------------------------------------------
 
 
-def design(X: Any, y: Any, encode: bool, missing: str) -> tuple[Any, Any, tuple[str, ...]]:
-    """Points and labels of a data frame, and sentences about what was done to them.
+@dataclass(frozen=True)
+class Column:
+    """A column of a frame of pandas or polars or a table of Arrow, in an array.
 
-    Parameters
+    Attributes
     ----------
-    X : data frame; anything else is returned as it is
-    y : labels, or the name of their column in X
-    encode : bool
-        Replace columns of texts and categories by indicators of all levels but the first, the
-        reference level (as R and statsmodels do).
-    missing : {"refuse", "drop"}
-        What becomes of rows with missing values.
+    name : object
+    values : array
+        Numbers in their own type, or objects; anything where a value is missing.
+    missing : array of bool
+    kind : str
+        Its type as the library calls it.
+    levels : tuple of str, optional
+        The categories in their order.
     """
-    if missing not in ("refuse", "drop"):
-        raise ProblemError(f"missing must be 'refuse' or 'drop', not {missing!r}")
-    columns = None if is_sparse(X) else _columns(X)
-    if columns is None:
-        if isinstance(y, str):
-            raise ProblemError(f"y={y!r} is the name of a column, but X has no named columns")
-        if encode or missing == "drop":
-            raise ProblemError("encode and missing are for data frames")
-        return X, y, ()
-    named, labels = list(columns), y
-    if isinstance(y, str):
-        named, labels = _without(named, y)
-    elif not encode and missing == "refuse":
-        return X, y, ()
-    notes: list[str] = []
-    if missing == "drop":
-        named, labels = _dropped(named, labels, notes)
-    parts: list[tuple[Any, Any]] = []
-    for name, column in named:
-        texts = encode and _dtype_of(column) is None
-        parts += _indicators(name, column, notes) if texts else [(name, column)]
-    if not parts or not len(parts[0][1]):
-        raise ProblemError("X has no rows or no columns left")
-    return exact_frame(parts), labels, tuple(notes)
+
+    name: Any
+    values: Array
+    missing: Array
+    kind: str
+    levels: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, name: Any, column: Any) -> Column:
+        """Convert a column of pandas, polars or Arrow."""
+        gaps = column.isna() if hasattr(column, "isna") else column.is_null()
+        missing = np.asarray(gaps.to_numpy(), dtype=bool)
+        kind = str(getattr(column, "dtype", None) or column.type)
+        levels = getattr(getattr(column, "cat", None), "categories", None)
+        if not missing.any():
+            values = _entries(column, name)
+        else:  # of the others alone, or integers would become floats
+            some = _entries(_taken(column, np.flatnonzero(~missing)), name)
+            values = np.zeros(len(missing), some.dtype)
+            values[~missing] = some
+        return cls(name, values, missing, kind, None if levels is None else tuple(map(str, levels)))
+
+    def rows(self, rows: Array) -> Column:
+        """Some of its entries."""
+        return Column(self.name, self.values[rows], self.missing[rows], self.kind, self.levels)
+
+    def check_complete(self, first: int = 0) -> None:
+        """Refuse a missing value, of rows that begin with this one."""
+        if self.missing.any():
+            row = first + int(np.argmax(self.missing))
+            raise ProblemError(
+                f"missing value in row {row}, column {self.name!r}; fill it, or drop such rows "
+                "(missing='drop', --missing drop)"
+            )
+
+    def numbers(self, first: int) -> Array:
+        """Its numbers, in a type of NumPy that holds them."""
+        self.check_complete(first)
+        if self.values.dtype.kind not in "biuf":
+            what = (
+                "complex numbers" if self.values.dtype.kind == "c" else f"{self.kind}, no numbers"
+            )
+            raise ProblemError(
+                f"column {self.name!r} of X holds {what}; leave it out, or replace it by "
+                "indicators of its levels (encode=True, --encode)"
+            )
+        return self.values.astype(exact_dtype(self.values), copy=False)
+
+    def indicators(self, notes: list[str]) -> list[Column]:
+        """Columns of zeros and ones for all levels but the first, the reference level."""
+        self.check_complete()
+        texts = np.array([str(value) for value in self.values.tolist()], dtype=object)
+        there = set(texts.tolist())
+        levels = sorted(there) if self.levels is None else [v for v in self.levels if v in there]
+        names = [f"{self.name}={level}" for level in levels]
+        shown = ", ".join(names[1:]) or "nothing"
+        notes.append(f"column {self.name!r} became {shown}; the reference level is {levels[0]!r}")
+        return [
+            Column(name, (texts == level).astype(np.uint8), self.missing, "uint8")
+            for name, level in zip(names[1:], levels[1:], strict=True)
+        ]
 
 
-def _without(named: list[tuple[Any, Any]], y: str) -> tuple[list[tuple[Any, Any]], Any]:
-    """The columns but that of the labels, and the labels."""
-    labels = [column for name, column in named if name == y]
-    if len(labels) != 1:
-        how = did_you_mean(y, [str(name) for name, _ in named], always=True)
-        raise ProblemError(f"X has {len(labels)} columns named {y!r}; {how}")
-    return [(name, column) for name, column in named if name != y], labels[0]
-
-
-def _dropped(
-    named: list[tuple[Any, Any]], labels: Any, notes: list[str]
-) -> tuple[list[tuple[Any, Any]], Any]:
-    """Columns and labels without the rows that miss a value."""
-    gone = np.zeros(len(labels), dtype=bool)
-    for column in [column for _, column in named] + ([labels] if _is_column(labels) else []):
-        gone |= _missing_rows(column)
-    if not gone.any():
-        return named, labels
-    rows = np.flatnonzero(~gone)
-    some = ", ".join(map(str, np.flatnonzero(gone)[:10].tolist()))
-    more = ", ..." if gone.sum() > 10 else ""
-    notes.append(f"{int(gone.sum())} rows with missing values were dropped: {some}{more}")
-    return [(name, _taken(column, rows)) for name, column in named], _taken(labels, rows)
+def columns_of(X: Any) -> list[Column] | None:
+    """The columns of a frame of pandas or polars or a table of Arrow; None of anything else."""
+    named: Any
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # a frame that is yet to be read
+        X = X.collect()
+    if is_sparse(X):
+        return None
+    if hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns"):
+        named = ((name, X.iloc[:, j]) for j, name in enumerate(X.columns))
+    elif hasattr(X, "get_columns"):
+        named = ((column.name, column) for column in X.get_columns())
+    elif hasattr(X, "column_names") and hasattr(X, "to_pandas"):
+        named = zip(X.column_names, X.columns, strict=True)
+    else:
+        return None
+    return [Column.of(name, column) for name, column in named]
 
 
 def _taken(column: Any, rows: Array) -> Any:
-    """Some entries of a column of pandas, Arrow or polars, or of a list or array."""
+    """Some entries of a column of pandas, Arrow or polars."""
     if hasattr(column, "iloc"):
         return column.iloc[rows]
-    if hasattr(column, "take"):
-        return column.take(rows)
-    return column[rows.tolist()] if hasattr(column, "name") else [column[i] for i in rows.tolist()]
+    return column.take(rows) if hasattr(column, "take") else column[rows.tolist()]
 
 
-def _indicators(name: Any, column: Any, notes: list[str]) -> list[tuple[str, Array]]:
-    """Columns of zeros and ones for all levels but the first."""
-    row = _first_missing(column)
-    if row is not None:
-        raise ProblemError(_no_value(name, row))
-    texts = [str(value) for value in np.asarray(column.to_numpy(), dtype=object).tolist()]
-    ordered = getattr(getattr(column, "cat", None), "categories", None)
-    levels = sorted(set(texts)) if ordered is None else [str(v) for v in ordered if str(v) in texts]
-    shown = ", ".join(f"{name}={level}" for level in levels[1:]) or "none"
-    notes.append(f"column {name!r} became {shown}; the reference level is {levels[0]!r}")
-    values = np.array(texts, dtype=object)
-    return [(f"{name}={one}", (values == one).astype(np.uint8)) for one in levels[1:]]
-
-
-def _columns(X: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Names and columns of a frame of pandas or polars or a table of Arrow; None of others."""
-    if hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns"):
-        return ((name, X.iloc[:, j]) for j, name in enumerate(X.columns))
-    if hasattr(X, "get_columns"):
-        return ((column.name, column) for column in X.get_columns())
-    if hasattr(X, "column_names") and hasattr(X, "to_pandas"):
-        return zip(X.column_names, X.columns, strict=True)
-    return None
-
-
-def frame_dtype(dtypes: Iterable[tuple[Any, Any]]) -> np.dtype[Any]:
-    """The dtype of a matrix of columns with these names and dtypes, of pandas or NumPy."""
-    found = []
-    for name, dtype in dtypes:
-        kind = _numpy_dtype(dtype)
-        if kind is None:
-            raise ProblemError(_no_numbers(name, dtype))
-        found.append(exact_dtype(np.empty(0, kind)))
-    return np.result_type(*found)
-
-
-def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
-    """What a dtype of NumPy or pandas is in NumPy's words, if it is one of real numbers."""
-    known = getattr(dtype, "subtype", getattr(dtype, "numpy_dtype", dtype))
-    return known if isinstance(known, np.dtype) and known.kind in "biuf" else None
-
-
-def _dtype_of(column: Any) -> np.dtype[Any] | None:
-    if hasattr(column, "iloc"):
-        return _numpy_dtype(column.dtype)
-    values = column[:0].to_numpy()
-    return _numpy_dtype(values.dtype)
-
-
-def exact_frame(
-    columns: Iterable[tuple[Any, Any]], first: int = 0, dtype: np.dtype[Any] | None = None
-) -> Array:
-    """Columns side by side, in this dtype or one that holds them all; `first` as above."""
-    named = {j: (name, _column(column, name, first)) for j, (name, column) in enumerate(columns)}
-    arrays = [array for _, array in named.values()]
-    if dtype is None:
-        dtype = np.result_type(*arrays)
-        if dtype.kind == "f" and all(array.dtype.kind in "iu" for array in arrays):
-            dtype = _whole_dtype(arrays) or dtype
-    return np.column_stack(
-        [exact_cast(one, dtype, f"column {name!r} of X", first) for name, one in named.values()]
-    )
-
-
-def _whole_dtype(arrays: list[Array]) -> np.dtype[Any] | None:
-    """The type of 64 bits that holds integers with and without a sign, if there is one."""
-    low = min((int(array.min()) for array in arrays if array.size), default=0)
-    high = max((int(array.max()) for array in arrays if array.size), default=0)
-    for dtype in (np.int64, np.uint64):
-        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
-            return np.dtype(dtype)
-    return None
-
-
-def _column(column: Any, name: Any, first: int) -> Array:
-    if isinstance(column, np.ndarray):
-        return column
-    row = _first_missing(column)
-    if row is not None:
-        raise ProblemError(_no_value(name, first + row))
-    values = _column_values(column, name)
-    if values.dtype.kind == "c":
-        raise ProblemError(
-            f"column {name!r} of X holds complex numbers; only real data can be separated"
-        )
-    if values.dtype.kind not in "biuf":
-        kind = getattr(column, "dtype", None) or getattr(column, "type", values.dtype)
-        raise ProblemError(_no_numbers(name, kind))
-    return values.astype(exact_dtype(values), copy=False)
-
-
-def _no_numbers(name: Any, kind: Any) -> str:
-    return (
-        f"column {name!r} of X holds {kind}, not numbers; leave it out, or let "
-        "from_arrays(..., encode=True) make indicators of it"
-    )
-
-
-def _no_value(name: Any, row: int) -> str:
-    return (
-        f"X has a missing value in row {row}, column {name!r}; fill it, or let "
-        "from_arrays(..., missing='drop') leave such rows out"
-    )
-
-
-def _is_column(labels: Any) -> bool:
-    return hasattr(labels, "isna") or hasattr(labels, "null_count")
-
-
-def _missing_rows(column: Any) -> Array:
-    """Which rows have no value."""
-    if hasattr(column, "isna"):
-        return np.asarray(column.isna(), dtype=bool)
-    return np.asarray(column.is_null().to_numpy(), dtype=bool)
-
-
-def _first_missing(column: Any) -> int | None:
-    """The first row without a value."""
-    missing = _missing_rows(column)
-    return int(np.argmax(missing)) if missing.any() else None
-
-
-def _column_values(column: Any, name: Any) -> Array:
+def _entries(column: Any, name: Any) -> Array:
     """The entries of a column without gaps, in their own type."""
     if not hasattr(column, "iloc"):
         return np.asarray(column.to_numpy())
@@ -361,17 +335,102 @@ def _gaps_filled(column: Any, what: str) -> Array:
     return out
 
 
+def _whole_dtype(arrays: list[Array]) -> np.dtype[Any] | None:
+    """The type of 64 bits that holds integers with and without a sign, if there is one."""
+    low = min((int(array.min()) for array in arrays if array.size), default=0)
+    high = max((int(array.max()) for array in arrays if array.size), default=0)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    return None
+
+
+def exact_frame(
+    columns: Iterable[Column], first: int = 0, dtype: np.dtype[Any] | None = None
+) -> Array:
+    """Columns side by side, in this dtype or one that holds them all; `first` as above."""
+    named = [(f"column {column.name!r} of X", column.numbers(first)) for column in columns]
+    if dtype is None:
+        arrays = [array for _, array in named]
+        dtype = np.result_type(*arrays)
+        if dtype.kind == "f" and all(array.dtype.kind in "iu" for array in arrays):
+            dtype = _whole_dtype(arrays) or dtype
+    return np.column_stack([exact_cast(array, dtype, what, first) for what, array in named])
+
+
+def frame_dtype(dtypes: Iterable[tuple[Any, Any]]) -> np.dtype[Any]:
+    """The dtype of a matrix of columns with these names and dtypes, of pandas or NumPy."""
+    found = []
+    for name, dtype in dtypes:
+        known = getattr(dtype, "subtype", getattr(dtype, "numpy_dtype", dtype))
+        if not isinstance(known, np.dtype) or known.kind not in "biuf":
+            known = np.dtype(object)
+        empty = Column(name, np.empty(0, known), np.zeros(0, bool), str(dtype))
+        found.append(empty.numbers(0).dtype)
+    return np.result_type(*found)
+
+
+def design(
+    columns: list[Column], y: Any, encode: bool, missing: str
+) -> tuple[Array, Any, list[str]]:
+    """Points and labels of a data frame, and sentences about what was done to them.
+
+    Parameters
+    ----------
+    columns : list of Column
+    y : labels, or the name of their column
+    encode : bool
+        Replace columns of texts and categories by indicators of all levels but the first, the
+        reference level (as R and statsmodels do).
+    missing : {"refuse", "drop"}
+        What becomes of rows with missing values.
+    """
+    notes: list[str] = []
+    labels = y
+    if isinstance(y, str):
+        found = [column for column in columns if column.name == y]
+        if len(found) != 1:
+            how = did_you_mean(y, [str(column.name) for column in columns], always=True)
+            raise ProblemError(f"X has {len(found)} columns named {y!r}; {how}")
+        labels, columns = found[0], [column for column in columns if column is not found[0]]
+    elif hasattr(y, "isna") or hasattr(y, "is_null"):
+        labels = Column.of("y", y)
+    if missing == "drop":
+        columns, labels = _dropped(columns, labels, notes)
+    if isinstance(labels, Column):
+        labels.check_complete()
+        labels = labels.values
+    parts: list[Column] = []
+    for column in columns:
+        number = column.values.dtype.kind in "biuf" and column.levels is None
+        parts += [column] if number or not encode else column.indicators(notes)
+    if not parts or not len(parts[0].values):
+        raise ProblemError("X has no rows or no columns left")
+    return exact_frame(parts), labels, notes
+
+
+def _dropped(columns: list[Column], labels: Any, notes: list[str]) -> tuple[list[Column], Any]:
+    """Columns and labels without the rows that miss a value."""
+    whole = [*columns, labels] if isinstance(labels, Column) else columns
+    gone = np.any([column.missing for column in whole], axis=0) if whole else np.zeros(0, bool)
+    if not gone.any():
+        return columns, labels
+    rows, places = np.flatnonzero(~gone), np.flatnonzero(gone)
+    some = ", ".join(map(str, places[:10].tolist())) + (", ..." if len(places) > 10 else "")
+    notes.append(f"{len(places)} rows with missing values were dropped: {some}")
+    kept = labels.rows(rows) if isinstance(labels, Column) else [labels[i] for i in rows.tolist()]
+    return [column.rows(rows) for column in columns], kept
+
+
 # --- arrays and lists -----------------------------------------------------------------------------
 
 
 def _values(X: Any, first: int = 0) -> Array:
     """Anything array-like, refused with a reason if it holds no numbers."""
-    if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # a frame that is yet to be read
-        X = X.collect()
-    columns = _columns(X)
+    columns = columns_of(X)
     if columns is not None:
-        shape = getattr(X, "shape", None) or (X.num_rows, X.num_columns)
-        return np.empty(shape) if 0 in shape else exact_frame(columns, first)
+        rows = len(columns[0].values) if columns else len(X)
+        return exact_frame(columns, first) if rows and columns else np.empty((rows, len(columns)))
     if isinstance(X, memoryview):
         X = np.asarray(X)
     row = _masked_row(X)
@@ -383,13 +442,9 @@ def _values(X: Any, first: int = 0) -> Array:
         raise ProblemError(_ragged(X) or f"X is not a matrix of numbers: {error}") from None
     if values.dtype.kind == "f" and values.ndim == 2 and not isinstance(X, np.ndarray):
         _check_rounded(X, values)
-    if values.dtype.kind in "biuf":
-        return values
-    if values.dtype.kind == "c":
-        raise ProblemError("X holds complex numbers; only real data can be separated")
     if values.dtype.kind in "OUST" and values.ndim == 2:
         raise ProblemError(_no_number(np.asarray(X, dtype=object)))
-    raise ProblemError(f"X must hold numbers, not dtype {values.dtype}")
+    return values
 
 
 def _no_number(values: Array) -> str:
@@ -431,7 +486,7 @@ def _check_rounded(X: Any, values: Array) -> None:
         value = _entry(X, i, j)
         if isinstance(value, float | np.floating):
             continue
-        if not isinstance(value, int | np.integer) or rounds(int(value)):
+        if not isinstance(value, int | np.integer) or _rounds(int(value)):
             raise ProblemError(
                 f"X has the integer {value} in row {i}, column {j}, which would be rounded "
                 "beside floats or negative numbers; use one 64-bit integer type for all of X"
@@ -449,78 +504,3 @@ def _entry(X: Any, i: int, j: int) -> Any:
             " a NumPy array of it"
         ) from None
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def _same(value: Any, read: Any) -> bool:
-    """Whether a number was read as it is; a text is what it was read as."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, (str, bytes)):
-        return True
-    if isinstance(value, (int, Fraction, Decimal)):
-        return Fraction(value) == Fraction(read.item())
-    return bool(value == read)
-
-
-def _whole_numbers(entries: Array, i: int, j: int) -> Array:
-    """Objects as one type of integers; what stands at (i, j) is no double."""
-    if all(isinstance(v, (int, np.integer)) for v in entries.ravel().tolist()):
-        dtype = _whole_dtype([entries])
-        if dtype is not None:
-            return entries.astype(dtype)
-    raise ProblemError(
-        f"X has {entries[i, j]!r} in row {i}, column {j}, which is no double; what is proved would "
-        "be proved of another number: round it, or use one 64-bit integer type for all of X"
-    )
-
-
-# --- sparse matrices and what is not finite -------------------------------------------------------
-
-
-def _sparse(X: Any, finite: bool) -> Any:
-    if X.ndim != 2 or 0 in X.shape:
-        what = "rows" if X.ndim == 2 and X.shape[0] == 0 else "columns" if X.ndim == 2 else "matrix"
-        raise ProblemError(f"X must be a matrix with rows and columns; it has no {what}: {X.shape}")
-    if X.dtype.kind == "c":
-        raise ProblemError("X holds complex numbers; only real data can be separated")
-    if X.dtype.kind not in "biuf":
-        raise ProblemError(f"X must hold numbers, not dtype {X.dtype}")
-    try:
-        if hasattr(X, "check_format"):
-            X.check_format(full_check=True)
-        else:
-            _check_places(X.tocoo(copy=False))
-    except (ValueError, IndexError) as error:
-        raise ProblemError(f"X is a broken sparse matrix: {error}") from None
-    csr = csr_matrix(X)
-    good = np.isfinite(csr.data)
-    if finite and not good.all():
-        place = int(np.argmin(good))
-        row = int(np.searchsorted(csr.indptr, place, side="right")) - 1
-        _refuse(row, int(csr.indices[place]), float(csr.data[place]))
-    return csr
-
-
-def _check_places(X: Any) -> None:
-    """Whether the places of the entries are in the matrix: SciPy does not look."""
-    for places, end in zip((X.row, X.col), X.shape, strict=True):
-        if len(places) != len(X.data):
-            raise ValueError("there are not as many places as entries")
-        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < end:
-            raise ValueError("an entry is outside of the matrix")
-
-
-def _check_finite(X: Array) -> None:
-    if X.dtype.kind in "iu":
-        return
-    step = max(1, (1 << 17) // X.shape[1])
-    for lo in range(0, len(X), step):
-        finite = np.isfinite(X[lo : lo + step])
-        if not finite.all():
-            i, j = (int(v) for v in np.argwhere(~finite)[0])
-            _refuse(lo + i, j, float(X[lo + i, j]))
-
-
-def _refuse(row: int, column: int, value: float) -> None:
-    raise ProblemError(
-        f"X has {value} in row {row}, column {column} (counted from 0); every value must be finite"
-    )

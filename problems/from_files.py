@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gammabar.problems.chunked import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, selection
-from gammabar.problems.files import COMPRESSED, encode_labels, label_text, memory_budget
+from gammabar.problems import text_readers
+from gammabar.problems.chunked import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, spread
+from gammabar.problems.files import COMPRESSED, encode_labels, label_text, memory_budget, read_bytes
 from gammabar.problems.problem import Array, Problem, ProblemError, Source
 from gammabar.problems.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    from gammabar.problems.text_readers import Points
+from gammabar.problems.text_readers import Points
 
 _FORMATS = {
     ".csv": "csv",
@@ -32,7 +31,7 @@ _FORMATS = {
     ".arrow": "table",
     ".feather": "table",
 }
-SUFFIXES = ".csv, .tsv, .svm, .libsvm, .npz, .npy, .parquet, .arrow or .feather"
+SUFFIXES = f"{', '.join(list(_FORMATS)[:-1])} or {list(_FORMATS)[-1]}"
 #: What `gammabar list problems` says of files: name, example, what it is.
 FILES = (
     ("CSV", "points.csv", "one point a line, the label first (or --label NAME); .gz .bz2 .xz too"),
@@ -46,6 +45,15 @@ FILES = (
     ("stdin", "-", "any of these but NPY, told by its first bytes"),
 )
 
+#: The formats that an option of `Reading` is for, and what they are called.
+_TAKEN_BY = {
+    "label": (("csv", "table"), "names a column of a table, which this is not"),
+    "drop": (("csv", "table"), "names columns of a table, which this is not"),
+    "labels": (("npy", "scipy"), "is for .npy files and SciPy's .npz files"),
+    "memory": (("npy", "table"), "is for .npy, .parquet, .arrow and .feather files"),
+    "dask": (("npy", "table"), "is for .npy, .parquet, .arrow and .feather files"),
+}
+
 Build = Callable[[Any, Array, Source], Problem]
 
 
@@ -57,27 +65,13 @@ class Reading:
     labels: Path | None = None
     drop: tuple[str | int, ...] = ()
     memory: int | None = None
-    #: What becomes of points in chunks: on a cluster, they are sent there.
-    spread: Callable[[Points], Points] | None = None
-
-    @property
-    def chunks(self) -> bool:
-        """Whether the points are left in chunks even if they fit."""
-        return self.spread is not None
+    dask: Any = None
 
     def refuse_for(self, text: str, format_: str | None = None) -> None:
         """Complain of what is said about data that have no such thing."""
-        table = format_ in ("csv", "table")
-        if self.label is not None and not table:
-            raise ProblemError(f"{text}: --label names a column of a table, which this is not")
-        if self.drop and not table:
-            raise ProblemError(f"{text}: --drop names columns of a table, which this is not")
-        if self.labels is not None and format_ not in ("npy", "scipy"):
-            raise ProblemError(f"{text}: --labels is for .npy files and SciPy's .npz files")
-        if self.spread is not None and format_ not in ("npy", "table"):
-            raise ProblemError(f"{text}: --dask is for .npy, .parquet, .arrow and .feather files")
-        if self.memory is not None and format_ not in ("npy", "table"):
-            raise ProblemError(f"{text}: --memory is for .npy, .parquet, .arrow and .feather files")
+        for option, (formats, why) in _TAKEN_BY.items():
+            if getattr(self, option) not in (None, (), False) and format_ not in formats:
+                raise ProblemError(f"{text}: --{option} {why}")
         if self.labels is None and format_ == "npy":
             raise ProblemError(f"{text}: give the file of the labels, as in --labels y.npy")
 
@@ -96,7 +90,7 @@ def named_file(text: str) -> _NamedFile | None:
     if text == "-":
         return _NamedFile(Path("-"), "stdin")
     whole = _format(text)
-    if whole and (_exists(text) or ":" not in text):
+    if whole and (is_there(text) or ":" not in text):
         return _NamedFile(Path(text), whole)
     for place in (k for k, c in enumerate(text) if c == ":"):
         name, classes = text[:place], text[place + 1 :]
@@ -107,19 +101,19 @@ def named_file(text: str) -> _NamedFile | None:
     return _NamedFile(Path(text), whole) if whole else None
 
 
-def _exists(text: str) -> bool:
+def is_there(text: str) -> bool:
+    """Whether a text is the name of a file or folder that exists."""
     try:
         return Path(text).exists()
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
         return False
 
 
 def _format(text: str) -> str | None:
     """The format that the suffix of a file name says."""
-    suffixes = [suffix.lower() for suffix in Path(text).suffixes]
-    packed = bool(suffixes) and suffixes[-1] in COMPRESSED
-    suffix = suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
-    format_ = _FORMATS.get(suffix)
+    suffixes = ["", *(suffix.lower() for suffix in Path(text).suffixes)]
+    packed = suffixes[-1] in COMPRESSED
+    format_ = _FORMATS.get(suffixes[-2] if packed else suffixes[-1])
     if packed and format_ in ("npz", "table"):
         raise ProblemError(f"{text}: such a file is compressed already, unpack {suffixes[-1]}")
     return format_
@@ -144,76 +138,72 @@ def load_file(
     reading.refuse_for(text, form)
     points = _read(file.path, form, reading)
     codes, classes = encode_labels(points.labels, points.X.shape[0])
-    X, lines = points.X, points.lines
     if file.classes:
-        taken, codes, classes = _chosen(text, codes, classes, file.classes, multiclass)
-        X = X.changed(selection(X, taken)) if isinstance(X, Chunks) else X[taken]
-        lines = None if lines is None else lines[taken]
-    if not multiclass:
-        codes, classes = _two_classes(text, codes, classes)
-    elif len(classes) < 2:
-        raise ProblemError(_one_class(text, classes[0]))
-    return build(X, codes, _source(file.path, text, form, points, classes, lines, reading))
+        taken, codes = choose_classes(text, codes, classes, file.classes, multiclass)
+        classes = file.classes
+        X = points.X.select(taken) if isinstance(points.X, Chunks) else points.X[taken]
+        lines = None if points.lines is None else points.lines[taken]
+        points = replace(points, X=X, lines=lines)
+    if len(classes) == 1 and len(codes) == 1 and classes[0] in ("-1", "1") and not multiclass:
+        # A single point is a problem too: its label says on which side it has to be.
+        codes, classes = np.array([classes[0] == "1"]), ("-1", "1")
+    if len(classes) == 1:
+        raise ProblemError(f"{text}: every label is {classes[0]}, but two classes are needed")
+    if len(classes) > 2 and not multiclass:
+        shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
+        raise ProblemError(
+            f"{text}: there are {len(classes)} classes ({shown}), but two are needed "
+            f"(use --multiclass for more, or two of them, as in {text}:{classes[0]},{classes[1]})"
+        )
+    y = codes if multiclass else 2 * codes.astype(np.int64) - 1
+    return build(points.X, y, _source(file.path, text, form, points, classes, reading))
 
 
 def _read(path: Path, form: str, reading: Reading) -> Points:
-    from gammabar.problems import text_readers
+    from gammabar.problems import binary_readers
 
-    scattered = _in_chunks(path, form, reading)
-    if scattered is not None:
-        return scattered if reading.spread is None else reading.spread(scattered)
     if form == "csv":
         return text_readers.read_csv(path, reading.label, reading.drop)
     if form == "svmlight":
         return text_readers.read_svmlight(path)
     if form == "npz":
-        from gammabar.problems.binary_readers import read_npz
-
-        return read_npz(path)
+        return binary_readers.read_npz(path)
+    if form == "scipy":
+        assert reading.labels is not None
+        return binary_readers.read_scipy(path, reading.labels)
+    scattered = _in_chunks(path, form, reading)
+    if scattered is not None:
+        return scattered if reading.dask is None else spread(scattered, reading.dask)
     if form == "table":
-        from gammabar.problems.binary_readers import read_table
-
-        return read_table(path, reading.label, reading.drop)
-    from gammabar.problems import binary_readers
-
+        return binary_readers.read_table(path, reading.label, reading.drop)
     assert reading.labels is not None
-    read = binary_readers.read_npy if form == "npy" else binary_readers.read_scipy
-    return read(path, reading.labels)
+    return binary_readers.read_npy(path, reading.labels)
 
 
 def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:
     """Points that are left in their file, because they would take too much memory."""
-    from gammabar.problems.text_readers import Points
-
-    if form not in ("npy", "table") or path.suffix.lower() in COMPRESSED or not path.is_file():
+    if path.suffix.lower() in COMPRESSED or not path.is_file():
         return None
     most = memory_budget() if reading.memory is None else reading.memory
-    size = CHUNK_BYTES if reading.memory is None else min(CHUNK_BYTES, max(1 << 20, most // 8))
     if form == "npy":
         from gammabar.problems.binary_readers import labels_for, read_array
 
         assert reading.labels is not None
-        if path.stat().st_size <= most and not reading.chunks:
+        if path.stat().st_size <= most and reading.dask is None:
             return None
-        rows = NpyChunks(path, size)
+        small = min(CHUNK_BYTES, max(1 << 20, most // 8))
+        rows = NpyChunks(path, CHUNK_BYTES if reading.memory is None else small)
         called = str(path), str(reading.labels)
         return Points(rows, labels_for(called, read_array(reading.labels), rows.shape[0]))
     chunks = TableChunks(path, reading.label, reading.drop)
-    assert chunks.table is not None
-    n, d = chunks.shape
-    if n * d * chunks.dtype.itemsize <= most and not reading.chunks:
+    table, (n, d) = chunks.table, chunks.shape
+    if n * d * chunks.dtype.itemsize <= most and reading.dask is None:
         return None
-    return Points(chunks, chunks.table.labels(), label=chunks.table.label, drop=chunks.table.drop)
+    return Points(chunks, table.labels(), table.columns.chosen, drop=table.columns.dropped)
 
 
 def _source(
-    path: Path,
-    text: str,
-    form: str,
-    points: Points,
-    classes: tuple[str, ...],
-    lines: Array | None,
-    reading: Reading,
+    path: Path, text: str, form: str, points: Points, classes: tuple[str, ...], reading: Reading
 ) -> Source:
     if form == "table":  # the checker gets the same numbers as NPZ; the name says which they are
         words = [shlex.quote(text), f"--label {shlex.quote(str(points.label))}"]
@@ -230,19 +220,14 @@ def _source(
         drop=points.drop,
         arrays=points.arrays,
         paths=tuple(str(file) for file in files),
-        lines=lines,
+        lines=points.lines,
     )
 
 
-def _chosen(
-    text: str,
-    codes: Array,
-    there: tuple[str, ...],
-    asked: tuple[str, ...],
-    multiclass: bool,
-) -> tuple[Array, Array, tuple[str, ...]]:
-    """The rows of some of the classes, their new numbers, and the classes in the order asked."""
-    listing = ", ".join(there[:10]) + (", ..." if len(there) > 10 else "")
+def choose_classes(
+    text: str, codes: Array, there: tuple[str, ...], asked: tuple[str, ...], multiclass: bool
+) -> tuple[Array, Array]:
+    """The rows of some of the classes, and their numbers in the order asked."""
     for name in asked:
         if name not in there:
             hint = did_you_mean(name, there, always=True)
@@ -250,6 +235,7 @@ def _chosen(
     if len(set(asked)) < len(asked):
         raise ProblemError(f"{text}: the classes {','.join(asked)} are not different")
     if len(asked) < 2 or (len(asked) > 2 and not multiclass):
+        listing = ", ".join(there[:10]) + (", ..." if len(there) > 10 else "")
         raise ProblemError(
             f"{text}: {len(asked)} classes are given, but two are needed (or use --multiclass); "
             f"there are {listing}"
@@ -257,29 +243,7 @@ def _chosen(
     place = np.full(len(there), -1)
     place[[there.index(name) for name in asked]] = np.arange(len(asked))
     taken = np.flatnonzero(place[codes] >= 0)
-    return taken, place[codes[taken]], asked
-
-
-def _one_class(text: str, name: str) -> str:
-    return f"{text}: every label is {name}, but two classes are needed"
-
-
-def _two_classes(
-    text: str, codes: Array, classes: tuple[str, ...]
-) -> tuple[Array, tuple[str, ...]]:
-    """Labels of -1 and 1 for class numbers of 0 and 1."""
-    if len(classes) == 2:
-        return 2 * codes - 1, classes
-    if len(codes) == 1 and classes[0] in {"-1", "1"}:
-        # A single point is a problem too: its label says on which side it has to be.
-        return np.array([int(classes[0])]), ("-1", "1")
-    if len(classes) == 1:
-        raise ProblemError(_one_class(text, classes[0]))
-    shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
-    raise ProblemError(
-        f"{text}: there are {len(classes)} classes ({shown}), but two are needed "
-        f"(use --multiclass for more, or two of them, as in {text}:{classes[0]},{classes[1]})"
-    )
+    return taken, place[codes[taken]]
 
 
 # --- standard input --------------------------------------------------------------------------
@@ -298,11 +262,14 @@ _MAGIC = {
 @contextmanager
 def _spooled() -> Iterator[_NamedFile]:
     """What comes on standard input, in a file of the name that its first bytes suggest."""
-    from gammabar.problems.files import read_bytes
-
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         path = Path(folder, "stdin")
-        _keep_stdin(path)
+        try:
+            with path.open("wb") as stream:
+                while chunk := sys.stdin.buffer.read(1 << 20):
+                    stream.write(chunk)
+        except (AttributeError, ValueError, OSError) as error:  # closed, or none at all
+            raise ProblemError(f"stdin: cannot be read ({error})") from None
         with path.open("rb") as stream:
             start = stream.read(8)
         suffix = next((s for magic, s in _MAGIC.items() if start.startswith(magic)), "")
@@ -315,15 +282,6 @@ def _spooled() -> Iterator[_NamedFile]:
         suffix = suffix or _text_suffix(path)
         named = path.rename(path.with_name(f"stdin{suffix}"))
         yield _NamedFile(named, _FORMATS[suffix])
-
-
-def _keep_stdin(path: Path) -> None:
-    try:
-        with path.open("wb") as stream:
-            while chunk := sys.stdin.buffer.read(1 << 20):
-                stream.write(chunk)
-    except (AttributeError, ValueError, OSError) as error:  # closed, or none at all
-        raise ProblemError(f"stdin: cannot be read ({error})") from None
 
 
 def _text_suffix(path: Path) -> str:

@@ -16,7 +16,15 @@ import numpy as np
 
 from gammabar.problems.datasets import DATASETS, Dataset, Sampling, check_classes, find, read
 from gammabar.problems.files import label_text
-from gammabar.problems.from_files import FILES, SUFFIXES, Build, Reading, load_file, named_file
+from gammabar.problems.from_files import (
+    FILES,
+    SUFFIXES,
+    Build,
+    Reading,
+    is_there,
+    load_file,
+    named_file,
+)
 from gammabar.problems.options import (
     MOST_CHARACTERS,
     SEED,
@@ -115,13 +123,8 @@ def load(
         except ProblemError as error:
             raise ProblemError(f"{text}: {error}") from None
 
-    spread = None
-    if dask is not None:
-        from gammabar.problems.chunked import spreader
-
-        spread = spreader(dask)
     file_of_labels = None if labels is None else Path(labels)
-    reading = Reading(label, file_of_labels, tuple(drop), memory, spread)
+    reading = Reading(label, file_of_labels, tuple(drop), memory, dask)
     file = named_file(text)
     if file is not None:
         return load_file(file, text, reading, multiclass, build)
@@ -148,17 +151,10 @@ def _unknown(text: str, name: str, families: Iterable[str]) -> str:
         return "the name of the data is empty (see `gammabar list problems`)"
     if Path(text).suffix.lower() in (".xlsx", ".xls", ".ods"):
         return f"{text}: a spreadsheet; save its table as CSV, and give that"
-    if _exists(text) or os.sep in text or (Path(text).suffix and ":" not in text):
+    if is_there(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {SUFFIXES})"
     hint = did_you_mean(name, [*DATASETS, *families, "rows"], "see `gammabar list problems`")
     return f"{name!r} is no data set, generator or file ({hint})"
-
-
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):  # too long for a name, or with a zero byte
-        return False
 
 
 # --- named data sets -------------------------------------------------------------------------

@@ -66,7 +66,7 @@ Y = [0, 1, 0]
         (np.zeros((3, 0)), "no columns"),
         (scipy.sparse.csr_array((3, 0)), "no columns"),
         (scipy.sparse.csr_array((0, 3)), "no rows"),
-        (scipy.sparse.coo_array(np.array([1.0, 2.0])), "matrix"),
+        (scipy.sparse.coo_array(np.array([1.0, 2.0])), "two-dimensional"),
         (np.array(["2020-01-01"], dtype="M8[D]").reshape(1, 1), "dtype datetime64"),
         (pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}), "column 'b' of X holds"),
         (pd.DataFrame({"a": [1.0, None, 3]}), "missing value in row 1, column 'a'"),

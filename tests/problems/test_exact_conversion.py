@@ -251,8 +251,8 @@ class Column:
     def to_numpy(self) -> np.ndarray[Any, Any]:
         return np.array(self.values)
 
-    def __getitem__(self, rows: slice) -> Column:
-        return Column(self.name, self.values[rows])
+    def __getitem__(self, rows: list[int]) -> Column:
+        return Column(self.name, [self.values[i] for i in rows])
 
 
 class Frame:

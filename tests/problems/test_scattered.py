@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load
-from gammabar.problems.chunked import Divide, NpyChunks, _tidy
+from gammabar.problems.chunked import NpyChunks, _tidy
 from gammabar.problems.problem import INTERCEPTS
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
@@ -167,7 +167,7 @@ def test_what_chunks_do_not_do_is_said(tmp_path):
     }.items():
         with pytest.raises(ProblemError, match=words):
             call()
-    assert from_arrays(fine.changed(Divide(3)), [0, 1, 0, 1]).radius == 0.125
+    assert from_arrays(fine.divided(3), [0, 1, 0, 1]).radius == 0.125
 
 
 def test_where_a_chunk_begins_in_memory_does_not_matter():
