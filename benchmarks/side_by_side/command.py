@@ -9,11 +9,11 @@ from typing import Any
 import click
 from side_by_side.document import SECTIONS
 
-from gammabar.harness.cli.options import WRITTEN
+from gammabar.harness.cli.options import WRITTEN, Command
 from gammabar.harness.screen import print_json, print_title, say, stages
 
 
-@click.command("bench")
+@click.command("bench", cls=Command)
 @click.option("--quick", is_flag=True, help="Embedded data and small sizes: about a minute.")
 @click.option(
     "--only",

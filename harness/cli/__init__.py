@@ -1,5 +1,5 @@
 """The command ``gammabar``."""
 
-from gammabar.harness.cli.options import COMMANDS, cli, main
+from gammabar.harness.cli.command import COMMANDS, cli, main
 
 __all__ = ["COMMANDS", "cli", "main"]

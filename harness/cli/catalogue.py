@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from gammabar.harness.cli.options import (
     FILE,
     JSON,
     PAPER,
+    SOURCE,
     WRITTEN,
     Command,
     argument,
@@ -29,6 +30,10 @@ from gammabar.harness.verify.verdict import Severity, Status, by_severity
 if TYPE_CHECKING:
     from gammabar.harness.run.tasks import Result
 
+Entry = dict[str, Any]
+#: Title of its table, names of the columns, and the cells of a row.
+Table = tuple[str, tuple[str, ...], tuple[str, ...]]
+
 
 @click.command("list", cls=Command)
 @click.argument(
@@ -36,13 +41,7 @@ if TYPE_CHECKING:
     type=click.Choice(("statements", "solvers", "problems", "mutants", "papers", "artefacts")),
 )
 @click.argument("text", required=False)
-@what(
-    "--source NAME",
-    "For statements: only those of this paper, by its key (repeatable).",
-    "sources",
-    many=True,
-    names="papers",
-)
+@SOURCE
 @what(
     "--status STATUS",
     "For statements: only those that are expected to hold, to be refuted, …",
@@ -75,69 +74,66 @@ def list_command(
     With TEXT, those that contain it. Statements may be chosen by options as well; with --paper they
     are those of that paper.
     """
-    from gammabar.harness.registry import open_plugin
+    from gammabar.harness.registry import find_sources
 
     _, keys = open_papers(papers)
-    for source in sources:
-        open_plugin(source)
     if (sources or status or severity) and kind != "statements":
         raise click.UsageError("--source, --status and --severity go with statements")
     if matrix is not None:
         if kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
-    shown = _KINDS[kind]
-    entries = [entry for entry in shown.entries() if _says(text, entry)]
+    find_sources(sources)  # opens them; an unknown one is refused
+    entries_of, row_of = _KINDS[kind]
+    entries = [entry for entry in entries_of() if _contains(text, entry)]
     if kind == "statements":
-        entries = _chosen(entries, (*keys, *sources), status, severity)
+        chosen = (*keys, *sources)
+        entries = [
+            entry
+            for entry in entries
+            if (not chosen or entry["source"] in chosen)
+            and status in (None, entry["status"])
+            and severity in (None, entry["severity"])
+        ]
     if as_json:
         print_json(entries)
         return
-    for title in dict.fromkeys(map(shown.title, entries)):
-        rows = [shown.row(entry) for entry in entries if shown.title(entry) == title]
-        print_table((title, *shown.columns), rows)
+    tables: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for title, columns, row in map(row_of, entries):
+        tables.setdefault((title, *columns), []).append(row)
+    for names, rows in tables.items():
+        print_table(names, rows)
     if kind == "statements":
         say(_counted(entries))
 
 
-Entry = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """How one kind of things is listed: entries as in JSON, and a table for each title."""
-
-    entries: Callable[[], list[Entry]]
-    title: Callable[[Entry], str]
-    columns: tuple[str, ...]
-    row: Callable[[Entry], tuple[str, ...]]
-
-
-def _says(text: str | None, entry: Entry) -> bool:
-    """Whether an entry contains a text, in whatever field."""
+def _contains(text: str | None, entry: Entry) -> bool:
     return text is None or text.lower() in json.dumps(entry, ensure_ascii=False).lower()
 
 
-def _chosen(
-    entries: list[Entry], sources: tuple[str, ...], status: str | None, severity: str | None
-) -> list[Entry]:
-    from gammabar.harness.registry import find_sources
+def _compute(path: Path, quiet: bool) -> None:
+    from gammabar.harness.power import matrix
+    from gammabar.harness.registry import mutants
+    from gammabar.harness.screen import bar
+    from gammabar.problems.output import check_writable, write_whole
 
-    find_sources(sources)  # a source that is none is refused
-    return [
-        entry
-        for entry in entries
-        if (not sources or entry["source"] in sources)
-        and status in (None, entry["status"])
-        and severity in (None, entry["severity"])
-    ]
+    check_writable(path)  # better to know now
+    with bar(len(mutants()), "wrong solvers", quiet) as advance:
+        found = matrix(advance=advance)
+    write_whole(path, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-#: What JSON says of a statement, besides its witness.
+# --- what there is, as in JSON, and a row of a table for each
+
+
+def _taken(thing: Any, names: str) -> Entry:
+    """Attributes by their names, with spaces between them."""
+    return {name: getattr(thing, name, None) for name in names.split()}
+
+
 _STATEMENT = (
-    *("id", "source", "reference", "kind", "claim", "words", "status", "witness", "fixed_by"),
-    *("severity", "why", "charitable", "survives", "solvers", "problems", "note", "instances"),
-    *("powerless", "at_rest", "slower"),
+    "id source reference kind claim words status witness fixed_by severity why charitable survives"
+    " solvers problems note instances powerless at_rest slower"
 )
 
 
@@ -148,19 +144,18 @@ def _statements() -> list[Entry]:
         path, here = witness(statement.id), Path.cwd()
         if path is not None and path.is_relative_to(here):
             path = path.relative_to(here)
-        found = {name: getattr(statement, name, None) for name in _STATEMENT}
-        return found | {"witness": None if path is None else str(path)}
+        return _taken(statement, _STATEMENT) | {"witness": None if path is None else str(path)}
 
     return [entry(statement) for statement in load_statements().values()]
 
 
-def _statement_row(entry: Entry) -> tuple[str, ...]:
-    """Its id, what it says, and where a claim about everything was put to the test."""
+def _statement_row(entry: Entry) -> Table:
     see = dict.fromkeys(filter(None, (entry["fixed_by"], entry["charitable"])))
     expected = entry["status"] + (f", see {' and '.join(see)}" if see else "")
     tested = f" [tested at: {entry['instances']}]" if entry["instances"] else ""
-    words = entry["words"] + tested
-    return entry["id"], entry["kind"], expected, entry["severity"] or "", words
+    columns = ("kind", "expected", "severity", "what it says")
+    row = (entry["kind"], expected, entry["severity"] or "", entry["words"] + tested)
+    return entry["source"], columns, (entry["id"], *row)
 
 
 def _counted(statements: list[Entry]) -> str:
@@ -178,18 +173,19 @@ def _papers() -> list[Entry]:
 
     with plugins():
         sources = Counter(statement.source for statement in load_statements().values())
-        names = ("key", "title", "authors", "year", "venue", "url", "text")
         return [
-            {name: getattr(paper, name) for name in names} | {"statements": sources[paper.key]}
+            _taken(paper, "key title authors year venue url text")
+            | {"statements": sources[paper.key]}
             for paper in papers().values()
         ]
 
 
-def _paper_row(entry: Entry) -> tuple[str, ...]:
+def _paper_row(entry: Entry) -> Table:
     from gammabar.harness.paper import Paper
 
     paper = Paper(entry["key"], entry["title"], entry["authors"], entry["year"])
-    return entry["key"], str(entry["statements"]), str(paper), entry["venue"]
+    row = (entry["key"], str(entry["statements"]), str(paper), entry["venue"])
+    return "key", ("statements", "paper", "where"), row
 
 
 def _artefacts() -> list[Entry]:
@@ -197,13 +193,13 @@ def _artefacts() -> list[Entry]:
 
     took = measured()
     return [
-        {name: getattr(one, name) for name in ("id", "reference", "title", "data", "cost")}
+        _taken(one, "id reference title data cost")
         | {name: took.get(one.id, {}).get(name) for name in ("seconds", "cpu", "memory")}
         for one in artefacts().values()
     ]
 
 
-def _artefact_row(entry: Entry) -> tuple[str, ...]:
+def _artefact_row(entry: Entry) -> Table:
     from gammabar.harness.paper import cost
     from gammabar.problems.datasets import DATASETS, is_here
 
@@ -211,18 +207,23 @@ def _artefact_row(entry: Entry) -> tuple[str, ...]:
     takes = entry["cost"] or "—"
     if entry["seconds"] is not None:
         takes = cost(entry["seconds"], entry["cpu"], entry["memory"])
-    return entry["id"], entry["reference"], entry["title"], ", ".join(here) or "—", takes
+    row = (entry["id"], entry["reference"], entry["title"], ", ".join(here) or "—", takes)
+    return "artefact", ("reference", "what it shows", "needs", "takes"), row
 
 
 def _mutants() -> list[Entry]:
     from gammabar.harness.registry import matrix, mutants
 
     killers = {name: list(found) for name, found in matrix().items()}
-    names = ("name", "family", "solver", "wrong", "equivalent")
     return [
-        {name: getattr(m, name) for name in names} | {"killed_by": killers.get(m.name)}
-        for m in mutants().values()
+        _taken(one, "name family solver wrong equivalent") | {"killed_by": killers.get(one.name)}
+        for one in mutants().values()
     ]
+
+
+def _mutant_row(entry: Entry) -> Table:
+    row = (entry["name"], entry["wrong"], " ".join(entry["killed_by"] or ()) or "—")
+    return f"mutant ({entry['family']})", ("what is wrong", "killed by"), row
 
 
 def _problems() -> list[Entry]:
@@ -231,21 +232,22 @@ def _problems() -> list[Entry]:
     return [asdict(entry) for entry in catalogue()]
 
 
-def _problem_row(entry: Entry) -> tuple[str, ...]:
-    last = entry["where"]
-    if entry["kind"] != "data set":
-        options = [
-            f"{name}={default}" if default else name for name, default, _ in entry["options"]
-        ]
-        last = ", ".join(options)
-    return entry["syntax"], entry["what"], last
+def _problem_row(entry: Entry) -> Table:
+    options = {name: default for name, default, _ in entry["options"]}
+    last = entry["where"] if entry["kind"] == "data set" else _defaults(options)
+    columns = ("what it is", "where, or options (default)")
+    return entry["kind"], columns, (entry["syntax"], entry["what"], last)
+
+
+def _defaults(options: Mapping[str, Any]) -> str:
+    found = (f"{name}={default}" if default else name for name, default in options.items())
+    return ", ".join(found)
 
 
 def _solvers() -> list[Entry]:
     from gammabar.harness.registry import load_statements
     from gammabar.solvers.base import SOLVERS, solver
 
-    # What is said about a solver is the statements' to say, not its own.
     statements = load_statements().values()
     return [
         asdict(solver(name).card) | {"statements": [s.id for s in statements if name in s.solvers]}
@@ -253,104 +255,36 @@ def _solvers() -> list[Entry]:
     ]
 
 
-def _compute(path: Path, quiet: bool) -> None:
-    from gammabar.harness.power import matrix
-    from gammabar.harness.registry import mutants
-    from gammabar.harness.screen import bar
-    from gammabar.problems.output import check_writable, write_whole
-
-    check_writable(path)  # better to know now
-    with bar(len(mutants()), "wrong solvers", quiet) as advance:
-        found = matrix(advance=advance)
-    write_whole(path, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+def _solver_row(entry: Entry) -> Table:
+    row = (entry["name"], entry["reference"], " ".join(entry["geometries"]))
+    columns = ("reference", "runs on", "statements")
+    return "solver", columns, (*row, " ".join(entry["statements"]) or "—")
 
 
-_KINDS = {
-    "statements": _Kind(
-        _statements,
-        lambda entry: entry["source"],
-        ("kind", "expected", "severity", "what it says"),
-        _statement_row,
-    ),
-    "solvers": _Kind(
-        _solvers,
-        lambda entry: "solver",
-        ("reference", "runs on", "statements"),
-        lambda e: (
-            e["name"],
-            e["reference"],
-            " ".join(e["geometries"]),
-            " ".join(e["statements"]) or "—",
-        ),
-    ),
-    "problems": _Kind(
-        _problems,
-        lambda entry: entry["kind"],
-        ("what it is", "where, or options (default)"),
-        _problem_row,
-    ),
-    "mutants": _Kind(
-        _mutants,
-        lambda entry: f"mutant ({entry['family']})",
-        ("what is wrong", "killed by"),
-        lambda e: (e["name"], e["wrong"], " ".join(e["killed_by"] or ()) or "—"),
-    ),
-    "papers": _Kind(_papers, lambda entry: "key", ("statements", "paper", "where"), _paper_row),
-    "artefacts": _Kind(
-        _artefacts,
-        lambda entry: "artefact",
-        ("reference", "what it shows", "needs", "takes"),
-        _artefact_row,
-    ),
+_KINDS: dict[str, tuple[Callable[[], Iterable[Entry]], Callable[[Entry], Table]]] = {
+    "statements": (_statements, _statement_row),
+    "solvers": (_solvers, _solver_row),
+    "problems": (_problems, _problem_row),
+    "mutants": (_mutants, _mutant_row),
+    "papers": (_papers, _paper_row),
+    "artefacts": (_artefacts, _artefact_row),
 }
 
+
+# --- all about one thing
 
 #: Verdicts that are shown to people; JSON has them all.
 _MOST = 12
-#: Shown in this order, if there is anything to show.
-_FIELDS = {
-    "reference": "where",
-    "source": "source",
-    "what": "what",
-    "words": "in words",
-    "claim": "printed",
-    "assumptions": "assumes",
-    "instances": "tested at",
-    "solvers": "about",
-    "solver": "of",
-    "geometries": "runs on",
-    "options": "options",
-    "syntax": "written",
-    "rows": "rows",
-    "dimension": "dimension",
-    "radius": "radius",
-    "digest": "sha-256",
-    "status": "expected",
-    "why": "why",
-    "note": "note",
-    "fixed_by": "true form",
-    "charitable": "reading",
-    "survives": "survives",
-    "witness": "witness",
-    "check": "check it",
-    "at_rest": "at rest",
-    "powerless": "no power",
-    "slower": "slower",
-    "kills": "refutes",
-    "killed_by": "killed by",
-    "equivalent": "right if",
-    "statements": "claims",
-    "mutants": "mutants",
-    "used_by": "used by",
-    "parts": "computes",
-    "data": "needs",
-    "missing": "not here",
-    "seconds": "takes",
-    "shown": "shown",
-    "cost": "takes",
-    "tightest": "tightest",
-    "reproduce": "again",
-}
+#: Fields that are shown, in this order, and what each is called.
+_LABELS = """
+    reference=where, source, what, words=in words, claim=printed, assumptions=assumes,
+    instances=tested at, solvers=about, solver=of, geometries=runs on, options, syntax=written,
+    rows, dimension, radius, digest=sha-256, status=expected, why, note, fixed_by=true form,
+    charitable=reading, survives, witness, check=check it, at_rest=at rest, powerless=no power,
+    slower, kills=refutes, killed_by=killed by, equivalent=right if, statements=claims, mutants,
+    used_by=used by, parts=computes, data=needs, missing=not here, seconds=takes, shown, cost=takes,
+    tightest, reproduce=again, where=code
+"""
 
 
 @click.command("show", cls=Command)
@@ -373,10 +307,10 @@ def show_command(
         print_json(facts, "show")
         return
     say(f"{facts['id']} ({facts['kind']})")
-    for field, label in (*_FIELDS.items(), ("where", "code")):
-        text = _text(field, facts)
-        if text:
-            print_lines(f"    {label:<10} {text}")
+    for pair in _LABELS.split(","):
+        field, _, label = pair.strip().partition("=")
+        if text := _text(field, facts):
+            print_lines(f"    {label or field:<10} {text}")
     if facts.get("verdicts"):
         _verdict_table(facts["verdicts"])
 
@@ -390,15 +324,15 @@ def _results(identifier: str, running: bool, path: Path | None) -> list[Result]:
             return [r for r in store.results() if r.verdict.statement == identifier]
     if not running:
         return []
-    from gammabar.harness.report.describe import plan_of
     from gammabar.harness.run.engine import run as run_tasks
+    from gammabar.harness.run.plan import Request, make_plan
 
-    tasks = plan_of(identifier)
+    tasks = make_plan(Request(statements=(identifier,)))
     say(f"checking {identifier} in {len(tasks)} runs", err=True)
     return run_tasks(tasks)
 
 
-def _text(field: str, facts: dict[str, Any]) -> str:
+def _text(field: str, facts: Entry) -> str:
     """A field in a line; "" for none."""
     value = facts.get(field)
     if not value:
@@ -414,9 +348,7 @@ def _text(field: str, facts: dict[str, Any]) -> str:
     if field == "status" and facts.get("severity"):
         return f"{value} as printed ({facts['severity']})"
     if field == "options":
-        return ", ".join(
-            f"{name}={default}" if default else name for name, default in value.items()
-        )
+        return _defaults(value)
     if isinstance(value, dict):
         return ", ".join(value)
     if not isinstance(value, list):
@@ -427,7 +359,8 @@ def _text(field: str, facts: dict[str, Any]) -> str:
     return (" " if all(one.endswith(".") for one in value) else "; ").join(value)
 
 
-def _verdict_table(verdicts: list[dict[str, Any]]) -> None:
+def _verdict_table(verdicts: list[Entry]) -> None:
+    verdicts.sort(key=lambda v: (v["verdict"] != "refuted", -(v["tightness"] or 0.0)))
     rows = [
         (
             v["problem"] or "its own data",
@@ -437,9 +370,7 @@ def _verdict_table(verdicts: list[dict[str, Any]]) -> None:
             "—" if v["worst_t"] is None else str(v["worst_t"]),
             "—" if v["informative"] is None else f"{v['informative']} of {v['checked']}",
         )
-        for v in sorted(
-            verdicts, key=lambda v: (v["verdict"] != "refuted", -(v["tightness"] or 0.0))
-        )[:_MOST]
+        for v in verdicts[:_MOST]
     ]
     columns = ("problem", "solver", "verdict", "tightness", "worst t", "informative")
     print_table(columns, rows)

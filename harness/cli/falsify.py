@@ -12,8 +12,10 @@ from gammabar.harness.cli.options import (
     JOBS,
     JSON,
     KEPT,
+    LARGEST,
     PAPER,
-    SECONDS,
+    SOLVER,
+    SOURCE,
     WRITTEN,
     Command,
     argument,
@@ -25,30 +27,23 @@ from gammabar.harness.cli.options import (
 from gammabar.harness.screen import print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
-    from gammabar.harness.falsify.parameters import Candidate
     from gammabar.harness.falsify.reports import Batch
     from gammabar.harness.falsify.search import Report, Tell
-    from gammabar.harness.run.tasks import PaperRef, Result, SolverRef
+    from gammabar.harness.run.tasks import SolverRef
     from gammabar.harness.verify.statement import Statement
 
 
 @click.command("falsify", cls=Command)
 @argument("statements", metavar="[ID]...", nargs=-1, names="statements")
 @what("--all", "Every statement, one after the other.", "everything")
-@what("--source NAME", "Those of a source: jst, rp, …", "sources", many=True, names="papers")
+@SOURCE
 @what(
     "--status STATUS",
     "Of these, only those that the registry says hold, or are refuted.",
     type=click.Choice(["holds", "refuted"]),
 )
 @PAPER
-@what(
-    "--solver NAME[:OPTION=VALUE,...]",
-    "Only runs of this solver (repeatable).",
-    "solvers",
-    many=True,
-    names="solvers",
-)
+@SOLVER
 @what(
     "--solver-file FILE:CLASS[:OPTION=VALUE,...]",
     "Runs of a solver of your own, as in my.py:MySolver.",
@@ -58,11 +53,10 @@ if TYPE_CHECKING:
     "--budget SECONDS",
     "How long to search, for all statements together; making what is found smaller may take half"
     " as long again.",
-    type=SECONDS,
     default=60.0,
     show_default=True,
 )
-@run("--seed N", "Of the search.", type=click.IntRange(0, 2**63 - 1), default=0)
+@run("--seed N", "Of the search.", type=click.IntRange(0, LARGEST), default=0)
 @JOBS
 @write(
     "--store FILE",
@@ -86,12 +80,11 @@ def falsify_command(
     papers: tuple[str, ...],
     solvers: tuple[str, ...],
     file: str | None,
-    budget: float,
-    seed: int,
     jobs: int | None,
     path: Path | None,
     out: Path | None,
     as_json: bool,
+    **limits: Any,
 ) -> int:
     """Search for data and options on which statement ID fails, or comes closest to failing.
 
@@ -109,15 +102,12 @@ def falsify_command(
     refs, _ = open_papers(papers)
     chosen = as_solvers(solvers, file)
     about = _chosen(statements, everything, sources, status)
-    threads = jobs or int(cpu_count())
+    more = limits | {"jobs": jobs or int(cpu_count()), "refs": refs}
     if everything or sources or len(about) > 1:
         if out is not None:
             raise click.UsageError("--out is for one statement")
-        batch = Batch(
-            about, budget=budget, path=path, solvers=chosen, seed=seed, jobs=threads, refs=refs
-        )
-        return _many(batch, as_json)
-    return _one(about[0], chosen, refs, budget, seed, threads, path, out, as_json)
+        return _many(Batch(about, path=path, solvers=chosen, **more), as_json)
+    return _one(about[0], chosen, path, out, as_json, **more)
 
 
 def _chosen(
@@ -140,36 +130,28 @@ def _chosen(
 
 def _one(
     about: Statement,
-    solvers: tuple[SolverRef, ...],
-    refs: tuple[PaperRef, ...],
-    budget: float,
-    seed: int,
-    jobs: int,
+    chosen: tuple[SolverRef, ...],
     path: Path | None,
     out: Path | None,
     as_json: bool,
+    *,
+    budget: float,
+    seed: int,
+    **more: Any,
 ) -> int:
     from gammabar.harness.falsify.parameters import solvers_of
     from gammabar.harness.falsify.reports import as_document, read, starts, write as keep
     from gammabar.harness.falsify.search import Search, unexpected
     from gammabar.harness.falsify.witness import confirming
 
-    start: tuple[Candidate, ...] = ()
-    runs, searched = 0, solvers_of(about, solvers)
+    solvers = solvers_of(about, chosen)
     if path is not None and path.exists():
-        kept, runs = read(path, about.id, solvers, about.inputs)
-        start = starts(kept, searched)
-    search = Search(
-        about,
-        searched,
-        budget=budget,
-        seed=seed + runs,  # who goes on looks elsewhere
-        jobs=jobs,
-        start=start,
-        refs=refs,
-        tell=_telling(monotonic(), path),
-        confirm=confirming(about, out is not None) if not solvers else None,
-    )
+        kept, runs = read(path, about.id, chosen, about.inputs)
+        more["start"] = starts(kept, solvers)
+        seed += runs  # a search that goes on looks elsewhere
+    confirm = None if chosen else confirming(about, out is not None)
+    tell = _telling(monotonic(), path)
+    search = Search(about, solvers, budget=budget, seed=seed, tell=tell, confirm=confirm, **more)
     say(f"searching for {budget:g} s where {about.id} fails", err=True)
     report = search.carry_out()
     if path is not None:
@@ -177,25 +159,23 @@ def _one(
     if as_json:
         print_json(as_document(report))
     else:
-        _show(report, about.unit, budget)
+        _show(report, about, budget)
     if out is not None:
-        _write_witness(out, about, report)
+        say(_witness(out, about, report), err=True)
     return 2 if report.nothing_ran else int(unexpected(about, report.refuted))
 
 
-def _write_witness(path: Path, statement: Statement, report: Report) -> None:
+def _witness(path: Path, statement: Statement, report: Report) -> str:
+    """Write a refutation as a witness; what there is to say of it."""
     from gammabar.harness.falsify.witness import write as write_file
     from gammabar.problems import ProblemError
 
     if report.best is None or not report.refuted:
-        say(f"no witness: {statement.id} was not refuted", err=True)
-        return
+        return f"no witness: {statement.id} was not refuted"
     try:
-        said = write_file(path, statement, report.best)
+        return f"{path}: {write_file(path, statement, report.best)}"
     except ProblemError as reason:
-        say(f"{path}: {reason}", err=True)
-        return
-    say(f"{path}: {said}", err=True)
+        return f"{path}: {reason}"
 
 
 def _many(batch: Batch, as_json: bool) -> int:
@@ -215,35 +195,36 @@ def _many(batch: Batch, as_json: bool) -> int:
     document = batch.as_document()
     if as_json:
         print_json(document)
-        return _code(batch)
-    rows = [
-        (name, str(sum(kept["runs"].values())), *_summary(kept))
-        for name, kept in document["reports"].items()
-    ]
-    print_table(("statement", "runs", "nearest", "strategy", "on"), rows)
-    for name in batch.unexpected:
-        say(f"{name} is refuted, though the registry says that it holds")
-    for name in batch.failed:
-        say(f"{name}: every run failed, so nothing is known", err=True)
-    return _code(batch)
-
-
-def _code(batch: Batch) -> int:
-    """The exit code: 2 if of some statement every run failed."""
+    else:
+        rows = [(name, *_summary(kept)) for name, kept in document["reports"].items()]
+        print_table(("statement", "runs", "nearest", "strategy", "on"), rows)
+        for name in batch.unexpected:
+            say(f"{name} is refuted, though the registry says that it holds")
+        for name in batch.failed:
+            say(f"{name}: every run failed, so nothing is known", err=True)
     return 1 if batch.unexpected else 2 * bool(batch.failed)
 
 
-def _summary(kept: dict[str, Any]) -> tuple[str, str, str]:
-    best = kept["best"]
+def _summary(kept: dict[str, Any]) -> tuple[str, str, str, str]:
+    runs, best = str(sum(kept["runs"].values())), kept["best"]
     if best is None:
-        return "–", "", ""
+        return runs, "–", "", ""
     tightness = best["verdict"]["tightness"]
     near = "refuted" if kept["refuted"] else "–" if tightness is None else f"{tightness:.4g}"
-    return near, best["strategy"], _short(best["problem"])
+    return runs, near, best["strategy"], _short(best["problem"])
 
 
 def _short(problem: str) -> str:
     return problem if len(problem) <= 60 else problem[:59] + "…"
+
+
+def _near(score: float | None) -> str:
+    """How near a run came to failing."""
+    if score is None or score == float("-inf"):
+        return "–"
+    if score == float("inf"):
+        return "refuted"
+    return f"{score:.4g} of the bound" if score > -1 else f"slack {-1 - score:.4g}"
 
 
 def _telling(start: float, path: Path | None) -> Tell:
@@ -254,68 +235,42 @@ def _telling(start: float, path: Path | None) -> Tell:
         best = report.best
         if best is None or best.score == float("-inf"):
             return
-        ratio = "refuted" if best.refuted else _ratio(best.score)
-        shown = _short(best.candidate.problem)
-        seconds, runs = monotonic() - start, report.runs.total()
-        say(f"{seconds:5.1f} s  {runs:6,} runs  {ratio}  {best.strategy}: {shown}", err=True)
+        found = f"{_near(best.score)}  {best.strategy}: {_short(best.candidate.problem)}"
+        say(f"{monotonic() - start:5.1f} s  {report.runs.total():6,} runs  {found}", err=True)
         if path is not None:
             keep(path, as_document(report))
 
     return tell
 
 
-def _ratio(score: float) -> str:
-    return f"{score:.4g} of the bound" if score > -1 else f"slack {-1 - score:.4g}"
-
-
-def _show(report: Report, unit: bool, budget: float) -> None:
-    from gammabar.harness.registry import everything
+def _show(report: Report, about: Statement, budget: float) -> None:
+    from gammabar.harness.run.tasks import Result
     from gammabar.harness.show import explain, reproduce
+    from gammabar.harness.verify.verdict import Expectation
 
     best = report.best
     runs = f"{report.runs.total():,} runs"
     if report.failed:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.failed.items())
-        say(f"{report.statement}: runs failed ({kinds}): {report.trouble}", err=True)
+        say(f"{about.id}: runs failed ({kinds}): {report.trouble}", err=True)
     if report.nothing_ran:
         return
     if best is None or best.score == float("-inf"):
-        say(f"{report.statement}: no run was found of which it speaks ({runs} in {budget:g} s)")
+        say(f"{about.id}: no run was found of which it speaks ({runs} in {budget:g} s)")
         if best is not None:
             say(f"    for instance: {best.verdict.reason}")
         return
-    result = _result(report, unit)
+    result = Result(best.verdict, best.candidate.run(about.unit), Expectation.EITHER, 0.0)
     if report.refuted:
         print_lines(explain(result))
         say(f"    found by  {best.strategy}, after {report.found_after} runs")
-        statement = everything()[report.statement]
-        if statement.severity is not None:
-            say(
-                f"    known     false as printed ({statement.severity}); true: {statement.fixed_by}"
-            )
+        if about.severity is not None:
+            say(f"    known     false as printed ({about.severity}); true: {about.fixed_by}")
     else:
-        words = everything()[report.statement].words
-        say(f"{report.statement}: not refuted in {budget:g} s, {runs}")
-        say(f"    claimed   {words}")
-        say(f"    nearest   {_ratio(best.score)}, at t = {best.verdict.worst_t}")
+        say(f"{about.id}: not refuted in {budget:g} s, {runs}")
+        say(f"    claimed   {about.words}")
+        say(f"    nearest   {_near(best.score)}, at t = {best.verdict.worst_t}")
         say(f"    on        {best.candidate.problem}")
         say(f"    reproduce {reproduce(result)}")
-    rows = [
-        (name, f"{report.runs[name]:,}", _near(report.nearest.get(name))) for name in report.runs
-    ]
-    print_table(("strategy", "runs", "nearest"), rows)
-
-
-def _near(score: float | None) -> str:
-    if score is None or score == float("-inf"):
-        return "–"
-    return "refuted" if score == float("inf") else _ratio(score)
-
-
-def _result(report: Report, unit: bool) -> Result:
-    from gammabar.harness.run.tasks import Result
-    from gammabar.harness.verify.verdict import Expectation
-
-    assert report.best is not None
-    made = report.best.candidate.run(unit)
-    return Result(report.best.verdict, made, Expectation.EITHER, 0.0)
+    found = ((name, f"{n:,}", _near(report.nearest.get(name))) for name, n in report.runs.items())
+    print_table(("strategy", "runs", "nearest"), list(found))

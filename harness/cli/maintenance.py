@@ -11,22 +11,21 @@ import click
 
 from gammabar.harness.cli.options import (
     FILE,
-    FOLDER,
     JSON,
     PAPER,
+    READING,
     WRITTEN,
     Command,
     argument,
     data as data_option,
     open_papers,
-    reading_options,
     run,
     what,
     write,
 )
 from gammabar.harness.paper import cost
 from gammabar.harness.screen import print_json, print_table, say, stages
-from gammabar.problems.environment import missing
+from gammabar.problems.environment import has_module, missing
 from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ _MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 @write(
     "--out DIR",
     "Where pictures and numbers are written; what is there already is not computed again.",
-    type=FOLDER,
     default=Path("artefacts"),
     show_default=True,
 )
@@ -73,7 +71,10 @@ def reproduce_command(
     check()
     for artefact in chosen:
         missing_data(artefact, quick)  # said before anything is computed
-    _writable(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--out {out}: {error.strerror}") from None
     documents = []
     for artefact in chosen:
         documents.append(_make(artefact, out, quick, fresh))
@@ -86,6 +87,7 @@ def reproduce_command(
 
 
 def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
+    """The artefacts; ``--all`` leaves out those whose package is missing, and says so."""
     from gammabar.harness.registry import artefacts
 
     known = artefacts()
@@ -94,33 +96,25 @@ def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known, "see `gammabar list artefacts`")
-            raise click.UsageError(f"{name!r} is no artefact ({hint})")
+            raise click.UsageError(f"{name!r} is not an artefact ({hint})")
     if not everything:
         return [known[name] for name in dict.fromkeys(names)]
-    return [one for one in known.values() if _can_be_made(one)]
-
-
-def _can_be_made(artefact: Artefact) -> bool:
-    """Whether its package is installed; ``--all`` leaves out others, and says so."""
-    from gammabar.problems.environment import has_module, missing
-
-    if artefact.package is None or has_module(artefact.package[0]):
-        return True
-    say(f"left out: {missing(artefact.id, *artefact.package)}", err=True)
-    return False
-
-
-def _writable(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"--out {out}: {error.strerror}") from None
+    chosen = []
+    for one in known.values():
+        if one.package is None or has_module(one.package[0]):
+            chosen.append(one)
+        else:
+            say(f"left out: {missing(one.id, *one.package)}", err=True)
+    return chosen
 
 
 def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, Any]:
     from gammabar.harness.reproduce import as_document, compute, draw, write as keep
 
-    computed = compute(artefact, out, quick, _tell, fresh)
+    def tell(name: str, place: int, total: int, kept: bool) -> None:
+        say(f"{place + 1}/{total}  {name}{' (kept)' if kept else ''}", err=True)
+
+    computed = compute(artefact, out, quick, tell, fresh)
     document = as_document(artefact, computed, quick)
     keep(out / f"{artefact.id}.json", document)
     pictures = draw(artefact, computed.numbers, out, quick=quick)
@@ -130,17 +124,12 @@ def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, 
 def _show_reproduce(document: dict[str, Any]) -> None:
     say(f"{document['artefact']}  {document['reference']}: {document['title']}")
     for shown in document["shown"]:
-        mark = (
-            "–" if document["quick"] else _MARKS[shown["agrees"]]
-        )  # small data are not the paper's
+        # Small data are not the paper's.
+        mark = "–" if document["quick"] else _MARKS[shown["agrees"]]
         say(f"    {mark:8}{shown['claim']}")
         say(f"            {shown['found']}")
     took = cost(document["seconds"], document["cpu"], document["memory"])
     say(f"    written {', '.join(document['pictures'])} ({took})")
-
-
-def _tell(name: str, place: int, total: int, kept: bool) -> None:
-    say(f"{place + 1}/{total}  {name}{' (kept)' if kept else ''}", err=True)
 
 
 @click.group("data")
@@ -192,7 +181,7 @@ def fetch(name: str, archive: Path | None) -> None:
 @data_command.command(cls=Command)
 @argument("data", names="data")
 @argument("file", type=WRITTEN)
-@reading_options
+@READING
 @data_option("--multiclass", "All classes.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""

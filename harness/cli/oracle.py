@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli.options import (
-    FOLDER,
     JSON,
-    SECONDS,
+    READING,
+    SPACE,
     WRITTEN,
-    F,
     TakesData,
     argument,
-    data as data_option,
+    given,
     option,
-    reading_options,
     run,
     what,
     write,
@@ -28,19 +26,23 @@ from gammabar.harness.cli.options import (
 from gammabar.harness.screen import Stage, print_facts, print_json, stages
 
 if TYPE_CHECKING:
-    from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
+    from gammabar.oracle.result import L1Margin, Margin, Truth
     from gammabar.oracle.separation import Separation
     from gammabar.problems import Problem
 
 #: Rows of a support up to which the rational γ̄² is computed to tell its length.
 MANY = 100
-INTERCEPTS = ("none", "free", "augmented")
-#: Where the hyperplanes are that an answer speaks of.
+#: Rows and numbers that are listed for people; JSON has all of them.
+_SHOWN = 12
+#: Where the hyperplanes are that an answer speaks of, by the kind of intercept.
 WHERE = {
     "none": "through the origin",
     "free": "with a free intercept",
     "augmented": "with an augmented intercept (a constant feature, which counts in ‖w‖)",
 }
+_PAIRS = "Every pair of classes (--pairs)"
+#: The options of `_PAIRS`.
+_OF_PAIRS = ("certificates", "jobs", "check", "picture", "page")
 
 
 class _BareIntercept(TakesData):
@@ -48,37 +50,10 @@ class _BareIntercept(TakesData):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         full = [
-            "--intercept=free" if word == "--intercept" and following not in INTERCEPTS else word
+            "--intercept=free" if word == "--intercept" and following not in WHERE else word
             for word, following in pairwise([*args, ""])
         ]
         return super().parse_args(ctx, full)
-
-
-_GROUP = "Every pair of classes (--pairs)"
-
-
-def _pair_options(function: F) -> F:
-    """Add the options of all pairs of classes to a command."""
-    for one in (
-        option(_GROUP, "--page FILE", "The table, in Markdown.", type=WRITTEN),
-        option(_GROUP, "--picture FILE", "A matrix of all pairs: .svg, .png.", type=WRITTEN),
-        option(
-            _GROUP, "--check/--no-check", "Check each certificate.  [default: check]", default=True
-        ),
-        option(
-            _GROUP, "--jobs N", "Processes.  [default: one per core]", type=click.IntRange(1, 1000)
-        ),
-        option(
-            _GROUP,
-            "--certificates DIR",
-            "Certificates and results, one for each pair; what is there is not computed again.",
-            type=FOLDER,
-            default=Path("margins"),
-            show_default=True,
-        ),
-    ):
-        function = one(function)
-    return function
 
 
 @click.command("oracle", cls=_BareIntercept)
@@ -97,15 +72,11 @@ def _pair_options(function: F) -> F:
 @what(
     "--intercept [free|augmented]",
     "With a bias: free (the margin counts w alone) or augmented (a constant feature).",
-    type=click.Choice(INTERCEPTS),
+    type=click.Choice(list(WHERE)),
     default="none",
 )
-@data_option(
-    "--kernel KERNEL", "rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear"
-)
-@data_option("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3).")
-@data_option("--multiclass", "All classes (Ji–Srebro–Telgarsky §5.2).")
-@reading_options
+@SPACE
+@READING
 @run(
     "--method METHOD",
     "exact or cvxpy: what proposes the candidate; both are proved.",
@@ -116,7 +87,6 @@ def _pair_options(function: F) -> F:
 @run(
     "--time-limit SECONDS",
     "End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
-    type=SECONDS,
 )
 @run(
     "--dask ADDRESS",
@@ -133,7 +103,17 @@ def _pair_options(function: F) -> F:
 @write("--light", "Make it short where it can be: the support and some digits of the weights.")
 @write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
 @JSON
-@_pair_options
+@option(
+    _PAIRS,
+    "--certificates DIR",
+    "Certificates and results, one for each pair; what is there is not computed again.",
+    default=Path("margins"),
+    show_default=True,
+)
+@option(_PAIRS, "--jobs N", "Processes.  [default: one per core]", type=click.IntRange(1, 1000))
+@option(_PAIRS, "--check/--no-check", "Check each certificate.  [default: check]", default=True)
+@option(_PAIRS, "--picture FILE", "A matrix of all pairs: .svg, .png.", type=WRITTEN)
+@option(_PAIRS, "--page FILE", "The table, in Markdown.", type=WRITTEN)
 def oracle_command(
     data: tuple[str, ...], separation: bool, pairs: bool, as_json: bool, **options: Any
 ) -> int:
@@ -143,15 +123,14 @@ def oracle_command(
     γ̄ is given with the rows divided by the largest row norm, as in the papers, and in the data's
     own units.
     """
-    of_pairs = {name: options.pop(name) for name in ("certificates", "jobs", "check", "picture")}
-    of_pairs["page"] = options.pop("page")
+    of_pairs = {name: options.pop(name) for name in _OF_PAIRS}
     if pairs:
         from gammabar.harness.margins import all_margins
 
         _only(options, "--pairs", ("time_limit",))
         return all_margins(data, as_json=as_json, time_limit=options["time_limit"], **of_pairs)
-    if any(_given(name) for name in of_pairs):
-        raise click.UsageError("--certificates, --jobs, --check, --picture, --page need --pairs")
+    if any(map(given, of_pairs)):
+        raise click.UsageError(f"{', '.join(f'--{name}' for name in _OF_PAIRS)} need --pairs")
     if len(data) > 1:
         raise click.UsageError("one DATA at a time; several go with --pairs")
     if separation:
@@ -162,14 +141,9 @@ def oracle_command(
     return _margin(data[0], as_json=as_json, **options)
 
 
-def _given(name: str) -> bool:
-    source = click.get_current_context().get_parameter_source(name)
-    return source is click.core.ParameterSource.COMMANDLINE
-
-
 def _only(options: dict[str, Any], what: str, allowed: tuple[str, ...]) -> None:
     for name in options:
-        if name not in allowed and _given(name):
+        if name not in allowed and given(name):
             raise click.UsageError(f"{what} goes without --{name.replace('_', '-')}")
 
 
@@ -186,8 +160,14 @@ class _Answer:
         self.lines[name] = words
         self.fields |= fields
 
+    def save(self, found: Any, path: Path | None, proves: str = "", **how: Any) -> None:
+        """Write the certificate, if one is asked for."""
+        if path is not None:
+            found.save(path, **how)
+            words = f"{path}{proves} (gammabar check {path})"
+            self.say("certificate", words, certificate=str(path))
+
     def print(self, kind: str, as_json: bool) -> None:
-        """Print one or the other."""
         if as_json:
             print_json({"data": self.data, **self.fields}, kind)
         else:
@@ -212,11 +192,13 @@ def _margin(
 ) -> int:
     """Print the margin of the data that are described by the options of `load`."""
     _refuse(norm, described["kernel"], described["normalised"], described["multiclass"], signed)
+    from gammabar.oracle import solve
+    from gammabar.oracle.candidate import Interrupted
     from gammabar.problems import ScatteredProblem, load
     from gammabar.problems.environment import peak_memory
     from gammabar.problems.files import gigabytes
 
-    answer = _Answer(data)
+    answer, interrupted = _Answer(data), False
     with ExitStack() as stack:
         stage = stack.enter_context(stages(quiet=as_json))
         client = None
@@ -226,8 +208,12 @@ def _margin(
             client = stack.enter_context(connected(dask))
         stage(f"reading {data}")
         problem = load(data, dask=client, **described)
-        wanted = {"norm": norm, "signed": signed, "method": method, "digits": digits}
-        found, interrupted = _solved(problem, stage, time_limit=time_limit, **wanted)
+        wanted: Any = {"norm": norm, "signed": signed, "method": method, "digits": digits}
+        found: Margin
+        try:
+            found = solve(problem, progress=stage, time_limit=time_limit, **wanted)
+        except Interrupted as stop:  # the best that was proved
+            found, interrupted = stop.bounds(), True
         _tell(answer, found, digits, signed, as_json)
         answer.fields |= {"intercept": described["intercept"], "memory": peak_memory()}
         if isinstance(problem, ScatteredProblem):
@@ -244,11 +230,8 @@ def _margin(
         if export:
             _write_classifier(found, export)
             answer.say("export", str(export), export=str(export))
-        if certificate:
-            stage("writing the certificate")
-            found.save(certificate, light=light)
-            words = f"{certificate}, which proves {found.proves} (gammabar check {certificate})"
-            answer.say("certificate", words, certificate=str(certificate))
+        proves = f", which proves {found.proves}" if certificate else ""
+        answer.save(found, certificate, proves, light=light)
     answer.print("oracle", as_json)
     if interrupted:
         sys.exit(130)
@@ -269,22 +252,11 @@ def _refuse(
         raise click.UsageError(f"--signed is for --norm l2, not {norm}")
 
 
-def _solved(problem: Problem, stage: Stage, **wanted: Any) -> tuple[Margin, bool]:
-    """The answer, and whether Ctrl-C ended the search: then it is the best that was proved."""
-    from gammabar.oracle import solve
-    from gammabar.oracle.candidate import Interrupted
-
-    try:
-        return solve(problem, progress=stage, **wanted), False
-    except Interrupted as stop:
-        return stop.bounds(), True
-
-
-#: What is added about the same data with a bias, where there is none through the origin.
+#: What is added about the same data with a bias, where no hyperplane through the origin separates.
 _BIAS = {True: ", but separable with a bias (--intercept)", False: ", nor with a bias", None: ""}
 
 
-def _separable_with_bias(problem: Problem, time_limit: float | None = None) -> bool | None:
+def _separable_with_bias(problem: Problem, time_limit: float | None) -> bool | None:
     """Whether some hyperplane separates data that none through the origin does; None if unknown."""
     from gammabar.oracle import solve
     from gammabar.problems import MulticlassProblem, ProblemError
@@ -299,38 +271,40 @@ def _separable_with_bias(problem: Problem, time_limit: float | None = None) -> b
 
 def _tell(answer: _Answer, found: Margin, digits: int, signed: bool, written: bool) -> None:
     """The answer of the oracle, with γ̄² if it is to be written out."""
-    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
+    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth, signed_digits
 
     if isinstance(found, L1Margin):
         _tell_l1(answer, found, digits)
         return
     truth = found.truth if isinstance(found, NegativeMargin) else found
     assert isinstance(truth, Truth)
-    answer.fields = truth.facts(digits, written) | {
-        "seconds": round(sum(found.seconds.values()), 6)
-    }
+    answer.fields = truth.facts(digits, written)
+    answer.fields["seconds"] = round(sum(found.seconds.values()), 6)
     _tell_truth(answer, truth, digits)
     if isinstance(found, NegativeMargin):
-        _tell_signed(answer, found)
+        low, high = (signed_digits(v, v, 17) for v in found.squares)
+        shown = low if found.exact else f"in [{low}, {high}]"
+        why = found.note.partition(": ")[2]  # what precedes it repeats the number
+        rho = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact, "rho_statement": found.note}
+        answer.say("signed margin ρ", f"{shown}: {why}", **rho)
     elif signed:
         rho = {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
         answer.say("signed margin ρ", "ρ = γ̄ > 0 (separable)", **rho)
 
 
 def _tell_truth(answer: _Answer, truth: Truth, digits: int) -> None:
-    fields = answer.fields
-    verdict = {True: "separable", False: "not separable", None: "undecided: γ̄ may be 0"}
-    if truth.method == "anytime":
-        verdict[None] = "not known to be separable"
+    fields, anytime = answer.fields, truth.method == "anytime"
+    unknown = "not known to be separable" if anytime else "undecided: γ̄ may be 0"
+    verdict = {True: "separable", False: "not separable", None: unknown}[truth.separable]
     answer.say("problem", f"{fields['n']:,} rows × {fields['d']:,}")
-    answer.say("verdict", f"{verdict[truth.separable]} {WHERE[truth.problem.intercept]}")
-    if truth.separable is None and truth.method == "anytime":
+    answer.say("verdict", f"{verdict} {WHERE[truth.problem.intercept]}")
+    if truth.separable is None and anytime:
         answer.say("γ̄", f"at most {truth.gamma_hi!r}")
     elif truth.separable is not False:
         answer.say("γ̄", fields["gamma"] + "…" * (not truth.ends(digits)))
         answer.say("γ̄ in data units", fields["gamma_raw"])
         answer.say("enclosure", f"[{truth.gamma_lo!r}, {truth.gamma_hi!r}]")
-    note = "" if truth.method == "anytime" else truth.note
+    note = "" if anytime else truth.note
     joined = note and ("; " if truth.deficit else ", ") + note
     answer.say("proved", _proved(truth) + joined)
     answer.say("support", f"{fields['support_size']} rows")
@@ -359,16 +333,6 @@ def _proved(truth: Truth) -> str:
     return f"enclosure by interval arithmetic{more}"
 
 
-def _tell_signed(answer: _Answer, found: NegativeMargin) -> None:
-    from gammabar.oracle.result import signed_digits
-
-    low, high = (signed_digits(v, v, 17) for v in found.squares)
-    shown = low if found.exact else f"in [{low}, {high}]"
-    why = found.note.partition(": ")[2]  # what precedes it repeats the number
-    rho = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact, "rho_statement": found.note}
-    answer.say("signed margin ρ", f"{shown}: {why}", **rho)
-
-
 def _tell_l1(answer: _Answer, found: L1Margin, digits: int) -> None:
     seconds, n, norm = sum(found.seconds.values()), found.problem.n, found.norm
     verdict = {True: "separable", False: "not separable", None: "undecided"}[found.separable]
@@ -385,12 +349,10 @@ def _tell_l1(answer: _Answer, found: L1Margin, digits: int) -> None:
     answer.say("time", f"{seconds:.3g} s", seconds=round(seconds, 6))
 
 
-#: Rows and numbers that are listed for people; JSON has all of them.
-_SHOWN = 12
-
-
 def _explain(answer: _Answer, found: Margin, stage: Stage) -> None:
     """The rows behind an answer, and the classifier."""
+    from gammabar.problems import ProblemError
+
     problem, rows = found.problem, [int(i) for i in found.support]
     weights = [v / found.total for v in found.numerators]
     answer.fields |= {"rows": rows, "lines": _file_lines(problem, rows), "q": weights}
@@ -398,25 +360,18 @@ def _explain(answer: _Answer, found: Margin, stage: Stage) -> None:
     named = _named(problem, rows)
     if found.separable:
         answer.say("on the margin", named)
-        _tell_hyperplane(answer, found)
+        try:
+            parts = _classifier(found)
+        except ProblemError as error:
+            answer.say("w", str(error))
+        else:
+            b = parts["b"]
+            answer.say("w", _some(parts["w"]), **parts)
+            answer.say("b", _some(b if isinstance(b, list) else [b]))
     elif found.separable is False:
         answer.say("conflict", f"{named}: without any one of these, the others agree")
         _tell_removal(answer, found, stage)
-    answer.say("q̄", _numbers(weights))
-
-
-def _tell_hyperplane(answer: _Answer, found: Margin) -> None:
-    """w and b, or why they are not told."""
-    from gammabar.problems import ProblemError
-
-    try:
-        parts = _classifier(found)
-    except ProblemError as error:
-        answer.say("w", str(error))
-        return
-    b = parts["b"] if isinstance(parts["b"], list) else [parts["b"]]
-    answer.say("w", _numbers(parts["w"]), **parts)
-    answer.say("b", _numbers(b))
+    answer.say("q̄", _some(weights))
 
 
 def _classifier(found: Margin) -> dict[str, Any]:
@@ -429,28 +384,21 @@ def _write_classifier(found: Margin, path: Path) -> None:
     """w, b, support, q and gamma as an .npz file; w and b are empty if nothing separates."""
     import numpy as np
 
-    parts: dict[str, Any] = {"w": [], "b": []}
-    if found.separable:
-        parts = _classifier(found)
-    arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
     from gammabar.problems.output import whole
 
+    parts = _classifier(found) if found.separable else {"w": [], "b": []}
+    arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
+    arrays |= {"support": found.support, "gamma": np.array([found.gamma_lo, found.gamma_hi])}
+    arrays["q"] = np.array([v / found.total for v in found.numerators])
     with whole(path, "wb") as stream:
-        np.savez(
-            stream,
-            **arrays,
-            support=found.support,
-            q=np.array([v / found.total for v in found.numerators]),
-            gamma=np.array([found.gamma_lo, found.gamma_hi]),
-        )
+        np.savez(stream, **arrays)
 
 
 def _named(problem: Problem, rows: list[int]) -> str:
     """Rows by their lines in the file, or by their numbers from 0."""
     lines = _file_lines(problem, rows)
     what, items = ("rows (from 0)", rows) if lines is None else ("lines", lines)
-    shown = ", ".join(map(str, items[:_SHOWN])) + (", …" if len(items) > _SHOWN else "")
-    return f"{what} {shown} ({len(items)})"
+    return f"{what} {_some(items, '')} ({len(items)})"
 
 
 def _file_lines(problem: Problem, rows: list[int]) -> list[int] | None:
@@ -484,9 +432,11 @@ def _tell_removal(answer: _Answer, found: Margin, stage: Stage) -> None:
     answer.say("to remove", words, **fields)
 
 
-def _numbers(values: list[float]) -> str:
-    flat = [f"{v:.6g}" for v in values[:_SHOWN]]
-    return ", ".join(flat) + (f", … ({len(values)} numbers)" if len(values) > _SHOWN else "")
+def _some(values: list[Any], what: str = " numbers") -> str:
+    """The first values of a list; of numbers that are not shown, how many there are."""
+    shown = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:_SHOWN]]
+    count = f" ({len(values)}{what})" if what else ""
+    return ", ".join(shown) + (f", …{count}" if len(values) > _SHOWN else "")
 
 
 #: What each kind means for the estimate.
@@ -521,11 +471,7 @@ def _separation(
         problem = load(data, **reading)
         found = separation(problem, intercept=intercept, time_limit=time_limit, progress=stage)
         _tell_separation(answer, found)
-        if certificate:
-            stage("writing the certificate")
-            found.save(certificate)
-            words = f"{certificate} (gammabar check {certificate})"
-            answer.say("certificate", words, certificate=str(certificate))
+        answer.save(found, certificate)
     answer.print("separation", as_json)
     return 0
 
@@ -537,7 +483,7 @@ def _tell_separation(answer: _Answer, found: Separation) -> None:
     answer.say("model", f"{n:,} rows × {d:,}, {with_}", n=n, d=d, intercept=found.intercept)
     answer.say("verdict", _MEANING[kind], kind=kind, estimate_exists=found.estimate_exists)
     if kind == "quasi-complete":
-        answer.say("boundary", f"{_some(boundary)} ({len(boundary)} rows)")
+        answer.say("boundary", f"{_some(boundary, '')} ({len(boundary)} rows)")
     if kind == "complete" and len(found.unidentified) == found.problem.dimension:
         none = "no coefficient has a finite one, and the rows identify none by itself"
         answer.say("estimate", none)
@@ -546,21 +492,12 @@ def _tell_separation(answer: _Answer, found: Separation) -> None:
             answer.say("diverging", _columns(found.diverging, d))
         if found.unidentified:
             answer.say("unidentified", _columns(found.unidentified, d))
-    answer.say(
-        "time",
-        f"{found.seconds:.3g} s",
-        boundary=boundary,
-        diverging=found.diverging,
-        unidentified=found.unidentified,
-        direction=[str(v) for v in found.direction],
-        seconds=round(found.seconds, 6),
-    )
+    answer.say("time", f"{found.seconds:.3g} s", seconds=round(found.seconds, 6))
+    answer.fields |= {"boundary": boundary, "diverging": found.diverging}
+    answer.fields |= {"unidentified": found.unidentified}
+    answer.fields["direction"] = [str(v) for v in found.direction]
 
 
 def _columns(columns: list[int], d: int) -> str:
     names = [f"{j}" if j < d else "intercept" for j in columns]
-    return f"coefficients of columns {_some(names)} ({len(columns)}, counted from 0)"
-
-
-def _some(items: list[Any]) -> str:
-    return ", ".join(map(str, items[:10])) + (", …" if len(items) > 10 else "")
+    return f"coefficients of columns {_some(names, '')} ({len(columns)}, counted from 0)"

@@ -11,13 +11,12 @@ from gammabar.harness.cli.options import (
     FILE,
     JSON,
     PAPER,
-    SECONDS,
+    READING,
     WRITTEN,
     Command,
     argument,
     open_papers,
     open_store,
-    reading_options,
     run,
     write,
 )
@@ -25,7 +24,7 @@ from gammabar.harness.screen import print_document, print_json, say, stages
 
 
 @click.command("report", cls=Command)
-@argument("store", type=FILE, metavar="STORE")
+@click.argument("store", type=FILE, metavar="STORE")
 @write(
     "--out FILE",
     "Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
@@ -53,52 +52,39 @@ def report_command(
     readable without scripts. With --csv or --parquet: as a table, whose columns are the fields of
     `gammabar verify --json`.
     """
-    open_papers(papers)
-    if csv is not None or parquet is not None or table:
-        if csv is None and parquet is None:
-            raise click.UsageError("name a file to write: --csv FILE or --parquet FILE")
-        if markdown or badge or out is not None:
-            raise click.UsageError("--csv and --parquet go without --out, --markdown and --badge")
-        _export(store, csv, parquet)
-        return
     from gammabar.harness.report.page import badge as badge_of, page
-    from gammabar.harness.report.tables import markdown as markdown_of
+    from gammabar.harness.report.tables import markdown as markdown_of, write_csv, write_parquet
+    from gammabar.problems.output import write_whole
 
+    open_papers(papers)
+    tables = [(path, how) for path, how in ((csv, write_csv), (parquet, write_parquet)) if path]
+    if table and not tables:
+        raise click.UsageError("name a file to write: --csv FILE or --parquet FILE")
+    if tables and (markdown or badge or out is not None):
+        raise click.UsageError("--csv and --parquet go without --out, --markdown and --badge")
     if markdown and badge:
         raise click.UsageError("--markdown and --badge are two documents: ask for one of them")
     report = open_store(store)
+    for path, how in tables:
+        how(report.results, path)
+        say(f"{path}: {len(report.results):,} rows")
+    if tables:
+        return
     text = (markdown_of if markdown else badge_of if badge else page)(report)
-    if out is None and not (markdown or badge):
-        out = store.with_name(f"{store.name}.html")
-    if out is None:
+    if out is None and (markdown or badge):
         print_document(text)
         return
-    from gammabar.problems.output import write_whole
-
+    out = out or store.with_name(f"{store.name}.html")
     write_whole(out, text)
     say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")
-
-
-def _export(store: Path, csv: Path | None, parquet: Path | None) -> None:
-    from gammabar.harness.report.tables import write_csv, write_parquet
-
-    results = open_store(store).results
-    for path, write_table in ((csv, write_csv), (parquet, write_parquet)):
-        if path is not None:
-            write_table(results, path)
-            say(f"{path}: {len(results):,} rows")
 
 
 @click.command("check", cls=Command)
 @argument("file", type=click.Path(path_type=Path), names="statements data")
 @argument("data", nargs=-1, names="data")
 @PAPER
-@reading_options
-@run(
-    "--limit SECONDS",
-    "Most computing to spend, by an estimate (default: 600; 60 for a witness).",
-    type=SECONDS,
-)
+@READING
+@run("--limit SECONDS", "Most computing to spend, by an estimate (default: 600; 60 for a witness).")
 @JSON
 def check_command(
     file: Path,
@@ -119,21 +105,14 @@ def check_command(
     """
     from gammabar.harness.certificates import Rejected, check
 
+    accepted = True
     with stages(as_json) as stage:
         try:
-            found = (
-                check(file, data, papers=papers, limit=limit, reading=reading, progress=stage),
-                True,
-            )
+            said = check(file, data, papers=papers, limit=limit, reading=reading, progress=stage)
         except Rejected as reason:
-            found = str(reason), False
-    return _print_verdict(file, found, as_json)
-
-
-def _print_verdict(file: Path, found: tuple[str, bool], as_json: bool) -> int:
-    verdict, accepted = found
+            said, accepted = str(reason), False
     if as_json:
-        print_json({"certificate": str(file), "accepted": accepted, "reason": verdict}, "check")
+        print_json({"certificate": str(file), "accepted": accepted, "reason": said}, "check")
     else:
-        say(f"{'accepted' if accepted else 'rejected'}: {verdict}")
+        say(f"{'accepted' if accepted else 'rejected'}: {said}")
     return 0 if accepted else 1

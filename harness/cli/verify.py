@@ -1,7 +1,4 @@
-"""``gammabar verify``: what the sources claim, against what solvers do.
-
-What the options of ``gammabar verify`` ask for, and the tasks that come of it.
-"""
+"""``gammabar verify``: what the sources claim, against what solvers do."""
 
 from __future__ import annotations
 
@@ -16,44 +13,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar.harness.cli.options import (
-    DROP,
-    FOLDER,
     JOBS,
     JSON,
     KEPT,
-    LABEL,
-    LABELS,
+    LARGEST,
     PAPER,
-    SECONDS,
+    SOLVER,
+    SOURCE,
+    SPACE,
+    TABLE,
     WRITTEN,
     TakesData,
     data,
+    given,
     open_papers,
     run,
     what,
     write,
 )
-from gammabar.harness.screen import bar, print_json, print_lines, say
+from gammabar.harness.screen import bar, print_json, say
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Tell
     from gammabar.harness.run.plan import Request
     from gammabar.harness.run.store import Store
     from gammabar.harness.run.tasks import Result, Task
-
-
-#: The largest integer that a store takes.
-LARGEST = 2**63 - 1
-_CHECKED = (
-    "own_solvers",
-    "statements",
-    "sources",
-    "solvers",
-    "files",
-    "trajectories",
-    "papers",
-    "random",
-)
 
 
 @click.command("verify", cls=TakesData)
@@ -65,38 +49,20 @@ _CHECKED = (
     "like",
     names="solvers",
 )
-@what(
-    "--statement ID",
-    "Only this statement (repeatable).",
-    "statements",
-    many=True,
-    names="statements",
-)
-@what(
-    "--source NAME",
-    "Only statements of this source: a paper's key, as in `gammabar list papers`.",
-    "sources",
-    many=True,
-    names="papers",
-)
-@what(
-    "--solver NAME[:OPTION=VALUE,...]",
-    "Only this solver (repeatable).",
-    "solvers",
-    many=True,
-    names="solvers",
-)
+@what("--statement ID", "Only this statement.", "statements", many=True, names="statements")
+@SOURCE
+@SOLVER
 @what(
     "--solver-file FILE:NAME[:OPTION=VALUE,...]",
     "The same as FILE:SOLVER, a solver of your own such as my.py:mine: a class with iterates, or a"
-    " function that yields or records w_0, w_1, … (repeatable).",
+    " function that yields or records w_0, w_1, …",
     "files",
     many=True,
 )
 @what(
     "--trajectory FILE",
     "Iterates that were computed elsewhere, on the one --problem: a .npy, .csv or .parquet file"
-    " whose row t is w_t (repeatable).",
+    " whose row t is w_t.",
     "trajectories",
     many=True,
 )
@@ -104,41 +70,26 @@ _CHECKED = (
 @what("--strict", "A vacuous pass (a solver that never moves would pass as well) is a failure.")
 @data(
     "--problem DATA",
-    "On these problems instead of those of the plan (repeatable).",
+    "On these problems instead of those of the plan.",
     "problems",
     many=True,
     names="data",
 )
-@data("--kernel KERNEL", "For --problem: rbf:gamma=0.1, poly:degree=2, …")
-@data("--normalised", "For --problem: divide kernel rows by √K(x,x).")
-@data("--multiclass", "For --problem: all classes.")
-@LABEL
-@LABELS
-@DROP
-@data("--random N", "Instead of the plan, N random runs.", type=click.IntRange(1))
+@SPACE
+@TABLE
+@data("--random N", "Instead of the plan, N random runs.")
 @data(
     "--geometry NAME",
-    "Only problems of this geometry, unless --problem names them (repeatable): dense, kernel,"
-    " multiclass. Default: all; for a solver of your own what it declares, or dense.",
+    "Only problems of this geometry, unless --problem names them: dense, kernel, multiclass."
+    " Default: all; for a solver of your own what it declares, or dense.",
     "geometries",
     many=True,
     type=click.Choice(["dense", "kernel", "multiclass"]),
 )
 @data("--edges", "For --random: problems in special position.")
-@run(
-    "--iterations T",
-    "Check iterations 0 to T instead of what the plan says.",
-    type=click.IntRange(1, LARGEST),
-)
+@run("--iterations T", "Check iterations 0 to T instead of what the plan says.")
 @run("--seed N", "Of all random numbers.", type=click.IntRange(0, LARGEST))
-@run(
-    "--time-limit SECONDS",
-    "For each run of a solver.",
-    "limit",
-    type=SECONDS,
-    default=300.0,
-    show_default=True,
-)
+@run("--time-limit SECONDS", "For each run of a solver.", "limit", default=300.0, show_default=True)
 @JOBS
 @run("--dask ADDRESS", "Run on the Dask cluster of this scheduler.")
 @run(
@@ -149,7 +100,7 @@ _CHECKED = (
 @run(
     "--depends FILE",
     "For --store: a further file or folder that your solver reads; if it has changed, --resume"
-    " runs again (repeatable).",
+    " runs again.",
     many=True,
     type=click.Path(exists=True, path_type=Path),
 )
@@ -159,7 +110,6 @@ _CHECKED = (
     "--report DIR",
     "Write a page (index.html), Markdown and a badge; without --store, results.db too.",
     "folder",
-    type=FOLDER,
 )
 @write("--all", "A line per statement, and all in full.", "full")
 @JSON
@@ -184,20 +134,19 @@ def verify_command(
     0 if each is the one that is expected.
     """
     start = perf_counter()
-    for needs_store in ("--resume" * resume, "--depends" * bool(depends)):
-        if needs_store and path is None:
-            raise click.UsageError(f"{needs_store} needs --store FILE")
+    if path is None and (resume or depends):
+        raise click.UsageError(f"{'--resume' if resume else '--depends'} needs --store FILE")
     if dask is not None and asked["trajectories"]:
         raise click.UsageError("--trajectory is read on this machine, so --dask cannot check it")
     say(_opening(asked), err=True)
     from gammabar.harness.run.engine import run as run_tasks
     from gammabar.harness.run.provenance import contents, origin
     from gammabar.harness.run.store import Store
-    from gammabar.harness.run.tasks import strictly, summarise, telling
+    from gammabar.harness.run.tasks import strictly, summarise, telling, write_junit
+    from gammabar.harness.show import explain, show_all
+    from gammabar.problems.output import check_writable
 
     if junit is not None:
-        from gammabar.problems.output import check_writable
-
         check_writable(junit)  # better to know now
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -220,13 +169,10 @@ def verify_command(
             every = [result.as_dict() for result in results]
             print_json({"summary": summary, "results": every}, "verify")
         else:
-            _show(results, summary, perf_counter() - start, full)
+            show_all(results, summary, perf_counter() - start, full)
         if folder is not None and store is not None:
             _report(results, store, folder)
     if junit is not None:
-        from gammabar.harness.run.tasks import write_junit
-        from gammabar.harness.show import explain
-
         write_junit(junit, results, explain)
     own = asked["own_solvers"] or asked["files"] or asked["trajectories"]
     if (asked["statements"] or own) and summary["inapplicable"] == summary["results"]:
@@ -247,20 +193,21 @@ def _opening(asked: dict[str, Any]) -> str:
         about = f"the statements of {', '.join(asked['sources'])}"
     elif asked["random"]:
         about = f"{asked['random']:,} random runs"
-    elif problems or any(asked[name] for name in _CHECKED):
+    elif problems or any(
+        asked[name] for name in ("own_solvers", "solvers", "files", "trajectories", "papers")
+    ):
         about = "the statements that apply"
     return f"checking {about}" + (f" on {', '.join(problems)}" if problems else "")
 
 
 def _excused(result: Result) -> bool:
-    """Whether a statement says why it says nothing; to a solver of one's own that is no excuse."""
+    """Whether a statement says why it is vacuous; for a user's solver that is a failure still."""
     from gammabar.harness.registry import obeyed_at_rest
 
     return not result.run.foreign and bool(obeyed_at_rest(result.verdict.statement))
 
 
 def _report(results: list[Result], store: Store, folder: Path) -> None:
-    """The page on the results of this run."""
     from gammabar.harness.report import write_report
     from gammabar.harness.report.model import gather
 
@@ -274,22 +221,9 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if store is not None:
-            say(
-                f"gammabar: {store.written} of {total} runs are now in {store.path};"
-                " go on with --resume",
-                err=True,
-            )
+            done = f"{store.written} of {total} runs are now in {store.path}"
+            say(f"gammabar: {done}; go on with --resume", err=True)
         raise
-
-
-def _show(results: list[Result], summary: dict[str, int], seconds: float, full: bool) -> None:
-    from gammabar.harness.show import attention, closing_line, refuted_by_severity, show
-
-    show(results, full)
-    for text in attention(results, full):
-        print_lines(text)
-        say()
-    say(closing_line(summary, seconds, refuted_by_severity(results)))
 
 
 @contextmanager
@@ -317,22 +251,18 @@ PROBLEMS = (
     "gaussian:n=60,d=20,seed=2,separable=1",
     "inseparable:n=30,d=3,seed=0",
 )
+#: Options that say how a problem is read.
+_READ = ("kernel", "normalised", "multiclass", "label", "labels", "drop")
 
 
 def _requests_of(
-    kernel: str | None,
-    normalised: bool,
-    multiclass: bool,
-    label: str | None,
-    labels: str | None,
-    drop: tuple[str, ...],
     problems: tuple[str, ...],
     files: tuple[str, ...],
     trajectories: tuple[str, ...],
     solvers: tuple[str, ...],
     papers: tuple[str, ...],
-    own_solvers: tuple[str, ...] = (),
-    like: str | None = None,
+    own_solvers: tuple[str, ...],
+    like: str | None,
     **asked: Any,
 ) -> list[Request]:
     """What is asked for; of each solver of the user's by itself."""
@@ -342,16 +272,14 @@ def _requests_of(
     for text in own_solvers:
         if ":" not in text:
             raise click.UsageError(
-                f"({text}) is no solver of your own, FILE:NAME as in my.py:mine; several values"
-                " take the option each: --statement A --statement B"
+                f"({text}) is not a solver of your own, FILE:NAME as in my.py:mine; an option with"
+                " several values is repeated: --statement A --statement B"
             )
     files = (*own_solvers, *files)
     own = bool(files or trajectories)
     if like is not None:
         if not own:
-            raise click.UsageError(
-                "--as goes with a solver of your own: gammabar verify my.py:mine"
-            )
+            raise click.UsageError("--as needs a solver of your own: gammabar verify my.py:mine")
         solvers = (*solvers, like)
         asked["like"] = like
         problems = problems or (() if asked["random"] else PROBLEMS)
@@ -360,16 +288,11 @@ def _requests_of(
             "--random draws problems and solvers itself (a solver of your own: --solver-file)"
         )
     if asked["edges"] and asked["random"] is None:
-        raise click.UsageError("--edges goes with --random N")
-    reading: dict[str, Any] = {"label": label, "labels": labels, "drop": drop}
-    if not problems and (kernel or normalised or multiclass or any(reading.values())):
-        raise click.UsageError(
-            "--kernel, --normalised, --multiclass, --label, --labels and --drop go with --problem"
-        )
-    texts = tuple(
-        problem_text(data, kernel=kernel, normalised=normalised, multiclass=multiclass, **reading)
-        for data in dict.fromkeys(problems)
-    )
+        raise click.UsageError("--edges needs --random N")
+    reading = {name: asked.pop(name) for name in _READ}
+    if not problems and any(map(given, _READ)):
+        raise click.UsageError(f"{', '.join(f'--{name}' for name in _READ)} need --problem")
+    texts = tuple(problem_text(data, **reading) for data in dict.fromkeys(problems))
     named = tuple(Registered(text) for text in solvers)
     for solver in named:
         _no_mutant(solver.name)
@@ -386,20 +309,18 @@ def _requests_of(
 
 
 def _no_mutant(name: str) -> None:
-    """A wrong solver of the project is told apart from a name that is none."""
-    if "/" in name:
-        from gammabar.harness.registry import mutants
-        from gammabar.problems import ProblemError
+    from gammabar.harness.registry import mutants
+    from gammabar.problems import ProblemError
 
-        if name in mutants():
-            raise ProblemError(
-                f"{name} is a mutant, wrong on purpose: `gammabar show {name}` says which"
-                " statements refute it, and on which data"
-            )
+    if "/" in name and name in mutants():
+        raise ProblemError(
+            f"{name} is a mutant, wrong on purpose: `gammabar show {name}` says which statements"
+            " refute it, and on which data"
+        )
 
 
 def _plan_of(requests: list[Request]) -> list[Task]:
-    """The tasks of all requests."""
+    """The tasks of all requests. What is wrong with the data is said once, before anything runs."""
     from gammabar.harness.registry import find_statements
     from gammabar.harness.run.plan import make_plan
     from gammabar.harness.run.tasks import open_once
@@ -407,11 +328,11 @@ def _plan_of(requests: list[Request]) -> list[Task]:
 
     tasks = [task for request in requests for task in make_plan(request)]
     for text in requests[0].problems:
-        if text.startswith(PREFIX):
-            for statement in find_statements(requests[0].statements):
-                read_inputs(statement.inputs, text)
+        if not text.startswith(PREFIX):
+            open_once(text)
             continue
-        open_once(text)  # what is wrong with the data is said once, before anything runs
+        for statement in find_statements(requests[0].statements):
+            read_inputs(statement.inputs, text)
     return tasks
 
 

@@ -147,7 +147,6 @@ def test_an_artefact(gammabar):
         ("oracle iris:0,1 --kernel rfb:gamma=1", "rbf"),
         ("oracle plantd:n=3", "planted"),
         ("oracle planted:gama=0.1", "gamma"),
-        ("oracle iris:0,1 --kernl l1", "--kernel"),
         ("data fetch mnits", "mnist"),
         ("data check mnits", "mnist"),
         ("verify --statement jst.thm3.1.11", "jst.thm3.1.1"),

@@ -344,7 +344,7 @@ def test_a_full_disk_for_what_is_written_at_the_end(gammabar):
     code, out, err = gammabar("verify", "--jobs", "1", *ONE, "--junit", "/dev/full")
     assert code == 2
     assert "1 verdict: 1 holds" in out  # the answer is not lost with the file
-    assert err.splitlines()[-1] == "gammabar: no space left on the disk for /dev/full"
+    assert err.splitlines()[-1] == "gammabar: /dev/full: No space left on device"
     with open("/dev/full", "w") as full:
         run = subprocess.run(
             [sys.executable, "-m", "gammabar", "verify", *ONE, "--jobs", "1", "--json"],

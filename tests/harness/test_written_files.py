@@ -109,7 +109,7 @@ def test_what_is_read_again_must_be_a_file(gammabar, folder, option):
     os.mkfifo(folder / "pipe")
     code, _, err = gammabar(*line(option, "pipe"))
     assert code == 2
-    assert "pipe: no file, so nothing can be kept in it" in err
+    assert "pipe: not a regular file, so nothing can be kept in it" in err
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the device is Linux's")
