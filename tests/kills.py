@@ -1,0 +1,143 @@
+"""Kill processes at random moments: ``python -m tests.kills --trials 100 --dask 10``.
+
+A run of ``verify`` that was killed or interrupted must go on with ``--resume`` to the results of a
+run that was not. When a worker or the scheduler of a Dask cluster is killed, ``oracle`` and
+``verify`` must give the right answer or one sentence, never a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+GAMMABAR = [sys.executable, "-m", "gammabar"]
+DASK = [sys.executable, "-m", "dask"]
+PROBLEMS = ["iris:0,1", *(f"planted:n=200,d=10,gamma=0.1,seed={k}" for k in range(5))]
+VERIFY = ["verify", "--statement", "jst.thm3.1.1", "--statement", "gb.sharp", "--json"]
+VERIFY += ["--iterations", "2000", *(word for name in PROBLEMS for word in ("--problem", name))]
+#: What differs between two right runs.
+CLOCK = {"seconds"}
+
+
+def start(arguments: list[str]) -> subprocess.Popen[str]:
+    """Start a command of gammabar."""
+    return subprocess.Popen(
+        [*GAMMABAR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def answer(text: str) -> Any:
+    """What a command printed as JSON, without times."""
+    results = json.loads(text).get("results", json.loads(text))
+    rows = results if isinstance(results, list) else [results]
+    plain = ({name: value for name, value in row.items() if name not in CLOCK} for row in rows)
+    return sorted(json.dumps(row, sort_keys=True) for row in plain)
+
+
+def resumed(trials: int, sign: signal.Signals, rng: random.Random) -> Iterator[str]:
+    """Stop a run at random moments, let it go on, and yield what is wrong then."""
+    began = time.monotonic()
+    truth = answer(start(VERIFY).communicate()[0])
+    whole = time.monotonic() - began
+    for trial in range(trials):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [*VERIFY, "--store", f"{folder}/s.sqlite", "--resume"]
+            process = start(command)
+            moment = rng.uniform(0, 1.2 * whole)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(moment)
+            process.send_signal(sign)
+            _, said = process.communicate()
+            again = start(command)
+            out, more = again.communicate()
+            if "Traceback" in said + more:
+                yield f"{sign.name} after {moment:.2f} s: {said}{more}"
+            elif again.returncode != 0 or answer(out) != truth:
+                yield f"{sign.name} after {moment:.2f} s, trial {trial}: other results; {more}"
+
+
+@contextlib.contextmanager
+def cluster(folder: str) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A Dask cluster on this machine: its address, and its processes (the scheduler first)."""
+    place = Path(folder, "scheduler.json")
+    common = ["--scheduler-file", str(place), "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    host = ["--host", "127.0.0.1"]
+    processes = [subprocess.Popen([*DASK, "scheduler", *host, "--port", "0", *common], **quiet)]
+    while not place.exists():
+        time.sleep(0.1)
+    worker = [*DASK, "worker", *host, "--no-nanny", "--nthreads", "1", *common]
+    processes += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+    time.sleep(3)
+    try:
+        yield json.loads(place.read_text(encoding="utf-8"))["address"], processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def on_cluster(trials: int, rng: random.Random) -> Iterator[str]:
+    """Kill a worker or the scheduler while a command runs, and yield what is wrong then."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = np.random.default_rng(0).normal(size=(20_000, 30))
+        np.save(f"{folder}/X.npy", table)
+        np.save(f"{folder}/y.npy", np.sign(table @ np.ones(30)))
+        oracle = ["oracle", f"{folder}/X.npy", "--labels", f"{folder}/y.npy", "--json"]
+        for command, victim in [(c, v) for c in (oracle, VERIFY) for v in (0, 1)] * trials:
+            truth = answer(start(command).communicate()[0])
+            with cluster(folder) as (address, processes):
+                process = start([*command, "--dask", address])
+                moment = rng.uniform(0.5, 8)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(moment)
+                processes[victim].kill()
+                out, said = process.communicate(timeout=300)
+            Path(folder, "scheduler.json").unlink()
+            name = f"{command[0]}, {('scheduler', 'worker')[victim]} killed after {moment:.2f} s"
+            sentences = [line for line in said.splitlines() if line.startswith("gammabar: ")]
+            print(f"{name}: exit code {process.returncode} {' '.join(sentences)}", flush=True)
+            if "Traceback" in said or process.returncode not in (0, 2):
+                yield f"{name}: {said}"
+            elif process.returncode == 0 and _essence(answer(out)) != _essence(truth):
+                yield f"{name}: another answer"
+
+
+def _essence(rows: list[str]) -> list[Any]:
+    """What does not depend on where the data were: verdicts and margins."""
+    names = ("statement", "problem", "verdict", "separable", "gamma", "support_size")
+    return sorted(str([json.loads(row).get(name) for name in names]) for row in rows)
+
+
+def main() -> int:
+    """Print the seed and what is wrong; 1 if anything is."""
+    parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
+    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--dask", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    print(f"seed {options.seed}")
+    rng = random.Random(options.seed)
+    wrong = [
+        *resumed(options.trials, signal.SIGKILL, rng),
+        *resumed(options.trials // 3, signal.SIGINT, rng),
+        *on_cluster(options.dask, rng),
+    ]
+    print(*wrong, f"{len(wrong)} faults", sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
