@@ -239,6 +239,18 @@ def along(
     return found
 
 
+def draw_curves(axes: Any, curves: Mapping[str, Numbers], y: str, scale: str = "semilogx") -> None:
+    """Draw the lists "t" and `y` of every curve, by label; `scale` is a method of matplotlib."""
+    for label, curve in curves.items():
+        getattr(axes, scale)(curve["t"], curve[y], label=label)
+    axes.set_ylabel(y)
+
+
+def listed(values: Mapping[str, Any], shown: str = "") -> str:
+    """Values with their labels, in words."""
+    return ", ".join(f"{label} {value:{shown}}" for label, value in values.items())
+
+
 def held_out_images(name: str, classes: tuple[int, int]) -> tuple[Any, Any]:
     """Images of two classes of a data set of test images, and labels −1 and +1."""
     points = read(DATASETS[name])

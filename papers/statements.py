@@ -40,7 +40,8 @@ class Erratum:
     severity : str
         "substance", "misprint", "edge case" or "transcription".
     fixed_by, charitable, same_mistake : str or None
-        Ids in the same paper, without its key.
+        Ids in the same paper, without its key. Unless it is of substance, the charitable reading is
+        the fixed form by default.
     why, survives : str
         Here, or paragraphs "Why: …" and "Survives: …" of the docstring.
     """
@@ -138,10 +139,11 @@ class Claims:
         return declare(kind, self._id(identifier), **(self._shared | fields | given))
 
     def _false(self, erratum: Erratum) -> dict[str, Any]:
-        ids = {name: getattr(erratum, name) for name in ("fixed_by", "charitable", "same_mistake")}
-        named = {name: None if one is None else self._id(one) for name, one in ids.items()}
-        said = {name: text for name, text in vars(erratum).items() if text}
-        return {"status": "refuted"} | said | named
+        said = {"status": "refuted"} | {name: text for name, text in vars(erratum).items() if text}
+        if erratum.severity != "substance" and erratum.fixed_by is not None:
+            said.setdefault("charitable", erratum.fixed_by)
+        ids = {"fixed_by", "charitable", "same_mistake"} & said.keys()
+        return said | {name: self._id(said[name]) for name in ids}
 
     def _id(self, identifier: str) -> str:
         return identifier if identifier.startswith(self.key + ".") else f"{self.key}.{identifier}"

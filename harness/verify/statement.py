@@ -354,7 +354,10 @@ def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[
 
     def register(body: Any) -> Any:
         _check_options(identifier, cls, body, given)
-        statement = cls(id=identifier, body=body, **(_documented(body) | given))
+        documented = _documented(body)
+        if given.get("status") != "refuted":
+            documented = {k: v for k, v in documented.items() if k not in ("why", "survives")}
+        statement = cls(id=identifier, body=body, **(documented | given))
         known = STATEMENTS.get(statement.id)
         if known is not None:
             first = place(known.body).strip(" ()") or "another module"

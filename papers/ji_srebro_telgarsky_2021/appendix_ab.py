@@ -51,20 +51,8 @@ def _duality(c):
     yield fact(c.truth.square_lo == pair.square == c.truth.square_hi, "γ̄² = ‖Zᵀq̄‖²")
 
 
-@data.direct(
-    "lemA.1.vector",
-    "Lemma A.1, second sentence",
-    exact_and_separable,
-    Erratum(
-        severity="misprint",
-        fixed_by="lemA.1.vector.fixed",
-        charitable="lemA.1.vector.fixed",
-        why="min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on"
-        " to use, it is true.",
-        survives="Everything: the value in the lemma is right, the proof is about −max_i "
-        "(Zw)_i, and later sections use the ū of Section 2.",
-    ),
-    problems=(*SEPARABLE, ""),
+@aligned.direct(
+    "lemA.1.vector", "Lemma A.1, second sentence", Erratum("misprint", "lemA.1.vector.fixed")
 )
 def _vector_as_printed(c):
     r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (Zw)_i, on
@@ -79,15 +67,18 @@ def _vector_as_printed(c):
     x_1 = 1, y_1 = 1: max_{|w| ≤ 1} −w is attained at ū = −1 only; −Zᵀq̄ = 1 on the left, γ̄ū = −1
     on the right. The proof is about max −max_i (Zw)_i, for which the lemma holds; its last display
     turns −max_i (Zw)_i into min_i (Zw)_i, which keeps the value but negates the solution. With the
-    ū of Section 2 the formula is true, and that is the fixed form."""
+    ū of Section 2 the formula is true, and that is the fixed form.
+
+    Why: min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on to use,
+    it is true.
+
+    Survives: Everything: the value in the lemma is right, the proof is about −max_i (Zw)_i, and
+    later sections use the ū of Section 2."""
     return alignment(c, -1, -1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (Zw)_i")
 
 
-@data.direct(
-    "lemA.1.vector.fixed",
-    "Lemma A.1, second sentence, with the primal problem of its proof",
-    exact_and_separable,
-    problems=(*SEPARABLE, ""),
+@aligned.direct(
+    "lemA.1.vector.fixed", "Lemma A.1, second sentence, with the primal problem of its proof"
 )
 def _vector_fixed(c):
     r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (−Zw)_i, on
@@ -637,9 +628,8 @@ def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
     DUAL,
     proper_step,
     Erratum(
-        severity="transcription",
-        fixed_by="eqB.6.fixed",
-        charitable="eqB.6.fixed",
+        "transcription",
+        "eqB.6.fixed",
         why="The equation stands in one of the two texts only; q_t for q may be a slip of that"
         " text.",
         survives="Everything: the last expression, from Lemma B.4, is right for every q. "
@@ -802,20 +792,7 @@ numbers = jst.sharing(
 )
 
 
-@numbers.direct(
-    "eqB.11",
-    "Eq. (B.11)",
-    Method(DUAL_FORM),
-    Erratum(
-        severity="transcription",
-        fixed_by="eqB.11.fixed",
-        charitable="eqB.11.fixed",
-        why="The equation stands in one of the two texts only; the index t for j may be a slip of"
-        " that text.",
-        survives="Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is "
-        "computed for λ_t = 2/(t+2).",
-    ),
-)
+@numbers.direct("eqB.11", "Eq. (B.11)", Method(DUAL_FORM), Erratum("transcription", "eqB.11.fixed"))
 def _equation_b11(c):
     r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t.
 
@@ -825,7 +802,13 @@ def _equation_b11(c):
     The summands have the index t where j is meant. As printed the equation is 1 + t/λ_t = (t +
     1)/λ_t, which is false for t ≥ 1 unless λ_t = 1 (the inequality is true). Smallest witness: λ_t
     = 2/(t+2), so λ_0 = 1 and λ_1 = 2/3: at t = 1 the middle is 1 + 3/2 = 5/2 and the right side 3/2
-    + 3/2 = 3."""
+    + 3/2 = 3.
+
+    Why: The equation stands in one of the two texts only; the index t for j may be a slip of that
+    text.
+
+    Survives: Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is computed for
+    λ_t = 2/(t+2)."""
     return _sums_of_inverses(c, printed=True)
 
 

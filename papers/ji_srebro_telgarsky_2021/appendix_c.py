@@ -8,6 +8,10 @@ from __future__ import annotations
 from gammabar.papers.claims import *
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
+#: Many rows that are alike: D(q̄, q_0) of the logistic loss is of the order of n there.
+_COPIES = ("duplicated:n=10,d=3,copies=50,gamma=0.9",)
+_AT_REST = "what is compared is bounded where q_t stays the same, and the bound grows"
+
 
 @followed.bound("lemC.2", "Lemma C.2", FAST, exact_dual, slower=PLAIN_AVERAGE)
 def _lemma_c2(it, c):
@@ -75,12 +79,7 @@ def _lemma_c7(it, c):
     return [at_most(squares, seen.start - psi_of(it), what), *it.once(said)]
 
 
-@followed.bound(
-    "eqC.10",
-    "Eq. (C.10)",
-    SMOOTH,
-    instances="λ_t = 2/(t+2), 3/(t+3), 1, ½, λ²_{t+1} = (1 − λ_{t+1})λ²_t, and 1 followed by ½",
-)
+@followed.bound("eqC.10", "Eq. (C.10)", SMOOTH, instances=LAMBDAS_3)
 def _potential_falls(now, before, c):
     r"""A step lowers ψ(Zw_t) by at least φ(μ_{t+1})/(ρλ_t²) − (1 − λ_t)φ(μ_t)/(ρλ_t²) +
     φ(ν_t)/(ρλ_t), where φ(q) = ‖Zᵀq‖²/2.
@@ -146,18 +145,9 @@ def _shortfall(it: View, case: Case) -> Number:
     "lemC.12.sum",
     "Lemma C.12, second claim",
     FAST,
-    Erratum(
-        severity="substance",
-        fixed_by="lemC.12.sum.fixed",
-        why="It is stated for either loss, and false for the logistic one: ln n must be ψ(0), of"
-        " the order of n.",
-        survives="Theorem 3.1, which is for the exponential loss. For the logistic loss the "
-        "Õ(1/t²) of Section 5.1 survives with ψ(0) = ln(2ⁿ − 1) for ln n "
-        "(jst.sec5.1.rate): the dependence on n is n², not the n ln n that this lemma "
-        "would give.",
-    ),
-    problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
-    at_rest="what is compared is bounded where q_t stays the same, and the bound grows",
+    Erratum("substance", "lemC.12.sum.fixed"),
+    problems=_COPIES,
+    at_rest=_AT_REST,
 )
 def _lemma_c12_sum(it, c):
     r"""The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
@@ -175,17 +165,19 @@ def _lemma_c12_sum(it, c):
     With 2ρ on both sides the claim is ¾ n² (μ_1² − μ_2²) ≤ 4n ln(n) ln(3), but the left side is
     40,931.28… and the right one 30,355.77…. Copies of one row refute it from n = 87 on (t = 14),
     and so do real data: iris:0,1 at t = 52, and the 1,000 zeros and ones of mnist-sample:0,1 at t =
-    9."""
+    9.
+
+    Why: It is stated for either loss, and false for the logistic one: ln n must be ψ(0), of the
+    order of n.
+
+    Survives: Theorem 3.1, which is for the exponential loss. For the logistic loss the Õ(1/t²) of
+    Section 5.1 survives with ψ(0) = ln(2ⁿ − 1) for ln n (jst.sec5.1.rate): the dependence on n is
+    n², not the n ln n that this lemma would give."""
     bound, what = 2 * c.log_n * log(it.t + 1), "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)"
     return [at_most(it.once(_shortfall), bound, what), *it.once(said)]
 
 
-@followed.bound(
-    "lemC.12.sum.fixed",
-    "Lemma C.12, second claim, corrected",
-    FAST,
-    at_rest="what is compared is bounded where q_t stays the same, and the bound grows",
-)
+@followed.bound("lemC.12.sum.fixed", "Lemma C.12, second claim, corrected", FAST, at_rest=_AT_REST)
 def _lemma_c12_sum_fixed(it, c):
     r"""The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ψ(0) ln(t+1).
@@ -210,17 +202,8 @@ def _unnormalised(it: View, case: Case) -> Number:
     "eqC.13",
     "Eq. (C.13)",
     FAST,
-    Erratum(
-        severity="substance",
-        fixed_by="eqC.13.fixed",
-        same_mistake="lemC.12.sum",
-        why="The proof is for any ρ, but ψ(Zw_0) = ln n and Lemma C.12 are those of the exponential"
-        " loss: for the logistic loss the bound exceeds the maximum margin by far.",
-        survives="Theorem 3.1, which is for the exponential loss. For the logistic loss the "
-        "rate of Section 5.1 survives with ψ(0) for ln n (jst.sec5.1.rate), that is, "
-        "with n² where the display would have n ln n.",
-    ),
-    problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
+    Erratum("substance", "eqC.13.fixed", same_mistake="lemC.12.sum"),
+    problems=_COPIES,
 )
 def _equation_c13(it, c):
     r"""γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ln(n)(1 + 2 ln(t+1)), for either
@@ -233,7 +216,14 @@ def _equation_c13(it, c):
     True for the exponential loss. For the logistic loss ψ(0) = ln(2ⁿ − 1), not ln n. Witness: ρ = n
     = 1000 copies of one row of norm one (d = 1, γ̄ = 1), t = 1: w_1 = q_0 = ½/(1 − 2⁻ⁿ), ‖Zᵀν_0‖ =
     1000 q_0, ‖Zᵀμ_1‖ = 1000 q_1 with q_1 = σ(−½)/(1 − …) = 0.377…: the right side is 359.6…, and
-    γ(w_1) = 1."""
+    γ(w_1) = 1.
+
+    Why: The proof is for any ρ, but ψ(Zw_0) = ln n and Lemma C.12 are those of the exponential
+    loss: for the logistic loss the bound exceeds the maximum margin by far.
+
+    Survives: Theorem 3.1, which is for the exponential loss. For the logistic loss the rate of
+    Section 5.1 survives with ψ(0) for ln n (jst.sec5.1.rate), that is, with n² where the display
+    would have n ln n."""
     lost, what = c.log_n * (1 + 2 * log(it.t + 1)), "Σ … − γ(w_t)‖w_t‖ ≤ ln(n)(1 + 2 ln(t+1))"
     return [at_most(it.once(_unnormalised), lost, what), *it.once(said)]
 
@@ -274,17 +264,8 @@ def _at_most_two(case: Case) -> Relation:
     "appC.length",
     "Appendix C, proof of Theorem 3.1, the bound on ‖w_t‖ after (C.13)",
     FULL,
-    Erratum(
-        severity="substance",
-        fixed_by="appC.length.fixed",
-        same_mistake="lemC.12.sum",
-        why="The proof is for either loss, but ‖Zᵀq_t‖ ≤ 1 needs q_t ∈ Δ_n, which is so for the"
-        " exponential loss alone; the length is bounded by much less than it is.",
-        survives="Theorem 3.1, which is for the exponential loss, where ‖Zᵀq_t‖ ≤ 1. The rate "
-        "for the logistic loss survives by another way, which needs no such bound "
-        "(gb.smooth).",
-    ),
-    problems=("duplicated:n=10,d=3,copies=50,gamma=0.9",),
+    Erratum("substance", "appC.length.fixed", same_mistake="lemC.12.sum"),
+    problems=_COPIES,
 )
 def _length_as_printed(it, c):
     r"""‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ ≤ (2 + Σ …)/ρ, for either loss.
@@ -295,7 +276,13 @@ def _length_as_printed(it, c):
 
     True for the exponential loss. For the logistic loss q_t = ∇ψ(Zw_t) only has ‖q_t‖₁ ≥ 1.
     Witness: ρ = n = 1000 copies of one row of norm one, t = 1: ‖w_1‖ = q_0 = ½/(1 − 2⁻ⁿ), and 2/ρ +
-    ‖Zᵀμ_1‖/(ρλ_0) = 0.002 + q_1 = 0.379…"""
+    ‖Zᵀμ_1‖/(ρλ_0) = 0.002 + q_1 = 0.379…
+
+    Why: The proof is for either loss, but ‖Zᵀq_t‖ ≤ 1 needs q_t ∈ Δ_n, which is so for the
+    exponential loss alone; the length is bounded by much less than it is.
+
+    Survives: Theorem 3.1, which is for the exponential loss, where ‖Zᵀq_t‖ ≤ 1. The rate for the
+    logistic loss survives by another way, which needs no such bound (gb.smooth)."""
     bound = (2 + c.history(Sequences).next_lengths) / rho(c)
     last = at_most(it.norm, bound, "‖w_t‖ ≤ (2 + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ")
     return [_triangle(it, c), _at_most_two(c), last]

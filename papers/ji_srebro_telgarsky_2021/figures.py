@@ -5,24 +5,23 @@ initial kernel of a 2-homogeneous network with one hidden layer of 128 ReLU node
 kernel evaluations in each iteration. The paper does not say how the network is initialised, how
 features are scaled, or which t enters the step √(ln(n)/t) of Theorem 4.1. Here the weights are
 those of the kernel ``network``, all rows are divided by the largest norm, and t is the length of
-the run. (The t of the theorem itself is far longer, and the step then so small that every row is
-drawn about as often for as long as one would wait.)
+the run. (The t of the theorem itself is far longer, and its step so small that every row is drawn
+about as often for as long as one would wait.)
 
 Figure 4 (Section 6): an AlexNet is trained on 128 images of CIFAR-10 by plain mini-batch SGD; the
 gradients ∇_v A(x; v_t) at several epochs t are features, normalised in ℓ₂. Algorithm 2 maximises
 the margin, and the test error of that predictor tells whether the features became better. "All that
-differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 and 13579. How it is
-read here: the predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, for that of the last kernel is to agree with
-the network itself; the Jacobian of x, flattened, is the feature that is normalised; so rows are
-(∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong class j, of norm at most
-one. The paper says neither step size nor batch, nor which 128 images, nor how weights are drawn;
-the legend of its Figure 4 has epochs 0, 400, 800, 1200 and 1600. With the weights that PyTorch
-draws where nobody says otherwise, a step of 0.01 and batches of 16, the loss rests at that of
-guessing for several hundred epochs and is small at the end, so that such a run is as long as the
-paper's. (With the larger weights of He et al. it is over after fifty, and test errors end four
-hundredths below the paper's axis.) Beyond the paper there are the exact maximum margin of every
-kernel (of its Gram matrix in doubles, which is proved positive definite first) and more seeds, of
-which only the first and the last kernel are taken.
+differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 and 13579. Here the
+predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, and the flattened Jacobian of x is the feature that is
+normalised; so rows are (∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong
+class j, of norm at most one. The paper gives neither step size nor batch, nor which 128 images, nor
+how weights are drawn; its legend has epochs 0, 400, 800, 1200 and 1600. With PyTorch's own initial
+weights, a step of 0.01 and batches of 16, the loss stays at that of guessing for several hundred
+epochs and is small at the end, so that such a run is as long as the paper's. (With the larger
+weights of He et al. it is over after fifty, and test errors end four hundredths below the paper's
+axis.) Beyond the paper there are the exact maximum margin of every kernel (of its Gram matrix in
+doubles, which is proved positive definite first) and more seeds, of which only the first and the
+last kernel are taken.
 """
 
 from __future__ import annotations
@@ -36,26 +35,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.harness.paper import Artefact, Shown
-from gammabar.harness.reproduce import along, held_out_images, logarithmic
+from gammabar.harness.reproduce import along, draw_curves, held_out_images, listed, logarithmic
 from gammabar.harness.run.tasks import Registered
+from gammabar.oracle import solve
+from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network as deep
 from gammabar.problems import Kernel, KernelProblem, Problem, load
+from gammabar.problems.datasets import DATASETS, held_out, read
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 
 _Parts = Mapping[str, Callable[[], Any]]
 Numbers = dict[str, Any]
 Floats = NDArray[np.float64]
-
-
-def _by(labels: Mapping[str, str], numbers: Numbers) -> Numbers:
-    """The curves by the names of the legend: label → what the name of its part has."""
-    return {
-        label: next(value for name, value in numbers.items() if f", {word}," in name)
-        for label, word in labels.items()
-    }
-
-
-def _listed(values: Mapping[str, float], shown: str) -> str:
-    return ", ".join(f"{label} {value:{shown}}" for label, value in values.items())
 
 
 # --- Figures 1 and 2: data that are separable, and data that are not --------------------------
@@ -70,13 +60,21 @@ METHODS = {
 
 
 def _largest_margin(data: str) -> float:
-    from gammabar.oracle import solve
-
     return solve(load(data)).gamma
 
 
-def _best(numbers: Numbers) -> float:
-    return next(value for name, value in numbers.items() if name.startswith("γ̄"))
+def _runs(what: str, data: str, last: int, run: Callable[[str, str, int], Any]) -> _Parts:
+    """γ̄ of the data, and what is measured along the run of every method."""
+    return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
+        f"{what}, {data}, {solver}, t ≤ {last}": partial(run, data, solver, last)
+        for solver in METHODS.values()
+    }
+
+
+def _found(numbers: Numbers) -> tuple[float, dict[str, Numbers]]:
+    """γ̄, and the curves by the names of the legend."""
+    best, *curves = numbers.values()
+    return best, dict(zip(METHODS, curves, strict=True))
 
 
 def _margins(data: str, solver: str, last: int) -> dict[str, list[float]]:
@@ -86,7 +84,7 @@ def _margins(data: str, solver: str, last: int) -> dict[str, list[float]]:
     return along(load(data).unit(), solver, logarithmic(last), margin)
 
 
-def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[float]]:
+def _errors(quick: bool, data: str, solver: str, last: int) -> dict[str, list[float]]:
     """Test errors, on digits 3 and 5 that no method is trained on."""
     if quick:
         problem: Any = load("mnist-sample:3,5:n=1000,seed=1")
@@ -102,32 +100,25 @@ def _errors(data: str, solver: str, last: int, quick: bool) -> dict[str, list[fl
 
 
 def _parts_1(quick: bool) -> _Parts:
-    data, last = ("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)
-    return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
-        f"margin, {data}, {solver}, t ≤ {last}": partial(_margins, data, solver, last)
-        for solver in METHODS.values()
-    }
+    return _runs(
+        "margin", *(("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)), _margins
+    )
 
 
 def _parts_2(quick: bool) -> _Parts:
     data, last = ("mnist-sample:3,5:n=600", 200) if quick else ("mnist:3,5", 2000)
-    return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
-        f"test error, {data}, {solver}, t ≤ {last}": partial(_errors, data, solver, last, quick)
-        for solver in METHODS.values()
-    }
+    return _runs("test error", data, last, partial(_errors, quick))
 
 
 def _draw_1(figure: Any, numbers: Numbers) -> None:
-    best = _best(numbers)
+    best, curves = _found(numbers)
     figure.set_size_inches(9.6, 4.0)
     paper, near = figure.subplots(1, 2)
-    for label, curve in _by(METHODS, numbers).items():
-        paper.plot(curve["t"], curve["margin"], label=label)
-        near.semilogx(curve["t"], curve["margin"], label=label)
-    for axes in (paper, near):
+    for axes, scale in ((paper, "plot"), (near, "semilogx")):
+        draw_curves(axes, curves, "margin", scale)
         axes.axhline(best, color="0.5", lw=0.8, ls="-", label="γ̄, exact")
-        axes.set(xlabel="gradient evaluations", ylabel="margin")
-    if max(paper.lines[0].get_xdata()) >= 1000:
+        axes.set(xlabel="gradient evaluations")
+    if curves["GD"]["t"][-1] >= 1000:
         paper.set(xlim=(0, 1000), ylim=(-0.40, 0.05), title="the axes of the paper")
     near.set(ylim=(-0.5 * best, 1.05 * best), title="near γ̄")
     paper.legend(loc="lower right")
@@ -135,14 +126,13 @@ def _draw_1(figure: Any, numbers: Numbers) -> None:
 
 def _draw_2(figure: Any, numbers: Numbers) -> None:
     axes = figure.subplots()
-    for label, curve in _by(METHODS, numbers).items():
-        axes.loglog(curve["t"], curve["error"], label=label)
+    draw_curves(axes, _found(numbers)[1], "error", "loglog")
     axes.set(xlabel="gradient evaluations", ylabel="test error")
     axes.legend(loc="upper right")
 
 
 def _shown_1(numbers: Numbers) -> list[Shown]:
-    best, curves = _best(numbers), _by(METHODS, numbers)
+    best, curves = _found(numbers)
     ends = {label: curve["margin"][-1] for label, curve in curves.items()}
     first, normalised, plain, batch = ends.values()
     shares = ", ".join(f"{label} {value / best:.4f} γ̄" for label, value in ends.items())
@@ -163,38 +153,32 @@ def _shown_1(numbers: Numbers) -> list[Shown]:
 
 
 def _shown_2(numbers: Numbers) -> list[Shown]:
-    best = _best(numbers)
-    ends = {label: curve["error"][-1] for label, curve in _by(METHODS, numbers).items()}
+    best, curves = _found(numbers)
+    ends = {label: curve["error"][-1] for label, curve in curves.items()}
     *smooth, batch = ends.values()
+    claim = "the batch perceptron suffers, methods with the exponential loss do not"
     return [
         Shown("digits 3 and 5 are not separable", best == 0, f"γ̄ = {best:.6g}, proved"),
-        Shown(
-            "the batch perceptron suffers, methods with the exponential loss do not",
-            batch > max(smooth),
-            _listed(ends, ".4f"),
-        ),
+        Shown(claim, batch > max(smooth), listed(ends, ".4f")),
     ]
 
 
 # --- Figure 3: ten classes and the kernel of a network ---------------------------------------
 
 _KERNEL = "network:width=128,seed=0"
-AGGRESSIVE, THEOREM, BATCH = (
+LEGEND = AGGRESSIVE, BATCH, THEOREM = (
     "Algorithm 2, aggressive",
-    "Algorithm 2, Theorem 4.1",
     "batch perceptron",
+    "Algorithm 2, Theorem 4.1",
 )
-_LEGEND = {label: label for label in (AGGRESSIVE, BATCH, THEOREM)}
 
 
 def _solver(label: str, n: int, last: int) -> str:
     """A method of the legend, as a solver of the registry."""
-    step = math.sqrt(math.log(n) / last)
-    return {
-        AGGRESSIVE: "adaptive-sampling",
-        BATCH: "batch-perceptron-cotter",
-        THEOREM: f"adaptive-sampling:step={step!r},momentum=false",
-    }[label]
+    if label == BATCH:
+        return "batch-perceptron-cotter"
+    slow = f":step={math.sqrt(math.log(n) / last)!r},momentum=false"
+    return "adaptive-sampling" + (slow if label == THEOREM else "")
 
 
 def _curve(data: str, label: str, last: int) -> Numbers:
@@ -218,65 +202,59 @@ def _curve(data: str, label: str, last: int) -> Numbers:
             found["margin"].append(float(scores.min()) / length if length else 0.0)
             found["bound"].append(length / float(iterate.w.sum()))
         if t >= last:
-            used = np.reshape(iterate.w, (len(problem.y), -1)).any(axis=1)
-            return found | {"points": int(used.sum()), "afresh": problem.margin(iterate.w)}
-    raise AssertionError("these methods have no end")
+            break
+    used = np.reshape(iterate.w, (len(problem.y), -1)).any(axis=1)
+    return found | {"points": int(used.sum()), "afresh": problem.margin(iterate.w)}
 
 
 def _parts_3(quick: bool) -> _Parts:
     data, last = ("mnist-sample:n=1000", 100) if quick else ("mnist", 3000)
-    return {
-        f"margin, {data}, ten classes, {_KERNEL}, {label}, t ≤ {last}": partial(
-            _curve, data, label, last
-        )
-        for label in _LEGEND
-    }
+    name = f"margin, {data}, ten classes, {_KERNEL}"
+    return {f"{name}, {one}, t ≤ {last}": partial(_curve, data, one, last) for one in LEGEND}
 
 
 def _draw_3(figure: Any, numbers: Numbers) -> None:
-    axes, curves = figure.subplots(), _by(_LEGEND, numbers)
-    for label, curve in curves.items():
-        axes.semilogx(curve["t"], curve["margin"], label=label)
+    axes, curves = figure.subplots(), dict(zip(LEGEND, numbers.values(), strict=True))
+    draw_curves(axes, curves, "margin")
     least = np.minimum.accumulate(np.min([curve["bound"] for curve in curves.values()], axis=0))
     axes.semilogx(curves[BATCH]["t"], least, color="0.5", lw=0.8, ls="-", label="upper bound of γ̄")
     axes.axhline(0, color="0.8", lw=0.8, ls="-")
-    low = min(min(curve["margin"]) for curve in curves.values())
-    axes.set(xlabel="iterations (n kernel evaluations each)", ylabel="margin")
     # Margins come close to zero from below: a logarithmic axis on either side of it.
     axes.set_yscale("symlog", linthresh=0.01)
-    axes.set(ylim=(1.5 * low, 1.0))
+    low = min(min(curve["margin"]) for curve in curves.values())
+    axes.set(xlabel="iterations (n kernel evaluations each)", ylim=(1.5 * low, 1.0))
     axes.legend(loc="upper right")
 
 
-def _first(curve: Numbers) -> str:
-    """When a margin is first positive, in words."""
-    above = [t for t, margin in zip(curve["t"], curve["margin"], strict=True) if margin > 0]
-    return f"from t = {above[0]}" if above else "never"
-
-
 def _shown_3(numbers: Numbers) -> list[Shown]:
-    curves = _by(_LEGEND, numbers)
+    curves = dict(zip(LEGEND, numbers.values(), strict=True))
     ends = {label: curve["margin"][-1] for label, curve in curves.items()}
-    found = f"at t = {curves[BATCH]['t'][-1]}: {_listed(ends, '.5f')}"
+    found = f"at t = {curves[BATCH]['t'][-1]}: {listed(ends, '.5f')}; one seed"
     bound = min(min(curve["bound"]) for curve in curves.values())
     best = max(max(curve["margin"]) for curve in curves.values())
     drift = max(abs(c["afresh"] - c["margin"][-1]) for c in curves.values())
-    positive = ", ".join(f"{label} {_first(curve)}" for label, curve in curves.items())
+    first = {
+        label: next(
+            (f"from t = {t}" for t, m in zip(c["t"], c["margin"], strict=True) if m > 0), "never"
+        )
+        for label, c in curves.items()
+    }
+    known = ends[BATCH] > 0 or None
     return [
         Shown(
             "the batch perceptron is slightly beaten by Algorithm 2 with momentum and step 1",
-            (ends[AGGRESSIVE] > ends[BATCH]) if ends[BATCH] > 0 else None,
-            found + "; one seed",
+            known and ends[AGGRESSIVE] > ends[BATCH],
+            found,
         ),
         Shown(
             "the parameters of Theorem 4.1 are slower than the batch perceptron",
-            (ends[THEOREM] < ends[BATCH]) if ends[BATCH] > 0 else None,
-            found + "; one seed",
+            known and ends[THEOREM] < ends[BATCH],
+            found,
         ),
         Shown(
             "these features make the data linearly separable",
-            True if best > 0 else None,
-            f"positive margin: {positive}; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}",
+            best > 0 or None,
+            f"positive margin: {listed(first)}; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}",
         ),
         Shown(
             "scores that are carried along are those of w",
@@ -291,12 +269,8 @@ def _shown_3(numbers: Numbers) -> list[Shown]:
 
 
 class _Setting(NamedTuple):
-    """What is trained, with which step and batch of SGD, and when its kernel is looked at.
-
-    `epochs` are those at which kernels are taken (with other seeds than those of the paper, the
-    first and the last of them), `steps` those of Algorithm 2 at which it is looked at, `seeds`
-    those of the initial parameters and of the order of the images.
-    """
+    """Data, width of the network, step and batch of SGD; the epochs at which kernels are taken,
+    the steps of Algorithm 2 at which it is looked at, and the seeds."""
 
     data: str
     width: int
@@ -314,25 +288,22 @@ class _Setting(NamedTuple):
         )
 
     def taken(self, seed: int) -> tuple[int, ...]:
-        """When kernels are taken with a seed."""
+        """When kernels are taken: with other seeds than the paper's, at first and in the end."""
         return self.epochs if seed in PAPER else (self.epochs[0], self.epochs[-1])
 
 
-_FULL = _Setting(
-    data="cifar-128",
-    width=16,
-    step=0.01,
-    batch=16,
-    epochs=(0, 400, 800, 1200, 1600),
-    steps=(500, 1000, 2000, 4000),
-    seeds=(100, 13579, *range(3)),
-)
 #: The seeds of Figure 4 (a) and (b).
 PAPER = (100, 13579)
+_FULL = _Setting(
+    *("cifar-128", 16, 0.01, 16),
+    epochs=(0, 400, 800, 1200, 1600),
+    steps=(500, 1000, 2000, 4000),
+    seeds=(*PAPER, *range(3)),
+)
+_QUICK = _Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (*PAPER, 0))
 #: Test errors that differ by no more are the same: three standard deviations of a difference of
 #: predictors that disagree on one image in ten, of 10,000.
 _SAME = 0.01
-_QUICK = _Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (100, 13579, 0))
 
 
 def _rows(labels: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -367,9 +338,6 @@ def spread(weights: Floats, labels: NDArray[Any], lengths: Floats, k: int) -> Fl
 
 def _data(setting: _Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
     """Images and labels to train on, and to test on."""
-    from gammabar.papers.ji_srebro_telgarsky_2021.figures_network import images
-    from gammabar.problems.datasets import DATASETS, held_out, read
-
     dataset = DATASETS[setting.data]
     points = read(dataset)
     if setting.data == "cifar-128":
@@ -382,19 +350,16 @@ def _data(setting: _Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
             (colours[rows], points.labels[rows])
             for rows in (slice(0, None, 250), slice(3, None, 25))
         ]
-    (X, y), (T, z) = ((images(A.reshape(-1, 32, 32, 3)), b.astype(np.int64)) for A, b in pairs)
+    (X, y), (T, z) = ((deep.images(A.reshape(-1, 32, 32, 3)), b.astype(np.int64)) for A, b in pairs)
     return X, y, T, z
 
 
 def _seed(setting: _Setting, seed: int) -> list[dict[str, Any]]:
     """Train with this seed; what is found at each of the epochs."""
-    from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network as deep
-
     X, y, T, z = _data(setting)
     model = deep.alexnet(setting.width, seed)
     losses = deep.train(model, X, y, seed, setting.step, setting.batch)
-    found = []
-    taken = setting.taken(seed)
+    found, taken = [], setting.taken(seed)
     for epoch in range(taken[-1] + 1):
         loss = next(losses) if epoch else None
         if epoch in taken:
@@ -407,9 +372,6 @@ def _kernel(
     setting: _Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z: Any
 ) -> dict[str, Any]:
     """The kernel of the model as it is: exact margin, Algorithm 2, and test errors of both."""
-    from gammabar.oracle import solve
-    from gammabar.papers.ji_srebro_telgarsky_2021 import figures_network as deep
-
     G, lengths = reduced(deep.jacobian_gram(model, X), y)
     k = 1 + len(G) // len(y)
     problem = KernelProblem(G, np.ones(len(G), dtype=np.int64), Kernel("precomputed"))
@@ -536,42 +498,34 @@ def _shown_4(numbers: Numbers) -> list[Shown]:
     ]
 
 
+def _figure(number: int, title: str, *made: Any, **more: Any) -> Artefact:
+    return Artefact(f"jst.fig{number}", f"Figure {number}", title, *made, **more)
+
+
 ARTEFACTS = (
-    Artefact(
-        id="jst.fig1",
-        reference="Figure 1",
-        title="Margin against gradient evaluations, MNIST digits 0 and 1",
-        parts=_parts_1,
-        draw=_draw_1,
-        shown=_shown_1,
+    _figure(
+        1,
+        "Margin against gradient evaluations, MNIST digits 0 and 1",
+        *(_parts_1, _draw_1, _shown_1),
         data=("mnist",),
     ),
-    Artefact(
-        id="jst.fig2",
-        reference="Figure 2",
-        title="Test error against gradient evaluations, MNIST digits 3 and 5",
-        parts=_parts_2,
-        draw=_draw_2,
-        shown=_shown_2,
+    _figure(
+        2,
+        "Test error against gradient evaluations, MNIST digits 3 and 5",
+        *(_parts_2, _draw_2, _shown_2),
         data=("mnist", "mnist-test"),
     ),
-    Artefact(
-        id="jst.fig3",
-        reference="Figure 3",
-        title="Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
-        parts=_parts_3,
-        draw=_draw_3,
-        shown=_shown_3,
+    _figure(
+        3,
+        "Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
+        *(_parts_3, _draw_3, _shown_3),
         data=("mnist",),
         cost="5 min of one processor, 1.1 GB",
     ),
-    Artefact(
-        id="jst.fig4",
-        reference="Figure 4",
-        title="Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
-        parts=_parts_4,
-        draw=_draw_4,
-        shown=_shown_4,
+    _figure(
+        4,
+        "Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
+        *(_parts_4, _draw_4, _shown_4),
         data=("cifar-128",),
         cost="40 min of one processor, 1.1 GB",
         package=("torch", "networks"),

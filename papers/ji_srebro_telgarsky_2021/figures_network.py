@@ -13,6 +13,7 @@ as many columns as there are parameters. Nothing here writes such features down 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -104,72 +105,42 @@ def train(
 def jacobian_gram(model: Any, X: Any) -> Floats:
     """⟨∇A_c(x_i), ∇A_b(x_j)⟩ in double precision, as a symmetric matrix; row i k + c is output c.
 
-    Parameters
-    ----------
-    model : torch.nn.Sequential
-        Of convolutions, dense layers and layers without parameters.
-    X : tensor
-        The images.
+    The model is a sequence of convolutions, dense layers and layers without parameters.
     """
     torch = _torch_module()
-    double = _doubled(model)
-    entered: list[Any] = []
-    left: list[Any] = []
-    value = X.double()
+    seen: list[Any] = []  # layer, what enters and what leaves it
+    double = copy.deepcopy(model).double()
     for layer in double:
         if list(layer.parameters()):
-            entered.append(value.detach())
-            value = layer(value.detach() if not left else value)
-            left.append(value)
-        else:
-            value = layer(value)
-    outputs = value
-    n, k = outputs.shape
-    deltas: list[list[Any]] = [[] for _ in left]
-    for c in range(k):
-        found = torch.autograd.grad(outputs[:, c].sum(), left, retain_graph=True)
-        for kept, delta in zip(deltas, found, strict=True):
-            kept.append(delta)
-    total = np.zeros((n * k, n * k))
-    layers = [layer for layer in double if list(layer.parameters())]
-    for layer, inputs, kept in zip(layers, entered, deltas, strict=True):
-        delta = torch.stack(kept, dim=1)  # n, k, then what the layer puts out
-        total += _layer(torch, layer, inputs, delta).numpy()
+            layer.register_forward_hook(lambda *call: seen.append(call))
+    outputs = double(X.double())
+    left = [output for _, _, output in seen]
+    every = [
+        torch.autograd.grad(outputs[:, c].sum(), left, retain_graph=True)
+        for c in range(outputs.shape[1])
+    ]
+    total = np.zeros((outputs.numel(), outputs.numel()))
+    for (layer, (inputs,), _), deltas in zip(seen, zip(*every, strict=True), strict=True):
+        delta = torch.stack(deltas, dim=1)  # n, k, then what the layer puts out
+        total += _layer(torch, layer, inputs.detach(), delta).numpy()
     return np.tril(total) + np.tril(total, -1).T
-
-
-def _doubled(model: Any) -> Any:
-    """A copy of the model in double precision."""
-    import copy
-
-    return copy.deepcopy(model).double()
 
 
 def _layer(torch: Any, layer: Any, inputs: Any, delta: Any) -> Any:
     """The part of the Gram matrix that belongs to the parameters of a layer."""
     n, k = delta.shape[:2]
     if isinstance(layer, torch.nn.Linear):
-        flat = delta.reshape(n * k, -1)
+        flat, every = delta.reshape(n * k, -1), torch.arange(n).repeat_interleave(k)
         inner = inputs @ inputs.T + (layer.bias is not None)
-        every = torch.arange(n).repeat_interleave(k)
         return (flat @ flat.T) * inner[every][:, every]
     patches = torch.nn.functional.unfold(
         inputs, layer.kernel_size, layer.dilation, layer.padding, layer.stride
     )
-    delta = delta.flatten(3)  # n, k, channels, positions
     if layer.bias is not None:  # like one more input, which is one everywhere
         patches = torch.cat([patches, torch.ones_like(patches[:, :1])], dim=1)
-    return _written(torch, patches, delta)
-
-
-def _written(torch: Any, patches: Any, delta: Any) -> Any:
-    """Gradients of a convolution as they are, for a few channels at a time."""
-    n, k, channels, _ = delta.shape
     total = torch.zeros(n * k, n * k, dtype=delta.dtype)
-    step = max(1, 20_000 // patches.shape[1])
-    for lo in range(0, channels, step):
-        part = torch.einsum("ikcp,iap->ikca", delta[:, :, lo : lo + step], patches)
-        flat = part.reshape(n * k, -1)
+    for part in delta.flatten(3).split(max(1, 20_000 // patches.shape[1]), dim=2):
+        flat = torch.einsum("ikcp,iap->ikca", part, patches).reshape(n * k, -1)
         total += flat @ flat.T
     return total
 

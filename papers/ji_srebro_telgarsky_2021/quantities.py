@@ -458,7 +458,7 @@ def alignment(case: Case, sign: int, optimum: int, what: str) -> Iterator[Relati
 
 jst = Claims("jst", unit=True)
 #: From t = 1 on, about the sequences of Section 3.2.
-followed = jst.sharing(since=1, history=(Sequences,))
+followed = jst.sharing(Sequences, since=1)
 #: About the data alone.
 data = jst.sharing(kind="identity", powerless="it is about the data, not about a solver")
 SEPARABLE = (
@@ -469,6 +469,9 @@ SEPARABLE = (
     "iris:0,1 --kernel poly:degree=2,coef0=1",
     "digits:0,1,2:n=30 --multiclass",
 )
+
+#: −Zᵀq̄ = γ̄ū, also on data with many dual optima.
+aligned = data.sharing(exact_and_separable, problems=(*SEPARABLE, ""))
 
 #: The primal and the dual form of one method, Section 3.2.
 BOTH = Method(ALGORITHM_1, DUAL_FORM)

@@ -20,22 +20,19 @@ def quarter(it: View, case: Case) -> Trit:
     return True if margin >= aim else False if margin < aim else None
 
 
-_quarters = jst.sharing(goal=quarter)
+_quarters = jst.sharing(THEOREM_3_1, separable, goal=quarter)
+_slowly = _quarters.sharing(slower=NO_MOMENTUM)
+_optima = data.sharing(exact_and_separable, problems=SEPARABLE)
 
 
 @_quarters.stopping(
     "sec1.quarter",
     "Section 1.1",
-    THEOREM_3_1,
-    separable,
     Erratum(
-        severity="edge case",
-        fixed_by="sec1.quarter.fixed",
+        "edge case",
+        "sec1.quarter.fixed",
         charitable="sec1.quarter.charitable",
         same_mistake="prop3.7",
-        why="A single row has ln n = 0; for n ≥ 2 it is true as printed.",
-        survives="Everything: it is a remark beside other work, on which nothing is built, and "
-        "Proposition 3.7, which it is drawn from, holds from t = 1 on.",
     ),
     problems=(ONE_ROW,),
 )
@@ -47,18 +44,16 @@ def quarter_margin(c):
     With one row ln n = 0, so it promises γ̄/4 after no step at all, but γ(w_0) = γ(0) = 0. Smallest
     witness: n = d = 1, x_1 = 1, y_1 = 1: 0 steps, γ̄/4 = 1/4, γ(w_0) = 0. For n ≥ 2 it holds: it
     follows from Proposition 3.7 at the last t ≤ 4√(ln n)/γ̄, for which t + 1 > 4√(ln n)/γ̄ and t ≥
-    3."""
+    3.
+
+    Why: A single row has ln n = 0; for n ≥ 2 it is true as printed.
+
+    Survives: Everything: it is a remark beside other work, on which nothing is built, and
+    Proposition 3.7, which it is drawn from, holds from t = 1 on."""
     return 4 * sqrt(c.log_n) / c.gamma
 
 
-@_quarters.stopping(
-    "sec1.quarter.fixed",
-    "Section 1.1, with at least one step",
-    THEOREM_3_1,
-    separable,
-    problems=(ONE_ROW,),
-    slower=NO_MOMENTUM,
-)
+@_slowly.stopping("sec1.quarter.fixed", "Section 1.1, with at least one step", problems=(ONE_ROW,))
 def quarter_margin_after_a_step(c):
     r"""γ(w_t) ≥ γ̄/4 for some t ≤ max(1, 4√(ln n)/γ̄), on separable data.
 
@@ -67,14 +62,7 @@ def quarter_margin_after_a_step(c):
     return quarter_margin(c).max(1)
 
 
-@_quarters.stopping(
-    "sec1.quarter.charitable",
-    "Section 1.1, for n ≥ 2",
-    THEOREM_3_1,
-    separable,
-    several_rows,
-    slower=NO_MOMENTUM,
-)
+@_slowly.stopping("sec1.quarter.charitable", "Section 1.1, for n ≥ 2", several_rows)
 def _quarter_margin_of_several(c):
     r"""For two rows or more, γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data.
 
@@ -83,20 +71,8 @@ def _quarter_margin_of_several(c):
     return quarter_margin(c)
 
 
-@data.direct(
-    "sec2.argmax",
-    "Section 2, definition of ū",
-    exact_and_separable,
-    Erratum(
-        severity="transcription",
-        fixed_by="sec2.argmax.fixed",
-        charitable="sec2.argmax.fixed",
-        why="The other text prints ≤ for <, and a maximiser is meant up to its length.",
-        survives="Everything: ū is used as the vector of norm one in that direction, which "
-        "both sets agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, "
-        "C.11 and D.2).",
-    ),
-    problems=SEPARABLE,
+@_optima.direct(
+    "sec2.argmax", "Section 2, definition of ū", Erratum("transcription", "sec2.argmax.fixed")
 )
 def _argmax_sets(c):
     r"""The maximisers of γ over ‖w‖ < 1 are those over ‖w‖ = 1.
@@ -107,7 +83,12 @@ def _argmax_sets(c):
     s < 1} and the right the point ū: they do not even meet. Smallest witness: n = d = 1, x_1 = 1,
     y_1 = 1: w = 1/2 has γ(w) = 1 = γ̄ and |w| < 1, so it is in the left set, but |w| = 1/2 is not
     1. The other text of the paper prints ‖w‖ ≤ 1 on the left; that is false too, as {sū : 0 < s ≤
-    1} has more than one point."""
+    1} has more than one point.
+
+    Why: The other text prints ≤ for <, and a maximiser is meant up to its length.
+
+    Survives: Everything: ū is used as the vector of norm one in that direction, which both sets
+    agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, C.11 and D.2)."""
     pair = Optimum(c)
     yield pair.in_simplex()
     yield pair.optimal()
@@ -115,12 +96,7 @@ def _argmax_sets(c):
     yield equal(Fraction(1, 2), 1, "‖ū/2‖ = 1, as ū/2 maximises γ over ‖w‖ < 1")
 
 
-@data.direct(
-    "sec2.argmax.fixed",
-    "Section 2, definition of ū, up to length",
-    exact_and_separable,
-    problems=SEPARABLE,
-)
+@_optima.direct("sec2.argmax.fixed", "Section 2, definition of ū, up to length")
 def _argmax_directions(c):
     r"""On separable data the maximisers of γ over ‖w‖ = 1 are one point ū, and those over ‖w‖ < 1
     the multiples sū, 0 < s < 1.

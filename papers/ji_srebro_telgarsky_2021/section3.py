@@ -12,21 +12,19 @@ from gammabar.oracle.rational import exact_rows
 from gammabar.papers.claims import *
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
+_theorem = jst.sharing(THEOREM_3_1, separable)
+_rates = _theorem.sharing(since=1, slower=NO_MOMENTUM)
+_run = jst.sharing(SECTION_3, Sequences)
+_means = _run.sharing(accelerated, since=1)
+_full = _run.sharing(full_step, unit_ball, instances=LAMBDAS_3)
+
 
 def rate(case: Case, t: int, gamma: Number) -> Number:
     """4(1 + ln n)(1 + 2 ln(t + 1)) / (γ (t + 1)²)."""
     return 4 * (1 + case.log_n) * (1 + 2 * log(t + 1)) / (gamma * (t + 1) ** 2)
 
 
-@jst.bound(
-    "thm3.1.1",
-    "Theorem 3.1(1)",
-    THEOREM_3_1,
-    separable,
-    since=1,
-    problems=(ONE_ROW,),
-    slower=NO_MOMENTUM,
-)
+@_rates.bound("thm3.1.1", "Theorem 3.1(1)", problems=(ONE_ROW,))
 def _margin_rate(it, c):
     r"""γ(w_t) ≥ γ̄ − 4(1 + ln n)(1 + 2 ln(t+1)) / (γ̄ (t+1)²) for all t ≥ 1, on separable data.
 
@@ -116,15 +114,17 @@ class _Steps:
 
 
 #: Limits, for steps of which the solver says that they are at most 1.
-limits = jst.sharing(kind="limit", since=1, instances="steps with θ_t ≤ 1", history=(_Steps,))
+limits = jst.sharing(
+    *(_DESCENT, proper_step, _says_theta, _Steps),
+    kind="limit",
+    since=1,
+    instances="steps with θ_t ≤ 1",
+)
 
 
 @limits.bound(
     "sec3.1.descent",
     "Section 3.1, the display on data that are not separable",
-    _DESCENT,
-    proper_step,
-    _says_theta,
     at_rest="the risk of a solver that stands still does not increase",
 )
 def _dual_objective_vanishes(now, before, c):
@@ -158,14 +158,8 @@ def _dual_objective_vanishes(now, before, c):
 
 
 @limits.bound(
-    "sec3.1.direction",
-    "Section 3.1, last paragraph but one",
-    _DESCENT,
-    proper_step,
-    _says_theta,
-    separable,
-    exact_dual,
-    several_rows,
+    *("sec3.1.direction", "Section 3.1, last paragraph but one"),
+    *(separable, exact_dual, several_rows),
 )
 def direction(it, c):
     r"""On separable data the directions of gradient descent with steps θ_t ≤ 1 tend to the
@@ -193,20 +187,7 @@ def direction(it, c):
     ]
 
 
-@data.direct(
-    "sec3.1.align",
-    "Section 3.1",
-    exact_and_separable,
-    Erratum(
-        severity="misprint",
-        fixed_by="sec3.1.align.fixed",
-        charitable="sec3.1.align.fixed",
-        why="Both texts lack the minus that Lemma A.1 has, and nothing is built on the sign.",
-        survives="Everything: the line motivates the method. Lemma A.1 has the sign, and the "
-        "proofs use −⟨z_i, ū⟩ ≥ γ̄, which is right.",
-    ),
-    problems=(*SEPARABLE, ""),
-)
+@aligned.direct("sec3.1.align", "Section 3.1", Erratum("misprint", "sec3.1.align.fixed"))
 def _aligned_as_printed(c):
     r"""Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū, without a minus.
 
@@ -215,16 +196,16 @@ def _aligned_as_printed(c):
 
     The sign is wrong: Z = −A, and ū is the maximum-margin predictor of Section 2. Smallest witness:
     n = d = 1, x_1 = 1, y_1 = 1: Zᵀq̄ = −1 on the left, γ̄ū = 1 on the right. Lemma A.1 has the
-    minus."""
+    minus.
+
+    Why: Both texts lack the minus that Lemma A.1 has, and nothing is built on the sign.
+
+    Survives: Everything: the line motivates the method. Lemma A.1 has the sign, and the proofs use
+    −⟨z_i, ū⟩ ≥ γ̄, which is right."""
     return alignment(c, 1, 1, "Zᵀq̄ = γ̄ū")
 
 
-@data.direct(
-    "sec3.1.align.fixed",
-    "Section 3.1, with a minus",
-    exact_and_separable,
-    problems=(*SEPARABLE, ""),
-)
+@aligned.direct("sec3.1.align.fixed", "Section 3.1, with a minus")
 def _aligned(c):
     r"""−Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū of separable data.
 
@@ -291,14 +272,8 @@ def _dual_rate(it, c):
         yield same(mu, now.mu, "Zᵀμ_t is that of the iterates", c.history(Sequences).drift)
 
 
-@jst.identity(
-    "lem3.4.primal",
-    "Lemma 3.4, first display",
-    SECTION_3,
-    proper_step,
-    starts_at_one,
-    Sequences,
-    instances=LAMBDAS,
+@_run.identity(
+    *("lem3.4.primal", "Lemma 3.4, first display", proper_step, starts_at_one), instances=LAMBDAS
 )
 def _primal_step(it, c):
     r"""w_{t+1} = w_t − θ_t (g_t + Zᵀq_t) for all t ≥ 0, where g_0 = 0 and g_t = λ_{t−1}(1 −
@@ -311,7 +286,7 @@ def _primal_step(it, c):
     return it.once(step_follows) if it.t else fact(not it.w.any(), "w_0 = 0")
 
 
-@jst.identity("lem3.4.momentum", "Lemma 3.4, closed form of g_t", SECTION_3, accelerated, Sequences)
+@_run.identity("lem3.4.momentum", "Lemma 3.4, closed form of g_t", accelerated)
 def _momentum_is_a_sum(it, c):
     r"""g_t = Σ_{j=1}^t j/(t+1) Zᵀq_j for λ_t = 2/(t+2), that is λ_{t−1}(1−λ_t)/λ_t = t/(t+1).
 
@@ -339,20 +314,11 @@ def _same_space(case: Case) -> str | None:
     return None if n == d else f"Zᵀμ_t has {d} entries and q_t has {n}"
 
 
-@followed.identity(
+@_means.identity(
     "lem3.4.mu",
     "Lemma 3.4, last line",
-    SECTION_3,
-    accelerated,
     _same_space,
-    Erratum(
-        severity="transcription",
-        fixed_by="lem3.4.mu.fixed",
-        charitable="lem3.4.mu.fixed",
-        why="The other text prints 2g_t/t, and so does this one in Lemma C.3.",
-        survives="Everything: Theorem 3.1(2) is drawn from φ(μ_t) = 4‖g_t‖²/(2t²), that is, "
-        "from the line as it is meant.",
-    ),
+    Erratum("transcription", "lem3.4.mu.fixed"),
     problems=(ONE_ROW, "loss-spike"),
 )
 def _mu_is_weights(it, c):
@@ -363,15 +329,18 @@ def _mu_is_weights(it, c):
     The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is false
     there. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, so Z = (−1), μ_1 = q_1 = (1), t = 1: Zᵀμ_1
     = −1 on the left, 2q_1/1 = 2 on the right. The other text of the paper prints Zᵀμ_t = 2g_t/t, as
-    Lemma C.3 does here: a slip of transcription."""
+    Lemma C.3 does here: a slip of transcription.
+
+    Why: The other text prints 2g_t/t, and so does this one in Lemma C.3.
+
+    Survives: Everything: Theorem 3.1(2) is drawn from φ(μ_t) = 4‖g_t‖²/(2t²), that is, from the
+    line as it is meant."""
     # Zᵀμ_t = −Aᵀμ_t; both sides negated.
     mu = c.history(Sequences).now.mu
     return same(mu, softmax_vector(it), "Zᵀμ_t = 2q_t/t", factor=-2 / it.t)
 
 
-@followed.identity(
-    "lem3.4.mu.fixed", "Lemma 3.4, last line, with g_t for q_t", SECTION_3, accelerated
-)
+@_means.identity("lem3.4.mu.fixed", "Lemma 3.4, last line, with g_t for q_t")
 def _mu_is_momentum(it, c):
     r"""Zᵀμ_t = 2g_t/t for all t ≥ 1 and λ_t = 2/(t+2).
 
@@ -388,16 +357,7 @@ def _mu_is_momentum(it, c):
 # Section 3.3, Margin Analysis
 
 
-@followed.bound(
-    "lem3.5",
-    "Lemma 3.5",
-    SECTION_3,
-    full_step,
-    starts_at_one,
-    unit_ball,
-    slower=NO_MOMENTUM,
-    instances=LAMBDAS,
-)
+@_full.bound("lem3.5", "Lemma 3.5", starts_at_one, since=1, slower=NO_MOMENTUM, instances=LAMBDAS)
 def _potential_ascent(it, c):
     r"""−ψ(Zw_t) ≥ −ψ(Zw_0) + ‖Zᵀμ_t‖²/(2λ_{t−1}²) + Σ_{j=1}^{t−1} ½(1/λ_{j−1}² − (1−λ_j)/λ_j²)
     ‖Zᵀμ_j‖² + Σ_{j<t} ‖Zᵀν_j‖²/(2λ_j) for all t ≥ 1, for θ_t = 1, λ_0 = 1 and any data.
@@ -410,16 +370,7 @@ def _potential_ascent(it, c):
     return at_most(squares / 2, c.log_n - it.psi, "the lower bound ≤ ψ(Zw_0) − ψ(Zw_t)")
 
 
-@jst.bound(
-    "lem3.6.lower",
-    "Lemma 3.6, first inequality",
-    SECTION_3,
-    full_step,
-    unit_ball,
-    Sequences,
-    slower=NO_MOMENTUM,
-    instances=LAMBDAS_3,
-)
+@_full.bound("lem3.6.lower", "Lemma 3.6, first inequality", slower=NO_MOMENTUM)
 def _norm_grows(it, c):
     r"""Σ_{j<t} γ̄/λ_j ≤ ‖w_t‖ for θ_t = 1.
 
@@ -429,14 +380,9 @@ def _norm_grows(it, c):
     return at_most(c.gamma * c.history(Sequences).inverses, it.norm, "Σ_j γ̄/λ_j ≤ ‖w_t‖")
 
 
-@jst.bound(
+@_full.bound(
     "lem3.6.upper",
     "Lemma 3.6, second inequality",
-    SECTION_3,
-    full_step,
-    unit_ball,
-    Sequences,
-    instances=LAMBDAS_3,
     at_rest="it bounds ‖w_t‖ from above, and the bound grows",
 )
 def _norm_is_bounded(it, c):
@@ -479,15 +425,7 @@ def _smoothed_margin(it, c):
     ]
 
 
-@jst.bound(
-    "eq3.10",
-    "Eq. (3.10) and the display before it",
-    THEOREM_3_1,
-    separable,
-    several_rows,
-    since=1,
-    slower=NO_MOMENTUM,
-)
+@_rates.bound("eq3.10", "Eq. (3.10) and the display before it", several_rows)
 def _norm_against_rate(it, c):
     r"""‖w_t‖ ≥ Σ_{j<t} γ̄/λ_j ≥ γ̄(t+1)²/4 and ln n/‖w_t‖ ≤ 4 ln n/(γ̄(t+1)²) for all t ≥ 1, on
     separable data.
@@ -506,55 +444,46 @@ def _norm_against_rate(it, c):
 
 
 _HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}"
-_NOTE_3_7 = (
-    "It names no range of t, and Algorithm 1 starts at t = 0, where γ(w_0) = γ(0) = 0. With one"
-    " row ln n = 0, and the bound at t = 0 is γ̄/2 > 0. Smallest witness: n = d = 1, x_1 = 1, y_1"
-    " = 1, t = 0: γ̄ = 1, γ(w_0) = 0 on the left, 1/2 − 4·0/1 = 1/2 on the right. The proof"
-    " divides by ‖w_t‖ and uses Σ_{j<t} 1/λ_j ≥ (t+1)²/4, which is so for t ≥ 1. For n ≥ 2 it"
-    " holds at t = 0 as well, since γ̄² ≤ 1 ≤ 8 ln 2."
-)
 _WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
 
 
-@jst.bound(
+@_theorem.bound(
     "prop3.7",
     "Proposition 3.7",
-    THEOREM_3_1,
-    separable,
-    Erratum(
-        severity="edge case",
-        fixed_by="prop3.7.fixed",
-        charitable="prop3.7.charitable",
-        why="It fails for a single row at t = 0 alone; for n ≥ 2 it is true for every t ≥ 0.",
-        survives="Everything: Theorem 3.1(1) is about t ≥ 1, and (3.8) to (3.10), which its "
-        "proof takes over, hold there.",
-    ),
+    Erratum("edge case", "prop3.7.fixed", charitable="prop3.7.charitable"),
     problems=(ONE_ROW,),
-    claim=_HALF,
-    words=f"{_WORDS}, without a range of t.",
-    note=_NOTE_3_7,
 )
-@jst.bound(
+@_rates.bound(
     "prop3.7.fixed",
     "Proposition 3.7, for t ≥ 1",
-    THEOREM_3_1,
-    separable,
-    since=1,
     problems=(ONE_ROW,),
-    slower=NO_MOMENTUM,
     claim=_HALF + r" \quad \text{for all } t \ge 1",
     words=f"{_WORDS} for all t ≥ 1, on separable data.",
+    note="",
 )
-@jst.bound(
+@_rates.bound(
     "prop3.7.charitable",
     "Proposition 3.7, for n ≥ 2",
-    THEOREM_3_1,
-    separable,
     several_rows,
-    slower=NO_MOMENTUM,
+    since=0,
     claim=r"n \ge 2:\ " + _HALF,
     words=f"For two rows or more, {_WORDS} for all t ≥ 0, on separable data.",
+    note="",
 )
 def _half_margin(it, c):
+    r"""γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²), without a range of t.
+
+    $\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}$
+
+    It names no range of t, and Algorithm 1 starts at t = 0, where γ(w_0) = γ(0) = 0. With one row
+    ln n = 0, and the bound at t = 0 is γ̄/2 > 0. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, t =
+    0: γ̄ = 1, γ(w_0) = 0 on the left, 1/2 − 4·0/1 = 1/2 on the right. The proof divides by ‖w_t‖
+    and uses Σ_{j<t} 1/λ_j ≥ (t+1)²/4, which is so for t ≥ 1. For n ≥ 2 it holds at t = 0 as well,
+    since γ̄² ≤ 1 ≤ 8 ln 2.
+
+    Why: It fails for a single row at t = 0 alone; for n ≥ 2 it is true for every t ≥ 0.
+
+    Survives: Everything: Theorem 3.1(1) is about t ≥ 1, and (3.8) to (3.10), which its proof takes
+    over, hold there."""
     bound = 4 * c.log_n / (c.gamma * (it.t + 1) ** 2)
     return at_most(c.gamma / 2 - it.margin, bound, "γ̄/2 − γ(w_t) ≤ 4 ln n/(γ̄ (t+1)²)")

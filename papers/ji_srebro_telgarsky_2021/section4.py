@@ -133,9 +133,8 @@ def _margin_reached(
     ALG2,
     reachable(Fraction(3, 4)),
     Erratum(
-        severity="edge case",
-        fixed_by="thm4.1.fixed",
-        charitable="thm4.1.fixed",
+        "edge case",
+        "thm4.1.fixed",
         why="A single row makes the step zero; for n ≥ 2 nothing is wrong with it.",
         survives="Everything for n ≥ 2: Lemmas D.1 and D.2 hold as printed, and so does what "
         "Section 5.2 draws from the theorem for many classes.",

@@ -48,10 +48,7 @@ def points() -> Iterator[tuple[Floats, Floats]]:
 
 
 @_potentials.direct(
-    "sec5.1.smooth",
-    "Section 5.1",
-    BOTH,
-    instances="pairs of points of many sizes, n up to 40",
+    "sec5.1.smooth", "Section 5.1", BOTH, instances="pairs of points of many sizes, n up to 40"
 )
 def _smooth_potential(c):
     r"""The potential ψ is ρ-smooth in the ℓ∞ norm: ρ = 1 for the exponential loss and ρ = n for the
@@ -187,33 +184,16 @@ def _multiclass(case: Case) -> str | None:
     return None if fits else "the problem is no multiclass problem"
 
 
-_RISK_PROBLEMS = ("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", "")
-
-
-#: In a search: a point of the first of two classes, and the columns of U.
-_ONE_POINT = {name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")}
-
-
-#: About the reduction, for some matrices U.
-reduction = jst.sharing(kind="identity", problems=_RISK_PROBLEMS, inputs=_ONE_POINT)
-_FOR_U = "it is about the data and a matrix U, not about a solver"
-
-
-@reduction.direct(
-    "sec5.2.risk",
-    "Section 5.2",
-    Erratum(
-        severity="misprint",
-        fixed_by="sec5.2.risk.fixed",
-        charitable="sec5.2.risk.fixed",
-        why="The minus of z_i = −y_i x_i and the factor √2 are missing; γ̄ = γ̄_m/√2 in Appendix E"
-        " has the factor, and nothing rests on the line.",
-        survives="Theorem 5.1, once it has its own minus (jst.thm5.1.fixed): it goes by margins"
-        " and not by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself."
-        " With the minus it descends U ↦ R_m(U/√2), the same up to the scale of U.",
-    ),
-    powerless=_FOR_U,
+#: About the reduction; in a search, of a point of the first of two classes, and the columns of U.
+reduction = jst.sharing(
+    kind="identity",
+    problems=("iris:0,1,2 --multiclass", "digits:0,1,2:n=30 --multiclass", ""),
+    inputs={name: rationals(-1, 1, shape=("d",)) for name in ("x", "u1", "u2")},
+    powerless="it is about the data and a matrix U, not about a solver",
 )
+
+
+@reduction.direct("sec5.2.risk", "Section 5.2", Erratum("misprint", "sec5.2.risk.fixed"))
 def _risk_as_printed(c):
     r"""R_m(U)/(k−1) = (1/n) Σ ℓ(F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
 
@@ -223,7 +203,14 @@ def _risk_as_printed(c):
     Two things are wrong: the sign, as ℓ is of x_iᵀUe_j − x_iᵀUe_{c_i} on the left, and the factor
     1/√2, which the loss does not pass. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1, c_1 = 1, U =
     (1, 0), exponential loss: e⁻¹ = 0.36… on the left, exp(1/√2) = 2.02… on the right; with the sign
-    alone, exp(−1/√2) = 0.49…. The sum is over the n pairs (i, j)."""
+    alone, exp(−1/√2) = 0.49…. The sum is over the n pairs (i, j).
+
+    Why: The minus of z_i = −y_i x_i and the factor √2 are missing; γ̄ = γ̄_m/√2 in Appendix E has
+    the factor, and nothing rests on the line.
+
+    Survives: Theorem 5.1, once it has its own minus (jst.thm5.1.fixed): it goes by margins and not
+    by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself. With the minus
+    it descends U ↦ R_m(U/√2), the same up to the scale of U."""
     return _risks(c, number(1))
 
 
@@ -231,7 +218,6 @@ def _risk_as_printed(c):
     "sec5.2.risk.fixed",
     "Section 5.2, with the sign and the factor",
     instances="one random U for each loss and data set",
-    powerless=_FOR_U,
 )
 def _risk_of_reduction(c):
     r"""R_m(U)/(k−1) = (1/n) Σ ℓ(−√2 F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
@@ -314,25 +300,14 @@ def _risks(case: Case, factor: Number) -> Iterator[Relation]:
 
 
 #: The unit vectors of ℝ², one of each class.
+_classes = jst.sharing(THEOREM_3_1, _multiclass, separable, since=1)
 _TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
 
 
-@jst.bound(
+@_classes.bound(
     "thm5.1",
     "Theorem 5.1",
-    THEOREM_3_1,
-    _multiclass,
-    separable,
-    Erratum(
-        severity="misprint",
-        fixed_by="thm5.1.fixed",
-        charitable="thm5.1.fixed",
-        why="The minus of z_i = −y_i x_i was forgotten in z_{π(i,j)}; with it the theorem is true.",
-        survives="Its rate, with the printed constant, once the minus is there "
-        "(jst.thm5.1.fixed); γ̄ = γ̄_m/√2 as well (jst.thm5.1.margin). The last line "
-        "of its proof does not (jst.appE.rate).",
-    ),
-    since=1,
+    Erratum("misprint", "thm5.1.fixed"),
     problems=(_TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),
 )
 def _multiclass_rate_as_printed(it, c):
@@ -350,18 +325,17 @@ def _multiclass_rate_as_printed(it, c):
     the printed constant is right, although it does not follow from Theorem 3.1: √2(γ̄ − c/γ̄) for
     γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, not γ̄_m − c/γ̄_m as the last line of the proof has it. It
     follows from gb.sharp: γ_m(U_t) ≥ γ̄_m − 8 ln n/(γ̄_m t(t+3)), where t(t+3) ≥ (t+1)² and 8 ln n
-    ≤ 4(1 + ln n)(1 + 2 ln 2)."""
+    ≤ 4(1 + ln n)(1 + 2 ln 2).
+
+    Why: The minus of z_i = −y_i x_i was forgotten in z_{π(i,j)}; with it the theorem is true.
+
+    Survives: Its rate, with the printed constant, once the minus is there (jst.thm5.1.fixed); γ̄ =
+    γ̄_m/√2 as well (jst.thm5.1.margin). The last line of its proof does not (jst.appE.rate)."""
     return _multiclass_gap(it, c, -it.largest / it.norm)  # U_t = −F⁻¹(w_t)
 
 
-@jst.bound(
-    "thm5.1.fixed",
-    "Theorem 5.1, with a minus in the definition of z",
-    THEOREM_3_1,
-    _multiclass,
-    separable,
-    since=1,
-    slower=NO_MOMENTUM,
+@_classes.bound(
+    "thm5.1.fixed", "Theorem 5.1, with a minus in the definition of z", slower=NO_MOMENTUM
 )
 def _multiclass_rate(it, c):
     r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
@@ -381,8 +355,6 @@ def _multiclass_gap(it: View, case: Case, margin: Number) -> Relation:
 
 # Appendix E
 
-_reduction = jst.sharing(kind="identity", powerless="it is about the reduction, not about a solver")
-
 
 def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
     """min −⟨z, U⟩/‖U‖ and min ⟨z, U⟩/‖U‖ over the printed rows z, and γ_m(U), for some U."""
@@ -400,20 +372,10 @@ def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
         )
 
 
-@_reduction.direct(
+@reduction.direct(
     "appE.margin",
     "Appendix E, first claim",
-    Erratum(
-        severity="misprint",
-        fixed_by="appE.margin.fixed",
-        charitable="appE.margin.fixed",
-        same_mistake="thm5.1",
-        why="It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.",
-        survives="Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and "
-        "Theorem 5.1, though its rate takes more than the next lines (jst.appE.rate).",
-    ),
-    problems=_RISK_PROBLEMS,
-    inputs=_ONE_POINT,
+    Erratum("misprint", "appE.margin.fixed", same_mistake="thm5.1"),
 )
 def _margin_as_printed(c):
     r"""−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U.
@@ -423,16 +385,19 @@ def _margin_as_printed(c):
 
     γ(w) = −max_i ⟨w, z_i⟩/‖w‖ (Section 2), but the proof takes min_i ⟨w, z_i⟩, and forgets the
     norm. Witness: x = 1 of the first of two classes, U = (1, 0): γ(F(U)) = −1/√2, and γ_m(U)/√2 =
-    1/√2."""
+    1/√2.
+
+    Why: It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.
+
+    Survives: Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and Theorem
+    5.1, though its rate takes more than the next lines (jst.appE.rate)."""
     for found, _, gap in _margins(c):
         yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
-@_reduction.direct(
+@reduction.direct(
     "appE.margin.fixed",
     "Appendix E, first claim, with the minus in z and the norm of U",
-    problems=_RISK_PROBLEMS,
-    inputs=_ONE_POINT,
     instances="two random U for each data set",
 )
 def _margin_of_reduction(c):
@@ -446,11 +411,12 @@ def _margin_of_reduction(c):
         yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
-@_reduction.direct(
+@reduction.direct(
     "thm5.1.margin",
     "Theorem 5.1, first claim",
     _multiclass,
     problems=("iris:0,1,2:n=30 --multiclass", "digits:0,1,2:n=30 --multiclass"),
+    inputs={},
 )
 def _reduced_margin(c):
     r"""γ̄_m, the maximum of γ_m(U), is √2 times the maximum margin of the reduction.
@@ -495,17 +461,7 @@ _lines = jst.sharing(
 
 
 @_lines.direct(
-    "appE.rate",
-    "Appendix E, last line",
-    Erratum(
-        severity="substance",
-        fixed_by="appE.rate.fixed",
-        why="γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a"
-        " sharper rate (gb.sharp).",
-        survives="Everything: Theorem 5.1 holds with its printed constant, though not by this "
-        "line: it takes a sharper rate than Theorem 3.1 (gb.sharp).",
-    ),
-    kind="anytime",
+    "appE.rate", "Appendix E, last line", Erratum("substance", "appE.rate.fixed"), kind="anytime"
 )
 def _last_line(case):
     r"""√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)².
@@ -514,17 +470,19 @@ def _last_line(case):
     \ge \bar\gamma_{\rm m} - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t + 1)^2}$
 
     √2(γ̄ − c/γ̄) with γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, which is less than γ̄_m − c/γ̄_m for every c
-    > 0. Witness: γ̄ = 1, n = 1, t = 1."""
+    > 0. Witness: γ̄ = 1, n = 1, t = 1.
+
+    Why: γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a
+    sharper rate (gb.sharp).
+
+    Survives: Everything: Theorem 5.1 holds with its printed constant, though not by this line: it
+    takes a sharper rate than Theorem 3.1 (gb.sharp)."""
     for gamma, c, where in _rates(case):
         left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
         yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)
 
 
-@_lines.direct(
-    "appE.rate.fixed",
-    "Appendix E, last line, with a factor of two",
-    kind="identity",
-)
+@_lines.direct("appE.rate.fixed", "Appendix E, last line, with a factor of two", kind="identity")
 def _last_line_fixed(case):
     r"""√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄.
 

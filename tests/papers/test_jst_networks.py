@@ -112,7 +112,7 @@ def test_figure_4_counts_the_seeds():
 
 def _net():
     rng = np.random.default_rng(1)
-    model = deep._doubled(deep.alexnet(8, seed=1, classes=3))
+    model = deep.alexnet(8, seed=1, classes=3).double()
     for parameter in model.parameters():  # biases too
         parameter.data += 0.01 * rng.standard_normal()
     return model, deep.images(rng.integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)).double()

@@ -111,12 +111,18 @@ def test_a_step_is_about_the_start_too():
 
 
 def test_false_as_printed_is_one_record():
-    erratum = Erratum(severity="misprint", why="w", survives="s", fixed_by="lem.fixed")
+    of_substance = Erratum("substance", "lem.fixed", why="w", survives="s")
 
-    @mine.stopping("lem", "Lemma 3", ALG1, erratum, claim="")
-    @mine.stopping("lem.fixed", "Lemma 3, corrected", ALG1, claim="")
+    @mine.stopping("lem", "Lemma 3", ALG1, Erratum("misprint", "lem.fixed"))
+    @mine.stopping("other", "Lemma 3", ALG1, of_substance)
+    @mine.stopping("lem.fixed", "Lemma 3, corrected", ALG1)
     def lemma(case):
-        """Both."""
+        """Both.
+
+        $c$
+
+        Why: It is
+        a slip."""
         return 3
 
     @mine.sharing(ALG1, Erratum("edge case")).stopping("eq", "(3)")
@@ -133,10 +139,11 @@ def test_false_as_printed_is_one_record():
         """
         return 3
 
-    found = STATEMENTS["mine.lem"]
-    assert (found.status, found.severity, found.why) == ("refuted", "misprint", "w")
-    assert (found.survives, found.fixed_by, found.charitable) == ("s", "mine.lem.fixed", None)
-    assert STATEMENTS["mine.lem.fixed"].body is found.body
+    found, other, fixed = (STATEMENTS[f"mine.{name}"] for name in ("lem", "other", "lem.fixed"))
+    assert (found.status, found.severity, found.why) == ("refuted", "misprint", "It is a slip.")
+    assert found.fixed_by == found.charitable == "mine.lem.fixed"
+    assert (other.why, other.survives, other.charitable) == ("w", "s", None)
+    assert (fixed.status, fixed.why, fixed.body) == ("holds", "", found.body)
     found = STATEMENTS["mine.eq"]
     assert (found.note, found.solvers, found.status) == ("A note.", ALG1.solvers, "refuted")
     assert (found.why, found.survives) == ("Only at 0.", "Everything: all.")
