@@ -310,7 +310,7 @@ def reproduce(result: Result) -> str:
     if paper is not None:
         words += ["--paper", paper]
     if run.solver is not None:
-        words += [run.solver.option, run.solver.argument]
+        words += run.solver.option
     if run.like:
         words += ["--as", run.like]
     words += ["--statement", result.verdict.statement]

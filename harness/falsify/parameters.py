@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import inf, isfinite
 from typing import Any, TypeAlias
 
@@ -260,10 +261,10 @@ def _seeded(problem: Callable[[np.random.Generator], str]) -> SearchStrategy[str
 def _inputs(draw: DrawFn, declared: Inputs) -> Candidate:
     """A choice of inputs: sizes, and each number or word."""
     sizes = {name: draw(st.integers(1, of.MOST)) for name in of.names(declared)}
-    values = {}
-    for name, entry in declared.items():
-        numbers = [draw(_number(entry)) for _ in of.places(entry, sizes)]
-        values[name] = of.shaped(entry, sizes, iter(numbers))
+    values = {
+        name: of.shaped(entry, sizes, partial(draw, _number(entry)))
+        for name, entry in declared.items()
+    }
     return Candidate(of.text_of(values), iterations=0)
 
 

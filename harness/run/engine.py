@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import signal
 import sys
+import threading
+import traceback
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import perf_counter
+from types import FrameType
 from typing import Any
 
 from gammabar.harness.registry import find_statements, open_paper
 from gammabar.harness.run.processes import (
+    GRACE,
     Crashed,
     Died,
     Hung,
@@ -21,7 +27,7 @@ from gammabar.harness.run.processes import (
     Unfit,
     crashed,
     out_of_time,
-    time_limit,
+    place_in,
 )
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.tasks import (
@@ -52,12 +58,13 @@ Tell = Callable[[list[Result]], None]
 WORTH_A_PROCESS = 4
 #: A user's solver that took longer than these seconds is not compared with the method itself.
 COMPARED = 30.0
-#: A solver in a file is never called in this process.
+#: The package that calls Python from within compiled code while Numba compiles.
+COMPILER = "llvmlite"
+#: Why statements that run a solver by themselves are not put to one in a file.
 NOT_HERE = (
     "it would call the solver itself, in the process that judges, where no solver of a file is let"
     " in; gammabar.verify puts it to a solver in a process of your own"
 )
-#: Nor are iterates in a file those of other data.
 NOT_AGAIN = "it would run the solver itself, and a trajectory is one run that is over"
 
 
@@ -70,7 +77,7 @@ def run(
     resume: bool = False,
     tell: Tell = lambda results: None,
 ) -> list[Result]:
-    """Carry out tasks.
+    """Carry out tasks, and return their results in the order of the tasks.
 
     Parameters
     ----------
@@ -86,11 +93,6 @@ def run(
         Whether what is in the store already is not done again.
     tell : callable
         Gets the results of every task, as soon as they are there.
-
-    Returns
-    -------
-    list of Result
-        In the order of the tasks.
     """
     keys = _keys(tasks) if store is not None else []
     done: dict[int, list[Result]] = {}
@@ -126,7 +128,11 @@ def _outcomes(
     """Numbers of tasks and their outcomes, in any order."""
     foreign = any(_is_users(task.run.solver) for task in tasks)
     if jobs is None:
-        jobs = _processes(len(tasks) if foreign else -(-len(tasks) // WORTH_A_PROCESS))
+        jobs = len(tasks) if foreign else -(-len(tasks) // WORTH_A_PROCESS)
+        if jobs > 1:
+            from joblib import cpu_count
+
+            jobs = min(jobs, int(cpu_count()))
     if dask is not None:
         from gammabar.harness.run.pool import stream
 
@@ -136,7 +142,7 @@ def _outcomes(
     elif tasks:
         from gammabar.harness.run.pool import Pool, in_threads
 
-        jobs = min(jobs, len(tasks))
+        jobs = min(max(jobs, 1), len(tasks))
         with Pool(single=jobs > 1) as pool:
             yield from in_threads(pool.perform, tasks, jobs, pool)
 
@@ -144,15 +150,6 @@ def _outcomes(
 def _is_users(solver: SolverRef | None) -> bool:
     """Whether a run calls code of the user's."""
     return isinstance(solver, InFile) or (isinstance(solver, Registered) and solver.own)
-
-
-def _processes(useful: int) -> int:
-    """So many processes, or as many as there are processors."""
-    if useful <= 1:
-        return 1
-    from joblib import cpu_count
-
-    return min(useful, int(cpu_count()))
 
 
 # --- one task --------------------------------------------------------------------------------
@@ -192,50 +189,65 @@ def perform(task: Task) -> Outcome:
             data = "" if problem is None else problem.digest()
             outcome = Outcome(tuple(_verdicts(task, problem, statements)), 0.0, data)
     except Fault as fault:
-        outcome = Outcome.failure(task, fault.failure, str(fault))
+        outcome = task.failed(fault.failure, str(fault))
     except (Unfit, ProblemError) as error:
-        outcome = (
-            Outcome.failure(task, "crashed", str(error))
-            if task.planned and Expectation.INAPPLICABLE not in task.expected
-            else Outcome.inapplicable(task, str(error))
-        )
+        mistake = task.planned and Expectation.INAPPLICABLE not in task.expected
+        outcome = task.failed("crashed", str(error)) if mistake else task.inapplicable(str(error))
     except Exception as error:
-        outcome = Outcome.failure(task, "crashed", str(crashed(error, file)))
+        outcome = task.failed("crashed", str(crashed(error, file)))
     return replace(outcome, seconds=round(perf_counter() - start, 6))
 
 
-def _verdicts(task: Task, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
-    if not statements[0].about_runs:
-        return _without_run(task.run, problem, statements)
+@contextmanager
+def time_limit(seconds: float, file: str) -> Iterator[None]:
+    """Raise `OutOfTime` in this thread after so many seconds, wherever it then is.
+
+    It works in the main thread alone, and not while compiled code keeps the interpreter: for that,
+    solvers of users run in processes of their own (`gammabar.harness.run.pool`).
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(_: int, frame: FrameType | None) -> None:
+        stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
+        stack.reverse()
+        if any(COMPILER in Path(step.filename).parts for step in stack):
+            return  # its callbacks would print and swallow an exception; the next alarm comes soon
+        raise OutOfTime(out_of_time(seconds, place_in(stack, file)))
+
+    before: Any = signal.signal(signal.SIGALRM, late)
+    # Again and again, should a solver swallow the first or another statement go on.
+    signal.setitimer(signal.ITIMER_REAL, seconds, GRACE / 2)
     try:
-        return _along_run(task, problem, statements)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _verdicts(task: Task, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
+    """The verdicts; a statement that raises an error spoils its own alone."""
+    try:
+        if statements[0].about_runs:
+            return _along_run(task, problem, statements)
+        return _without_run(task.run, problem, statements)
     except StatementError as error:
-        # Evaluate them one by one, so that it spoils its own verdict alone.
-        if len(statements) == 1:
-            return [_spoilt(statements[0], error)]
-        return [v for one in statements for v in _verdicts(task, problem, [one])]
+        if len(statements) > 1:
+            return [v for one in statements for v in _verdicts(task, problem, [one])]
+        reason = f"the statement could not be evaluated here: {error}"
+        return [Verdict(statements[0].id, Ruling.UNDECIDED, reason=reason)]
 
 
 def _without_run(run: Run, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
-    if run.solver is not None and run.solver.foreign:
+    if run.foreign:
         reason = NOT_HERE if isinstance(run.solver, InFile) else NOT_AGAIN
         return [Verdict(s.id, Ruling.INAPPLICABLE, reason=reason) for s in statements]
     solver = None if run.solver is None else run.solver.open()
     case = Case(problem, solver, unit=run.unit, name=run.problem, seed=run.seed)
     if run.of_inputs:
         case.inputs = parameters.read(statements[0].inputs, run.problem)
-    found = []
-    for statement in statements:
-        try:
-            found.append(check_statement(statement, case))
-        except StatementError as error:
-            found.append(_spoilt(statement, error))
-    return found
-
-
-def _spoilt(statement: Statement, error: StatementError) -> Verdict:
-    reason = f"the statement could not be evaluated here: {error}"
-    return Verdict(statement.id, Ruling.UNDECIDED, reason=reason)
+    return [check_statement(statement, case) for statement in statements]
 
 
 def _along_run(task: Task, problem: Problem | None, statements: list[Statement]) -> list[Verdict]:
@@ -286,11 +298,9 @@ def _watched(
             yield last
     except OtherGeometry:
         raise
-    except ProblemError as error:
-        if count or foreign:
-            raise crashed(error, file) from error
-        raise Unfit(str(error)) from error
     except (Exception, SystemExit) as error:
+        if isinstance(error, ProblemError) and not (count or foreign):
+            raise Unfit(str(error)) from error
         raise crashed(error, file) from error
     if foreign and not (count and getattr(last, "extra", {}).get("halt")):
         raise Crashed(ended(count))
@@ -300,13 +310,14 @@ def _beside(
     run: Run, problem: Problem | None, statements: list[Statement], verdicts: list[Verdict]
 ) -> list[Verdict]:
     """The verdicts with the tightness that the method itself has in the same run."""
-    names = [next((n for n in s.solvers if n in SOLVERS), None) for s in statements]
+    about: dict[str, list[Statement]] = {}
+    for statement in statements:
+        for name in [n for n in statement.solvers if n in SOLVERS][:1]:
+            about.setdefault(name, []).append(statement)
     found: dict[str, float | None] = {}
-    for name in dict.fromkeys(names):
-        about = [s for s, n in zip(statements, names, strict=True) if n == name]
-        if name is not None:
-            case = Case(problem, Registered(name).open(), unit=run.unit, seed=run.seed)
-            with contextlib.suppress(ProblemError):  # a method that does not run on such data
-                again = check_run(case, about, run.iterations)
-                found |= {v.statement: v.tightness for v in again if v.verdict is Ruling.HOLDS}
+    for name, some in about.items():
+        case = Case(problem, Registered(name).open(), unit=run.unit, seed=run.seed)
+        with contextlib.suppress(ProblemError):  # a method that does not run on such data
+            again = check_run(case, some, run.iterations)
+            found |= {v.statement: v.tightness for v in again if v.verdict is Ruling.HOLDS}
     return [replace(v, reference=found.get(v.statement)) for v in verdicts]

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.registry import everything, find_statements
-from gammabar.harness.run.diagnosis import explained, resembling
-from gammabar.harness.run.plan import unmet
 from gammabar.harness.run.tasks import InFile, Registered, Run, open_problem, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
@@ -79,8 +77,8 @@ def verify(
     >>> verdict.verdict == "holds", verdict.checked
     (True, 30)
     """
-    found = _hear(solver, problem, statements, iterations, seed, like)
-    return [one.verdict.explained(one.explained()) for one in found]
+    found = _checked(solver, problem, statements, iterations, seed, like)
+    return [one.verdict for one in found]
 
 
 class BoundViolated(AssertionError):
@@ -101,50 +99,32 @@ def check_bounds(
     seed: int = 0,
     strict: bool = False,
 ) -> list[Verdict]:
-    """The same for tests: what is not shown is raised, and with `strict` what says nothing.
+    """The same for tests: raise `BoundViolated` for what is not shown.
 
-    Returns
-    -------
-    list of Verdict
-        Each "holds", or "inapplicable" because of the problem.
-
-    Raises
-    ------
-    BoundViolated
-        If a statement is refuted or undecided, or inapplicable because of the solver or of a run
-        in which there was nothing to check; the message shows both sides and the iterate.
+    That is what is refuted or undecided, what is inapplicable because of the solver or of a run in
+    which there was nothing to check, and with `strict` what is vacuous. The message shows both
+    sides and the iterate. The verdicts are "holds", or "inapplicable" because of the problem.
     """
-    found = _hear(solver, problem, statements, iterations, seed, like)
+    found = _checked(solver, problem, statements, iterations, seed, like)
     if statements is None:  # of all that is claimed, what does not apply is left out
         every, found = found, [one for one in found if one.applies]
         if not found:
             reasons = "; ".join(dict.fromkeys(one.verdict.reason for one in every))
             raise BoundViolated(f"nothing was checked: {reasons}", [o.verdict for o in every])
     bad = [one for one in found if not one.shown or (strict and one.verdict.says_nothing)]
-    verdicts = [one.verdict.explained(one.explained()) for one in found]
     if bad:
-        raise BoundViolated(_failures(bad, together=statements is None), verdicts)
-    return verdicts
-
-
-def _failures(bad: list[_Heard], together: bool) -> str:
-    """What failed: one after the other, or the first in full and the names of the others."""
-    if not together:
-        return "\n\n".join(one.explained() for one in bad)
-    first, *others = sorted(bad, key=_first_t)
-    names = ", ".join(one.statement.id for one in others)
-    more = f"\n\nand so {len(others)} more: {names}" if others else ""
-    return first.explained() + more
-
-
-def _first_t(one: _Heard) -> tuple[bool, int]:
-    """Refutations first, the earliest of them at the front."""
-    refuted = one.verdict.verdict is Ruling.REFUTED
-    return not refuted, one.verdict.worst_t or 0
+        message = "\n\n".join(one.verdict.explain() for one in bad)
+        if statements is None:  # the first in full, refutations at the front, and the names
+            first, *others = sorted(bad, key=lambda one: one.first)
+            names = ", ".join(one.statement.id for one in others)
+            message = first.verdict.explain()
+            message += f"\n\nand so {len(others)} more: {names}" if others else ""
+        raise BoundViolated(message, [one.verdict for one in found])
+    return [one.verdict for one in found]
 
 
 @dataclass(frozen=True)
-class _Heard:
+class _Checked:
     statement: Statement
     case: Case
     verdict: Verdict
@@ -163,22 +143,25 @@ class _Heard:
             return self.verdict.verdict is Ruling.HOLDS
         if self.statement.inapplicable(self.case) is None:
             return False  # nothing to check in this run
+        from gammabar.harness.run.plan import unmet
+
         run = Run(self.case.name, seed=self.case.seed, unit=self.case.unit)
         return unmet(self.statement, run, self.case.solver) is None
 
-    def explained(self) -> str:
-        solver = type(self.case.solver).__name__
-        return explain(self.statement, self.verdict, problem=self.case.name, solver=solver)
+    @property
+    def first(self) -> tuple[bool, int]:
+        """Refutations first, the earliest of them at the front."""
+        return self.verdict.verdict is not Ruling.REFUTED, self.verdict.worst_t or 0
 
 
-def _hear(
+def _checked(
     solver: Any,
     problem: Any,
     statements: Any,
     iterations: int | None,
     seed: int,
     like: str | None = None,
-) -> list[_Heard]:
+) -> list[_Checked]:
     if isinstance(problem, tuple):
         problem = from_arrays(*problem)
     _whole(seed, "seed", 0)
@@ -193,33 +176,40 @@ def _hear(
         raise ProblemError(
             "the arrays of this problem have changed since it was made: make the problem anew"
         )
-    found: dict[int, _Heard] = {}
+    found: dict[int, _Checked] = {}
     for unit in {statement.unit for statement in chosen}:
         case = Case(opened, solver, unit=unit, name=name, seed=seed)
         same = {place: s for place, s in enumerate(chosen) if s.unit is unit}
-        runs = {place: s for place, s in same.items() if s.about_runs}
-        heard = check_run(case, list(runs.values()), iterations) if runs else []
-        if runs:
-            heard = explained(case, list(runs.values()), heard)
-        verdicts = dict(zip(runs, heard, strict=True))
-        verdicts |= {
-            place: check_statement(s, case) for place, s in same.items() if place not in runs
-        }
-        found |= {place: _Heard(s, case, verdicts[place]) for place, s in same.items()}
+        verdicts = _verdicts(case, list(same.values()), iterations)
+        pairs = zip(same.items(), verdicts, strict=True)
+        found |= {place: _Checked(s, case, verdict) for (place, s), verdict in pairs}
     ordered = [found[place] for place in range(len(chosen))]
-    return ordered if _as_it_was(opened) else [_spoilt(one) for one in ordered]
+    if not _as_it_was(opened):  # nothing is known of a run on data that were changed meanwhile
+        changed: Any = {"reason": CHANGED, "failure": "crashed"}
+        spoilt = (Verdict(one.statement.id, Ruling.UNDECIDED, **changed) for one in ordered)
+        ordered = [replace(one, verdict=v) for one, v in zip(ordered, spoilt, strict=True)]
+    for one in ordered:
+        by = type(one.case.solver).__name__
+        one.verdict.explained(explain(one.statement, one.verdict, problem=name, solver=by))
+    return ordered
+
+
+def _verdicts(case: Case, statements: list[Statement], iterations: int) -> list[Verdict]:
+    """The verdicts of one run, and of what needs none."""
+    about = [s for s in statements if s.about_runs]
+    found = check_run(case, about, iterations) if about else []
+    if any(verdict.verdict is Ruling.REFUTED for verdict in found):
+        from gammabar.harness.run.diagnosis import explained
+
+        found = explained(case, about, found)
+    along = iter(found)
+    return [next(along) if s.about_runs else check_statement(s, case) for s in statements]
 
 
 def _as_it_was(problem: Problem) -> bool:
     """Whether the data are those of which radius, norms and digest are kept."""
     known = problem._memo.get("digest")
     return (problem.digest() if known is None else problem._digest()) == problem.digest()
-
-
-def _spoilt(one: _Heard) -> _Heard:
-    """Nothing is known of a run on data that were changed meanwhile."""
-    verdict = Verdict(one.verdict.statement, Ruling.UNDECIDED, reason=CHANGED, failure="crashed")
-    return replace(one, verdict=verdict)
 
 
 def _solver(given: Any) -> Any:
@@ -270,6 +260,8 @@ def _about(solver: Any, like: str | None, problem: Problem) -> list[Statement]:
     about = [s for s in known if name in s.solvers and "" not in s.problems]
     if not about:
         kind, listed = type(solver).__name__, " (see `gammabar list solvers`)"
+        from gammabar.harness.run.diagnosis import resembling
+
         alike = resembling(
             lambda unit: _begun(solver, problem.unit() if unit else problem), problem
         )

@@ -46,52 +46,32 @@ from gammabar.problems import ProblemError
 
 @dataclass(frozen=True)
 class Request:
-    """What the user wants to have verified; everything, unless something is chosen.
+    """What the user wants to have verified; everything, unless something is chosen."""
 
-    Attributes
-    ----------
-    statements, sources : tuple of str
-        Ids of statements; prefixes of ids.
-    problems : tuple of str
-        As `gammabar.harness.run.tasks` takes them.
-    solvers : tuple of Registered
-        With `file`, those that it stands for.
-    file : InFile or Recorded or None
-        A solver of the user's own, or its iterates.
-    iterations, seed : int or None
-        Instead of those of the plan.
-    limit : float
-        Seconds for each trajectory.
-    random : int or None
-        Instead of the plan, so many random trials (`gammabar.harness.run.plan`).
-    edges : bool
-        Random trials on problems in special position.
-    geometries : tuple of str
-        Of the problems that the plan chooses; all if there is none.
-    like : str
-        The method that the user's solver implements.
-    resembles : str
-        Methods that it may be, in words.
-    depends : str
-        Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
-    papers : tuple of PaperRef
-        Papers of the user, which are registered already (`gammabar.harness.registry`).
-    """
-
+    #: Ids of statements, and prefixes of ids.
     statements: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    #: With `file`, those that it stands for.
     solvers: tuple[Registered, ...] = ()
+    #: A solver of the user's own, or its iterates.
     file: InFile | Recorded | None = None
+    #: Instead of those of the plan.
     iterations: int | None = None
     seed: int | None = None
+    #: Seconds for each trajectory.
     limit: float = TIME_LIMIT
+    #: So many random trials instead of the plan, on problems in special position with `edges`.
     random: int | None = None
     edges: bool = False
+    #: Of the problems that the plan chooses; all if there is none.
     geometries: tuple[str, ...] = ()
+    #: The method that the user's solver implements; or those that it may be, in words.
     like: str = ""
     resembles: str = ""
+    #: Hash of further files that results depend on (`gammabar.harness.run.provenance.contents`).
     depends: str = ""
+    #: Papers of the user, which are registered already (`gammabar.harness.registry`).
     papers: tuple[PaperRef, ...] = ()
 
     def allows(self, problem: str) -> bool:
@@ -126,17 +106,13 @@ def _chosen(request: Request) -> list[Statement]:
     chosen = find_statements(request.statements) + find_sources(request.sources)
     if request.file is not None and not chosen and not request.solvers:
         raise ProblemError(
-            f"{request.file.argument}: say which method it implements, --as NAME"
+            f"{request.file.option[1]}: say which method it implements, --as NAME"
             f"{request.resembles or ' (see `gammabar list solvers`)'}, or which statements it is to"
             " obey, --statement ID"
         )
-    if request.file is not None:
-        for statement in find_statements(request.statements):
-            if not statement.solvers:
-                raise ProblemError(
-                    f"{statement.id} is not about a solver, so {request.file.argument} has no part"
-                    " in it"
-                )
+    for statement in find_statements(request.statements):
+        if request.file is not None and not statement.solvers:
+            raise ProblemError(f"{statement.id} is not about the solver {request.file.title}")
     unique = {statement.id: statement for statement in chosen or everything().values()}
     if request.file is not None:  # what is known to be false is not held against a user's solver
         named = set(request.statements)
@@ -240,12 +216,11 @@ def _about(statement: Statement, names: Collection[str] = (), anyway: bool = Fal
     `anyway`: if there is none, some run without a problem, for the user has problems of his own.
     """
     about = [name for name in statement.solvers if not names or name in names]
+    planned = [(trial, Registered(trial.solver)) for trial in trials()]
     found = [
-        Run(
-            trial.problem, _claimed(statement, solver), trial.iterations, trial.seed, statement.unit
-        )
-        for trial in trials()
-        if (solver := Registered(trial.solver)).name in about
+        Run(t.problem, _claimed(statement, one), t.iterations, t.seed, statement.unit)
+        for t, one in planned
+        if one.name in about
     ]
     found = list(dict.fromkeys(found))
     known = {(run.solver.name, run.problem) for run in found if run.solver is not None}
@@ -256,7 +231,7 @@ def _about(statement: Statement, names: Collection[str] = (), anyway: bool = Fal
         Run(t.problem, one, t.iterations, t.seed, statement.unit)
         for t in wanted
         if (t.solver, t.problem) not in known
-        for one in _settings(statement, t.solver) or [Registered(t.solver)]
+        for one in [s.fixed for s in _settings(statement, t.solver)] or [Registered(t.solver)]
     ]
     if anyway:
         return found
@@ -264,15 +239,15 @@ def _about(statement: Statement, names: Collection[str] = (), anyway: bool = Fal
 
 
 def _settings(statement: Statement, name: str) -> list[Registered]:
-    """The options of a solver that the claim of a user is about, by their texts."""
-    return [one.fixed for one in map(Registered, statement.settings) if one.name == name]
+    """The options of a solver that the claim of a user is about."""
+    return [one for one in map(Registered, statement.settings) if one.name == name]
 
 
 def _claimed(statement: Statement, solver: Registered) -> Registered:
     """A solver of the plan; with options that a user does not speak of, the one he speaks of."""
     settings = _settings(statement, solver.name)
-    meant = any(one.means(solver) for one in map(Registered, statement.settings))
-    return solver if meant or not settings else settings[0]
+    meant = not settings or any(one.means(solver) for one in settings)
+    return solver if meant else settings[0].fixed
 
 
 def _extremal(statement: Statement) -> list[Run]:
@@ -381,14 +356,9 @@ def _random_trials(
 ) -> Iterator[Trial]:
     """Trials without end, the same for the same seed; each problem can be opened.
 
-    Parameters
-    ----------
-    seed : int
-    edges : bool
-        Problems in special position: two rows, one dimension, symmetric data, points in each
-        other's way. There many bounds are attained with equality, which no precision decides.
-    only : container of str, optional
-        Names of the solvers to draw from; by default all that some paper names.
+    With `edges`, problems are in special position: two rows, one dimension, symmetric data, points
+    in each other's way. There many bounds are attained with equality, which no precision decides.
+    `only` are names of solvers to draw from; by default all that some paper names.
     """
     from gammabar.harness.run.tasks import open_problem
 
@@ -434,11 +404,16 @@ def random_problem(rng: np.random.Generator) -> str:
         )
     )
     # Integer data of size 10³ are too far apart for an RBF kernel of usual width: G would be I.
-    if family in ("gaussian", "real") and rng.random() < 0.5:
-        width = {"iris": 0.5, "digits": 1e-3, "gaussian": 1.0}[text.split(":")[0]]
-        kernel = rng.choice(("linear", f"rbf:gamma={width}", "poly:degree=2,coef0=1"))
-        text = f"{text} --kernel {kernel}" + " --normalised" * int(rng.random() < 0.5)
-    return str(text)
+    width = {"iris": 0.5, "digits": 1e-3, "gaussian": 1.0}.get(text.split(":")[0], 0)
+    return _in_kernel(str(text), rng, 0.5, width) if family in ("gaussian", "real") else str(text)
+
+
+def _in_kernel(text: str, rng: np.random.Generator, often: float, width: float) -> str:
+    """A problem, some of the times with a kernel."""
+    if rng.random() >= often:
+        return text
+    kernel = rng.choice(("linear", f"rbf:gamma={width}", "poly:degree=2,coef0=1"))
+    return f"{text} --kernel {kernel}" + " --normalised" * int(rng.random() < 0.5)
 
 
 def special_problem(rng: np.random.Generator) -> str:
@@ -455,10 +430,7 @@ def special_problem(rng: np.random.Generator) -> str:
             "loss-spike",
         )
     )
-    if rng.random() < 0.25:
-        kernel = rng.choice(("linear", "rbf:gamma=0.5", "poly:degree=2,coef0=1"))
-        text = f"{text} --kernel {kernel}" + " --normalised" * int(rng.random() < 0.5)
-    return str(text)
+    return _in_kernel(str(text), rng, 0.25, 0.5)
 
 
 def _cannot_hold(statement: Statement, run: Run) -> str | None:

@@ -41,6 +41,8 @@ from gammabar.harness.run.tasks import InFile, Outcome, Task
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import extra_module
 
+#: Exceptions that users can do something about, which travel.
+_RAISED = {"ProblemError": ProblemError, "OSError": OSError, "MemoryError": MemoryError}
 _ENGINE, _SANDBOX = "gammabar.harness.run.engine", "gammabar.harness.run.sandbox"
 #: Seconds to wait for the scheduler of a cluster.
 CONNECT = 10
@@ -60,13 +62,9 @@ class _Worker(Process):
         request = {"call": function, "arguments": arguments, "limit": limit}
         self.send(json.dumps(request).encode())
         answer = json.loads(self.line(monotonic() + limit))
-        if "problem" in answer:
-            raise ProblemError(answer["problem"])
-        if "file" in answer:
-            raise OSError(*answer["file"])
-        if "memory" in answer:
-            raise MemoryError
-        return answer["result"]
+        if "result" in answer:
+            return answer["result"]
+        raise _RAISED[answer["raised"]](*answer["arguments"])
 
     def prepare(self, function: str, arguments: dict[str, Any] | None = None) -> None:
         """Call a function whose time does not count; once, if it has no arguments."""
@@ -82,12 +80,8 @@ class _Worker(Process):
 class Pool:
     """As many worker processes as are asked to work at once.
 
-    Its methods may be called by several threads; each call has a process for itself.
-
-    Parameters
-    ----------
-    single : bool
-        Whether libraries use one thread in each process, because there are several.
+    Its methods may be called by several threads; each call has a process for itself. With `single`,
+    libraries use one thread in each process, because there are several.
     """
 
     def __init__(self, single: bool = True) -> None:
@@ -119,7 +113,7 @@ class Pool:
             failure, reason = "timeout", out_of_time(task.limit, ", its process was killed")
         except Died as error:
             failure, reason = "crashed", str(error)
-        return Outcome.failure(task, failure, reason, round(monotonic() - start, 6))
+        return task.failed(failure, reason, round(monotonic() - start, 6))
 
     def probe(self, solver: InFile, limit: float, resembling: bool = False) -> dict[str, Any]:
         """Load a user's solver, see `gammabar.harness.run.sandbox`."""
@@ -163,14 +157,11 @@ class Pool:
             self._all.add(worker)
         try:
             yield worker
-        except ProblemError:  # it has answered
-            self._release(worker)
+        except BaseException as error:
+            worker.interrupted = not isinstance(error, ProblemError)  # which is an answer
             raise
-        except BaseException:
-            worker.interrupted = True
+        finally:
             self._release(worker)
-            raise
-        self._release(worker)
 
     def _release(self, worker: _Worker) -> None:
         with self._lock:
@@ -243,11 +234,11 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"result": getattr(import_module(module), name)(**request["arguments"])}
     except ProblemError as error:
-        return {"problem": str(error)}
+        return {"raised": "ProblemError", "arguments": [str(error)]}
     except OSError as error:
-        return {"file": [error.errno, error.strerror, error.filename]}
+        return {"raised": "OSError", "arguments": [error.errno, error.strerror, error.filename]}
     except MemoryError:
-        return {"memory": True}
+        return {"raised": "MemoryError", "arguments": []}
 
 
 # --- on a cluster ----------------------------------------------------------------------------
@@ -306,9 +297,9 @@ def _outcome(future: Any, task: Task) -> Outcome:
     if future.status == "finished":
         return Outcome.from_dict(future.result())
     if future.status == "cancelled":
-        return Outcome.failure(task, "crashed", "the cluster has cancelled it")
+        return task.failed("crashed", "the cluster has cancelled it")
     last = traceback.format_exception_only(future.exception())[-1].strip()
-    return Outcome.failure(task, "crashed", f"the cluster could not run it: {last}")
+    return task.failed("crashed", f"the cluster could not run it: {last}")
 
 
 @cache

@@ -20,11 +20,9 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from types import FrameType, TracebackType
 from typing import IO, Any, BinaryIO
 
 import gammabar
@@ -51,14 +49,9 @@ _THREADS = (
 
 
 def started(function: str, single: bool) -> tuple[list[str], dict[str, str]]:
-    """The command and the environment in which a function of the project runs.
+    """The command and the environment in which a function runs: "gammabar.harness.run.pool:serve".
 
-    Parameters
-    ----------
-    function : str
-        "gammabar.harness.run.pool:serve"
-    single : bool
-        Whether libraries are to use one thread each, because the process is not alone.
+    With `single`, libraries use one thread each, because the process is not alone.
     """
     module, _, name = function.partition(":")
     # -P: a folder that happens to be called `gammabar` in the user's own must not be found.
@@ -79,15 +72,8 @@ class Hung(Exception):
 class Process:
     """A program in a process of its own, with a pipe to and from it.
 
-    Parameters
-    ----------
-    command : sequence of str
-        One more argument follows: a file descriptor to which it writes its stack on SIGUSR1.
-    environment : mapping
-    folder : Path, optional
-        Where it runs.
-    errors : file, optional
-        What it writes to stderr; by default that is ours.
+    One more argument follows the command: a file descriptor to which the program writes its stack
+    on SIGUSR1. `errors` is its stderr, by default ours.
     """
 
     #: Whether it gets a moment to end by itself what it has started.
@@ -130,13 +116,7 @@ class Process:
         return self._output.closed
 
     def send(self, line: bytes) -> None:
-        """Send a line.
-
-        Raises
-        ------
-        Died
-            After which the process is gone.
-        """
+        """Send a line, or raise `Died`."""
         try:
             self._input.write(line + b"\n")
             self._input.flush()
@@ -144,19 +124,10 @@ class Process:
             raise Died(self.ended()) from None
 
     def line(self, deadline: float, file: str = "") -> bytes:
-        """The next line that it sends.
+        """The next line that it sends before `deadline` on the clock of `time.monotonic`.
 
-        Parameters
-        ----------
-        deadline : float
-            On the clock of `time.monotonic`.
-        file : str
-            The file in which to look for the place where it hangs.
-
-        Raises
-        ------
-        Died, Hung
-            After which the process is gone.
+        Raises `Died` or `Hung`, after which the process is gone; `file` is where to look for the
+        place at which it hangs.
         """
         seen = 0
         while (end := self._rest.find(b"\n", seen)) < 0:
@@ -164,18 +135,15 @@ class Process:
             if seen > LONGEST:
                 self.close()
                 raise Died("its process sent a line without end")
-            self._more(deadline, file)
+            if not self._selector.select(max(0.0, deadline - monotonic())):
+                raise Hung(self.where(file))
+            more = os.read(self._output.fileno(), 1 << 20)
+            if not more:
+                raise Died(self.ended())
+            self._rest += more
         found = bytes(self._rest[:end])
         del self._rest[: end + 1]
         return found
-
-    def _more(self, deadline: float, file: str) -> None:
-        if not self._selector.select(max(0.0, deadline - monotonic())):
-            raise Hung(self.where(file))
-        more = os.read(self._output.fileno(), 1 << 20)
-        if not more:
-            raise Died(self.ended())
-        self._rest += more
 
     def ended(self) -> str:
         """How the process ended, for people; if it has only closed its pipe, it is ended now."""
@@ -206,10 +174,9 @@ class Process:
         stack = self._dump.read().decode(errors="replace").splitlines()
         self.close()
         # faulthandler writes: File "my.py", line 7 in iterates
-        lines = (line.strip() for line in stack if file and f'"{file}"' in line)
-        found = (re.fullmatch(r'File "(.*)", line (\d+) in (.*)', line) for line in lines)
-        places = (f" ({one[1]}, line {one[2]}, in {one[3]})" for one in found if one)
-        return next(places, "")
+        pattern = rf'\s*File "({re.escape(file)})", line (\d+) in (.*)'
+        found = (re.fullmatch(pattern, line) for line in stack if file)
+        return next((f" ({one[1]}, line {one[2]}, in {one[3]})" for one in found if one), "")
 
     def kill(self) -> None:
         """End the process and its group, at once; whoever waits for its answer gets `Died`."""
@@ -325,8 +292,6 @@ def _descendants() -> list[int]:
 
 #: Seconds between the limit, at which a run is interrupted, and the end of its process.
 GRACE = 5.0
-#: The package that calls Python from within compiled code while Numba compiles.
-COMPILER = "llvmlite"
 
 
 class Crashed(Fault):
@@ -343,7 +308,7 @@ class Unfit(Exception):
     """The solver says that it cannot run on this problem."""
 
 
-def _place(stack: traceback.StackSummary, file: str) -> str:
+def place_in(stack: traceback.StackSummary, file: str) -> str:
     """Where in a file the innermost call is that is in it: " (my.py, line 7, in iterates)"."""
     for frame in reversed(stack):
         if frame.filename == file:
@@ -357,42 +322,9 @@ def crashed(error: BaseException, file: str) -> Crashed:
     last = str(error) if plain else traceback.format_exception_only(error)[-1].strip()
     if isinstance(error, SyntaxError):
         return Crashed(f"{last} ({error.filename}, line {error.lineno})")
-    stack = traceback.StackSummary.extract(_walk(error.__traceback__), lookup_lines=False)
-    return Crashed(last + _place(stack, file))
-
-
-def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
-    while trace is not None:
-        yield trace.tb_frame, trace.tb_lineno
-        trace = trace.tb_next
-
-
-@contextmanager
-def time_limit(seconds: float, file: str) -> Iterator[None]:
-    """Raise `OutOfTime` in this thread after so many seconds, wherever it then is.
-
-    It works in the main thread alone, and not while compiled code keeps the interpreter: for that,
-    solvers of users run in processes of their own (`gammabar.harness.run.pool`).
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def late(_: int, frame: FrameType | None) -> None:
-        stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
-        stack.reverse()
-        if any(COMPILER in Path(step.filename).parts for step in stack):
-            return  # its callbacks would print and swallow an exception; the next alarm comes soon
-        raise OutOfTime(out_of_time(seconds, _place(stack, file)))
-
-    before: Any = signal.signal(signal.SIGALRM, late)
-    # Again and again, should a solver swallow the first or another statement go on.
-    signal.setitimer(signal.ITIMER_REAL, seconds, GRACE / 2)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    frames = traceback.walk_tb(error.__traceback__)
+    stack = traceback.StackSummary.extract(frames, lookup_lines=False)
+    return Crashed(last + place_in(stack, file))
 
 
 def out_of_time(seconds: float, where: str) -> str:

@@ -1,11 +1,10 @@
 """Sandbox: a user's solver in a process of its own.
 
-The process gets a solver and a problem, and sends iterates. A message is a line of JSON: nothing in
-it can do more than be a number, a text or an array when it is read, because the sender is not
-trusted. The harness has the data, computes
-everything from w itself, and shares no memory with the solver; the pipe on which verdicts travel is
-not inherited by the solver's process. Whatever the solver does there, to the data, to this package
-or to the pipe, can only change its own iterates.
+The process gets a solver and a problem, and sends iterates as lines of JSON. When a line is read,
+nothing in it can become more than a number, a text or an array, because the sender is not trusted.
+The harness has the data, computes everything from w itself, and shares no memory with the solver;
+the pipe on which verdicts travel is not inherited by the solver's process. Whatever the solver does
+there, to the data, to this package or to the pipe, can only change its own iterates.
 """
 
 from __future__ import annotations
@@ -49,111 +48,64 @@ from gammabar.solvers import Iterate
 from gammabar.solvers.adapters import OtherGeometry, counted, geometries, with_rows
 from gammabar.solvers.base import Card
 
-#: Bits of the largest integer: Python refuses to read much longer ones.
-_BITS = 10_000
+#: Names of what JSON has no form for.
+_ARRAY, _FRACTION = "\0array", "\0fraction"
 #: Booleans, integers, floats and complex numbers, as NumPy writes them.
 _KIND = re.compile(r"[<>|][biufc][0-9]{1,2}")
+#: What a value raises that cannot be sent: no type of JSON, too many digits, too deep, a circle.
+_UNSENDABLE = (TypeError, ValueError, RecursionError)
 
 
 class _NoMessage(Exception):
-    """What came is none."""
-
-
-class _Untold:
-    """Stands for a value that cannot be sent."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def __repr__(self) -> str:
-        return f"a {self.kind}"
+    """A line that is no message."""
 
 
 def _encode(message: dict[str, Any]) -> bytes:
-    """A message as a line."""
-    return json.dumps({name: _pack(value) for name, value in message.items()}).encode() + b"\n"
+    return json.dumps(message, default=_pack, skipkeys=True).encode() + b"\n"
+
+
+def _pack(value: Any) -> Any:
+    """What JSON has no form for, in one that it has."""
+    if isinstance(value, Fraction):
+        return {_FRACTION: [value.numerator, value.denominator]}
+    if isinstance(value, np.ma.MaskedArray):
+        raise Fault("a masked array was given; yield a plain one, without a mask")
+    if isinstance(value, np.integer | np.bool_ | np.float16 | np.float32):
+        return value.item()
+    if isinstance(value, type) or not hasattr(value, "__array__"):
+        raise TypeError(f"a {type(value).__name__} cannot be sent")
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        return array.tolist()
+    return {_ARRAY: [array.dtype.str, array.shape, b64encode(array.tobytes()).decode()]}
 
 
 def _decode(line: bytes) -> dict[str, Any]:
-    """A message from its line.
-
-    Raises
-    ------
-    NoMessage
-    """
+    """A message from its line, or `_NoMessage`."""
     try:
-        return {str(name): _unpack(value) for name, value in json.loads(line).items()}
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        found = json.loads(line, object_hook=_unpack)
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
         raise _NoMessage from error
-    except RecursionError as error:  # brackets in brackets in brackets
-        raise _NoMessage from error
-
-
-def _pack(value: Any, depth: int = 8) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float | str):
-        return _plain(value)
-    if isinstance(value, Fraction):
-        return {"fraction": [_plain(value.numerator), _plain(value.denominator)]}
-    if isinstance(value, list | tuple) and depth:
-        return {"list": [_pack(item, depth - 1) for item in value]}
-    if isinstance(value, dict) and depth:
-        return {"dict": {str(name): _pack(item, depth - 1) for name, item in value.items()}}
-    if isinstance(value, np.ma.MaskedArray):
-        return {"masked": [_array(value.data), _array(np.ma.getmaskarray(value))]}
-    if hasattr(value, "__array__") and not isinstance(value, type):
-        value = np.asarray(value)
-        if value.dtype.kind in "biufc":
-            return {"array": _array(value)}
-        if depth:
-            return _pack(value.tolist(), depth - 1)
-    return {"other": type(value).__name__}
-
-
-def _plain(value: int | float | str) -> Any:
-    """A value without the class of its own that it may have."""
-    if isinstance(value, int):
-        return int(value) if value.bit_length() <= _BITS else {"other": "int"}
-    return float(value) if isinstance(value, float) else str(value)
-
-
-def _array(value: Any) -> list[Any]:
-    return [value.dtype.str, list(value.shape), b64encode(value.tobytes()).decode()]
-
-
-def _unpack(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    ((kind, inner),) = value.items()
-    if kind == "array":
-        return _unpacked_array(*inner)
-    if kind == "masked":
-        data, mask = (_unpacked_array(*one) for one in inner)
-        if data.shape != mask.shape:
-            raise _NoMessage
-        return np.ma.MaskedArray(data, mask)
-    if kind == "list":
-        return [_unpack(item) for item in inner]
-    if kind == "dict":
-        return {str(name): _unpack(item) for name, item in inner.items()}
-    if kind == "fraction":
-        numerator, denominator = inner
-        return Fraction(index(numerator), index(denominator))
-    if kind == "other":
-        return _Untold(str(inner)[:100])
-    raise _NoMessage
-
-
-def _unpacked_array(kind: str, shape: list[int], entries: str) -> Any:
-    """An array of numbers; no other text gets to NumPy's parser, which evaluates some of them."""
-    if not _KIND.fullmatch(kind) or min(shape, default=0) < 0:
+    if not isinstance(found, dict):
         raise _NoMessage
-    return np.frombuffer(b64decode(entries), dtype=np.dtype(kind)).reshape(tuple(map(index, shape)))
+    return found
 
 
+def _unpack(found: dict[str, Any]) -> Any:
+    if _FRACTION in found:
+        numerator, denominator = found[_FRACTION]
+        return Fraction(index(numerator), index(denominator))
+    if _ARRAY in found:
+        kind, shape, entries = found[_ARRAY]
+        # No other text gets to NumPy's parser, which evaluates some of them.
+        if not _KIND.fullmatch(kind) or min(shape, default=0) < 0:
+            raise _NoMessage
+        return np.frombuffer(b64decode(entries), np.dtype(kind)).reshape(tuple(map(index, shape)))
+    return found
+
+
+#: What is sent of an iterate.
+_ITERATE = ("t", "w", "dual", "momentum", "extra")
 #: Iterates that the solver may be ahead of their evaluation.
 AHEAD = 8
 #: Seconds after which the process of a solver that does not stop is ended.
@@ -163,8 +115,8 @@ PATIENCE = 1.0
 class _RemoteSolver:
     """A solver in another process; it has the options that the solver says it has."""
 
-    def __init__(self, process: _SolverProcess, run: Run, options: dict[str, Any]) -> None:
-        self._process, self._run = process, run
+    def __init__(self, process: _SolverProcess, options: dict[str, Any]) -> None:
+        self._process = process
         vars(self).update({name: value for name, value in options.items() if name[:1] != "_"})
 
     def iterates(self, problem: Any = None, rng: Any = None) -> Iterator[Iterate]:
@@ -197,14 +149,7 @@ class _SolverProcess:
         return not self.lost and self._solver in (None, solver)
 
     def open(self, solver: InFile, limit: float, run: Run | None = None) -> _RemoteSolver:
-        """Load the solver, and get ready for a run.
-
-        Raises
-        ------
-        ProblemError
-            If it cannot be loaded; the message says why.
-        Died, Hung
-        """
+        """Load the solver, and get ready for a run; raises `ProblemError`, `Died` or `Hung`."""
         self._solver, self._limit = solver, limit
         self._deadline = monotonic() + limit
         self._number += 1
@@ -216,12 +161,12 @@ class _SolverProcess:
         if "error" in found:
             raise ProblemError(str(found["error"]))
         self._running = run is not None
-        options, made, card = found.get("opened"), str(found.get("made")), found.get("card")
+        options, card = found.get("opened"), found.get("card")
         if not isinstance(options, dict):
             raise self._nonsense()
         more = {"card": Card(str(card), "", ())} if card is not None else {}
-        kind = type(made, (_RemoteSolver,), more)  # statements look at the card of the class
-        return kind(self, run or Run(), options)
+        # Statements look at the card of the class.
+        return type(str(found.get("made")), (_RemoteSolver,), more)(self, options)
 
     def iterates(self) -> Iterator[Iterate]:
         """What the solver yields; what goes wrong there is a `Fault`."""
@@ -237,7 +182,11 @@ class _SolverProcess:
                     raise OtherGeometry(str(found["unfit"]))
                 if "end" in found:
                     return
-                yield self._iterate(found)
+                if "w" not in found or not isinstance(found.get("extra"), dict):
+                    raise self._nonsense()
+                # As it was sent: what doubles do not hold is refused later.
+                given: Any = {name: found.get(name) for name in _ITERATE}
+                yield Iterate(**given)
                 self._ask({"more": 1})
         finally:
             if number == self._number:  # closed late, this must not end the next run
@@ -250,24 +199,11 @@ class _SolverProcess:
         except Died as error:
             raise Crashed(str(error)) from None
         except Hung as error:
-            raise OutOfTime(out_of_time(self._limit, str(error))) from None
+            where = str(error)
         except OutOfTime:  # our own, while we waited for the solver
             self.lost = True
-            raise OutOfTime(
-                out_of_time(self._limit, self._process.where(self._solver.file))
-            ) from None
-
-    def _iterate(self, found: dict[str, Any]) -> Iterate:
-        t, extra = found.get("t"), found.get("extra")
-        w: Any = found.get("w")
-        if "w" not in found or not isinstance(extra, dict):
-            raise self._nonsense()
-        if isinstance(w, _Untold):
-            raise Crashed(f"w_{t} is no vector of numbers: it is {w!r}")
-        # As it was sent: what doubles do not hold is refused later.
-        told = {name: value for name, value in extra.items() if not isinstance(value, _Untold)}
-        dual, momentum = _claim(found.get("dual")), _claim(found.get("momentum"))
-        return Iterate(t, w, dual=dual, momentum=momentum, extra=told)  # type: ignore[arg-type]
+            where = self._process.where(self._solver.file)
+        raise OutOfTime(out_of_time(self._limit, where))
 
     def stop(self) -> None:
         """End the run, if there is one, and whatever it has left behind."""
@@ -289,20 +225,18 @@ class _SolverProcess:
         end_orphans(keep=())
 
     def _ask(self, request: dict[str, Any]) -> None:
-        if self.lost:
-            return
-        try:
-            self._process.send(json.dumps(request).encode())
-        except Died as error:
-            self.lost, self._end = True, str(error)  # raised where the answer is waited for
+        if not self.lost:
+            try:
+                self._process.send(json.dumps(request).encode())
+            except Died as error:
+                self.lost, self._end = True, str(error)  # raised where the answer is waited for
 
     def _next(self, deadline: float) -> dict[str, Any]:
-        file = "" if self._solver is None else self._solver.file
-        process = self._process
         if self.lost:
             raise Died(self._end)
+        file = "" if self._solver is None else self._solver.file
         try:
-            return _decode(process.line(deadline, file))
+            return _decode(self._process.line(deadline, file))
         except (Died, Hung):
             self.lost = True
             raise
@@ -312,11 +246,6 @@ class _SolverProcess:
     def _nonsense(self) -> Crashed:
         self.close()
         return Crashed("its process sent something that is no iterate")
-
-
-def _claim(value: Any) -> Any:
-    """What a solver claims besides w."""
-    return None if isinstance(value, _Untold) else value
 
 
 _PROCESS: _SolverProcess | None = None
@@ -339,7 +268,6 @@ def settle() -> None:
 
 @atexit.register
 def _dismiss() -> None:
-    """End the process, if there is one."""
     global _PROCESS
     if _PROCESS is not None:
         _PROCESS.close()
@@ -390,10 +318,9 @@ def _resembles(solver: InFile, limit: float, problem: str = "iris:0,1") -> str:
 def _serve() -> None:
     """Answer requests until the parent closes the pipe; what was started here ends with it."""
     die_with_parent()
-    received, replies = serving(lambda: os.killpg(0, signal.SIGKILL))
-    server = _Server(received, replies)
+    server = _Server(*serving(lambda: os.killpg(0, signal.SIGKILL)))
     while True:
-        server.answer(received.get())
+        server.answer()
 
 
 class _Server:
@@ -405,37 +332,37 @@ class _Server:
         self._replies.write(_encode(message))
         self._replies.flush()
 
-    def answer(self, request: dict[str, Any]) -> None:
+    def answer(self) -> None:
         """Load a solver, and run it if there is a problem to run it on."""
+        request = self._requests.get()
         if "solver" not in request:
             self._send(ready=True)
             return
-        solver = self._open(InFile(**request["solver"]))
-        if solver is not None and "problem" in request:
-            self._run(solver, request)
-
-    def _open(self, reference: InFile) -> Any:
+        reference = InFile(**request["solver"])
         try:
             solver = reference.open()
         except ProblemError as error:
             self._send(error=str(error))
-            return None
+            return
         except BaseException as error:  # it is the solver's own process
             self._send(error=str(crashed(error, reference.file)))
-            return None
+            return
         card = getattr(getattr(solver, "card", None), "name", None)
         self._send(opened=_options(solver), made=type(solver).__name__, card=card)
-        return solver
+        if "problem" in request:
+            self._run(solver, reference.file, request)
 
-    def _run(self, solver: Any, request: dict[str, Any]) -> None:
-        file = InFile(**request["solver"]).file
+    def _run(self, solver: Any, file: str, request: dict[str, Any]) -> None:
         try:
             with contextlib.chdir(self._folder):
                 problem = open_once(request["problem"])
             rng = np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
-            iterates = solver.iterates(with_rows(problem, solver), rng)
-            for iterate in self._granted(counted(iterates)):
+            for iterate in counted(solver.iterates(with_rows(problem, solver), rng)):
+                granted = self._requests.get()  # as many as are asked for
+                if granted.get("stop"):
+                    self._requests.put(granted)
+                    break
                 self._send(**_told(iterate))
             self._send(end=True)
         except OtherGeometry as error:
@@ -449,23 +376,26 @@ class _Server:
             pass
         self._send(stopped=request["number"])
 
-    def _granted(self, iterates: Iterator[Iterate]) -> Iterator[Iterate]:
-        """As many iterates as are asked for."""
-        for iterate in iterates:
-            request = self._requests.get()
-            if request.get("stop"):
-                self._requests.put(request)
-                return
-            yield iterate
-
 
 def _told(iterate: Iterate) -> dict[str, Any]:
+    """What is sent of an iterate; claims that cannot be sent are left out."""
+    w, t = iterate.w, iterate.t
     # An array of objects cannot be sent as such; whatever else is sent is looked at there.
-    w = iterate.w
-    if isinstance(w, np.ndarray) and w.dtype.kind not in "biufc":
-        w = taken_vector(w, f"w_{iterate.t}")
-    claims = {"dual": iterate.dual, "momentum": iterate.momentum, "extra": dict(iterate.extra)}
-    return {"t": iterate.t, "w": w, **claims}
+    plain = isinstance(w, np.ndarray) and not isinstance(w, np.ma.MaskedArray)
+    if not _sendable(w) or (plain and w.dtype.kind not in "biufc"):
+        w = taken_vector(w, f"w_{t}")
+    claims = {"dual": iterate.dual, "momentum": iterate.momentum}
+    extra = {name: value for name, value in dict(iterate.extra).items() if _sendable(value)}
+    return {"t": t, "w": w, "extra": extra} | {n: v for n, v in claims.items() if _sendable(v)}
+
+
+def _sendable(value: Any) -> bool:
+    if value is None or (type(value) is np.ndarray and value.dtype == np.float64):
+        return True
+    try:
+        return bool(_encode({"": value}))
+    except _UNSENDABLE:
+        return False
 
 
 def _options(solver: Any) -> dict[str, Any]:
@@ -473,9 +403,9 @@ def _options(solver: Any) -> dict[str, Any]:
     found = {}
     for name in dir(solver):
         if not name.startswith("_"):
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception, Fault):
                 value = getattr(solver, name)
-                if isinstance(value, _TOLD):
+                if isinstance(value, _TOLD) and _sendable(value):
                     found[name] = value
     return found
 

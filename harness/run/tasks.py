@@ -1,4 +1,4 @@
-"""Problems and solvers as texts, in plans, stores, results and on the command line.
+"""Problems, solvers, tasks and results, as texts and as JSON.
 
 A problem is DATA and what may follow it: ``iris:0,1 --kernel rbf:gamma=1 --normalised``,
 ``iris:0,1,2 --multiclass``, ``points.csv --label class --drop id``. A solver is one of the
@@ -6,9 +6,8 @@ registry, with options: ``dual-acceleration:loss=logistic,step=0.5``; or a class
 user's file, ``my.py:MySolver:step=0.5``, with the text of that file, so that all processes and
 machines run the same; or recorded iterates, ``trajectory:w.npy``.
 
-Tasks, their outcomes, and results: a verdict, where it was found, and whether it was expected.
-
-Tasks and outcomes travel between processes as JSON. Results can be written as JUnit XML.
+A task is a run and its statements, an outcome its verdicts, and a result one verdict, where it was
+found, and whether it was expected.
 """
 
 from __future__ import annotations
@@ -37,48 +36,33 @@ from gammabar.problems.from_files import named_file
 from gammabar.problems.options import typed_options
 from gammabar.problems.output import finite, write_whole
 
+# --- solvers ---------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
-class _Solver:
-    """A solver as a text, as it stands on the command line and in results."""
+class Registered:
+    """A solver of the registry, with options perhaps."""
 
     text: str
     #: Whether it is a user's own, which is not trusted to behave.
-    foreign: ClassVar[bool] = True
-    #: How the command line takes it.
-    option: ClassVar[str]
+    foreign: ClassVar[bool] = False
+    #: The user's file.
+    file: ClassVar[str] = ""
 
     @property
-    def argument(self) -> str:
-        """What follows the option."""
-        return self.text
+    def name(self) -> str:
+        """The name in the registry."""
+        return self.text.partition(":")[0].strip()
 
     @property
     def title(self) -> str:
         """What it is called in messages."""
-        return self.argument
+        return self.text
 
     @property
-    def name(self) -> str:
-        """The name in the registry; "" for what is not in it."""
-        return ""
-
-    @property
-    def file(self) -> str:
-        """The user's file."""
-        return ""
-
-
-@dataclass(frozen=True)
-class Registered(_Solver):
-    """A solver of the registry."""
-
-    foreign: ClassVar[bool] = False
-    option: ClassVar[str] = "--solver"
-
-    @property
-    def name(self) -> str:
-        return self.text.partition(":")[0].strip()
+    def option(self) -> tuple[str, str]:
+        """How the command line takes it."""
+        return "--solver", self.text
 
     @property
     def own(self) -> bool:
@@ -90,17 +74,21 @@ class Registered(_Solver):
         """Whether it is a mere name, without options."""
         return self.text == self.name
 
+    def _options(self) -> tuple[list[str], list[str]]:
+        """Options that have a value, and names of those that may have any: "loss=*"."""
+        parts = [part.strip() for part in self.text.partition(":")[2].split(",")]
+        free = [part for part in parts if part.endswith("=*")]
+        return [part for part in parts if part not in free], [part[:-2].strip() for part in free]
+
     @property
     def free(self) -> list[str]:
         """Options that may have any value, as in "dual-acceleration:loss=*"."""
-        parts = self.text.partition(":")[2].split(",")
-        return [part[:-2].strip() for part in parts if part.strip().endswith("=*")]
+        return self._options()[1]
 
     @property
     def fixed(self) -> Registered:
         """The solver without its free options, which have their defaults then."""
-        parts = self.text.partition(":")[2].split(",")
-        kept = ",".join(part for part in parts if not part.strip().endswith("=*"))
+        kept = ",".join(self._options()[0])
         return Registered(f"{self.name}:{kept}" if kept else self.name)
 
     def means(self, other: Registered) -> bool:
@@ -133,40 +121,42 @@ _IN_FILE = re.compile(r"(?P<file>.+?\.py|.+):(?P<made>[^\W\d]\w*)(?::(?P<options
 
 
 @dataclass(frozen=True)
-class InFile(_Solver):
+class InFile:
     """A solver in a user's file: "my.py:MySolver", with options perhaps.
 
     `code` is the text of the file; None where nobody will run it, as in results that were stored.
     """
 
+    text: str
     code: str | None = field(default=None, repr=False)
-    option: ClassVar[str] = "--solver-file"
+    foreign: ClassVar[bool] = True
+    name: ClassVar[str] = ""
 
-    def _part(self, name: str) -> str:
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The file, the name of the class or function, and its options."""
         found = _IN_FILE.fullmatch(self.text)
         if found is None or not found["made"].isidentifier():
             raise ProblemError(
                 f"{self.text}: name a file and a class or function in it, as in my.py:MySolver"
             )
-        return found[name] or ""
+        return found["file"], found["made"], found["options"] or ""
 
     @property
     def file(self) -> str:
-        return self._part("file")
-
-    @property
-    def made(self) -> str:
-        """The name of the class or function."""
-        return self._part("made")
+        """The user's file."""
+        return self.parts[0]
 
     @property
     def title(self) -> str:
-        return self.made + f":{self.options}" * bool(self.options)
+        """What it is called in messages."""
+        _, made, options = self.parts
+        return made + f":{options}" * bool(options)
 
     @property
-    def options(self) -> str:
-        """What follows its name."""
-        return self._part("options")
+    def option(self) -> tuple[str, str]:
+        """How the command line takes it."""
+        return "--solver-file", self.text
 
     def open(self) -> Any:
         """The solver itself; that runs the user's file."""
@@ -182,21 +172,22 @@ TRAJECTORY = "trajectory:"
 
 
 @dataclass(frozen=True)
-class Recorded(_Solver):
-    """Iterates in a file, from a program that nobody here has to know: "trajectory:w.npy".
+class Recorded:
+    """Iterates in a file: "trajectory:w.npy", or with options "trajectory:w.npy:step=0.5"."""
 
-    What its solver's options were may follow: "trajectory:w.npy:step=0.5".
-    """
-
-    option: ClassVar[str] = "--trajectory"
+    text: str
+    foreign: ClassVar[bool] = True
+    name: ClassVar[str] = ""
 
     @property
-    def argument(self) -> str:
-        return self.text.removeprefix(TRAJECTORY)
+    def option(self) -> tuple[str, str]:
+        """How the command line takes it."""
+        return "--trajectory", self.text.removeprefix(TRAJECTORY)
 
     @property
     def file(self) -> str:
-        return _OPTIONS.sub("", self.argument)
+        """The user's file."""
+        return _OPTIONS.sub("", self.option[1])
 
     title = file
 
@@ -204,11 +195,14 @@ class Recorded(_Solver):
         """The iterates, as a solver."""
         from gammabar.harness.run.user_files import read_trajectory
 
-        found = _OPTIONS.search(self.argument)
+        found = _OPTIONS.search(self.option[1])
         return read_trajectory(self.file, found[1] if found else "")
 
 
 SolverRef: TypeAlias = Registered | InFile | Recorded
+
+#: A solver of a paper, with options perhaps: KEY.NAME, where NAME is no suffix of a file.
+_OWN = re.compile(r"[a-z][a-z0-9-]*\.(?!py:)[^\W\d]\w*(:[^\W\d]\w*=.*)?", re.DOTALL)
 
 
 def reference(text: str, code: str | None = None) -> SolverRef | None:
@@ -224,20 +218,25 @@ def reference(text: str, code: str | None = None) -> SolverRef | None:
     return InFile(text, code)
 
 
-#: A solver of a paper, with options perhaps: KEY.NAME, where NAME is no suffix of a file.
-_OWN = re.compile(r"[a-z][a-z0-9-]*\.(?!py:)[^\W\d]\w*(:[^\W\d]\w*=.*)?", re.DOTALL)
+def solver_name(text: str) -> str:
+    """The name in the registry: what stands before the options."""
+    return Registered(text).name
+
+
+def open_solver(text: str) -> Any:
+    """The solver of the registry that a text names, with its options.
+
+    >>> open_solver("dual-acceleration:loss=logistic,step=0.5").step
+    0.5
+    """
+    return Registered(text).open()
 
 
 @dataclass(frozen=True)
 class PaperRef:
-    """A paper of the user, as plans, workers and stores know it: its path and its files.
+    """A paper of the user: the path of its file or folder, and names and texts of its files.
 
-    Attributes
-    ----------
-    path : str
-        As the user wrote it: "my_paper.py", or a folder.
-    files : tuple of (str, str)
-        Relative names and texts of its Python files, so that it can be opened elsewhere.
+    The texts open it in another process or on another machine.
     """
 
     path: str
@@ -250,15 +249,12 @@ class PaperRef:
 
         return cls(path, read_files(path))
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> PaperRef:
-        """From JSON."""
-        return cls(values["path"], tuple((name, text) for name, text in values["files"]))
-
     def digest(self) -> str:
         """Hash of its contents."""
         return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()
 
+
+# --- problems --------------------------------------------------------------------------------
 
 _SWITCHES = ("multiclass", "normalised")
 _VALUES = ("kernel", "label", "labels", "drop")
@@ -267,8 +263,6 @@ _VALUES = ("kernel", "label", "labels", "drop")
 def open_problem(text: str) -> Problem:
     """The problem that a text names.
 
-    Examples
-    --------
     >>> open_problem("iris:0,1 --kernel rbf:gamma=1").n
     100
     """
@@ -311,16 +305,15 @@ def read_again(data: str) -> None:
     file = named_file(data.strip())
     if file is None:
         return
-    if file.format == "stdin":
-        raise ProblemError("data of standard input are read once: write them to a file for this")
-    try:
-        mode = file.path.stat().st_mode
-    except (OSError, ValueError):
-        return  # opening it says why not
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise ProblemError(
-            f"{data}: data of a pipe or a device are read once: write them to a file for this"
-        )
+    what = "standard input" if file.format == "stdin" else ""
+    if not what:
+        try:
+            mode = file.path.stat().st_mode
+        except (OSError, ValueError):
+            return  # opening it says why not
+        what = "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "a pipe or a device"
+    if what:
+        raise ProblemError(f"{data}: data of {what} are read once: write them to a file for this")
 
 
 def problem_text(
@@ -340,58 +333,147 @@ def problem_text(
     there = os.path.exists(data)  # False of what is too long to be a name
     for name in (data if there else split_problem(data)[0], labels or ""):
         read_again(name)
+    values = [("label", label), ("labels", labels), *(("drop", name) for name in drop)]
+    given = [("kernel", kernel or None), *values]
     text = shlex.quote(data) if there else data
-    if kernel:
-        text += f" --kernel {shlex.quote(kernel)}"
-    if label is not None:
-        text += f" --label {shlex.quote(label)}"
-    if labels is not None:
-        text += f" --labels {shlex.quote(labels)}"
-    text += "".join(f" --drop {shlex.quote(name)}" for name in drop)
+    text += "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value is not None)
     return text + " --normalised" * normalised + " --multiclass" * multiclass
 
 
-def solver_name(text: str) -> str:
-    """The name in the registry: what stands before the options."""
-    return Registered(text).name
+# --- tasks -----------------------------------------------------------------------------------
+
+#: Seconds that a trajectory may take, unless the user says otherwise.
+TIME_LIMIT = 300.0
 
 
-def open_solver(text: str) -> Any:
-    """The solver that a text names, with its options.
+@dataclass(frozen=True)
+class Run:
+    """One run of one solver on one problem."""
 
-    Examples
-    --------
-    >>> open_solver("dual-acceleration:loss=logistic,step=0.5").step
-    0.5
-    """
-    return Registered(text).open()
+    #: "" for a statement that brings its own data.
+    problem: str = ""
+    #: None if there is none, or the statement takes one by itself.
+    solver: SolverRef | None = None
+    iterations: int = 0
+    seed: int = 0
+    #: Whether rows are divided by their largest norm.
+    unit: bool = False
+    #: The method that a user's solver implements: it has the options that the solver does not say.
+    like: str = ""
 
+    @property
+    def of_inputs(self) -> bool:
+        """Whether the problem is a choice of inputs for a statement with data of its own."""
+        return self.problem.startswith(PREFIX)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the solver is a user's own."""
+        return self.solver is not None and self.solver.foreign
+
+    @property
+    def by(self) -> str:
+        """The text of the solver; "" if there is none."""
+        return "" if self.solver is None else self.solver.text
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that several statements are about, or one statement that needs none."""
+
+    run: Run
+    #: Ids, and an `Expectation` of each.
+    statements: tuple[str, ...]
+    expected: tuple[str, ...]
+    #: Whether the plan is ours: then a problem that does not fit the solver is a mistake.
+    planned: bool = True
+    #: Seconds that it may take.
+    limit: float = TIME_LIMIT
+    #: Papers of the user, in which the statements are found.
+    papers: tuple[PaperRef, ...] = ()
+    #: Hash of further files that the results depend on, see `gammabar.harness.run.provenance`.
+    depends: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From JSON."""
+        run, solver = values["run"], values["run"]["solver"]
+        found: SolverRef | None = None
+        if solver is not None:
+            text, code = solver["text"], solver.get("code")
+            # That of a paper may not be in the registry yet.
+            known = code is not None or text.startswith(TRAJECTORY)
+            found = reference(text, code) if known else Registered(text)
+        lists = {name: tuple(values[name]) for name in ("statements", "expected")}
+        lists["papers"] = tuple(
+            PaperRef(paper["path"], tuple(map(tuple, paper["files"]))) for paper in values["papers"]
+        )
+        return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
+
+    def failed(self, failure: str, reason: str, seconds: float = 0.0) -> Outcome:
+        """Nothing is known, because something went wrong."""
+        return self._all(seconds, Ruling.UNDECIDED, reason=reason, failure=failure)
+
+    def inapplicable(self, reason: str) -> Outcome:
+        """The problem does not fit."""
+        return self._all(0.0, Ruling.INAPPLICABLE, reason=reason)
+
+    def _all(self, seconds: float, ruling: Ruling, **more: Any) -> Outcome:
+        return Outcome(tuple(Verdict(one, ruling, **more) for one in self.statements), seconds)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdicts of one task, in the order of its statements."""
+
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+    #: SHA-256 of the canonical form of the data; "" if there are none, or they were not opened.
+    data: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the solver did not do its part: such an outcome is shown, but not kept."""
+        return any(verdict.failure for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        verdicts = [v.as_dict() for v in self.verdicts]
+        return {"verdicts": verdicts, "seconds": self.seconds, "data": self.data}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From JSON."""
+        verdicts = tuple(verdict_from(v) for v in values["verdicts"])
+        return cls(verdicts, float(values["seconds"]), values.get("data", ""))
+
+
+def verdict_from(values: dict[str, Any]) -> Verdict:
+    """A verdict from what `Verdict.as_dict` wrote; what this version does not know is left out."""
+    known = {field.name for field in fields(Verdict)}
+    return Verdict(**{name: value for name, value in values.items() if name in known})
+
+
+# --- results ---------------------------------------------------------------------------------
 
 VERDICTS = tuple(Ruling)
 
 
 @dataclass(frozen=True)
 class Result:
-    """One verdict of a run.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    run : Run
-        Where it was found.
-    expected : Expectation
-        Or its text.
-    seconds : float
-        Of the whole run, which other statements share.
-    worthless : bool
-        Whether it is a vacuous pass where the user does not accept one; see
-        `strictly`.
-    """
+    """One verdict of a run."""
 
     verdict: Verdict
     run: Run
+    #: An `Expectation`, or its text.
     expected: str
+    #: Of the whole run, which other statements share.
     seconds: float
+    #: Whether it is a vacuous pass where the user does not accept one, see `strictly`.
     worthless: bool = False
 
     @property
@@ -449,25 +531,26 @@ def settle(results: list[Result]) -> list[Result]:
     Such a claim is to be refuted on each of its problems, but not by every solver and with all
     options: where one run has refuted it, the others may end either way.
     """
-    refuted = {
-        (result.verdict.statement, result.run.problem)
-        for result in results
-        if result.expected == Expectation.REFUTED == result.verdict.verdict
-    }
+
+    def place(result: Result) -> tuple[str, str]:
+        return result.verdict.statement, result.run.problem
+
+    false = [result for result in results if result.expected == Expectation.REFUTED]
+    refuted = {place(result) for result in false if result.verdict.verdict is Ruling.REFUTED}
     return [
         replace(result, expected=Expectation.EITHER)
         if result.expected == Expectation.REFUTED != result.verdict.verdict
-        and (result.verdict.statement, result.run.problem) in refuted
+        and place(result) in refuted
         else result
         for result in results
     ]
 
 
 def strictly(results: list[Result], excused: Callable[[Result], bool]) -> list[Result]:
-    """The results, where a pass that says nothing is a failure.
+    """The results, where a vacuous pass is a failure.
 
-    A statement may say nothing on some problems, if it does on others. `excused` are those of which
-    it is known that a solver which stands still obeys them for ever.
+    A statement may be vacuous on some problems, if it is not on others. `excused` are those of
+    which it is known that a solver that never moves obeys them for ever.
     """
 
     def place(result: Result) -> tuple[str, str]:
@@ -490,28 +573,23 @@ def strictly(results: list[Result], excused: Callable[[Result], bool]) -> list[R
 def telling(
     results: list[Result], *, asked: Callable[[Result], bool], each_problem: bool
 ) -> list[Result]:
-    """The results without those that say nothing: inapplicable here, but not everywhere.
+    """The results without those that are inapplicable here, but not everywhere.
 
-    Parameters
-    ----------
-    results : list of Result
-    asked : callable
-        Whether the user has asked for it by name: then it is kept.
-    each_problem : bool
-        Whether a statement that is nowhere applicable is so on each problem for itself. In any
-        case such a statement is kept, and so is what is inapplicable because data are missing.
+    Kept is what was `asked` for by name, a statement that is nowhere applicable (with
+    `each_problem`: on each problem for itself), and what lacks its data.
     """
 
     def place(result: Result) -> tuple[str, str]:
         return result.verdict.statement, result.run.problem if each_problem else ""
 
-    heard = {
-        place(result) for result in results if result.verdict.verdict is not Ruling.INAPPLICABLE
-    }
+    def applies(result: Result) -> bool:
+        return result.verdict.verdict is not Ruling.INAPPLICABLE
+
+    heard = {place(result) for result in results if applies(result)}
     return [
         result
         for result in results
-        if result.verdict.verdict is not Ruling.INAPPLICABLE
+        if applies(result)
         or result.expected == Expectation.INAPPLICABLE
         or place(result) not in heard
         or asked(result)
@@ -530,229 +608,52 @@ def summarise(results: Iterable[Result]) -> dict[str, int]:
     }
 
 
-#: Seconds that a trajectory may take, unless the user says otherwise.
-TIME_LIMIT = 300.0
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of one solver on one problem.
-
-    Attributes
-    ----------
-    problem : str
-        As `gammabar.harness.run.tasks.open_problem` takes it; "" for a statement that brings its
-        own data.
-    solver : SolverRef or None
-        None if there is none, or the statement takes one by itself.
-    iterations, seed : int
-        See `gammabar.harness.verify.context.Trial`.
-    unit : bool
-        Whether rows are divided by their largest norm.
-    like : str
-        The method that a user's solver implements: it has the options that the solver does not say.
-    """
-
-    problem: str = ""
-    solver: SolverRef | None = None
-    iterations: int = 0
-    seed: int = 0
-    unit: bool = False
-    like: str = ""
-
-    @property
-    def of_inputs(self) -> bool:
-        """Whether the problem is a choice of inputs for a statement with data of its own."""
-        return self.problem.startswith(PREFIX)
-
-    @property
-    def foreign(self) -> bool:
-        """Whether the solver is a user's own."""
-        return self.solver is not None and self.solver.foreign
-
-    @property
-    def by(self) -> str:
-        """The text of the solver; "" if there is none."""
-        return "" if self.solver is None else self.solver.text
-
-
-@dataclass(frozen=True)
-class Task:
-    """A run that several statements are about, or one statement that needs none.
-
-    Attributes
-    ----------
-    run : Run
-    statements : tuple of str
-        Their ids.
-    expected : tuple of str
-        What is expected of each: "holds", "refuted", "either", "unrefuted" in random trials, or
-        "inapplicable" where the data are not on this machine.
-    planned : bool
-        Whether the plan is ours: then a problem that does not fit the solver is a mistake.
-    limit : float
-        Seconds that it may take.
-    papers : tuple of PaperRef
-        Papers of the user, in which the statements are found.
-    depends : str
-        Hash of further files that the results depend on, see `gammabar.harness.run.provenance`.
-    """
-
-    run: Run
-    statements: tuple[str, ...]
-    expected: tuple[str, ...]
-    planned: bool = True
-    limit: float = TIME_LIMIT
-    papers: tuple[PaperRef, ...] = ()
-    depends: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """From JSON."""
-        run, solver = values["run"], values["run"]["solver"]
-        found = None if solver is None else _solver(solver["text"], solver.get("code"))
-        lists = {name: tuple(values[name]) for name in ("statements", "expected")}
-        lists["papers"] = tuple(PaperRef.from_dict(paper) for paper in values["papers"])
-        return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
-
-
-def _solver(text: str, code: str | None) -> SolverRef | None:
-    """The solver of a task; a user's has its code, and that of a paper may not be known yet."""
-    known = code is not None or text.startswith(TRAJECTORY)
-    return reference(text, code) if known else Registered(text)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The verdicts of one task, in the order of its statements.
-
-    Attributes
-    ----------
-    verdicts : tuple of Verdict
-    seconds : float
-        That it took.
-    data : str
-        SHA-256 of the canonical form of the data; "" if there are none, or they were not opened.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    seconds: float
-    data: str = ""
-
-    @property
-    def failed(self) -> bool:
-        """Whether the solver did not do its part: such an outcome is shown, but not kept."""
-        return any(verdict.failure for verdict in self.verdicts)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        verdicts = [v.as_dict() for v in self.verdicts]
-        return {"verdicts": verdicts, "seconds": self.seconds, "data": self.data}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """From JSON."""
-        verdicts = tuple(verdict_from(v) for v in values["verdicts"])
-        return cls(verdicts, float(values["seconds"]), values.get("data", ""))
-
-    @classmethod
-    def failure(cls, task: Task, failure: str, reason: str, seconds: float = 0.0) -> Self:
-        """Nothing is known, because something went wrong."""
-        return cls(
-            tuple(
-                Verdict(s, Ruling.UNDECIDED, reason=reason, failure=failure)
-                for s in task.statements
-            ),
-            seconds,
-        )
-
-    @classmethod
-    def inapplicable(cls, task: Task, reason: str, seconds: float = 0.0) -> Self:
-        """The problem does not fit."""
-        return cls(
-            tuple(Verdict(s, Ruling.INAPPLICABLE, reason=reason) for s in task.statements), seconds
-        )
-
-
-def verdict_from(values: dict[str, Any]) -> Verdict:
-    """A verdict from what `Verdict.as_dict` wrote; what this version does not know is left out."""
-    known = {field.name for field in fields(Verdict)}
-    return Verdict(**{name: value for name, value in values.items() if name in known})
-
+# --- JUnit -----------------------------------------------------------------------------------
 
 #: What is neither a pass nor a failure.
 _SKIPPED = (Ruling.INAPPLICABLE, Ruling.NOT_REPRODUCIBLE)
-
 #: Characters that XML 1.0 does not have.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, results: list[Result], explain: Callable[[Result], str]) -> None:
-    """Write one test case per result, one suite per source.
+    """Write one test case per result, one suite per source, as JUnit XML.
 
-    Parameters
-    ----------
-    path : Path
-    results : list of Result
-    explain : callable
-        What to say about a result that was not expected.
+    `explain` says what there is to say about a result that was not expected.
     """
     root = xml.Element("testsuites", name="gammabar")
     ordered = sorted(results, key=lambda result: result.source)
     for source, group in groupby(ordered, key=lambda result: result.source):
-        _suite(root, source, list(group), explain)
+        suite = xml.SubElement(root, "testsuite", name=source)
+        some = list(group)
+        cases = [_case(suite, result, explain) for result in some]
+        # A run counts once, though several statements are about it.
+        seconds = sum(seconds for _, seconds in {(r.run, r.seconds) for r in some})
+        kinds = {"errors": "error", "failures": "failure", "skipped": "skipped"}
+        counts = {name: str(cases.count(kind)) for name, kind in kinds.items()}
+        suite.attrib |= {"tests": str(len(some)), **counts, "time": f"{seconds:.6f}"}
     xml.indent(root)
     document = xml.tostring(root, encoding="unicode", xml_declaration=False)
     write_whole(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n')
 
 
-def _suite(
-    root: xml.Element, source: str, results: list[Result], explain: Callable[[Result], str]
-) -> None:
-    wrong = [result for result in results if not result.as_expected]
-    errors = sum(bool(result.verdict.failure) for result in wrong)
-    # A run counts once, though several statements are about it.
-    runs = {(r.run, r.seconds) for r in results}
-    skipped = sum(r.verdict.verdict in _SKIPPED and r.as_expected for r in results)
-    suite = xml.SubElement(
-        root,
-        "testsuite",
-        name=source,
-        tests=str(len(results)),
-        errors=str(errors),
-        failures=str(len(wrong) - errors),
-        skipped=str(skipped),
-        time=f"{sum(seconds for _, seconds in runs):.6f}",
-    )
-    for result in results:
-        _case(suite, result, explain)
-
-
-def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) -> None:
-    verdict = result.verdict
-    by, on = (
-        f"{word} {text}" if text else ""
-        for word, text in (("by", result.run.by), ("on", result.run.problem))
-    )
-    name = " ".join(filter(None, (verdict.statement, on, by, f"seed {result.run.seed}")))
-    case = xml.SubElement(
-        suite,
-        "testcase",
-        classname=verdict.statement,
-        name=_legal(name),
-        time=f"{result.seconds:.6f}",
-    )
+def _case(suite: xml.Element, result: Result, explain: Callable[[Result], str]) -> str:
+    """Add a result: whether it is an "error", a "failure", "skipped", or a pass ("")."""
+    verdict, run = result.verdict, result.run
+    on, by = f" on {run.problem}" * bool(run.problem), f" by {run.by}" * bool(run.by)
+    name = _legal(f"{verdict.statement}{on}{by} seed {run.seed}")
+    case = xml.SubElement(suite, "testcase", classname=verdict.statement, name=name)
+    case.set("time", f"{result.seconds:.6f}")
     if not result.as_expected:
         kind = "error" if verdict.failure else "failure"
         expected = f"{verdict.failure or verdict.verdict} (expected: {result.expected})"
         element = xml.SubElement(case, kind, message=_legal(expected), type=verdict.verdict)
         element.text = _legal(explain(result))
-    elif verdict.verdict in _SKIPPED:
+        return kind
+    if verdict.verdict in _SKIPPED:
         xml.SubElement(case, "skipped", message=_legal(verdict.reason))
+        return "skipped"
+    return ""
 
 
 def _legal(text: str) -> str:

@@ -192,7 +192,7 @@ def load(reference: InFile) -> Any:
     The file need not be on this machine: the reference has its text.
     """
     assert reference.code is not None
-    path, name = reference.file, reference.made
+    path, name, options = reference.parts
     name_of_module = f"gammabar_solver_{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
     # A file may hold a paper as well, whose statements are none of the solver's business.
     known = dict(STATEMENTS)
@@ -204,8 +204,8 @@ def load(reference: InFile) -> Any:
         STATEMENTS.update(known)
     found = _found(path, name, module)
     if inspect.isclass(found):
-        return _instance(path, name, found, reference.options)
-    return _function(path, name, found, reference.options)
+        return _instance(path, name, found, options)
+    return _function(path, name, found, options)
 
 
 def as_solver_class(name: str, path: str, found: Any) -> Any:

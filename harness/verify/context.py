@@ -25,25 +25,15 @@ from gammabar.solvers.adapters import Recorder, with_options, with_plain_options
 
 @dataclass(frozen=True)
 class Trial:
-    """A planned run of one solver, in which all statements about that solver are checked.
+    """A planned run of one solver, in which all statements about that solver are checked."""
 
-    Attributes
-    ----------
-    solver : str
-        Name in the registry with options, as ``gammabar verify --solver`` takes it:
-        "dual-acceleration" or "dual-acceleration:loss=logistic,step=0.5".
-    problem : str
-        As ``gammabar verify`` takes it: DATA, and what follows it on the command line, as in
-        "iris:0,1 --kernel rbf:gamma=1" or "iris:0,1,2 --multiclass".
-    iterations : int
-        Claims about every iterate are checked at t = 0, …, iterations.
-    seed : int
-        Of the solver's random numbers.
-    """
-
+    #: As ``gammabar verify`` takes them: "dual-acceleration:loss=logistic,step=0.5", and
+    #: "iris:0,1 --kernel rbf:gamma=1".
     solver: str
     problem: str
+    #: Claims about every iterate are checked at t = 0, …, iterations.
     iterations: int = 200
+    #: Of the solver's random numbers.
     seed: int = 0
 
 
@@ -76,13 +66,7 @@ def _margin_in(problem: Any, q: float) -> Number:
 
 
 def steered(solver: Any, **options: Any) -> Any:
-    """A solver with the options that a statement chooses.
-
-    Raises
-    ------
-    Unclaimed
-        If it is no dataclass with such fields, so that they cannot be set.
-    """
+    """A solver with the options that a statement chooses, or `Unclaimed` if they cannot be set."""
     found = with_options(solver, **options)
     if found is None:
         names = ", ".join(options)
@@ -92,13 +76,7 @@ def steered(solver: Any, **options: Any) -> Any:
 
 def positive(case: Case, name: str, above: float = 0) -> Any:
     """An option of the solver that is a number above `above`, as papers ask for; None if it has
-    none of that name.
-
-    Raises
-    ------
-    Unclaimed
-        If it is something else: no claim is about such a run.
-    """
+    none of that name. If it is something else, no claim is about such a run: `Unclaimed`."""
     value = getattr(case.solver, name, None)
     if value is None or (isinstance(value, Real) and above < float(value) < inf):
         return value
@@ -108,29 +86,10 @@ def positive(case: Case, name: str, above: float = 0) -> Any:
 class Case:
     """A problem and a solver, as statements see them.
 
-    Parameters
-    ----------
-    problem : Problem or None
-        In the units of its data. None for statements that bring their own data.
-    solver : Solver or None
-    unit : bool
-        Whether rows are divided by their largest norm, as the first paper assumes.
-    name : str
-        What the user calls the problem.
-    seed : int
-        For solvers and statements that draw random numbers.
-    watch : callable or None
-        Given a function that starts the solver, yields its iterates: for solvers that are not
-        trusted to behave.
-
-    Attributes
-    ----------
-    problem : Problem
-        What the solver sees: the unit view if `unit`.
-    space : Space
-        Norms and scores of `problem`, with proof.
-    level : int
-        Level of precision that a direct statement is examined at (see `harness.verify.numbers`).
+    `problem` is in the units of its data, or None for statements that bring their own; with `unit`
+    its rows are divided by their largest norm. `name` is what the user calls it. `watch` is given a
+    function that starts the solver, and yields its iterates: for solvers that are not trusted to
+    behave. `level` is the precision at which a direct statement is examined.
     """
 
     def __init__(
@@ -195,18 +154,12 @@ class Case:
     @property
     def log_n(self) -> Number:
         """ln n."""
-        found = self._balls.get(("log n", ctx.prec))
-        return self.once("log n", self._log_n) if found is None else found
-
-    def _log_n(self) -> Number:
-        return log(self.n)
+        known = self._balls.get(("log n", ctx.prec))
+        return self.once("log n", lambda: log(self.n)) if known is None else known
 
     def instances(self, own: Iterable[Any]) -> Iterable[Any]:
-        """What a claim about its own data is put to: the data that it lists, or one other choice.
-
-        The latter has a value for each input that the statement declares, in their order (see
-        `gammabar.harness.verify.parameters`).
-        """
+        """What a claim about its own data is put to: the data that it lists, or one other choice,
+        a value for each input that it declares (see `gammabar.harness.verify.parameters`)."""
         return own if self.inputs is None else (tuple(self.inputs.values()),)
 
     # the truth
@@ -215,13 +168,8 @@ class Case:
     def truth(self) -> Truth:
         """What the oracle proved about the problem."""
         problem = self.problem.raw()
-        key = (
-            type(problem).__name__,
-            problem.digest(),
-            str(getattr(problem, "kernel", "")),
-            str(getattr(problem, "normalised", "")),
-            str(getattr(problem, "k", "")),
-        )
+        more = (str(getattr(problem, name, "")) for name in ("kernel", "normalised", "k"))
+        key = type(problem).__name__, problem.digest(), *more
         if key not in _TRUTHS:
             _TRUTHS[key] = solve(problem)
             while len(_TRUTHS) > 64:
@@ -241,11 +189,8 @@ class Case:
     @property
     def gamma(self) -> Number:
         """γ̄, in the convention of `problem`; 0 for data that are not separable."""
-        found = self._balls.get(("gamma", ctx.prec))
-        return self.once("gamma", self._gamma) if found is None else found
-
-    def _gamma(self) -> Number:
-        return sqrt(self.gamma_squared)
+        known = self._balls.get(("gamma", ctx.prec))
+        return self.once("gamma", lambda: sqrt(self.gamma_squared)) if known is None else known
 
     def _gamma_squared(self) -> Number:
         truth = self._finer_truth() if precision() > LEVELS[0] else self.truth

@@ -32,6 +32,7 @@ from gammabar.harness.verify.numbers import (
     Number,
     Relation,
     Trit,
+    at_most,
     listed,
     middle,
     number,
@@ -41,7 +42,6 @@ from gammabar.harness.verify.numbers import (
     working,
 )
 from gammabar.harness.verify.verdict import Point, Ruling, Verdict
-from gammabar.problems import ProblemError
 
 if TYPE_CHECKING:
     from gammabar.harness.verify.statement import (
@@ -154,7 +154,9 @@ class Tally:
             return Verdict(self.statement, ruling, **more)
         if relation.op != "fact":
             more["slack"] = middle(relation.slack)
-            more["left"], more["right"] = _digits(relation.left), _digits(relation.right)
+            more["left"], more["right"] = (
+                str(side.str(17)) for side in (relation.left, relation.right)
+            )
         return Verdict(
             self.statement,
             ruling,
@@ -172,11 +174,6 @@ def _as_wide(before: Relation, now: Relation) -> bool:
     and no precision decides it. What bits cost by cancellation, they give back at once."""
     wide, was = (now.left - now.right).rad(), (before.left - before.right).rad()
     return now.op != "fact" and bool(2 * wide > was)
-
-
-def _digits(value: Number) -> str:
-    """A ball for people: digits, and the error where they do not tell."""
-    return str(value.str(17))
 
 
 #: Every t up to here is kept, and then one in each step of this factor: evenly on a log axis.
@@ -411,7 +408,7 @@ class StoppingCheck(Check):
             self._hard = self._hard and reached is False and self._far(it)
         if reached is True:
             what = f"goal reached at t = {it.t}"
-            self.tally.weigh(lambda _: [self._relation(it.t, what)], it.t, 0.0)
+            self.tally.weigh(lambda _: [at_most(it.t, self.bound, what)], it.t, 0.0)
             self.done = True
         elif it.extra.get("halt") == "separated" and it.separates is False:
             self._miss(it, "the method stops and says that it separates the data")
@@ -436,12 +433,9 @@ class StoppingCheck(Check):
         what = f"its goal returns {type(said).__name__}; return True, False, or None if not known"
         raise self.statement.error(what)
 
-    def _relation(self, t: int, what: str) -> Relation:
-        return Relation(number(t), self.bound, "<=", what=what)
-
     def _miss(self, it: View, what: str) -> None:
         self.tally.checked += 1
-        relation = self._relation(it.t + 1, what)
+        relation = at_most(it.t + 1, self.bound, what)
         if self._near(it):
             self.tally.doubtful = it.t, relation, ROUNDING
         else:
@@ -468,7 +462,7 @@ class StoppingCheck(Check):
         if halted and self._reached(self._last) is False:
             self._miss(self._last, "the method stops without reaching the goal")
         else:
-            most = _digits(self.bound.floor())
+            most = self.bound.floor().str(17)
             self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
 
 
@@ -495,12 +489,7 @@ _CHECKED = ("separated", "certificate")
 def _no_end(last: View, solvers: tuple[str, ...]) -> str:
     """Why a run that was ended with this iterate has not come to its end, or "".
 
-    Parameters
-    ----------
-    last : View
-        The last iterate; its ``extra["halt"]`` says why the method stops.
-    solvers : tuple of str
-        Registry names of the methods that the statement is about; any if there is none.
+    ``extra["halt"]`` says why the method stops; `solvers` are those that the statement is about.
     """
     halt = last.extra.get("halt")
     if solvers and not any(halt in _ends(name) for name in solvers):
@@ -514,12 +503,10 @@ def _no_end(last: View, solvers: tuple[str, ...]) -> str:
 
 
 def _ends(name: str) -> tuple[str, ...]:
-    from gammabar.solvers.base import solver
+    from gammabar.solvers.base import SOLVERS, solver
 
-    try:
-        return getattr(solver(name), "ends", ())
-    except ProblemError:  # the solver of somebody's own paper
-        return _CHECKED
+    # The solver of somebody's own paper may end.
+    return getattr(solver(name), "ends", ()) if name in SOLVERS else _CHECKED
 
 
 def _no_certificate(last: View) -> str:

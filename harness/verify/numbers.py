@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import inf, isfinite
-from types import GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,8 +57,7 @@ def number(value: Any) -> Number:
         return arb(value)
     if isinstance(value, np.integer):
         return arb(int(value))
-    name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
-    raise TypeError(f"{name} has no error bound; {BALLS}")
+    raise TypeError(f"{_name(value)} has no error bound; {BALLS}")
 
 
 def ball(middle: float, error: float) -> Number:
@@ -176,41 +174,30 @@ HELD = 2.0**-36
 class Relation:
     """left ≤ right, left < right, left = right, or a plain fact.
 
-    Attributes
-    ----------
-    left, right : arb
-        Both sides. What is measured stands on the left of ≤ where the statement lets it.
-    op : "<=", "<", "==" or "fact"
-    allowance : float
-        Equations between numbers that a solver computed in doubles hold up to the rounding errors
-        that its arithmetic cannot avoid: a proved bound for them. For inequalities: a violation
-        up to this size (beyond the rounding of the run, see `run_rounding`) is no
-        refutation, only doubt.
-    size : float
-        Magnitude of what is compared. An equation holds only if its allowance is small beside it:
-        where rounding may be as large as that, agreement up to rounding says nothing. Default: the
-        larger side, so an equation with 0 that has an allowance must say it (`size_of`). For
-        inequalities: of the numbers that the sides were computed from, to which rounding in the
-        run is relative; default 1 + |left| + |right|.
-    what : str
-        What is compared, for people: "γ(w_t) ≥ bound".
-    where : str
-        Where in the case: "row 17", "j = 3".
-    fact : bool or None
-        For "fact": whether it is true.
-    said : bool
-        Whether it is only about what the solver says beside w, and that this is true. A solver
-        that fails it has lied; that tells nothing of what the bound is worth.
+    What is measured stands on the left of ≤ where the statement lets it.
     """
 
     left: Any
     right: Any
+    #: "<=", "<", "==" or "fact".
     op: str
+    #: Equations between numbers that a solver computed in doubles hold up to the rounding errors
+    #: that its arithmetic cannot avoid: a proved bound for them. For inequalities: a violation up
+    #: to this size, beyond the rounding of the run (`run_rounding`), is only doubt.
     allowance: float = 0.0
+    #: Magnitude of what is compared. An equation holds only if its allowance is small beside it:
+    #: where rounding may be as large as that, agreement up to rounding says nothing. Default: the
+    #: larger side, so an equation with 0 that has an allowance must say it (`size_of`). For
+    #: inequalities: of the numbers that the sides were computed from, to which rounding in the run
+    #: is relative; default 1 + |left| + |right|.
     size: float = -1.0
+    #: What is compared, for people: "γ(w_t) ≥ bound"; and where: "row 17", "j = 3".
     what: str = ""
     where: str = ""
+    #: For "fact": whether it is true.
     fact: Trit = None
+    #: Whether it is only about what the solver says beside w, and that this is true. A solver that
+    #: fails it has lied; that tells nothing of what the bound is worth.
     said: bool = False
 
     @property
@@ -284,14 +271,9 @@ class Relation:
         return not self.allowance or self.allowance <= COARSE * size
 
     def decide(self, rounding: float, coarse: float = 1.0) -> Decision:
-        """ "holds", "violated", "rounding" (violated, but by less than rounding can do), "doubt".
+        """What is known, if rounding in the run may move numbers of size one by `rounding`.
 
-        Parameters
-        ----------
-        rounding : float
-            What rounding in the run may do to numbers of size one.
-        coarse : float
-            How many times more than doubles the run rounds, as `View.coarse` says.
+        `coarse` says how many times more than doubles the run rounds (`View.coarse`).
         """
         if self.certain():
             return HOLDS
@@ -367,10 +349,7 @@ def equal(
 def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
     """Something that is true, false, or not known at this precision.
 
-    Raises
-    ------
-    TypeError
-        For anything else: a ball, a text or a list is "true" to Python whatever it says.
+    Anything else is refused: a ball, a text or a list is "true" to Python whatever it says.
     """
     if truth is not None and type(truth) is not bool:
         if not isinstance(truth, np.bool_):
@@ -380,27 +359,16 @@ def fact(truth: Trit, what: str = "", **more: Any) -> Relation:
 
 
 def listed(claimed: Any, needed: bool = False) -> list[Relation]:
-    """What a claim returned, as a list of relations.
-
-    Raises
-    ------
-    TypeError
-        If it is something else; or nothing at all, and that is `needed`.
-    """
+    """What a claim returned, as a list of relations; where one is `needed`, None is refused."""
     if type(claimed) is Relation:
         return [claimed]
     if claimed is None:
         if needed:
             raise TypeError("it returns nothing; return a relation as at_most(left, right)")
         return []
-    if type(claimed) is list:
-        relations = claimed
-    elif type(claimed) is GeneratorType:
-        relations = list(claimed)
-    elif not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+    if not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
         raise _no_relation(claimed)
-    else:
-        relations = list(claimed)
+    relations = claimed if type(claimed) is list else list(claimed)
     for relation in relations:
         if type(relation) is not Relation:
             raise _no_relation(relation)
@@ -408,14 +376,17 @@ def listed(claimed: Any, needed: bool = False) -> list[Relation]:
 
 
 def _no_relation(value: Any) -> TypeError:
-    kind = type(value)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     if isinstance(value, bool | np.bool_):
-        what = f"it returns a bare {name}; return fact({value}, …) or a comparison as at_most(…)"
+        what = f"it returns a bare {_name(value)}; return fact({value}, …) or a comparison"
     else:
-        what = f"it returns {name} where a relation is needed; return at_most(left, right),"
+        what = f"it returns {_name(value)} where a relation is needed; return at_most(left, right),"
         what += " at_least(…), below(…), equal(…) or fact(…) of gammabar.papers"
     return TypeError(what)
+
+
+def _name(value: Any) -> str:
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
 
 
 def any_of(relations: Iterable[Relation]) -> Relation:
@@ -431,14 +402,9 @@ def any_of(relations: Iterable[Relation]) -> Relation:
 def size_of(value: Any, parts: float = 0.0) -> float:
     """The size of what an equation compares, for its allowance to be small beside.
 
-    Parameters
-    ----------
-    value : arb or float
-        What is compared: the length of a step, say, and not that of the iterate which it is added
-        to. Of a ball the lower end: what may be nothing is nothing.
-    parts : float
-        Numbers that are added up in doubles, here and by the solver, and of which `value` is what
-        may be left: rounding of a few units of these is no fault of what is compared.
+    `value` is the length of a step, say, and not that of the iterate which it is added to; of a
+    ball the lower end. `parts` are numbers that are added up in doubles, here and by the solver,
+    and of which `value` is what may be left: rounding of a few units of these is no fault of it.
     """
     least = value if type(value) is float else float(value.abs_lower())
     size = (least if least > 0 else 0.0) + HELD * parts

@@ -16,10 +16,9 @@ has: "n" above is any number from 1 to 4.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any, TypeAlias
 
 from gammabar.problems import ProblemError
@@ -33,30 +32,21 @@ _NUMBER = re.compile(
 ).fullmatch
 #: A number or a word, or tuples of them, or tuples of tuples.
 _Value: TypeAlias = Any
-Sizes: TypeAlias = dict[str, int]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One input: numbers (or words) of a range, in some shape.
+    """One input: numbers (or words) of a range, in some shape."""
 
-    Attributes
-    ----------
-    low, high : Fraction or None
-        Ends of the range; None: there is none.
-    whole, positive : bool
-        Whole numbers alone; only what is above zero.
-    words : tuple
-        If not empty, the values that it may have.
-    shape : tuple of (str or int)
-        Sizes: a name, the same for all inputs, or a number. () is a single one.
-    """
-
+    #: Ends of the range; None: there is none.
     low: Fraction | None = None
     high: Fraction | None = None
+    #: Whole numbers alone; only what is above zero.
     whole: bool = False
     positive: bool = False
+    #: If not empty, the values that it may have.
     words: tuple[Any, ...] = ()
+    #: Sizes: a name, the same for all inputs, or a number. () is a single one.
     shape: tuple[str | int, ...] = ()
 
     def allows(self, value: Any) -> bool:
@@ -123,46 +113,28 @@ def names(inputs: Inputs) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def places(entry: Entry, sizes: Sizes) -> Iterator[tuple[int, ...]]:
-    """All indices into a value."""
-    yield from product(*(range(_size(s, sizes)) for s in entry.shape))
+def shaped(entry: Entry, sizes: Mapping[str, int], draw: Callable[[], Any]) -> _Value:
+    """Numbers that are drawn one after the other, in the shape of an entry."""
+
+    def filled(shape: tuple[str | int, ...]) -> _Value:
+        if not shape:
+            return draw()
+        size = shape[0] if isinstance(shape[0], int) else sizes[shape[0]]
+        return tuple(filled(shape[1:]) for _ in range(size))
+
+    return filled(entry.shape)
 
 
-def shaped(entry: Entry, sizes: Sizes, values: Iterator[Any]) -> _Value:
-    """Numbers, one after the other, in the shape of an entry."""
-    if not entry.shape:
-        return next(values)
-    if len(entry.shape) == 1:
-        return tuple(next(values) for _ in range(_size(entry.shape[0], sizes)))
-    columns = _size(entry.shape[1], sizes)
-    rows = range(_size(entry.shape[0], sizes))
-    return tuple(tuple(next(values) for _ in range(columns)) for _ in rows)
-
-
-def _flat(value: _Value) -> list[Any]:
-    """The numbers of a value, one after the other."""
-    return [x for part in value for x in _flat(part)] if isinstance(value, tuple) else [value]
-
-
-def _sizes_of(inputs: Inputs, values: Mapping[str, _Value]) -> Sizes:
-    """The sizes that values have.
-
-    Raises
-    ------
-    ValueError
-        If two of the same name differ.
-    """
-    found: Sizes = {}
+def _check_sizes(inputs: Inputs, values: Mapping[str, _Value]) -> None:
+    """Refuse values of which two sizes of the same name differ."""
+    found: dict[str | int, int] = {}
     for name, entry in inputs.items():
         value = values[name]
         for size in entry.shape:
-            length = len(value) if isinstance(value, tuple) else 0
-            if found.setdefault(str(size), length) != length:
-                raise ValueError(f"{name} has {length} where {found[str(size)]} are needed")
-            if isinstance(size, int) and length != size:
-                raise ValueError(f"{name} has {length} where {size} are needed")
-            value = value[0] if length else value
-    return {name: length for name, length in found.items() if not name.isdigit()}
+            needed = found.setdefault(size, size if isinstance(size, int) else len(value))
+            if needed != len(value):
+                raise ValueError(f"{name} has {len(value)} where {needed} are needed")
+            value = value[0]
 
 
 def text_of(values: Mapping[str, _Value]) -> str:
@@ -171,13 +143,7 @@ def text_of(values: Mapping[str, _Value]) -> str:
 
 
 def read(inputs: Inputs, text: str) -> dict[str, _Value]:
-    """The values that a text names.
-
-    Raises
-    ------
-    ProblemError
-        If one is missing, or is not what it must be.
-    """
+    """The values that a text names, or `ProblemError` if one is missing or not what it must be."""
     if not inputs:
         raise ProblemError(f"{text[:60]}: the statement declares no inputs")
     parts = [part.partition("=") for part in text.removeprefix(PREFIX).split("&")]
@@ -187,28 +153,25 @@ def read(inputs: Inputs, text: str) -> dict[str, _Value]:
     if unknown or missing or len(given) < len(parts):
         needed = "&".join(f"{name}=…" for name in inputs)
         raise ProblemError(f"{text[:60]}: write inputs:{needed}")
-    found: dict[str, _Value] = {}
-    for name, entry in inputs.items():
-        try:
-            found[name] = _value(entry, given[name])
-        except ValueError as error:
-            raise ProblemError(f"inputs: {name}: {error}") from None
     try:
-        _sizes_of(inputs, found)
+        found = {name: _value(name, entry, given[name]) for name, entry in inputs.items()}
+        _check_sizes(inputs, found)
     except ValueError as error:
         raise ProblemError(f"inputs: {error}") from None
     return found
 
 
-def _value(entry: Entry, text: str) -> _Value:
-    if not entry.shape:
-        return entry.written(text.strip())
-    if len(entry.shape) == 1:
-        return tuple(entry.written(part.strip()) for part in text.split(","))
-    rows = [tuple(entry.written(p.strip()) for p in row.split(",")) for row in text.split(";")]
+def _value(name: str, entry: Entry, text: str) -> _Value:
+    rows = [[part.strip() for part in row.split(",")] for row in text.split(";")]
+    if len(entry.shape) < 2:
+        rows = [[part.strip() for part in text.split(",")] if entry.shape else [text.strip()]]
     if len({len(row) for row in rows}) > 1:
-        raise ValueError("its rows have different lengths")
-    return tuple(rows)
+        raise ValueError(f"{name}: its rows have different lengths")
+    try:
+        values = tuple(tuple(map(entry.written, row)) for row in rows)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return values if len(entry.shape) == 2 else values[0] if entry.shape else values[0][0]
 
 
 def _text(value: _Value) -> str:
@@ -216,7 +179,3 @@ def _text(value: _Value) -> str:
         return str(value)
     between = ";" if value and isinstance(value[0], tuple) else ","
     return between.join(_text(part) for part in value)
-
-
-def _size(size: str | int, sizes: Sizes) -> int:
-    return size if isinstance(size, int) else sizes[size]

@@ -20,6 +20,7 @@ from gammabar.harness.verify.numbers import (
     ROUNDING,
     VIOLATED,
     Relation,
+    Trit,
     listed,
     run_rounding,
     working,
@@ -188,7 +189,7 @@ class _Run:
             for kind in () if check.done else check.statement.history:
                 self.histories[kind] = max(check.asked, self.histories.get(kind, 0))
         seen = [c for c in checks if isinstance(c, IterateCheck) and not c.done]
-        self.vacuity: _Vacuity | None = _Vacuity(case, seen) if seen else None
+        self.vacuity = _Vacuity(case, seen)
         self.waiting: list[View] = []
         self.trouble: Exception | None = None
         self.together = case.together
@@ -261,10 +262,7 @@ class _Run:
                 if it.t <= last:
                     self._tell(kind, it)
             self._see(it)
-            if self.vacuity is not None:
-                self.vacuity.see(it)
-                if self.vacuity.over:
-                    self.vacuity = None
+            self.vacuity.see(it)
 
     def _see(self, it: View) -> None:
         case, t = self.case, it.t
@@ -308,8 +306,7 @@ class _Run:
         if self.trouble is not None:
             raise self.trouble
         self.check()
-        if self.vacuity is not None:
-            self.vacuity.close()
+        self.vacuity.close()
 
 
 # --- claims with a probability: failures are counted, binomial bounds decide
@@ -399,187 +396,151 @@ _FARTHEST = 10**9
 class _Idle:
     """A solver that does not move, or makes one step: its case has histories of its own."""
 
-    def __init__(self, case: Case, checks: list[IterateCheck], start: View) -> None:
+    def __init__(self, case: Case, start: View) -> None:
         self.case = case.apart()
-        #: Where it is now, and where it is before its only step and after it.
-        self.view = start if start.w.any() else start.at_zero()
-        self._places = [self.view]
-        #: Claims that remember, which it has not failed yet: they must see it from the start.
-        self._open = {c: c.statement.parts(self.case) for c in checks if c.statement.remembers}
-        self._seen, self._now = -1, -1  # the last t that they saw, and where the run is
+        #: Where it is before its only step and after it, with the claims of the run there.
+        self.places = [start if start.w.any() else start.at_zero()]
 
-    def moves(self, view: View) -> None:
-        """It makes a step, at t = 1."""
-        self._places.append(view)
-
-    def wait(self, t: int) -> None:
-        """It is at t now. Nobody need see it before it is asked for: another may pass instead."""
-        self._now = t
-
-    def go(self, t: int) -> None:
-        """It is at t, whatever it was before: for claims that do not remember."""
+    def at(self, t: int) -> View:
+        """Where it is at t; what is found out about w there is kept for the next time."""
         place = -1 if t else 0
-        # What is found out about w there is kept for the next time.
-        self.view = self._places[place] = self._places[place].again(t, self.case)
+        view = self.places[place] = self.places[place].again(t, self.case)
+        return view
 
-    def _catch_up(self) -> None:
-        """All that must see it do, up to now; what it fails on the way it has failed."""
-        while self._seen < self._now and self._open:
-            self._seen += 1
-            self.go(self._seen)
-            self._follow()
-            if self._seen < self._now:
-                for check in list(self._open):
-                    self._passes_here(check)
+    def passes(self, check: IterateCheck, view: View, claim: Callable[[View, Any], Any]) -> Trit:
+        """Whether it passes a claim; None where nothing is said of it."""
+        if view.t < check.statement.since:
+            return True
+        relations = listed(claim(view, self.case))
+        return False if _fails(relations, view) else True if relations else None
 
-    def _follow(self) -> None:
-        """Tell histories and claims that must see it; where one cannot, nothing is known."""
-        for kind in {kind: 0 for check in self._open for kind in check.statement.history}:
-            try:
-                self.case.history(kind).update(self.view)
-            except Exception:
-                self._drop([c for c in self._open if kind in c.statement.history])
-        for check, (update, _) in list(self._open.items()):
-            try:
-                if update is not None:
-                    update(self.view)
-            except Exception:
-                self._drop([check])
+    def silent(self, checks: list[IterateCheck], last: int) -> dict[IterateCheck, list[int]]:
+        """The t ≤ last at which it does not pass claims that remember, which see it from t = 0 on.
 
-    def _drop(self, checks: list[IterateCheck]) -> None:
-        for check in checks:
-            check.telling = False
-            self.forget(check)
-
-    def forget(self, check: IterateCheck) -> None:
-        """The claim need not be put to it again."""
-        self._open.pop(check, None)
-
-    def passes(self, check: IterateCheck, compared: bool) -> bool:
-        """Whether it passes a claim at t; `compared`: something was claimed of the run there.
-
-        Where nothing is said of it, but of the run, that is no pass.
+        What it has failed once it does not pass later. Where nothing is said of it, but of the run,
+        that is no pass. Where a claim cannot be evaluated, nothing is known from there on.
         """
-        if check.statement.remembers:
-            self._catch_up()
-            if check not in self._open:
-                return False  # it has failed before
-        return self._passes_here(check, compared)
-
-    def _passes_here(self, check: IterateCheck, compared: bool = False) -> bool:
-        statement, view = check.statement, self.view
-        if view.t < statement.since:
-            return True
-        try:
-            _, claim = self._open.get(check) or statement.parts(self.case)
-            relations = listed(claim(view, self.case))
-        except Exception:
-            self._drop([check])
-            return True
-        if _fails(relations, view):
-            self.forget(check)
-            return False
-        return bool(relations) or not compared
-
-    def unfinished(self, check: IterateCheck) -> bool:
-        """Whether a run that ends here would not settle a claim."""
-        assert check.statement.waits is not None
-        try:
-            return bool(check.statement.waits(self.view, self.case))
-        except Exception:
-            return False
+        found: dict[IterateCheck, list[int]] = {check: [] for check in checks}
+        parts = {check: check.statement.parts(self.case) for check in checks}
+        told = {check: frozenset(check.told()) for check in checks}
+        for t in range(last + 1):
+            if not parts:
+                break
+            view = self.at(t)
+            updated: dict[type, bool] = {}
+            for check, (update, claim) in list(parts.items()):
+                try:
+                    for kind in check.statement.history:
+                        if kind not in updated:
+                            updated[kind] = False
+                            self.case.history(kind).update(view)
+                            updated[kind] = True
+                        if not updated[kind]:
+                            raise Unclaimed
+                    if update is not None:
+                        update(view)
+                    passes = self.passes(check, view, claim)
+                except Exception:
+                    check.telling = False
+                    del parts[check]
+                    continue
+                if passes is False:
+                    found[check] += range(t, last + 1)
+                    del parts[check]
+                elif passes is None and t in told[check]:
+                    found[check].append(t)
+        return found
 
 
 class _Vacuity:
-    """The idle solvers of one run.
+    """The idle solvers of one run, asked when it is over.
 
-    Claims that remember see them along with the run, in which one that passes is enough. The others
-    can be put to them at any t, and are so after the run: a bound that says nothing at first and
-    more and more later is searched for the first t at which all have failed by doubling and
-    bisection, which costs next to nothing. Claims that an idle solver is known to obey for ever are
-    not put to them.
+    Claims that remember see them from the start. The others can be put to them at any t: a bound
+    that says nothing at first and more and more later is searched for the first t at which all have
+    failed by doubling and bisection, which costs next to nothing. Claims that an idle solver is
+    known to obey for ever are not put to them.
     """
 
     def __init__(self, case: Case, checks: list[IterateCheck]) -> None:
-        known = [c for c in checks if not (c.statement.at_rest or c.statement.powerless)]
+        self._checks = [c for c in checks if not (c.statement.at_rest or c.statement.powerless)]
         self._case, self._last = case, 0
-        self._along = [c for c in known if c.statement.remembers]
-        self._after = [c for c in known if not c.statement.remembers]
         self._idle: list[_Idle] = []
-        #: At how many iterates something was compared, so far.
-        self._compared = dict.fromkeys(self._along, 0)
-        #: Who passed each claim last: as long as one does, the others need not be asked.
-        self._passing: dict[IterateCheck, _Idle] = {}
 
     def see(self, it: View) -> None:
-        """See w_t, after the checks: idle solvers are now where they are at t as well."""
-        if it.t <= 1:
-            self._begin(it)
+        """See w_t: the first one goes along with the first step."""
         self._last = it.t
-        for idle in self._idle if self._along else ():
-            idle.wait(it.t)
-        for check in list(self._along):
-            before, self._compared[check] = self._compared[check], check.compared
-            if not (check.done or not check.telling):
-                if self._passed(check, check.compared > before):
-                    continue
-                check.vacuous_to, check.uninformed = it.t - 1, before
-            self._along.remove(check)
-            for idle in self._idle:
-                idle.forget(check)
-
-    def _begin(self, it: View) -> None:
-        it.keep()  # it is looked at after the run, too
-        if it.t == 1:
-            self._idle[0].moves(it)  # the first one goes along with the first step
+        if it.t > 1 or not self._checks:
             return
-        starts = [it, it, it.at_zero()] if it.w.any() else [it, it]
-        self._idle = [_Idle(self._case, self._along, start) for start in starts]
-
-    def _passed(self, check: IterateCheck, compared: bool, t: int | None = None) -> bool:
-        """Whether one of them passes where they are, or at t."""
-        last = self._passing.get(check)
-        for idle in sorted(self._idle, key=lambda one: one is not last):
-            if t is not None:
-                idle.go(t)
-            if idle.passes(check, compared):
-                self._passing[check] = idle
-                return True
-        return False
-
-    @property
-    def over(self) -> bool:
-        """Whether there is nothing left to find out."""
-        return not (self._along or self._after)
+        it.keep()  # it is looked at after the run
+        if it.t == 1:
+            self._idle[0].places.append(it)
+        else:
+            starts = [it, it, it.at_zero()] if it.w.any() else [it, it]
+            self._idle = [_Idle(self._case, start) for start in starts]
 
     def close(self) -> None:
         """The run is over: up to which t would idle solvers have passed, or go on to pass?"""
-        for check in (*self._along, *self._after):
-            if check.done or not check.telling or not check.compared:
-                continue
-            if check in self._after:
+        asked = [c for c in self._checks if not c.done and c.compared]
+        along = [c for c in asked if c.statement.remembers]
+        self._follow(along)
+        for check in asked:
+            if check not in along:
                 self._search(check)
-                if check.uninformed is not None:
-                    continue
-            for idle in self._idle:
-                idle.go(self._last)
-            if check.statement.waits is not None and all(i.unfinished(check) for i in self._idle):
+            if check.uninformed is not None or not check.telling:
+                continue
+            if check.statement.waits is not None and all(self._unfinished(check)):
                 check.vacuous_to, check.uninformed = check.asked - 1, check.compared - 1
             elif check.vacuous_to is None:
                 check.vacuous_to = self._last
+
+    def _unfinished(self, check: IterateCheck) -> Iterator[bool]:
+        """Whether a run of each that ends here would not settle a claim."""
+        for idle in self._idle:
+            try:
+                assert check.statement.waits is not None
+                yield bool(check.statement.waits(idle.at(self._last), idle.case))
+            except Exception:
+                yield False
+
+    def _follow(self, checks: list[IterateCheck]) -> None:
+        """The first t of the run at which no idle solver passes, for claims that remember.
+
+        As long as one passes to the end, the others need not be asked.
+        """
+        common = dict.fromkeys(checks, frozenset(range(self._last + 1)))
+        for idle in self._idle:
+            still = [check for check in checks if common[check]]
+            for check, times in idle.silent(still, self._last).items():
+                common[check] &= frozenset(times)
+        for check in checks:
+            if common[check]:
+                first, check.telling = min(common[check]), True
+                check.vacuous_to = first - 1
+                check.uninformed = sum(t < first for t in check.told())
 
     def _search(self, check: IterateCheck) -> None:
         """The first t at which all idle solvers fail, among those of the run or later ones.
 
         Of the run only those count at which something was claimed: a claim may be about one t.
         """
-        told = check.told()
+        told, order = check.told(), list(self._idle)
 
         def time(place: int) -> int:
             return told[place] if place < len(told) else self._last + 1 + place - len(told)
 
         def passes(place: int) -> bool:
-            return self._passed(check, True, time(place))
+            for idle in order:
+                try:
+                    _, claim = check.statement.parts(idle.case)
+                    passed = idle.passes(check, idle.at(time(place)), claim)
+                except Exception:
+                    check.telling = False
+                    return True
+                if passed:
+                    order.remove(idle)  # it is asked first the next time
+                    order.insert(0, idle)
+                    return True
+            return False
 
         low, high, end = -1, 0, len(told) - 1
         while passes(high):

@@ -40,13 +40,7 @@ from gammabar.harness.verify.evaluate import (
 from gammabar.harness.verify.iterate import Unclaimed, View
 from gammabar.harness.verify.numbers import Trit
 from gammabar.harness.verify.parameters import Entry
-from gammabar.harness.verify.verdict import (
-    Severity,
-    StatementError,
-    Status,
-    place,
-    raised,
-)
+from gammabar.harness.verify.verdict import Severity, StatementError, Status, place, raised
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
 
@@ -60,77 +54,14 @@ _REQUIRED: Any = None
 
 STATEMENTS: dict[str, Statement] = {}
 KINDS = (
-    "anytime",
-    "stopping",
-    "identity",
-    "probability",
-    "expectation",
-    "limit",
-    "existence",
-    "value",
-    "table",
+    *("anytime", "stopping", "identity", "probability", "expectation"),
+    *("limit", "existence", "value", "table"),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One claim of one source.
-
-    Attributes
-    ----------
-    id, reference, kind : str
-        As in the list of statements: "jst.thm3.1.1", "Theorem 3.1(1)", "anytime".
-    claim : str
-        LaTeX, as printed; where its source has O(·), with the constant that is checked, which the
-        reference names.
-    words : str
-        The same for people who read no LaTeX, with plain Unicode.
-    body : callable
-        The claim itself, see the module.
-    solvers : tuple of str
-        Registry names of the solvers it is about. In a paper of a user's a name means the default
-        options; others follow it: "dual-acceleration:loss=logistic", or any value, "…:loss=*".
-    settings : tuple of str
-        The solvers as they are written there.
-    assumes : tuple of predicates
-        What its source assumes; a case that does not meet them is inapplicable.
-    problems : tuple of str
-        Where the default plan examines it besides (or, for direct statements, at all); "" is
-        "no problem". For a refuted statement: where it is refuted.
-    status : Status
-        Whether it is true as printed.
-    fixed_by : str or None
-        Id of the closest true form.
-    severity : Severity or None
-        How it is false, if it is refuted.
-    why : str
-        Why it has that severity, in a sentence.
-    charitable : str or None
-        Id of the reading to which its authors would point, checked as a statement of its own.
-    same_mistake : str or None
-        Id of another refuted statement that is false for the same reason, of which the sources have
-        a single mistake.
-    survives : str
-        If it is refuted: what is built on it, and how much of that stands.
-    note : str
-        What a reader should know: a misprint, a reading, how it was settled.
-    inputs : mapping of str to Entry
-        For a direct statement with data of its own: what else these may be; see
-        `gammabar.harness.verify.parameters`.
-    on_data : bool
-        For one with data of its own: whether it may be asked about problems as well, though the
-        plan has none.
-    instances : str
-        Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
-    powerless : str
-        Why it can refute no wrong solver, if that is so.
-    at_rest : str
-        Why a solver that never moves obeys it for ever, if that is so.
-    slower : str
-        For a statement about a rate: the mutant of the next slower rate, which it refutes.
-    unit : bool
-        Whether its source assumes rows of norm at most one.
-    """
+    """One claim of one source."""
 
     #: Whether it is about one run of a solver, which others may check as well.
     about_runs: ClassVar[bool] = False
@@ -138,30 +69,52 @@ class Statement:
     takes: ClassVar[tuple[str, ...]] = ("case",)
     takes_more: ClassVar[tuple[str, ...]] = ()
 
+    #: As in the list of statements: "jst.thm3.1.1", "Theorem 3.1(1)", "anytime".
     id: str = _REQUIRED
     reference: str = _REQUIRED
     kind: str = _REQUIRED
+    #: LaTeX, as printed; where its source has O(·), with the constant that is checked.
     claim: str = _REQUIRED
+    #: The same for people who read no LaTeX, with plain Unicode.
     words: str = ""
+    #: The claim itself, see the module.
     body: Any = field(default=_REQUIRED, repr=False)
+    #: Names of the solvers that it is about, and in a user's paper their texts with options, where
+    #: a name means the default ones: "dual-acceleration:loss=logistic", or any, "…:loss=*".
     solvers: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    #: What its source assumes; a case that does not meet them is inapplicable.
     assumes: tuple[Assumption, ...] = ()
+    #: Where the default plan examines it besides (or, for direct statements, at all); "" is "no
+    #: problem". For a refuted statement: where it is refuted.
     problems: tuple[str, ...] = ()
+    #: Whether it is true as printed.
     status: Status = Status.HOLDS
+    #: Id of the closest true form.
     fixed_by: str | None = None
+    #: If it is refuted: how it is false, and why it has that severity.
     severity: Severity | None = None
     why: str = ""
+    #: Id of the reading to which its authors would point, a statement of its own.
     charitable: str | None = None
+    #: Id of another refuted statement that is false because of the same mistake in the source.
     same_mistake: str | None = None
+    #: What is built on it, and how much of that stands.
     survives: str = ""
+    #: What a reader should know: a misprint, a reading, how it was settled.
     note: str = ""
+    #: For a direct statement with data of its own: what else these may be, and whether it may be
+    #: asked about problems as well; see `gammabar.harness.verify.parameters`.
     inputs: Mapping[str, Entry] = field(default_factory=dict, repr=False, hash=False)
     on_data: bool = False
+    #: Where a claim about every f, λ_t, q, … is put to the test, if not at all of them.
     instances: str = ""
+    #: Why it can refute no wrong solver, or why a solver that never moves obeys it for ever.
     powerless: str = ""
     at_rest: str = ""
+    #: For a statement about a rate: the mutant of the next slower rate, which it refutes.
     slower: str = ""
+    #: Whether its source assumes rows of norm at most one.
     unit: bool = False
 
     def __post_init__(self) -> None:
@@ -186,8 +139,6 @@ class Statement:
         return next((reason for met in self.assumes if (reason := self._met(met, case))), None)
 
     def _met(self, assumption: Assumption, case: Case) -> str | None:
-        name = getattr(assumption, "__qualname__", repr(assumption))
-        rule = "it returns None if it is met, and otherwise the reason why not"
         try:
             reason: Any = assumption(case)
         except Unclaimed as missing:
@@ -195,13 +146,15 @@ class Statement:
         except ProblemError:
             raise
         except Exception as error:
-            raise StatementError.at(
-                self.id, assumption, f"its assumption {name} raised {raised(error)}; {rule}", error
-            ) from error
+            raise self._assumed(assumption, f"raised {raised(error)}", error) from error
         if reason is None or (isinstance(reason, str) and reason):
             return reason
-        what = f"its assumption {name} returned {reason!r}; {rule}"
-        raise StatementError.at(self.id, assumption, what)
+        raise self._assumed(assumption, f"returned {reason!r}")
+
+    def _assumed(self, met: Any, did: str, error: Exception | None = None) -> StatementError:
+        name = getattr(met, "__qualname__", repr(met))
+        rule = "it returns None if it is met, and otherwise the reason why not"
+        return StatementError.at(self.id, met, f"its assumption {name} {did}; {rule}", error)
 
     def error(self, what: str, error: Exception | None = None) -> StatementError:
         """That something is wrong with it, for its author."""
@@ -214,16 +167,11 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatement(Statement):
-    """A claim about one run of a solver.
-
-    Attributes
-    ----------
-    history : tuple of classes
-        Sequences it needs from t = 0 on, see `Case.history`.
-    """
+    """A claim about one run of a solver."""
 
     about_runs: ClassVar[bool] = True
 
+    #: Sequences that it needs from t = 0 on, see `Case.history`.
     history: tuple[type, ...] = ()
 
 
@@ -244,21 +192,14 @@ class _Pairs:
 
     def claim(self, it: View, case: Case) -> Any:
         before = self._before
-        if before is None:
-            return None
-        return self._body(it, before.at(it.level), case)
+        return None if before is None else self._body(it, before.at(it.level), case)
 
 
 @dataclass(frozen=True, kw_only=True)
 class IterateStatement(RunStatement):
-    """A claim about every iterate.
+    """A claim about every iterate from t = `since` on.
 
-    Attributes
-    ----------
-    since : int
-        The first t it speaks about.
-    waits : callable or None
-        ``(last iterate, case)``: why a run that ended there does not settle the claim, or "".
+    ``waits(last iterate, case)`` says why a run that ended there does not settle the claim, or "".
     """
 
     takes: ClassVar[tuple[str, ...]] = ("it", "case")
@@ -291,13 +232,7 @@ class IterateStatement(RunStatement):
 
 @dataclass(frozen=True, kw_only=True)
 class StoppingStatement(RunStatement):
-    """A claim that a goal is reached at some t ≤ limit.
-
-    Attributes
-    ----------
-    goal : callable
-        ``(it, case)``: whether w_t has reached it.
-    """
+    """A claim that a goal is reached at some t ≤ limit: ``goal(it, case)`` says whether w_t has."""
 
     kind: str = "stopping"
     solvers: tuple[str, ...] = _REQUIRED
@@ -319,14 +254,7 @@ class DirectStatement(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomisedStatement(Statement):
-    """A claim that holds with probability 1 − δ.
-
-    Attributes
-    ----------
-    delta : float or Fraction
-    runs : int
-        How many decide, fixed in advance.
-    """
+    """A claim that holds with probability 1 − `delta`; `runs` are fixed in advance."""
 
     takes: ClassVar[tuple[str, ...]] = ("case", "rng")
     takes_more: ClassVar[tuple[str, ...]] = ("case", "rng", "delta")
@@ -353,14 +281,17 @@ def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[
         raise StatementError.at(getattr(identifier, "__name__", "?"), identifier, what)
 
     def register(body: Any) -> Any:
-        _check_options(identifier, cls, body, given)
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                what = f"there is no option {name}; {did_you_mean(name, known)}"
+                raise StatementError.at(identifier, body, what)
         documented = _documented(body)
         if given.get("status") != "refuted":
             documented = {k: v for k, v in documented.items() if k not in ("why", "survives")}
         statement = cls(id=identifier, body=body, **(documented | given))
-        known = STATEMENTS.get(statement.id)
-        if known is not None:
-            first = place(known.body).strip(" ()") or "another module"
+        if statement.id in STATEMENTS:
+            first = place(STATEMENTS[statement.id].body).strip(" ()") or "another module"
             raise statement.error(f"the id exists already, see {first}; choose another one")
         STATEMENTS[statement.id] = statement
         return body
@@ -471,35 +402,14 @@ def option(name: str, *values: Any) -> Assumption:
 # What is checked of a statement when it is registered, so that its author hears of it at once.
 
 
-def _check_options(
-    identifier: str, kind: type[Statement], body: Any, options: Iterable[str]
-) -> None:
-    """Refuse options that this type of statement does not have."""
-    known = [one.name for one in fields(kind)]
-    for name in options:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise StatementError.at(identifier, body, f"there is no option {name}; {hint}")
-
-
 def _check_fields(statement: Statement) -> None:
     """Refuse a statement whose fields are not what they must be."""
-    for name, (fits, rule) in _RULES.items():
-        if hasattr(statement, name) and not fits(getattr(statement, name)):
-            value = getattr(statement, name)
-            given = f"not {value!r}" if value is not None else "and is missing"
-            raise statement.error(f"{name} must be {rule}, {given}")
-    for name, known in (("kind", KINDS), ("status", tuple(Status))):
-        value = getattr(statement, name)
-        if value not in known:
-            raise statement.error(f"there is no {name} {value!r}; it is one of {_list(known)}")
-    _check_severity(statement)
-    if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
-        raise statement.error("only a statement made with direct can be not reproducible")
-
-
-def _check_severity(statement: Statement) -> None:
-    """A statement that is refuted says how it is false, and no other one does."""
+    for names, fits, rule in _RULES:
+        for name in names.split():
+            value = getattr(statement, name, None)
+            if hasattr(statement, name) and not fits(value):
+                given = f"not {value!r}" if value is not None else "and is missing"
+                raise statement.error(f"{name} must be {rule}, {given}")
     if statement.status != Status.REFUTED:
         for name in ("severity", "why", "charitable", "same_mistake", "survives"):
             if getattr(statement, name):
@@ -507,18 +417,21 @@ def _check_severity(statement: Statement) -> None:
                 raise statement.error(what)
     elif statement.severity not in tuple(Severity):
         given = "missing" if statement.severity is None else f"{statement.severity!r}"
-        what = f"it is refuted, so its severity must be one of {_list(Severity)}; it is {given}"
+        known = ", ".join(Severity)
+        what = f"it is refuted, so its severity must be one of {known}; it is {given}"
         raise statement.error(what)
+    if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
+        raise statement.error("only a statement made with direct can be not reproducible")
 
 
 def _check_body(statement: Statement) -> None:
     """Refuse a body that cannot be called as it must be, or that computes in doubles."""
     body, takes = statement.body, statement.takes
-    needed = f"({', '.join(takes)})"
     if isinstance(body, type) and "it" in takes:
-        body, takes, needed = getattr(body, "claim", None), ("self", "it"), "(self, it)"
+        body, takes = getattr(body, "claim", None), ("self", "it")
         if not callable(body):
             raise statement.error("the class must have a method claim(self, it)")
+    needed = f"({', '.join(takes)})"
     if not callable(body) or isinstance(body, type):
         raise statement.error(f"the body must be a function of {needed}")
     if not (_binds(body, takes) or (statement.takes_more and _binds(body, statement.takes_more))):
@@ -562,54 +475,52 @@ def _rounds(body: Any) -> str:
     return ""
 
 
-def _list(values: Iterable[str]) -> str:
-    return ", ".join(str(value) for value in values)
-
-
 def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+def _all(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(map(fits, value))
 
 
 def _whole(least: int) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and value >= least
 
 
-#: What a field must be, as a test and in words.
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(
-        ("kind", "words", "note", "why", "survives", "instances", "powerless", "at_rest"),
-        (_text, "a text"),
-    ),
-    "id": (
+def _one_of(known: Iterable[str]) -> tuple[Callable[[Any], bool], str]:
+    values = tuple(known)
+    return lambda value: value in values, f"one of {', '.join(values)}"
+
+
+#: Names of fields, what each must be, and that in words.
+_RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    (
+        "id",
         lambda v: _text(v) and bool(v) and not any(c.isspace() for c in v),
         'a text such as "paper.thm1", without spaces',
     ),
-    "reference": (lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
-    "claim": (_text, "a text, the LaTeX of the claim"),
-    **dict.fromkeys(
-        ("charitable", "same_mistake"), (lambda v: v is None or _text(v), "the id of a statement")
-    ),
-    "solvers": (_texts, 'a tuple of names of solvers, such as ("dual-acceleration",)'),
-    "problems": (_texts, 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
-    "assumes": (
-        lambda v: isinstance(v, tuple) and all(callable(one) for one in v),
-        "a tuple of functions of the case, such as (separable,)",
-    ),
-    "history": (
-        lambda v: isinstance(v, tuple) and all(callable(getattr(o, "update", None)) for o in v),
+    ("reference", lambda v: _text(v) and bool(v.strip()), 'a text such as "Theorem 3.1"'),
+    ("claim", _text, "a text, the LaTeX of the claim"),
+    ("kind", *_one_of(KINDS)),
+    ("status", *_one_of(Status)),
+    ("words note why survives instances powerless at_rest", _text, "a text"),
+    ("charitable same_mistake", lambda v: v is None or _text(v), "the id of a statement"),
+    ("solvers", _all(_text), 'a tuple of names of solvers, such as ("dual-acceleration",)'),
+    ("problems", _all(_text), 'a tuple of problems, such as ("iris:0,1",), or ("",) for none'),
+    ("assumes", _all(callable), "a tuple of functions of the case, such as (separable,)"),
+    (
+        "history",
+        _all(lambda one: callable(getattr(one, "update", None))),
         "a tuple of classes with a method update(self, it)",
     ),
-    "unit": (lambda v: isinstance(v, bool), "True or False"),
-    "since": (_whole(0), "a whole number, the first t it speaks about"),
-    "goal": (callable, "a function of (it, case)"),
-    "waits": (lambda v: v is None or callable(v), "a function of (it, case)"),
-    "delta": (
+    ("unit", lambda v: isinstance(v, bool), "True or False"),
+    ("since", _whole(0), "a whole number, the first t it speaks about"),
+    ("goal", callable, "a function of (it, case)"),
+    ("waits", lambda v: v is None or callable(v), "a function of (it, case)"),
+    (
+        "delta",
         lambda v: isinstance(v, int | float | Fraction) and 0 < v < 1,
         "a probability between 0 and 1",
     ),
-    "runs": (_whole(1), "a whole number of runs, at least 1"),
-}
+    ("runs", _whole(1), "a whole number of runs, at least 1"),
+)

@@ -81,57 +81,38 @@ def by_severity(found: Iterable[Severity | None]) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found about one statement in one case.
-
-    Attributes
-    ----------
-    statement : str
-    verdict : Ruling
-        Given as text, it becomes one.
-    tightness : float or None
-        Measured over bound, at the worst iterate: 1 is an exhausted bound.
-    slack : float or None
-        Bound minus measured, there.
-    worst_t : int or None
-        That iterate; for a refutation, the first one that violates the claim.
-    checked, escalated : int
-        Comparisons made, and those that needed more than doubles.
-    reason : str
-        Why it is undecided, inapplicable or refuted.
-    left, right, what, where : str
-        The two sides there, as decimal digits with their error; what was compared and where.
-    failure : str
-        "crashed", "timeout" or "not finite" where the solver did not do its part.
-    hint : str
-        Of a refutation: where the solver leaves the method that is spoken of, if that was found.
-    reference : float or None
-        The tightness of that method in the same run, beside a solver of the user's.
-    informative : int or None
-        Of a claim that holds: iterates by which a solver that never moves would have failed, see
-        `gammabar.harness.verify.run_checks`. 0: the pass is vacuous. None where that was not asked.
-    vacuous_to : int or None
-        The last t up to which a solver that never moves is known not to fail.
-    curve : tuple of (t, measured, bound)
-        A few points of what was compared there, for pictures.
-    """
+    """What was found about one statement in one case."""
 
     statement: str
+    #: Given as text, it becomes a `Ruling`.
     verdict: Ruling | str
+    #: Measured over bound, at the worst iterate (1 is an exhausted bound); bound minus measured
+    #: there; and that iterate: for a refutation, the first one that violates the claim.
     tightness: float | None = None
     slack: float | None = None
     worst_t: int | None = None
+    #: Comparisons made, and those that needed more than doubles.
     checked: int = 0
     escalated: int = 0
+    #: Why it is undecided, inapplicable or refuted.
     reason: str = ""
+    #: The two sides there, as decimal digits with their error; what was compared and where.
     left: str = ""
     right: str = ""
     what: str = ""
     where: str = ""
+    #: "crashed", "timeout" or "not finite" where the solver did not do its part.
     failure: str = ""
+    #: Of a refutation: where the solver leaves the method that is spoken of, if that was found.
     hint: str = ""
+    #: The tightness of that method in the same run, beside a solver of the user's.
     reference: float | None = None
+    #: Of a claim that holds: iterates by which a solver that never moves would have failed. 0: the
+    #: pass is vacuous. None where that was not asked.
     informative: int | None = None
+    #: The last t up to which a solver that never moves is known not to fail.
     vacuous_to: int | None = None
+    #: A few points of what was compared, for pictures.
     curve: tuple[Point, ...] = field(default=(), repr=False)
     #: What `explain` says, where statement, problem and solver are known.
     _explained: ClassVar[str] = ""

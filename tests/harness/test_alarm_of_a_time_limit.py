@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.run import processes as limits
+from gammabar.harness.run import engine as limits
 
 #: A loop that lasts until an alarm has come, in a file of somebody.
 LOOP = """

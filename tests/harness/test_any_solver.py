@@ -295,7 +295,7 @@ def test_options_of_the_solver_may_follow_the_file(tmp_path):
     path = written(tmp_path, kept(5), ".npy")
     found = reference(f"trajectory:{path}:step=0.5,loss=logistic")
     assert isinstance(found, Recorded)
-    assert (found.file, found.argument) == (str(path), f"{path}:step=0.5,loss=logistic")
+    assert (found.file, found.option[1]) == (str(path), f"{path}:step=0.5,loss=logistic")
     made = found.open()
     assert (made.step, made.loss) == (0.5, "logistic")
     with pytest.raises(ProblemError, match="record is no option"):

@@ -11,7 +11,6 @@ from gammabar.harness.falsify.parameters import _inputs as inputs
 from gammabar.harness.registry import everything
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.parameters import (
-    _sizes_of as sizes_of,
     choices,
     rationals,
     read,
@@ -35,7 +34,6 @@ MIXED = {
 def test_a_text_names_the_inputs_that_it_was_written_from(candidate):
     values = read(MIXED, candidate.problem)
     assert text_of(values) == candidate.problem
-    assert sizes_of(MIXED, values)["d"] == len(values["b"])
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_an_id_that_exists():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"kind": "sometimes"}, "there is no kind 'sometimes'"),
+        ({"kind": "sometimes"}, "kind must be one of anytime, stopping"),
         ({"reference": None}, "reference must be"),
         ({"reference": " "}, "reference must be"),
         ({"claim": None}, "claim must be"),
@@ -208,7 +208,7 @@ def test_an_id_that_exists():
         ({"solvers": ["dual-acceleration"]}, "solvers must be"),
         ({"problems": "iris:0,1"}, "problems must be"),
         ({"assumes": fine}, "assumes must be"),
-        ({"status": "perhaps"}, "there is no status 'perhaps'"),
+        ({"status": "perhaps"}, "status must be one of holds"),
         ({"since": -1}, "since must be"),
         ({"since": 0.5}, "since must be"),
         ({"unit": "yes"}, "unit must be"),
